@@ -7,38 +7,10 @@ from urllib.parse import quote
 
 from ..types import Concept
 from .rekey import scheme_of
-from .vocabularies import canonical
+from .vocabularies import VOCABULARIES, canonical
 
-_OBO = ("MONDO", "DOID", "UBERON", "GO", "CHEBI", "CL", "MP")
-# From the tables of FHIR R4 and terminology.hl7.org. The addresses are identifiers, not pages.
-_ADDRESSES = {
-    "SNOMEDCT_US": "http://snomed.info/sct",
-    "LNC": "http://loinc.org",
-    "UCUM": "http://unitsofmeasure.org",
-    "RXNORM": "http://www.nlm.nih.gov/research/umls/rxnorm",
-    "UMLS": "http://www.nlm.nih.gov/research/umls",
-    "MESH": "http://www.nlm.nih.gov/research/umls/msh",  # FHIR's pattern for those of the UMLS
-    "NCIT": "http://ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl",
-    "ICD10": "http://hl7.org/fhir/sid/icd-10",
-    "ICD10CM": "http://hl7.org/fhir/sid/icd-10-cm",
-    "ICD10PCS": "http://www.cms.gov/Medicare/Coding/ICD10",
-    "ICD10GM": "http://fhir.de/CodeSystem/bfarm/icd-10-gm",
-    "ICD9CM": "http://hl7.org/fhir/sid/icd-9-cm",
-    "ICDO": "http://terminology.hl7.org/CodeSystem/icd-o-3",
-    "ICD11": "http://id.who.int/icd/release/11/mms",
-    "ATC": "http://www.whocc.no/atc",
-    "CPT": "http://www.ama-assn.org/go/cpt",
-    "CVX": "http://hl7.org/fhir/sid/cvx",
-    "NDC": "http://hl7.org/fhir/sid/ndc",
-    "MEDDRA": "https://www.meddra.org",
-    "OMIM": "http://www.omim.org",
-    "ORPHA": "http://www.orpha.net",
-    "HP": "http://human-phenotype-ontology.org",
-    "OMOP": "https://fhir-terminology.ohdsi.org",
-    **{name: f"http://purl.obolibrary.org/obo/{name.lower()}.owl" for name in _OBO},
-}
-_VOCABULARIES = {address: name for name, address in _ADDRESSES.items()}
-_WITH_PREFIX = frozenset({"HP", *_OBO})
+_OF_ADDRESS = {row.address: row.name for row in VOCABULARIES.values() if row.address}
+_WITH_PREFIX = frozenset({"HP", "MONDO", "DOID", "UBERON", "GO", "CHEBI", "CL", "MP"})
 _LOCAL = "urn:spacy-medlink:vocabulary:"  # for vocabularies without an address
 _ICD = re.compile(r"^ICD-(\d+)-?")
 
@@ -52,14 +24,14 @@ class Coded(NamedTuple):
 
 def system_of(vocabulary: str) -> str:
     """Return the address of a vocabulary; a URN with the vocabulary's name where FHIR has none."""
-    name = canonical(vocabulary)
-    return _ADDRESSES.get(name) or _LOCAL + quote(vocabulary, safe="")
+    row = VOCABULARIES.get(canonical(vocabulary))
+    return row.address if row and row.address else _LOCAL + quote(vocabulary, safe="")
 
 
 def vocabulary_of(system: str) -> str:
     """Return the vocabulary of a code system's address, or the last part of an unknown address."""
     last = re.split(r"[/:#]", system.rstrip("/"))[-1].upper()
-    return _VOCABULARIES.get(system) or _ICD.sub(r"ICD\1", last)
+    return _OF_ADDRESS.get(system) or _ICD.sub(r"ICD\1", last)
 
 
 def coded(vocabulary: str, code: str) -> Coded:

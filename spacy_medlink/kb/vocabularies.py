@@ -2,22 +2,46 @@
 
 import re
 from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
 
-# What has an address of a code system or a web page of a concept is known by its name alone.
-_SPELLINGS = {
-    "UMLS": "UMLS_CUI CUI", "MESH": "MSH", "OMIM": "MIM", "HP": "HPO", "LNC": "LOINC",
-    "NCIT": "NCI NCIthesaurus", "MEDDRA": "MDR", "ORPHA": "Orphanet ORDO ORPHAcode",
-    "SNOMEDCT_US": "SNOMEDCT SNOMED SCT SCTID", "ICD10": "ICD10WHO", "ICDO": "ICDO3",
-    "ICD9": "", "ICD9CM": "", "ICD10CM": "", "ICD10PCS": "", "ICD10GM": "", "ICD11": "",
-    "ATC": "", "CPT": "", "CVX": "", "NDC": "", "OMOP": "", "RXNORM": "", "UCUM": "",
-    "MONDO": "", "DOID": "", "UBERON": "", "GO": "", "CHEBI": "", "CL": "", "MP": "",
-}  # fmt: skip
+
+class Vocabulary(NamedTuple):
+    """A row of vocabularies.tsv.
+
+    spellings (str): other names, separated by a blank. address (str): of the code system in FHIR
+        or terminology.hl7.org; it identifies, and need not be a page. codes (str): beginning of the
+        addresses of codes, if it is another one. page (str): of a concept, with {code} for the id
+        without its vocabulary.
+    """
+
+    name: str
+    spellings: str
+    address: str
+    codes: str
+    page: str
+
+
+def _table() -> dict[str, Vocabulary]:
+    text = Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8")
+    rows = (Vocabulary(*line.split("\t")) for line in text.splitlines()[1:])
+    return {row.name: row for row in rows}
+
+
+VOCABULARIES = _table()
 # A release is a date ("_2025_09_01", "2009_04D", "2010_2010_02_22"), of a known vocabulary also a
 # year ("_2006") or a number ("MDR23_1", "NCIt_20.06e").
 _DATED = re.compile(
     r"(.{2,40}?)[\W_]*(?:19|20)\d\d(?:[A-Z]{2})?(\d{4}|(?:[\W_]\d{1,4}[A-Z]?)*)", re.IGNORECASE
 )
 _NUMBERED = re.compile(r"(.{2,40}?)[\W_]*v?\d+[._]\d+[A-Z]?", re.IGNORECASE)
+# Ids whose shape gives their vocabulary: six digits are OMIM; eight digits are ambiguous.
+_SHAPES = (
+    (re.compile(r"C\d{7}"), "UMLS"),
+    (re.compile(r"[CD]\d{6}|[CD]\d{9}"), "MESH"),
+    (re.compile(r"\d{6}"), "OMIM"),
+    (re.compile(r"\d{9,18}"), "SNOMEDCT_US"),
+)
 _MARKS = re.compile(r"[\W_]")
 
 
@@ -26,9 +50,9 @@ def _folded(spelling: str) -> str:
 
 
 _NAMES = {
-    _folded(spelling): name
-    for name, others in _SPELLINGS.items()
-    for spelling in (name, *others.split())
+    _folded(spelling): row.name
+    for row in VOCABULARIES.values()
+    for spelling in (row.name, *row.spellings.split())
 }
 
 
@@ -44,6 +68,11 @@ def canonical(vocabulary: str) -> str:
     return known or (dated[1] if dated and dated[2] else vocabulary)
 
 
+def by_shape(id: str) -> str:
+    """Return the vocabulary of an id without a prefix by its shape; "" if it does not tell."""
+    return next((name for shape, name in _SHAPES if shape.fullmatch(id)), "")
+
+
 def is_known(vocabulary: str) -> bool:
     """Tell whether a vocabulary is one of those whose spellings are known."""
-    return canonical(vocabulary) in _SPELLINGS
+    return canonical(vocabulary) in VOCABULARIES

@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from spacy_medlink.kb import code_systems, concept_urls
-from spacy_medlink.kb.vocabularies import canonical, is_known
+from spacy_medlink.kb.vocabularies import VOCABULARIES, canonical, is_known
 
 
 @pytest.mark.parametrize(
@@ -49,8 +48,13 @@ def test_what_is_not_known_keeps_its_name_without_the_release(spelling: str, nam
     assert not is_known(spelling)
 
 
-def test_what_has_an_address_or_a_page_is_known() -> None:
-    assert all(map(is_known, (*code_systems._ADDRESSES, *concept_urls._PAGES)))
+def test_each_spelling_and_address_is_of_one_vocabulary() -> None:
+    rows = VOCABULARIES.values()
+    assert all(canonical(one) == row.name for row in rows for one in row.spellings.split())
+    for column in ([row.address for row in rows], [row.codes for row in rows]):
+        said = list(filter(None, column))
+        assert len(said) == len(set(said)) > 0
+    assert all("{code}" in row.page for row in rows if row.page)
 
 
 def test_a_long_name_takes_no_quadratic_time() -> None:

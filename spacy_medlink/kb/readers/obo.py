@@ -9,7 +9,7 @@ from pathlib import Path
 from ...types import ISA, BadLine, Concept, Name, Record, Relation, Retired
 from .fields import FieldError, identifier, surface
 from .lines import numbered_lines, report
-from .xrefs import codes_of, compact, maps_of, relation_of_match, skos_match, source_of
+from .xrefs import codes_of, compact, maps_of, relation_of_match, source_of
 
 _TAG = re.compile(r"([A-Za-z_][\w.\-]*):\s*(.*)")
 _MONDO = re.compile(r'"MONDO:(\w+)"')  # in the qualifiers of a cross-reference
@@ -37,7 +37,7 @@ _NAMES = {
     "IAO:0000118": "SY", "alternative_term": "SY", "altLabel": "SY", "hiddenLabel": "HIDDEN",
 }  # fmt: skip
 _MATCH = re.compile(r"(?:exact|close|broad|narrow|related)Match|equivalentClass")
-_OBSOLETE = "oboInOwl:ObsoleteClass"
+_OBSOLETE = ("oboInOwl:ObsoleteClass", "oboInOwl#ObsoleteClass")
 _LAST_PART = re.compile(r".*[:/#]")
 
 
@@ -189,7 +189,8 @@ def _property(term: _Term, property: str, value: str) -> None:
         term.synonyms.append(Name(surface(_quoted(value)[0]), "en", "", _NAMES[word]))
     elif _MATCH.fullmatch(word):
         target = _quoted(value)[0] if value.startswith('"') else _identifier(value)
-        term.matches += skos_match(word, identifier(target.strip("<>"), "match"))
+        target = identifier(target.strip("<>"), "match")
+        term.matches.append((target, relation_of_match([word])))
 
 
 def _relation(tag: str, words: list[str], names: dict[str, str]) -> Relation:
@@ -205,14 +206,14 @@ def _relation(tag: str, words: list[str], names: dict[str, str]) -> Relation:
 def _records(
     term: _Term | None, path: Path, bad_lines: list[BadLine] | None, header: dict[str, str]
 ) -> Iterator[Record]:
-    if term is None or term.id == _OBSOLETE:
+    if term is None or term.id.endswith(_OBSOLETE):
         return
     if not term.id:
         report(path, term.line, "a term without id", "`id: ...` below [Term]", bad_lines)
         return
     relations = tuple(dict.fromkeys(term.relations))
     parents = tuple(one.id for one in relations if one.relation == ISA)
-    if term.obsolete or _OBSOLETE in parents:
+    if term.obsolete or any(id.endswith(_OBSOLETE) for id in parents):
         yield Retired(term.id, term.replaced_by, "obsolete")
         return
     spelled = term.name or next((name.text for name in term.synonyms), "")

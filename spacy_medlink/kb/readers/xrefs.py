@@ -7,17 +7,11 @@ from pathlib import Path
 
 from ...types import CodeMap
 from ..code_systems import system_of, vocabulary_of
-from ..vocabularies import canonical
+from ..vocabularies import VOCABULARIES, by_shape, canonical
 
 Match = tuple[str, str]
 """A cross-reference and its relation to the concept, as in `CodeMap.relation`."""
 
-# Ids that tell their vocabulary by their shape.
-_SHAPES = (
-    (re.compile(r"C\d{7}"), "UMLS"),
-    (re.compile(r"[CD]\d{6}|[CD]\d{9}"), "MESH"),
-    (re.compile(r"\d{6}"), "OMIM"),
-)
 # What a code is to a concept, by the words of Mondo and of SKOS, which say it the other way round:
 # "subClassOf" and "broadMatch" lead to what is broader.
 _MATCHES = {
@@ -35,11 +29,7 @@ _ID = re.compile(
     r"(?P<prefix>[A-Za-z][\w.\-]*)_(?P<local>[^\W_][^\s_/#?]*)"
 )
 _CODE = re.compile(r"(?P<base>https?://.+)[/#:](?P<code>[^\s/#:?]+)")
-# Beginnings of addresses that are made of a vocabulary and a code, beside those of code systems.
-_OF_CODES = {
-    "snomed.info/id": "SNOMEDCT_US", "id.nlm.nih.gov/mesh": "MESH", "omim.org/entry": "OMIM",
-    "linkedlifedata.com/resource/umls/id": "UMLS", "orpha.net/ORDO": "ORPHA",
-}  # fmt: skip
+_OF_CODES = {row.codes: row.name for row in VOCABULARIES.values() if row.codes}
 _SCHEME = re.compile(r"https?://(?:www\.)?")
 # Registries, whose addresses have the vocabulary before the code.
 _REGISTRY = re.compile(
@@ -66,7 +56,7 @@ def code_by_shape(id: str) -> tuple[str, str] | None:
     """Split an id into (vocabulary, code) by its prefix, or by its shape if it has none."""
     if ":" in id:
         return code_of(id)
-    vocabulary = next((name for shape, name in _SHAPES if shape.fullmatch(id)), None)
+    vocabulary = by_shape(id)
     return (vocabulary, id) if vocabulary else None
 
 
@@ -113,12 +103,6 @@ def relation_of_match(words: Iterable[str]) -> str:
     return next((_MATCHES[word] for word in words if word in _MATCHES), "")
 
 
-def skos_match(word: str, target: str) -> list[Match]:
-    """Read a property of a concept as matches; [] if it is another property."""
-    relation = relation_of_match([word])
-    return [(target, relation)] if relation else []
-
-
 def maps_of(matches: Iterable[Match], source: str) -> tuple[CodeMap, ...]:
     """Make maps of matches; cross-references without a vocabulary are left out."""
     pairs = ((code_of(xref), relation) for xref, relation in matches)
@@ -126,16 +110,13 @@ def maps_of(matches: Iterable[Match], source: str) -> tuple[CodeMap, ...]:
 
 
 def codes_of(xrefs: Iterable[str], matches: Sequence[Match]) -> dict[str, tuple[str, ...]]:
-    """Sort cross-references and matches by vocabulary, exact ones first."""
-    exact = [xref for xref, relation in matches if relation == "exact"]
-    return collect([*exact, *xrefs, *(xref for xref, _ in matches)])
+    """Sort cross-references and matches by vocabulary, exact ones first and each code once.
 
-
-def collect(xrefs: list[str]) -> dict[str, tuple[str, ...]]:
-    """Sort cross-references by vocabulary, each code once; those without one are left out."""
+    Cross-references without a vocabulary are left out.
+    """
+    exact = (xref for xref, relation in matches if relation == "exact")
     codes: dict[str, dict[str, None]] = {}
-    for xref in xrefs:
-        found = code_of(xref)
-        if found:
-            codes.setdefault(found[0], {})[found[1]] = None
+    for code in map(code_of, (*exact, *xrefs, *(xref for xref, _ in matches))):
+        if code:
+            codes.setdefault(code[0], {})[code[1]] = None
     return {vocabulary: tuple(values) for vocabulary, values in codes.items()}

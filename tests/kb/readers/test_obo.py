@@ -249,11 +249,14 @@ def test_terms_that_are_only_referred_to_are_passed_over(tmp_path: Path) -> None
         "[Term]\nid: A:1\n\n[Term]\nid: A:2\nis_a: A:1\nxref: MESH:D1\n\n"
         '[Term]\nid: A:3\nsynonym: "c" NARROW []\ndef: "d" []\n\n'
         "[Term]\nid: oboInOwl:ObsoleteClass\nname: Obsolete Class\n\n"
-        "[Term]\nid: A:4\nname: old\nis_a: oboInOwl:ObsoleteClass ! Obsolete Class\n",
+        "[Term]\nid: A:4\nname: old\nis_a: oboInOwl:ObsoleteClass ! Obsolete Class\n\n"
+        "[Term]\nid: A:5\nname: old\n"
+        "is_a: http://www.geneontology.org/formats/oboInOwl#ObsoleteClass\n",
     )
     assert list(read("obo", path)) == [
         Concept("A:3", "c", (Name("c", "en", "A", "NARROW"),), definition="d"),
         Retired("A:4", "", "obsolete"),
+        Retired("A:5", "", "obsolete"),
     ]
 
 

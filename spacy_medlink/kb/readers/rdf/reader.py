@@ -11,16 +11,7 @@ from ...scratch import scratch
 from ..fields import FieldError, identifier, without_blank_names
 from ..languages import iso_639_1
 from ..lines import report
-from ..xrefs import (
-    Match,
-    codes_of,
-    compact,
-    maps_of,
-    relation_of_match,
-    skos_match,
-    source_of,
-    vocabulary_in,
-)  # fmt: skip
+from ..xrefs import Match, codes_of, compact, maps_of, relation_of_match, source_of, vocabulary_in
 from .store import OBSOLETE, TABLES, Fact, Store, facts
 from .triples import BASE
 
@@ -269,5 +260,6 @@ def _matches(said: list[Fact]) -> Iterator[Match]:
     """Read the matches with other concepts, and the classes that are the same."""
     for property, value, _ in said:
         space, _, word = property.partition(":")
-        if space in ("skos", "owl") and not value.startswith("_:"):
-            yield from skos_match(word, identifier(compact(value), "match"))
+        relation = relation_of_match([word]) if space in ("skos", "owl") else ""
+        if relation and not value.startswith("_:"):
+            yield identifier(compact(value), "match"), relation
