@@ -1,7 +1,7 @@
 """`medlink kb diff`: compares two knowledge bases."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
@@ -19,13 +19,19 @@ if TYPE_CHECKING:
 
 _FORMAT = "spacy-medlink kb diff"
 # The beginnings of the verb's own files.
-_JSON_MARK, _HTML_MARK = f'"format": "{_FORMAT}"', f'name="generator" content="{_FORMAT}"'
+_JSON_MARK = f'"format": "{_FORMAT}"'
 _TEXT_MARK = f"{_FORMAT}: "
 _BEGINNING = 4096  # bytes
 # Changes of each kind that a format lists by default.
-_LIMITS = {"text": 10, "html": 200, "json": 1000, "jsonl": 0}
-_ENDINGS = {".txt": "text", ".html": "html", ".htm": "html", ".json": "json", ".jsonl": "jsonl"}
+_LIMITS = {"text": 10, "json": 1000, "jsonl": 0}
+_ENDINGS = {".txt": "text", ".json": "json", ".jsonl": "jsonl"}
 _WIDEST = 60  # characters of a cell
+_MOST_LABELS = 8  # of a kind of changes
+# The fields of a change, and their headings.
+_COLUMNS = {
+    "id": "id", "other": "now", "text": "name", "lang": "language", "label": "vocabulary",
+    "before": "before", "after": "after",
+}  # fmt: skip
 
 
 def command(
@@ -37,14 +43,14 @@ def command(
     limit: Annotated[
         int | None,
         typer.Option(
-            "--limit", "--examples", min=0,
-            help="Changes of each kind to list. [default: 10 in text, 200 in HTML, 1000 in JSON]",
+            min=0,
+            help="Changes of each kind to list. [default: 10 in text, 1000 in JSON]",
         ),
     ] = None,
     format: Annotated[
         str,
         typer.Option(
-            help="text, json, html, or jsonl (every change, one a line); by default what the name "
+            help="text, json, or jsonl (every change, one a line); by default what the name "
             "of --output ends with says, else text."
         ),
     ] = "",
@@ -78,10 +84,10 @@ def command(
     found = diff(*bases, gold, most)
     title = f"{old.name} and {new.name} compared"
     if output is not None and chosen != "jsonl":
-        text = _rendered(found, chosen, limit, title) + "\n"
+        text = _rendered(found, chosen, limit) + "\n"
         text = _TEXT_MARK + title + "\n\n" + text if chosen == "text" else text
         save_text(output, _DIFF, text, inputs, overwrite=overwrite)
-    typer.echo(_rendered(found, shown, limit, title))
+    typer.echo(_rendered(found, shown, limit))
 
 
 def _format(given: str, output: Path | None) -> str:
@@ -98,8 +104,7 @@ def _format(given: str, output: Path | None) -> str:
 def _is_ours(path: Path) -> bool:
     with path.open("rb") as file:
         head = file.read(_BEGINNING)
-    marks = (_JSON_MARK, _HTML_MARK)
-    return head.startswith(_TEXT_MARK.encode()) or any(mark.encode() in head for mark in marks)
+    return head.startswith(_TEXT_MARK.encode()) or _JSON_MARK.encode() in head
 
 
 _DIFF = FileKind("a comparison of knowledge bases", _is_ours)
@@ -118,20 +123,14 @@ def _write_lines(
         typer.echo(json.dumps(said, ensure_ascii=False), file=file)
 
 
-def _rendered(found: "KbDiff", format: str, limit: int | None, title: str) -> str:
+def _rendered(found: "KbDiff", format: str, limit: int | None) -> str:
     facts = _as_dict(found, _LIMITS[format] if limit is None else limit)
     if format == "json":
         return json.dumps({"format": _FORMAT, **facts}, indent=2, ensure_ascii=False)
-    if format == "html":
-        from ..evaluation.report.kb_diff import render_kb_diff
-
-        return render_kb_diff(facts, title)
     return "\n".join(_lines(found, facts)) if found.counts else "Nothing changed."
 
 
 def _lines(found: "KbDiff", facts: dict[str, Any]) -> Iterator[str]:
-    from ..evaluation.report.kb_diff import counted, used_columns
-
     totals = [
         (f"{one.what} {one.label}".strip(), one.before, one.after)
         for one in found.totals if one.before != one.after
@@ -139,7 +138,7 @@ def _lines(found: "KbDiff", facts: dict[str, Any]) -> Iterator[str]:
     if totals:
         yield table(totals, ("", "before", "after")) + "\n"
     rows = [
-        (kind, count, counted(found.labels.get(kind, {})))
+        (kind, count, _counted(found.labels.get(kind, {})))
         for kind, count in sorted(found.counts.items())
     ]
     yield table(rows, ("change", "count", ""))
@@ -147,11 +146,23 @@ def _lines(found: "KbDiff", facts: dict[str, Any]) -> Iterator[str]:
         if not changes:
             continue
         more = found.counts[kind] - len(changes)
-        used = used_columns(changes)
+        used = {
+            column: title
+            for column, title in _COLUMNS.items()
+            if any(change[column] for change in changes)
+        }
         cells = [[_short(one[column]) for column in used] for one in changes]
         yield f"\n{kind}\n{table(cells, list(used.values()))}"
         if more:
             yield f"... and {more:,} more"
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    """Write the first eight counts in a line, highest first."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    shown = [f"{name} {count:,}" for name, count in ordered[:_MOST_LABELS]]
+    more = len(ordered) - len(shown)
+    return ", ".join([*shown, f"{more:,} more"] if more > 0 else shown)
 
 
 def _short(text: str) -> str:

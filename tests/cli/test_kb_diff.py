@@ -1,8 +1,6 @@
-"""`medlink kb diff` as text, JSON, JSON Lines and HTML."""
+"""`medlink kb diff` as text, JSON and JSON Lines."""
 
 import json
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,9 +8,8 @@ import pytest
 from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Name
 from tests.cli.conftest import Run
-from tests.evaluation.report.test_page import Page
 
-HOSTILE = "</td><script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
+LONG = "ache of the head " * 9
 
 
 @pytest.fixture
@@ -21,9 +18,9 @@ def bases(tmp_path: Path) -> tuple[Path, Path]:
     pain = Concept("P", "Pain", (Name("Pain"),), definition="It hurts.")
     codes = {"ICD10": ("G43.9",)}
     build_kb(old, [Concept("D1", "Headache", (Name("Headache"),), codes=codes), pain])
-    names = (Name("Headache"), Name(HOSTILE), Name("ache"))
+    names = (Name("Headache"), Name(LONG), Name("ache"))
     codes = {"ICD10": ("R51",)}
-    pain = Concept("P", "Pain", (Name("Pain"),), definition=f"It {HOSTILE}.")
+    pain = Concept("P", "Pain", (Name("Pain"),), definition=f"It {LONG}.")
     build_kb(new, [Concept("D1", "Headache", names, codes=codes), pain])
     return old, new
 
@@ -43,11 +40,11 @@ def test_limits(run: Run, bases: tuple[Path, Path]) -> None:
     assert shown.count("... and 1 more") == 1
     found = json.loads(run("kb", "diff", *bases, "--json", "--limit", 1).stdout)
     assert (found["counts"]["name new"], len(found["examples"]["name new"])) == (2, 1)
-    assert "name new" in run("kb", "diff", *bases, "--examples", 0).stdout, "the old name holds"
+    assert "name new" in run("kb", "diff", *bases, "--limit", 0).stdout, "the old name holds"
 
 
 def test_the_ending_says_the_format(run: Run, bases: tuple[Path, Path], tmp_path: Path) -> None:
-    outputs = {ending: tmp_path / f"d.{ending}" for ending in ("txt", "json", "jsonl", "html")}
+    outputs = {ending: tmp_path / f"d.{ending}" for ending in ("txt", "json", "jsonl")}
     for output in outputs.values():
         run("kb", "diff", *bases, "--output", output)
     text = (
@@ -61,13 +58,11 @@ def test_the_ending_says_the_format(run: Run, bases: tuple[Path, Path], tmp_path
     assert {"kind": "codes changed", "id": "D1", "text": "Headache", "label": "ICD10",
             "before": "G43.9", "after": "R51"} in every  # fmt: skip
     assert run("kb", "diff", *bases, "--format", "jsonl").stdout == outputs["jsonl"].read_text()
-    page = run("kb", "diff", *bases, "--format", "html").stdout
-    assert page.strip() == outputs["html"].read_text().strip()
-    for wrong in (("--format", "pdf"), ("--output", tmp_path / "d.xyz")):
+    for wrong in (("--format", "html"), ("--output", tmp_path / "d.xyz")):
         run("kb", "diff", *bases, *wrong, expect=2)
 
 
-@pytest.mark.parametrize("ending", ["txt", "json", "jsonl", "html"])
+@pytest.mark.parametrize("ending", ["txt", "json", "jsonl"])
 def test_only_a_comparison_is_replaced(
     run: Run, bases: tuple[Path, Path], tmp_path: Path, ending: str
 ) -> None:
@@ -80,35 +75,3 @@ def test_only_a_comparison_is_replaced(
     assert "E124" in run(*diff, expect=1).stderr
     assert output.read_text(encoding="utf-8") == "mine"
     run(*diff, "--overwrite")
-
-
-def test_the_page(run: Run, bases: tuple[Path, Path]) -> None:
-    html = run("kb", "diff", *bases, "--format", "html").stdout
-    page = Page(html)
-    tags = {tag for tag, _ in page.tags}
-    assert not {"script", "img"} & tags
-    assert HOSTILE in page.texts["td"]
-    assert page.attributes("src") == []
-    ids = page.attributes("id")
-    assert len(ids) == len(set(ids))
-    assert {link[1:] for link in page.attributes("href")} <= set(ids)
-    assert "R51" in page.texts["td"]
-    same = run("kb", "diff", bases[0], bases[0], "--format", "html").stdout
-    assert "Nothing changed." in Page(same).texts["p"]
-
-
-@pytest.mark.slow
-def test_in_a_browser(run: Run, bases: tuple[Path, Path], tmp_path: Path) -> None:
-    browser = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
-    if browser is None:
-        pytest.skip("no Chromium")
-    path = tmp_path / "d.html"
-    run("kb", "diff", *bases, "--output", path)
-    command = [
-        browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}",
-        "--dump-dom", path.as_uri(),
-    ]  # fmt: skip
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=120).stdout
-    assert "<img" not in shown
-    assert "<script" not in shown
-    assert '<td class="after">R51</td>' in shown
