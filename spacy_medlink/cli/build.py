@@ -264,7 +264,24 @@ def _calibrated(facts: dict[str, Any] | None) -> list[str]:
         return ["no calibrator: every mention is linked"]
     on = facts["fitted_on"].get("file", "examples made of names")
     threshold = f"threshold: links need a probability of {facts['threshold']:.3f}"
-    return [f"{threshold}, fitted to {on}{_kept(facts)}"]
+    return [f"{threshold}, fitted to {on}{_kept(facts)}", *links_report(facts.get("links"))]
+
+
+def links_report(links: Mapping[str, Mapping[str, int]] | None, of: str = "examples") -> list[str]:
+    """Report what becomes of mentions at the threshold before and after a fit.
+
+    links (Optional[Mapping]): "before" and "after", each with "right", "wrong" and "nil".
+    of (str): what is counted.
+    """
+    if links is None:
+        return []
+    before, after = links["before"], links["after"]
+    changes = (
+        f"{name} {before[key]:,} to {after[key]:,}"
+        for name, key in (("right", "right"), ("wrong", "wrong"), ("NIL", "nil"))
+    )
+    count = sum(after.values())
+    return [f"links: {', '.join(changes)} of {count:,} {of}, before the fit and after"]
 
 
 def _kept(facts: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .build import gate_report
+from .build import gate_report, links_report
 from .effects import effect_report
 from .opening import AUTO, LEARNT, Device, Improvable, Verify, verify_assets
 from .output import Overwrite
@@ -67,7 +67,7 @@ def command(
     for source in memory["sources"]:
         for line in effect_report(source["name"], source["no_effect"]):
             typer.echo(line, err=True)
-    for line in links_report(done):
+    for line in gain_report(done):
         typer.echo(line)
     on = manifest["fusion"]["chosen_on"] or {}
     if "file" in on:
@@ -94,15 +94,12 @@ def command(
     typer.echo(str(done.assets.path))
 
 
-def links_report(done: "Learned") -> Iterator[str]:
+def gain_report(done: "Learned") -> Iterator[str]:
     """Compare the links at the thresholds before and after, and the first candidates."""
     before, after = done.before, done.after
-    known, count = max(1, int(after.known.sum())), len(after.first)
+    known = max(1, int(after.known.sum()))
     places = "on each fifth of the documents after learning from the others"
     first = [100 * int(one.first.sum()) / known for one in (before, after)]
     yield f"gain        acc@1 {first[0]:.1f} to {first[1]:.1f} of {known:,} mentions, {places}"
-    yield (
-        f"links       right {before.right:,} to {after.right:,}, wrong {before.wrong:,} to "
-        f"{after.wrong:,}, NIL {before.nil:,} to {after.nil:,} of {count:,} mentions, at the "
-        "threshold"
-    )
+    for line in links_report({"before": before.facts(), "after": after.facts()}, "mentions"):
+        yield line.replace("links: ", "links       ")

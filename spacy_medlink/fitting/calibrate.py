@@ -22,6 +22,7 @@ from ..errors import Errors, MedlinkError, Warnings
 from ..kb import KnowledgeBase
 from ..linking import Linker
 from ..ranking.calibrator import KINDS
+from ..ranking.conditions import difference
 from ..ranking.facts import name_facts
 from ..ranking.linear import Floats
 from ..ranking.ranker import with_facts
@@ -127,8 +128,11 @@ def calibrate_assets(
     fitted = found.fitted.at(chosen.threshold)
     chosen = chosen._replace(threshold=fitted.calibrator.threshold)
     file = {"file": Path(gold).name, "sha256": sha256_of(Path(gold))} if gold is not None else None
+    fitted_for, before = assets.conditions(engine), assets.calibrator
+    if before is not None and difference(before.fitted_for, fitted_for):
+        before = None  # no linker used it
     facts = {
-        **fitted.facts(chosen),
+        **fitted.facts(chosen, before),
         "target_precision": target_precision,
         "nil_share": nil_share,
         "fitted_on": file or _ON_NAMES,
@@ -136,7 +140,6 @@ def calibrate_assets(
         "mentions": found.mentions,
         "concepts": found.concepts,
     }
-    fitted_for = assets.conditions(engine)
     made = _write(assets, Path(out), fitted, fitted_for, facts, [dev, train], overwrite)
     return Calibrated(made, chosen, curve, fitted)
 

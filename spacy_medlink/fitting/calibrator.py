@@ -169,8 +169,11 @@ class Fitted(NamedTuple):
 
         A threshold that a kind of names may reach makes none of them NIL.
         """
-        lifted = self.at_most[kinds_of(self.examples.features)]
-        return points(np.maximum(self.probs, lifted), self.examples)
+        return points(self._lifted, self.examples)
+
+    @property
+    def _lifted(self) -> Floats:
+        return np.maximum(self.probs, self.at_most[kinds_of(self.examples.features)])
 
     def at(self, threshold: float) -> "Fitted":
         """Recommend a threshold: names that may be as probable are at least so."""
@@ -181,14 +184,26 @@ class Fitted(NamedTuple):
         }  # fmt: skip
         return self._replace(calibrator=replace(self.calibrator, least=least, threshold=threshold))
 
-    def facts(self, chosen: Point | None) -> dict[str, Any]:
-        """Make the facts for a manifest. chosen (Optional[Point]): the expected results."""
+    def facts(
+        self, chosen: Point | None, before: RankingCalibrator | None = None
+    ) -> dict[str, Any]:
+        """Make the facts for a manifest.
+
+        chosen (Optional[Point]): the expected results. before (Optional[RankingCalibrator]): the
+            earlier one; without it all mentions were linked.
+        """
         expected = {} if chosen is None else chosen._asdict()
-        own = self.examples
+        own, threshold = self.examples, self.calibrator.threshold
+        earlier = np.ones(len(self.probs)) if before is None else before.estimate(own.features)
+        links = {
+            "before": _links(earlier, before.threshold if before is not None else 0.0, own),
+            "after": _links(self._lifted, threshold, own),
+        }
         error = calibration_error(self.probs, own.right, own.weights)
         rates = dict(zip(KINDS, self.at_most.tolist(), strict=True))
         return {
-            "threshold": self.calibrator.threshold,
+            "threshold": threshold,
+            "links": links,
             "expected": _rounded({k: v for k, v in expected.items() if k != "threshold"}),
             "right_at_most": _rounded({kind: most for kind, most in rates.items() if most}),
             "calibration_error": round(error, DIGITS),
@@ -307,6 +322,14 @@ def log_loss(probs: Floats, right: Flags, weights: Floats) -> float:
     """Compute the mean of -log of the probability of what turned out true."""
     given = np.where(right, probs, 1 - probs)
     return float(np.average(-np.log(np.maximum(given, _LEAST)), weights=weights))
+
+
+def _links(probs: Floats, threshold: float, examples: RankedExamples) -> dict[str, int]:
+    """Count the examples, by their weights, whose link is right, wrong, and NIL."""
+    linked, weights = probs >= threshold, examples.weights
+    right, made = (float(weights[one].sum()) for one in (linked & examples.right, linked))
+    every = float(weights.sum()) + examples.not_found[0]
+    return {"right": round(right), "wrong": round(made - right), "nil": round(every - made)}
 
 
 def _rounded(figures: Mapping[str, float]) -> dict[str, float]:

@@ -78,6 +78,7 @@ def test_build_with_gold_mentions(
 def test_build_without_an_encoder(run: Run, tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
     result = run("build", tiny_kb.path, "--output", tmp_path / "assets")
     assert "there is no dense tier" in result.stderr
+    assert "links: right" in result.stdout and "before the fit and after" in result.stdout
     assert Assets(tmp_path / "assets").tiers == ["exact", "ngram"]
 
 

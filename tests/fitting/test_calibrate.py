@@ -73,6 +73,15 @@ def test_what_is_stored(place, calibrated):
     assert CALIBRATOR in calibrated.assets.files
     # A build has one, too, which knows names alone.
     built = Assets(place / "assets").manifest["calibrator"]
+    for links in (facts["links"], built["links"]):
+        totals = {when: sum(counts.values()) for when, counts in links.items()}
+        assert totals["before"] == pytest.approx(totals["after"], abs=2)
+    assert sum(facts["links"]["after"].values()) == pytest.approx(facts["mentions"], abs=1)
+    assert facts["links"]["before"]["nil"] > 0, "the build's threshold was used before"
+    assert built["links"]["before"]["nil"] < built["links"]["after"]["nil"]
+    made = facts["links"]["after"]
+    precision = made["right"] / (made["right"] + made["wrong"])
+    assert precision == pytest.approx(facts["expected"]["precision"], abs=0.01)
     assert built["fitted_on"] == {"names": "of the knowledge base"}
 
 
