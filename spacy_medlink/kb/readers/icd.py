@@ -6,8 +6,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from ...errors import Errors
+from ...errors import Errors, Warnings
 from ...types import ISA, BadLine, Concept, Name, Record, Relation
+from ...util.telling import tell
 from .fields import FieldError, cell, identifier, surface, unshortened
 from .icd11 import is_tabulation, read_entities, read_tabulation
 from .icd_editions import ICD10, ICD11, ICDO3, LISTED, ORDERED, TABLED, Edition, edition_of
@@ -35,7 +36,8 @@ class _Entry(NamedTuple):
     tty: str = "PT"
 
 
-_Entries = Callable[[Path, list[BadLine] | None], Iterator[_Entry]]
+_Entries = Callable[[Path, list[BadLine] | None, list[int]], Iterator[_Entry]]
+"""A reader of (path, bad lines, numbers of lines in Windows-1252, as CMS writes some)."""
 
 
 def read(
@@ -55,7 +57,7 @@ def read(
         that needs a header and has none, E105 for a bad line, unless `bad_lines` collects it.
     """
     # Several lines are tested, because the first one may be damaged.
-    lines = [line for _, line in islice(_filled(path, []), 20)]
+    lines = [line for _, line in islice(_filled(path, [], []), 20)]
     if lines and lines[0].lstrip()[:1] in ("{", "["):
         yield from read_entities(path, bad_lines, lang, source or ICD11.vocabulary)
         return
@@ -64,9 +66,13 @@ def read(
         rows = read_table(path, bad_lines)
         yield from read_tabulation(path, rows, bad_lines, lang, source or ICD11.vocabulary)
         return
-    codes = {entry.code for entry in entries(path, [])}
+    codes = {entry.code for entry in entries(path, [], [])}
     edition = edition_of(path, codes, known, source) if codes else ICD10
-    yield from united(_concepts(entries(path, bad_lines), edition, lang or "en"))
+    western: list[int] = []
+    yield from united(_concepts(entries(path, bad_lines, western), edition, lang or "en"))
+    if western:
+        count, line = len(western), western[0]
+        tell(Warnings.western_lines.format(path=path, count=count, line=line))
 
 
 def _layout(lines: list[str]) -> tuple[_Entries, tuple[Edition, ...]]:
@@ -97,9 +103,11 @@ def _concepts(entries: Iterator[_Entry], edition: Edition, lang: str) -> Iterato
         )  # fmt: skip
 
 
-def _order_file(path: Path, bad_lines: list[BadLine] | None) -> Iterator[_Entry]:
+def _order_file(
+    path: Path, bad_lines: list[BadLine] | None, western: list[int]
+) -> Iterator[_Entry]:
     expected = "an order number, a code, 0 or 1, a short and a long description in fixed columns"
-    for number, line in _filled(path, bad_lines):
+    for number, line in _filled(path, bad_lines, western):
         try:
             if not _ORDER.match(line):
                 raise FieldError("not a line of an order file", expected)
@@ -111,8 +119,8 @@ def _order_file(path: Path, bad_lines: list[BadLine] | None) -> Iterator[_Entry]
             report(path, number, error.problem, error.expected, bad_lines)
 
 
-def _code_file(path: Path, bad_lines: list[BadLine] | None) -> Iterator[_Entry]:
-    for number, line in _filled(path, bad_lines):
+def _code_file(path: Path, bad_lines: list[BadLine] | None, western: list[int]) -> Iterator[_Entry]:
+    for number, line in _filled(path, bad_lines, western):
         match = _CODE_FILE.fullmatch(line.rstrip())
         if match is None:
             report(path, number, "no code and description", "`A000    Cholera ...`", bad_lines)
@@ -120,11 +128,14 @@ def _code_file(path: Path, bad_lines: list[BadLine] | None) -> Iterator[_Entry]:
             yield _Entry(match[1], match[2])
 
 
-def _filled(path: Path, bad_lines: list[BadLine] | None) -> Iterator[tuple[int, str]]:
-    return ((number, line) for number, line in numbered_lines(path, bad_lines) if line.strip())
+def _filled(
+    path: Path, bad_lines: list[BadLine] | None, western: list[int]
+) -> Iterator[tuple[int, str]]:
+    lines = numbered_lines(path, bad_lines, western)
+    return ((number, line) for number, line in lines if line.strip())
 
 
-def _table(path: Path, bad_lines: list[BadLine] | None) -> Iterator[_Entry]:
+def _table(path: Path, bad_lines: list[BadLine] | None, _: list[int]) -> Iterator[_Entry]:
     rows = read_table(path, bad_lines)
     first = next(rows, None)
     if first is None:
@@ -151,4 +162,6 @@ def _table(path: Path, bad_lines: list[BadLine] | None) -> Iterator[_Entry]:
 
 
 def _place(headers: list[str], known: tuple[str, ...]) -> int | None:
-    return next((headers.index(header) for header in known if header in headers), None)
+    whole = next((headers.index(header) for header in known if header in headers), None)
+    last = (place for place, header in enumerate(headers) if header.split(" ")[-1] in known)
+    return next(last, None) if whole is None else whole  # "diagnosis code"

@@ -52,12 +52,13 @@ _ICD9CM = _edition(
     "ICD9CM", r"\d{3}(?:\.?\d\d?)?|V\d\d(?:\.?\d\d?)?|E(?:0[0-3]|[89]\d)\d(?:\.?\d)?", 3
 )
 _ICD9PROC = _edition("ICD9PROC", r"\d\d(?:\.?\d\d?)?", 2)
-ICD11 = _edition(
-    "ICD11",
-    r"(?:[0-9][A-H]|A[A-C]|[B-NP-SV][A-M])\d[0-9A-Z](?:\.[0-9A-Z]{1,2})?|X[A-Z][0-9A-Z]{2,4}",
+_STEM = (
+    r"(?:(?:[0-9][A-H]|A[A-C]|[B-NP-SV][A-M])\d[0-9A-Z](?:\.[0-9A-Z]{1,2})?|X[A-Z][0-9A-Z]{2,4})"
 )
+ICD11 = _edition("ICD11", rf"{_STEM}(?:[&/]{_STEM})*")  # with what is clustered
 ICDO3 = _edition("ICDO3", r"M?\d{4}/\d\d?|C\d\d(?:\.\d)?")
 _MORPHOLOGY = _edition("ICDO3", r"M?\d{4}/\d\d?")
+_OPCS4 = _edition("OPCS4", r"[A-Z]\d\d(?:\.?\d)?", 3)
 _ICPC2 = _edition("ICPC2", r"[ABDFHKLNPR-UW-Z]\d\d")
 # What the files of CMS, and tables, may have.
 ORDERED = (_ICD10CM, _ICD10PCS)
@@ -70,6 +71,7 @@ _CALLED = {
     r"DESC-(?:LONG|SHORT)-SG|ICD-?9.*(?:PROC|PRCDR|-SG)": _ICD9PROC,
     r"DESC-(?:LONG|SHORT)-DX|(?:ICD|CIE|CIM|CID)-?9": _ICD9CM,
     r"(?:ICD|CIE|CIM|CID)-?10": ICD10, r"ICPC-?2|ICPC(?!-?\d)": _ICPC2,
+    r"OPCS": _OPCS4,
 }  # fmt: skip
 
 

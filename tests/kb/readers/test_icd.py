@@ -147,6 +147,8 @@ def test_a_code_file_is_of_an_edition(
         ("x.csv", ["I10", "A010", "C500"], ["I10", "A01.0", "C50.0"], "ICD10"),
         ("icd10gm.csv", ["E1190", "A00.1"], ["E11.90", "A00.1"], "ICD10GM"),
         ("x.csv", ["250.00", "E800.0", "V12.51"], ["250.00", "E800.0", "V12.51"], "ICD9CM"),
+        ("opcs4.csv", ["A011", "A01"], ["A01.1", "A01"], "OPCS4"),
+        ("x.csv", ["5A11&XS25", "2C82.0/XH4PB1"], ["5A11&XS25", "2C82.0/XH4PB1"], "ICD11"),
         ("x.csv", ["00.01", "81.54"], ["00.01", "81.54"], "ICD9PROC"),
         ("x.csv", ["0016070", "XW033E5"], ["0016070", "XW033E5"], "ICD10PCS"),
         ("x.csv", ["I10", "A17.0†", "A00-A09"], ["I10", "A17.0†", "A00-A09"], "ICD10"),
@@ -190,6 +192,21 @@ def test_categories_of_procedures_are_parents(tmp_path: Path) -> None:
     assert [(one.id, one.parents) for one in found] == [
         ("00", ()), ("00.0", ("00",)), ("00.01", ("00.0",)),
     ]  # fmt: skip
+
+
+def test_windows_1252_as_cms_writes_it(tmp_path: Path) -> None:
+    path = tmp_path / "CMS32_DESC_LONG_DX.txt"
+    path.write_bytes("38600 Ménière's disease\n0010  Cholera\n".encode("cp1252"))
+    with pytest.warns(UserWarning, match=r"W247.*1 lines.*line 1"):
+        first, _ = read("icd", path)
+    assert isinstance(first, Concept)
+    assert (first.id, first.name) == ("386.00", "Ménière's disease")
+
+
+def test_headers_of_several_words(tmp_path: Path) -> None:
+    text = "DIAGNOSIS CODE,LONG DESCRIPTION,SHORT DESCRIPTION\n0010,Cholera,Chol\n25000,DM,DM\n"
+    found = _read(tmp_path / "x.csv", text)
+    assert [(one.id, one.name) for one in found] == [("001.0", "Cholera"), ("250.00", "DM")]
 
 
 def test_cells_of_a_spreadsheet(tmp_path: Path) -> None:
