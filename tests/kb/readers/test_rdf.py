@@ -369,8 +369,10 @@ def test_deprecated_false_is_in_use(tmp_path: Path) -> None:
         (':a a owl:Class ; rdfs:label "a", " " .', "an empty name", 1),
         (':a a owl:Class ; rdfs:label "a", "b\\u0000" .', "NUL", 1),
         ('<http://x/\u200b> a owl:Class ; rdfs:label "a" .', "invisible character", 0),
-        (':a a owl:Class ; rdfs:label "a" ; rdfs:subClassOf <http://x/\u200b> .', "invisible", 0),
-        (':a a owl:Class ; rdfs:label "a" ; oio:hasDbXref "" .', "an empty cross-reference", 0),
+        (':a a owl:Class ; rdfs:label "a" ; rdfs:subClassOf <http://x/\u200b> .', "invisible", 1),
+        (':a a owl:Class ; rdfs:label "a" ; oio:hasDbXref "" .', "an empty value of", 1),
+        (':a a owl:Class ; rdfs:label "a" ; skos:exactMatch "MESH:\u200b" .', "invisible", 1),
+        (':a a owl:Class ; rdfs:label "a" ; skos:notation " " .', "an empty value of", 1),
     ],
 )
 def test_bad_concepts(tmp_path: Path, text: str, problem: str, records: int) -> None:

@@ -236,7 +236,7 @@ class _Graph:
                 words.setdefault(one.target, []).append(one.said.partition(":")[2])
         for xref in _of(said, "oio:hasDbXref"):
             if relation := relation_of_match(words.get(xref, [])):
-                yield identifier(xref, "cross-reference"), relation
+                yield xref, relation
 
 
 def _of(said: list[Fact], property: str) -> tuple[str, ...]:
@@ -248,11 +248,11 @@ def _xrefs(said: list[Fact], source: str) -> list[str]:
     found = []
     for property, value, _ in said:
         if property == "oio:hasDbXref":
-            found.append(identifier(compact(value), "cross-reference"))
+            found.append(value)
         elif property in ("umls:cui", "ncit:P207"):
-            found.append("UMLS:" + identifier(value, "CUI"))
+            found.append(f"UMLS:{value}")
         elif property == "skos:notation":
-            found.append(f"{source}:{identifier(value, 'notation')}")
+            found.append(f"{source}:{value}")
     return found
 
 
@@ -262,4 +262,4 @@ def _matches(said: list[Fact]) -> Iterator[Match]:
         space, _, word = property.partition(":")
         relation = relation_of_match([word]) if space in ("skos", "owl") else ""
         if relation and not value.startswith("_:"):
-            yield identifier(compact(value), "match"), relation
+            yield compact(value), relation

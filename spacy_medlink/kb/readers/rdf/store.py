@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ....types import BadLine
+from ..fields import FieldError, identifier
 from ..lines import report
 from .triples import triples
 
@@ -65,6 +66,10 @@ _PROPERTIES = {
     **{address: (name, False, True) for address, name in _addresses(_NODES).items()},
     **{address: (name, True, True) for address, name in _addresses(_EITHER).items()},
 }
+# Properties whose values are ids, addresses or codes.
+_IDS = {*_NODES.split(), *_EITHER.split(), "skos:notation", "ncit:P207", "umls:cui"} - {
+    "owl:annotatedTarget", "oio:hasSynonymType", "oio:source"
+}  # fmt: skip
 _KNOWN = {**_addresses(_TYPES), **{address: name for address, (name, *_) in _PROPERTIES.items()}}
 
 TABLES = """
@@ -171,7 +176,8 @@ class Store:
 def facts(path: Path, bad_lines: list[BadLine] | None) -> Iterator[tuple[str, str, str, str, int]]:
     """Stream (subject, property, value, language, line) of the triples that say what is asked for.
 
-    RAISES (MedlinkError): as `triples`; E105 for a NUL, unless `bad_lines` collects it.
+    RAISES (MedlinkError): as `triples`; E105 for a NUL or a value that cannot be an id, unless
+        `bad_lines` collects it.
     """
     for line, subject, predicate, value, lang in triples(path, _PROPERTIES):
         property, takes_text, takes_node = _PROPERTIES[predicate]
@@ -187,4 +193,10 @@ def facts(path: Path, bad_lines: list[BadLine] | None) -> Iterator[tuple[str, st
         elif property == "skos:narrower":
             yield value, "skos:broader", subject, "", line
         elif value not in _NOTHING:
+            try:
+                if property in _IDS:
+                    identifier(value, f"value of {property}")
+            except FieldError as error:
+                report(path, line, error.problem, error.expected, bad_lines)
+                continue
             yield subject, property, value, lang or "", line
