@@ -14,12 +14,15 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt
 INSTALLED := $(VENV)/installed
+FLOORS := .venv-floors
+FLOOR_EXTRAS := torch,onnx,parquet,rdf,serve
+FLOOR_PIP := $(FLOORS)/bin/python -m pip install --quiet --disable-pip-version-check --prefer-binary -c $(FLOORS)/floors.txt
 PROJECT := $(PY) -m spacy project run all .
 
 # The steps of the project call `medlink` and `python` by name.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: help setup run test test-all test-gpu lint format bench ci-run clean distclean
+.PHONY: help setup run test test-all test-gpu test-floors lint format bench ci-run clean distclean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -38,6 +41,11 @@ test-all: $(INSTALLED) ## Run all tests that this machine can run
 
 test-gpu: $(INSTALLED) ## Run the tests that need a CUDA device, also the long ones among them
 	$(PY) -m pytest -m gpu $(PYTEST_ARGS)
+
+# Tests of rooms that use the libraries most. Old libraries warn of what newer ones have replaced.
+test-floors: $(FLOORS)/installed ## Run some tests with the lowest versions that setup.cfg allows
+	$(FLOORS)/bin/python -m pytest -n $(TEST_PROCESSES) -W ignore::DeprecationWarning -m "not slow and not gpu" \
+		tests/serve/test_guard.py tests/serve/test_mappings.py tests/encoders/test_bi_encoder.py
 
 lint: $(INSTALLED) ## Check style, formatting and types
 	$(PY) -m ruff check .
@@ -62,7 +70,14 @@ clean: ## Remove what the tools and the project have built, but neither .venv no
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 distclean: clean ## Remove .venv too
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(FLOORS)
+
+$(FLOORS)/installed: setup.cfg constraints.txt tests/floors.py | $(INSTALLED)
+	$(PYTHON) -m venv --clear $(FLOORS)
+	$(PY) -m tests.floors $(FLOOR_EXTRAS) > $(FLOORS)/floors.txt
+	$(FLOOR_PIP) setuptools wheel
+	$(FLOOR_PIP) --no-build-isolation -e '.[$(FLOOR_EXTRAS)]' httpx hypothesis jsonschema packaging pytest pytest-timeout pytest-xdist
+	@touch $@
 
 # The stamp is newer than the files that say what to install, or everything is installed again.
 # --no-build-isolation: the build uses the pinned setuptools of .venv (70.1 and later can make

@@ -14,6 +14,7 @@ from zipfile import ZipFile
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 import spacy_medlink
 from tests import declared
@@ -187,3 +188,21 @@ def test_the_wheel_works_where_it_is_installed(wheel: Path, tmp_path: Path) -> N
     assert run([python, "-I", "-W", "ignore", "-c", INSTALLED]).stdout.strip() == "C0011860"
     done = run([tmp_path / "env" / "bin" / "medlink", "link", "starter", "Known type 2 diabetes."])
     assert "C0011860" in done.stdout
+
+
+# Below these, each has a published hole that a user of ours could meet.
+SAFE = {
+    "h11": "0.16", "jinja2": "3.1.6", "onnx": "1.18", "pyarrow": "23.0.1", "scikit-learn": "1.5",
+    "setuptools": "78.1.1", "starlette": "1.0.1", "torch": "2.6", "tqdm": "4.66.3",
+    "transformers": "4.53",
+}  # fmt: skip
+
+
+def test_the_lowest_versions_are_safe() -> None:
+    """What an extra does not name itself may be of any version that its packages allow."""
+    lowest = {
+        one.name: max(Version(part.version) for part in one.specifier if part.operator == ">=")
+        for one in declared.requirements(*declared.extras())
+        if any(part.operator == ">=" for part in one.specifier)
+    }
+    assert {name for name, version in SAFE.items() if lowest[name] < Version(version)} == set()
