@@ -83,20 +83,23 @@ def percentiles(seconds: Sequence[float]) -> dict[str, float]:
 
 
 @contextmanager
-def served(assets: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def served(assets: Path | str, *options: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """Start the service: its process and its port."""
     command = [sys.executable, "-m", "spacy_medlink.cli", "serve", str(assets)]
     process = subprocess.Popen(
-        [*command, "--port", "0", "--device", "cpu"], stderr=subprocess.PIPE, text=True
+        [*command, "--port", "0", "--device", "cpu", *options], stderr=subprocess.PIPE, text=True
     )
+    assert process.stderr is not None
     try:
-        assert process.stderr is not None
         line = next(one for one in process.stderr if one.startswith("http://"))
-        threading.Thread(target=process.stderr.read, daemon=True).start()
+        rest = threading.Thread(target=process.stderr.read, daemon=True)
+        rest.start()
         yield process, int(line.split(":")[2].split()[0])
     finally:
         process.kill()
         process.wait()
+        rest.join(10)
+        process.stderr.close()
 
 
 class Clients:
