@@ -90,15 +90,16 @@ def served(assets: Path | str, *options: str) -> Iterator[tuple[subprocess.Popen
         [*command, "--port", "0", "--device", "cpu", *options], stderr=subprocess.PIPE, text=True
     )
     assert process.stderr is not None
+    rest = threading.Thread(target=process.stderr.read, daemon=True)
     try:
         line = next(one for one in process.stderr if one.startswith("http://"))
-        rest = threading.Thread(target=process.stderr.read, daemon=True)
         rest.start()
         yield process, int(line.split(":")[2].split()[0])
     finally:
         process.kill()
         process.wait()
-        rest.join(10)
+        if rest.ident is not None:
+            rest.join(10)
         process.stderr.close()
 
 

@@ -17,7 +17,7 @@ from .corrections import CorrectionFile
 from .worker import LinkProcess, Opening
 
 _TOGETHER = 20_000  # characters of texts that are linked at once
-_SPEED = 20_000  # characters a second, about: what a request takes of the time of others
+_SPEED = 2_000  # characters for which a request waits a second longer than a short one
 _MOST_WAITING = 32_000_000  # characters
 
 
@@ -50,8 +50,8 @@ class _Job(NamedTuple):
 class Desk:
     """A terminology: its process, and the thread that hands it one request after another.
 
-    A request is due when it came, and later by the time that its texts will take about. So a short
-    note does not wait behind a hundred long ones, and none waits for ever.
+    A request is due when it came, and the later the more text it has. So a short note does not wait
+    behind a hundred long ones, and none waits for ever.
 
     name (str): of the terminology. source (str): assets, a pipeline, a package or "starter".
     waiting (int): most requests that may wait; further ones are refused (E622).

@@ -8,6 +8,7 @@ import asyncio
 import hmac
 import re
 from collections.abc import Callable, Collection
+from itertools import islice
 from time import perf_counter
 from urllib.parse import urlsplit
 
@@ -38,7 +39,8 @@ _READING = frozenset(("GET", "HEAD", "OPTIONS"))
 _MOST_HELD = 1 << 28  # bytes of bodies at once
 _MOST_VALUES, _MOST_OF_TABLES = 10_000, 600_000  # values, lists and objects of a body
 _LONG = 1 << 16  # bytes of a body that is checked in another thread
-_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+# A string, also one that never ends: else each of its quotes would be tried again.
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.?[^"\\]*)*(?:"|\Z)|[,\[{]', re.DOTALL)
 
 Observe = Callable[[Scope, int, float], None]
 """Of a request, its status and its seconds."""
@@ -110,8 +112,9 @@ class Guard:
         try:
             self._check(scope["method"], scope["path"], Headers(scope=scope))
             await self._read(body, Headers(scope=scope), receive)
-            await self._check_body(bytes(body), scope["path"])
-            await _run(self._app, scope, bytes(body), receive, send_with_headers)
+            content = bytes(body)
+            await self._check_body(content, scope["path"])
+            await _run(self._app, scope, content, receive, send_with_headers)
         except _GoneError:
             status = status or 499  # nobody reads it: as other servers count it
         except Exception as error:
@@ -191,8 +194,7 @@ class Guard:
             text = body.decode()
         except UnicodeDecodeError:
             return "it is not UTF-8"
-        outside = _STRING.sub("", text)
-        if "\0" in text or sum(map(outside.count, ",[{")) > most:
+        if "\0" in text or (sum(map(text.count, ",[{")) > most and _has_more(text, most)):
             return f"it holds a NUL, or more than {most:,} values"
         try:
             if has_surrogate(text):
@@ -232,6 +234,12 @@ async def _disconnected(receive: Receive) -> Message:
         message = await receive()
         if message["type"] == "http.disconnect":
             return message
+
+
+def _has_more(text: str, most: int) -> bool:
+    """Tell whether JSON has more values, lists and objects; strings may hold what marks them."""
+    marks = (token for token in _TOKEN.finditer(text) if token.group() in ",[{")
+    return next(islice(marks, most, None), None) is not None
 
 
 def _name_of(host: str) -> str:

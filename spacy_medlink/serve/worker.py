@@ -3,6 +3,7 @@
 So a request that takes too long can be stopped, and a fault in a library ends no service.
 """
 
+import gc
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -314,7 +315,9 @@ def _work(connection: "Connection[Any, Any]", opening: Opening) -> None:
     try:
         while True:
             try:
-                terminology = terminology or Terminology(opening)
+                if terminology is None:
+                    terminology = Terminology(opening)
+                    gc.freeze()  # what stays is not looked through for each text
                 answer = True, getattr(terminology, asked[0])(*asked[1])
             except MedlinkError as error:
                 answer = False, error
