@@ -141,6 +141,67 @@ def test_what_is_refused(
     assert (missing.status_code, missing.json()["error"]["code"]) == (404, "E651")
 
 
+UNREADABLE = {
+    "no JSON": b"{",
+    "no text": b"\xff\xfe",
+    "no document": b"[]",
+    "offsets": b'{"text": "ab", "mentions": [{"start": 0, "end": 9, "mention": "ab", "ids": []}]}',
+    "ids": b'{"text": "ab", "mentions": [{"start": 0, "end": 2, "mention": "ab", "ids": [1]}]}',
+    "half a pair": b'{"text": "ab", "mentions": [], "\\ud800": 1}',
+}
+
+
+@pytest.mark.parametrize("line", UNREADABLE.values(), ids=[*UNREADABLE])
+def test_what_would_not_be_in_force_is_refused(client: TestClient, file: Path, line: bytes) -> None:
+    """A line that cannot be read keeps the whole file out of force: it is named, with 409."""
+    kept = _correct(client, "fever", ASTHMA)
+    assert kept["in_force"]
+    with file.open("ab") as added:
+        added.write(line + b"\n")
+    before = file.read_bytes()
+    body = {"text": NOTE, "start": 6, "end": 12, "ids": [FEVER]}
+    for answer in (
+        client.post("/corrections", json=body), client.delete(f"/corrections/{kept['id']}")
+    ):  # fmt: skip
+        assert (answer.status_code, answer.json()["error"]["code"][:2]) == (409, "E4")
+        assert "line 2" in answer.text and str(file) not in answer.text
+    assert file.read_bytes() == before
+    assert _links(client)["fever"] == [ASTHMA], "what was in force still is"
+    file.write_bytes(before.removesuffix(line + b"\n"))
+    assert _correct(client, "asthma", FEVER)["in_force"]
+    assert _links(client) == {"asthma": [FEVER], "fever": [ASTHMA]}
+
+
+def test_a_file_that_is_gone_is_made_again(client: TestClient, file: Path) -> None:
+    _correct(client, "fever", ASTHMA)
+    file.unlink()
+    assert _correct(client, "asthma", FEVER)["in_force"]
+    assert len(list(read_gold(file))) == 1
+    assert _links(client) == {"asthma": [FEVER], "fever": [FEVER]}
+    file.write_text("deny\tfever\n", encoding="utf-8")
+    body = {"text": NOTE, "start": 6, "end": 12, "ids": [FEVER]}
+    answer = client.post("/corrections", json=body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "E653")
+
+
+def test_what_changes_nothing_is_said(client: TestClient) -> None:
+    """Nothing is remembered of a mention without letters."""
+    text = "Known asthma ... and fever."
+    assert not _correct(client, "...", FEVER, text=text)["in_force"]
+    assert _correct(client, "...", text=text)["in_force"], "it has no link"
+
+
+def test_ids_that_no_address_can_end_with(client: TestClient, file: Path) -> None:
+    line = {"doc_id": "..", "text": "a", "mentions": [{"mention": "a", "ids": []}]}
+    file.write_text(json.dumps({**line, "correction": {"by": "Ann"}}) + "\n", encoding="utf-8")
+    assert [one["id"] for one in client.get("/corrections").json()] == [".."]
+    assert client.delete("/corrections", params={"id": ".."}).json() == {"undone": ".."}
+    assert file.read_bytes() == b""
+    found = client.get("/concepts", params={"id": ".."})
+    assert (found.status_code, found.json()["error"]["code"]) == (404, "E106")
+    assert client.get("/concepts", params={"id": FEVER}).json()["name"] == "Fever"
+
+
 def test_without_a_file_nothing_is_kept(desk: Desk) -> None:
     client = TestClient(make_app([desk]), base_url="http://127.0.0.1")
     for ask in (

@@ -92,11 +92,12 @@ async function correct(ids) {
   const body = { text, terminology, start, end, ids, by, instead: [mention.start, mention.end] };
   const done = await ask("corrections", body);
   undoable.push({ id: done.id, terminology });
-  await again(`“${done.mention}” is ${ids[0] || "no concept"} from now on.`, end);
+  const now = done.in_force ? "from now on" : "in the file, but is not linked so";
+  await again(`“${done.mention}” is ${ids[0] || "no concept"} ${now}.`, end);
 }
 
 async function undo(one) {
-  await ask(`corrections/${encodeURIComponent(one.id)}?${within(one.terminology)}`, null, "DELETE");
+  await ask(`corrections?id=${encodeURIComponent(one.id)}&${within(one.terminology)}`, null, "DELETE");
   const known = undoable.findIndex((own) => own.id === one.id);
   if (known >= 0) undoable.splice(known, 1);
   await again("The correction is taken back.");

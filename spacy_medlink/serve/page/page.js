@@ -25,7 +25,7 @@ async function send(path, body, method = body ? "POST" : "GET") {
   const response = await fetch(path, { method, headers, body: body ? JSON.stringify(body) : null });
   if (response.status === 401) $("login").hidden = false;
   if (response.ok) return response;
-  const answer = await response.json();
+  const answer = await response.json().catch(() => ({}));
   throw new Error(answer.error ? answer.error.message : response.statusText);
 }
 
@@ -144,7 +144,7 @@ async function choose(mention, button) {
 }
 
 async function showConcept(id, terminology) {
-  const own = await ask(`concepts/${encodeURIComponent(id)}?${within(terminology)}`);
+  const own = await ask(`concepts?id=${encodeURIComponent(id)}&${within(terminology)}`);
   const named = (list) => list.map((one) => make("li", {}, conceptButton(one.id, one.name, terminology)));
   const list = (title, items) => (items.length ? [make("h3", {}, title), make("ul", {}, ...items)] : []);
   const names = own.names.map((one) => make("li", {},
