@@ -39,6 +39,9 @@ def identifier(text: str, what: str = "id") -> str:
     text = text.strip()
     if not text:
         raise FieldError(f"an empty {what}", f"an {what}")
+    if "+" in text and _SHORTENED.fullmatch(text):
+        problem = f"the {what} {text!r}, a number that a spreadsheet has shortened"
+        raise FieldError(problem, "all its digits")
     if not text.isprintable():
         raise FieldError(
             f"a control or invisible character in the {what} {text[:60]!a}", "printable characters"
@@ -65,16 +68,6 @@ def decoded(text: str) -> str:
     if "&" in text:
         text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
     return _TAG.sub(lambda tag: "" if tag["inline"] else " ", text) if "<" in text else text
-
-
-def unshortened(id: str) -> str:
-    """Check that an id is no number that a spreadsheet has shortened, such as 1E+05.
-
-    RAISES (FieldError): when it is one.
-    """
-    if "+" in id and _SHORTENED.fullmatch(id):
-        raise FieldError(f"the id {id!r}, a number that a spreadsheet has shortened", "all digits")
-    return id
 
 
 def surface(text: str, what: str = "name") -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ...errors import Errors, Warnings
 from ...types import ISA, BadLine, Concept, Name, Record, Relation
 from ...util.telling import tell
-from .fields import FieldError, cell, identifier, surface, unshortened
+from .fields import FieldError, cell, identifier, surface
 from .icd11 import is_tabulation, read_entities, read_tabulation
 from .icd_editions import ICD10, ICD11, ICDO3, LISTED, ORDERED, TABLED, Edition, edition_of
 from .lines import numbered_lines, report
@@ -155,7 +155,7 @@ def _table(path: Path, bad_lines: list[BadLine] | None, _: list[int]) -> Iterato
             if kind_of not in _REMARKS:
                 # In the topography, levels are numbers; rows of other kinds are inclusions.
                 tty = "PT" if kind_of in ("", "title") or kind_of.isdigit() else "SY"
-                id = unshortened(identifier(cell(cells[code or 0]), "code"))
+                id = identifier(cell(cells[code or 0]), "code")
                 yield _Entry(id, surface(cell(cells[name], is_name=True)), tty=tty)
         except FieldError as error:
             report(path, number, error.problem, error.expected, bad_lines)

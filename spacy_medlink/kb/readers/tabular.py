@@ -12,7 +12,7 @@ from ...errors import Errors, Warnings
 from ...types import BadLine, Concept, Name, Record
 from ...util.telling import tell
 from ..vocabularies import canonical, is_known
-from .fields import FieldError, cell, identifier, surface, unshortened
+from .fields import FieldError, cell, identifier, surface
 from .languages import iso_639_1
 from .lines import report
 from .pieces import united
@@ -176,8 +176,9 @@ def _concept(
 
     def ids(place: int | None) -> tuple[str, ...]:
         text = "" if place is None else cell(cells[place])
-        split = text.split(mark) if (mark := separators["ids"]) else _BETWEEN_IDS.split(text)
-        return tuple(unshortened(id) for value in split if (id := cell(value)))
+        mark = separators["ids"]
+        split = _listed(text) or (text.split(mark) if mark else _BETWEEN_IDS.split(text))
+        return tuple(identifier(id) for value in split if (id := cell(value)))
 
     tty = "SY" if MAIN in layout.fields and read(MAIN).lower() in _NO else "PT"
     preferred = Name(
@@ -187,7 +188,7 @@ def _concept(
     synonyms = (preferred._replace(text=text, tty="SY") for text in values("synonyms"))
     codes = {vocabulary: ids(place) for vocabulary, place in layout.codes.items()}
     return Concept(
-        id=unshortened(identifier(needed("id"))),
+        id=identifier(needed("id")),
         name=preferred.text,
         names=(preferred, *synonyms),
         types=values("type"),
