@@ -28,8 +28,9 @@ from .finding.kept import Kept, make_kept
 from .finding.languages import heading_words
 from .finding.linker_filters import Kinds, LinkerFilters
 from .finding.match import Match
+from .finding.phrases import without_parts
 from .finding.scoring import SCORES, score_mentions
-from .finding.settings import DEFAULT_CONFIG, HEADINGS, MentionSettings
+from .finding.settings import DEFAULT_CONFIG, HEADINGS, PARTS, MentionSettings
 from .finding.tokens import split_tokens, token_run
 
 if TYPE_CHECKING:
@@ -219,6 +220,8 @@ class MedicalMentions(DictionaryPipe):
 
     def _wanted(self, pieces: Pieces, matches: Sequence[Match]) -> list[Match]:
         """Leave out headings, stop texts and matches that are too ambiguous; sort the rest."""
+        if PARTS in self.leave_out and self.spans_key is None:
+            matches = without_parts(pieces, matches, self.exact.vocabulary)
         if HEADINGS in self.leave_out:
             matches = without_headings(pieces, matches, heading_words(self.lang))
         wanted = (one for one in matches if self._is_wanted(pieces, one))

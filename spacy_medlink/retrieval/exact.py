@@ -81,7 +81,7 @@ class ExactIndex:
         hashes = hashes[is_new]
         read = WordsRead()
         checks = np.fromiter(map(surface_check, read.passing(names)), dtype=np.uint32)
-        return cls(hashes, start, rows, checks[rows], texts, Vocabulary.of(read.words))
+        return cls(hashes, start, rows, checks[rows], texts, Vocabulary.of(read.uses))
 
     def save(self, directory: Path) -> None:
         """Write the arrays into a directory."""

@@ -5,7 +5,8 @@ share a text that is one of them, or lacks one of its letters: these texts are l
 in Garbe's SymSpell, and the words found are compared.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from .arrays import check, check_below, check_offsets, load_arrays
 
 _TYPES: dict[str, Any] = {
     "word_start": np.uint64, "word_text": np.uint8,
+    "word_inside": np.uint32, "word_last": np.uint32,
     "deletion_hash": np.uint64, "deletion_word": np.uint32,
 }  # fmt: skip
 LEAST, MOST = 5, 40  # letters of a word that may be misspelt
@@ -31,7 +33,9 @@ class Vocabulary:
     """The words of names, by their keys.
 
     word_start (NDArray[uint64]): (n_words + 1,), where each word begins in `word_text`
-    (NDArray[uint8]). deletion_hash (Hashes1d): ascending, of words and of words without a letter;
+    (NDArray[uint8]). word_inside, word_last (NDArray[uint32]): (n_words,), in how many names
+    another word follows it, and in how many it is the last. deletion_hash (Hashes1d): ascending,
+    of words and of words without a letter;
     deletion_word (NDArray[uint32]): the word of each.
     """
 
@@ -39,22 +43,27 @@ class Vocabulary:
         self,
         word_start: NDArray[np.uint64],
         word_text: NDArray[np.uint8],
+        word_inside: NDArray[np.uint32],
+        word_last: NDArray[np.uint32],
         deletion_hash: Hashes1d,
         deletion_word: NDArray[np.uint32],
     ) -> None:
         self._start, self._text = word_start, word_text
+        self._inside, self._last = word_inside, word_last
         self._hash, self._word = deletion_hash, deletion_word
-        self._near: dict[str, list[str]] = {}  # of words of texts, most of which come again
+        # Of words of texts, most of which come again.
+        self._near: dict[str, list[str]] = {}
+        self._uses: dict[str, tuple[int, int]] = {}
 
     @classmethod
-    def of(cls, words: Iterable[str]) -> "Vocabulary":
-        """Make the vocabulary of distinct words; see `WordsRead`."""
-        known = sorted(words)
+    def of(cls, uses: Mapping[str, tuple[int, int]]) -> "Vocabulary":
+        """Make the vocabulary of distinct words with their uses, as `WordsRead` gives them."""
+        known = sorted(uses)
         hashes, owners = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint32)]
         for begin in range(0, len(known), _CHUNK):
             texts, owner = list[str](), list[int]()
             for number, word in enumerate(known[begin : begin + _CHUNK], begin):
-                own = deletions(word)
+                own = deletions(word) if LEAST <= len(word) <= MOST else [word]
                 texts += own
                 owner += [number] * len(own)
             hashes.append(hash_keys(texts))
@@ -64,17 +73,20 @@ class Vocabulary:
         encoded = [text.encode() for text in known]
         start = np.cumsum([0, *map(len, encoded)], dtype=np.uint64)
         text = np.frombuffer(b"".join(encoded), dtype=np.uint8)
-        return cls(start, text, hash[order], word[order])
+        inside, last = np.array([uses[word] for word in known], np.uint32).reshape(-1, 2).T
+        return cls(start, text, inside.copy(), last.copy(), hash[order], word[order])
 
     @classmethod
     def load(cls, directory: Directory) -> "Vocabulary":
         """Map the arrays of a directory. RAISES (MedlinkError): E202 when one is damaged."""
-        start, text, hash, word = load_arrays(directory, **_TYPES)
+        start, text, inside, last, hash, word = load_arrays(directory, **_TYPES)
         check_offsets(directory, "word_start", start, len(text))
         check(directory, "deletion_hash", bool((hash[1:] >= hash[:-1]).all()), "does not ascend")
         check(directory, "deletion_word", len(word) == len(hash), "not as many as hashes")
         check_below(directory, "deletion_word", word, len(start) - 1)
-        return cls(start, text, hash, word)
+        for name, counts in (("word_inside", inside), ("word_last", last)):
+            check(directory, name, len(counts) == len(start) - 1, "not as many as words")
+        return cls(start, text, inside, last, hash, word)
 
     @classmethod
     def unpacked(cls, arrays: Any) -> "Vocabulary":
@@ -84,8 +96,24 @@ class Vocabulary:
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays, by their names."""
-        values = (self._start, self._text, self._hash, self._word)
+        values = (
+            self._start, self._text, self._inside, self._last, self._hash, self._word
+        )  # fmt: skip
         return dict(zip(_TYPES, values, strict=True))
+
+    def uses(self, word: str) -> tuple[int, int]:
+        """Count the names in which another word follows a word, and those that it ends."""
+        if word not in self._uses:
+            if len(self._uses) > _REMEMBERED:
+                self._uses.clear()
+            hash = hash_keys([word])[0]
+            first, last = np.searchsorted(self._hash, [hash, hash + np.uint64(1)])
+            numbers = self._word[first:last].tolist()
+            own = next((number for number in numbers if self._at(number) == word), None)
+            self._uses[word] = (
+                (0, 0) if own is None else (int(self._inside[own]), int(self._last[own]))
+            )
+        return self._uses[word]
 
     def near(self, words: Sequence[str]) -> list[list[str]]:
         """List for each word the words of names that differ from it in one letter.
@@ -129,25 +157,31 @@ class WordsRead:
     """Reads names as they pass, and collects their words."""
 
     def __init__(self) -> None:
-        self._tokens: set[str] = set()
+        self._inside: Counter[str] = Counter()
+        self._last: Counter[str] = Counter()
 
     def passing(self, names: Iterable[str]) -> Iterator[str]:
         """Pass names on, unchanged."""
         for name in names:
-            if len(self._tokens) < _MOST_WORDS:
-                self._tokens.update(name.lower().split())
+            if len(self._inside) + len(self._last) < _MOST_WORDS:
+                # A name of an index says its last words first: "Neoplasms, Lung".
+                *inside, last = name.lower().split() or [""]
+                if "," in name:
+                    last, *inside = inside or [last]
+                self._inside.update(inside)
+                self._last[last] += 1
             yield name
 
     @property
-    def words(self) -> set[str]:
-        """The keys of the words that may be misspelt: letters alone."""
-        return {
-            word
-            for token in self._tokens
-            if len(token) >= LEAST
-            for word in key(token).split(" ")
-            if LEAST <= len(word) <= MOST and word.isalpha()
-        }
+    def uses(self) -> dict[str, tuple[int, int]]:
+        """The keys of the words made of letters alone, with the names inside and last."""
+        found: dict[str, tuple[int, int]] = {}
+        for token in self._inside.keys() | self._last.keys():
+            for word in key(token).split(" "):
+                if len(word) > 1 and word.isalpha():
+                    inside, last = found.get(word, (0, 0))
+                    found[word] = inside + self._inside[token], last + self._last[token]
+        return found
 
 
 def deletions(word: str) -> list[str]:

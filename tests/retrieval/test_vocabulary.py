@@ -12,22 +12,23 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.retrieval.arrays import save_arrays
 from spacy_medlink.retrieval.vocabulary import Vocabulary, WordsRead, is_inflected
 
-WORDS = st.text("abcé", min_size=1, max_size=7)
+WORDS = st.text("abcé", min_size=5, max_size=7)
 
 
 @given(st.sets(WORDS, max_size=30), st.lists(WORDS, max_size=8))
 def test_near_words_are_those_of_distance_one(words, asked):
-    found = Vocabulary.of(words).near(asked)
+    vocabulary = Vocabulary.of(dict.fromkeys(words, (1, 1)))
+    found = vocabulary.near(asked)
     for word, near in zip(asked, found, strict=True):
         every = [one for one in sorted(words) if OSA.distance(word, one) == 1]
         assert near == ([] if word in words else every)
-    assert Vocabulary.of(words).near(asked * 2) == found * 2
+    assert vocabulary.near(asked * 2) == found * 2
 
 
 @pytest.mark.parametrize("place", range(1, 12))
 def test_every_slip_of_a_letter_is_near(place):
     word = "hypothyroidism"
-    vocabulary = Vocabulary.of({word, "asthma", "arthritis"})
+    vocabulary = Vocabulary.of(dict.fromkeys([word, "asthma", "arthritis"], (0, 1)))
     slips = [
         word[:place] + word[place + 1 :],
         word[:place] + word[place] + word[place:],
@@ -55,12 +56,20 @@ def test_words_are_read_from_names_as_they_pass():
     read = WordsRead()
     names = ["Diabetes mellitus, type 2", "Sjögren's syndrome", "BRCA1", "flu"]
     assert list(read.passing(names)) == names
-    assert read.words == {"diabete", "mellitus", "sjogren", "syndrome"}
+    assert read.uses == {
+        "diabete": (0, 1), "mellitus": (1, 0), "type": (1, 0), "sjogren": (1, 0),
+        "syndrome": (0, 1), "flu": (0, 1),
+    }  # fmt: skip
+    vocabulary = Vocabulary.of(read.uses)
+    assert [vocabulary.uses(word) for word in ("syndrome", "type", "fever")] == [
+        (0, 1), (1, 0), (0, 0),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("name", "array"),
     [
+        ("word_last", np.array([1, 1], np.uint32)),
         ("word_start", np.array([0, 9], np.uint64)),
         ("deletion_hash", np.array([3, 2, 1], np.uint64)),
         ("deletion_word", np.array([0], np.uint32)),
@@ -68,7 +77,7 @@ def test_words_are_read_from_names_as_they_pass():
     ],
 )
 def test_damaged_arrays(tmp_path, name, array):
-    arrays = Vocabulary.of({"fever"}).arrays
+    arrays = Vocabulary.of({"fever": (1, 2)}).arrays
     save_arrays(tmp_path / "exact", arrays)
     assert Vocabulary.load(tmp_path / "exact").near(["fevver"]) == [["fever"]]
     save_arrays(tmp_path / "exact", {name: array})

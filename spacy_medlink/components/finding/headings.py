@@ -7,10 +7,11 @@ of a list are left out.
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from ...text.pieces import Pieces
+from ...text.pieces import Border, Pieces
 from .match import Match
 
 _LONGEST = 8  # pieces of a heading before its colon
+_BEGINS = Border.SENTENCE  # a heading stands at the beginning of a line or of a sentence
 
 
 def without_headings(
@@ -22,22 +23,26 @@ def without_headings(
     """
     if not (matches and words):
         return list(matches)
-    lines = [0, *(place for place, gap in enumerate(pieces.gaps) if place and "\n" in gap)]
+    starts = [
+        place
+        for place in range(len(pieces))
+        if place == 0 or pieces.borders[place] == _BEGINS or "\n" in pieces.gaps[place]
+    ]
     ends: dict[int, int] = {}
     kept = []
     for match in matches:
-        line = lines[bisect_right(lines, match.start) - 1]
-        if match.start - line < _LONGEST:
-            if line not in ends:
-                ends[line] = _heading_end(pieces, line, words)
-            if match.end <= ends[line]:
+        start = starts[bisect_right(starts, match.start) - 1]
+        if match.start - start < _LONGEST:
+            if start not in ends:
+                ends[start] = _heading_end(pieces, start, words)
+            if match.end <= ends[start]:
                 continue
         kept.append(match)
     return kept
 
 
 def _heading_end(pieces: Pieces, line: int, words: frozenset[str]) -> int:
-    """Find the end of the heading at the start of a line; the start of the line without any."""
+    """Find the end of the heading at the start of a line or a sentence; the start without any."""
     has_words, is_upper = False, True
     for place in range(line, min(line + _LONGEST, len(pieces)) + 1):
         gap = pieces.gaps[place]
@@ -48,7 +53,9 @@ def _heading_end(pieces: Pieces, line: int, words: frozenset[str]) -> int:
             if ":" in before_line:
                 return place
             if "\n" in gap or place == len(pieces):
-                return place if is_upper and not before_line.strip() and "\n" in gap else line
+                begins_line = line == 0 or "\n" in pieces.gaps[line]
+                is_alone = is_upper and not before_line.strip() and "\n" in gap
+                return place if is_alone and begins_line else line
             if set(".;!?") & set(gap):
                 return line
         if place == len(pieces):

@@ -18,8 +18,8 @@ from ...util.setting_types import (
 )
 
 _TOKENS = 64  # of a match; the runs that are looked up grow with it, and no name has more words
-COMMON, GENERAL, AMBIGUOUS, HEADINGS, FOREIGN = LEAVE_OUT = (
-    "common", "general", "ambiguous", "headings", "foreign",
+COMMON, GENERAL, AMBIGUOUS, HEADINGS, FOREIGN, PARTS = LEAVE_OUT = (
+    "common", "general", "ambiguous", "headings", "foreign", "parts",
 )  # fmt: skip
 
 
@@ -101,7 +101,7 @@ class MentionSettings(Settings):
         '`within` of this component take the place of the linker\'s; [] and "" take all',
     )
     leave_out: Annotated[
-        list[Literal["common", "general", "ambiguous", "headings", "foreign"]], Listed
+        list[Literal["common", "general", "ambiguous", "headings", "foreign", "parts"]], Listed
     ] = setting(
         [*LEAVE_OUT],
         f"must be a list of some of {', '.join(LEAVE_OUT)}",
@@ -110,7 +110,9 @@ class MentionSettings(Settings):
         'clinical interest (UMLS: "Spain", "Monday"), where no types, branches or ids are asked '
         'for. "ambiguous": single words that are names of more than 6 concepts. "headings": '
         'headings of sections ("ONCOLOGY", "Family history:"). "foreign": names in other languages '
-        'than the pipeline\'s, where `languages` are not given and it is not "xx"',
+        'than the pipeline\'s, where `languages` are not given and it is not "xx". '
+        '"parts": names that are only a part of a phrase, as "fever" of "yellow fever" and "stroke" '
+        'of "stroke unit"; in `doc.ents` alone',
     )
 
 
