@@ -111,8 +111,8 @@ class MentionSettings(Settings):
         'for. "ambiguous": single words that are names of more than 6 concepts. "headings": '
         'headings of sections ("ONCOLOGY", "Family history:"). "foreign": names in other languages '
         'than the pipeline\'s, where `languages` are not given and it is not "xx". '
-        '"parts": names that are only a part of a phrase, as "fever" of "yellow fever" and "stroke" '
-        'of "stroke unit"; in `doc.ents` alone',
+        '"parts": names that are only a part of a phrase, as "fever" in "yellow fever", "stroke" '
+        'in "stroke unit"; in `doc.ents` alone',
     )
 
 
