@@ -5,6 +5,7 @@ import itertools
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
+from heapq import heapify
 from pathlib import Path
 from queue import PriorityQueue
 from time import monotonic
@@ -75,7 +76,7 @@ class Desk:
         self._process = LinkProcess(Opening(source, lang, device, overlay, settings))
         self.paths = [*self._process.facts["paths"], *filter(None, [overlay])]
         self._jobs: PriorityQueue[tuple[float, int, _Job | None]] = PriorityQueue()
-        self._count, self._lock, self._size = itertools.count(), threading.Lock(), 0
+        self._count, self._lock = itertools.count(), threading.Lock()
         self._is_closed = False
         self._thread = threading.Thread(target=self._run, name=f"desk {name}", daemon=True)
         self._thread.start()
@@ -120,20 +121,26 @@ class Desk:
     def _put(self, jobs: list[_Job]) -> "list[Future[Any]]":
         size = sum(job.size for job in jobs)
         with self._lock:
-            is_full = self.n_waiting + len(jobs) > max(self._waiting, len(jobs))
-            if is_full or (self._size and self._size + size > _MOST_WAITING):
-                raise Errors.busy(count=self.n_waiting)
-            self._size += size
-        due = monotonic()
-        for job in jobs:
-            due += job.size / _SPEED
-            self._jobs.put((due, next(self._count), job))
+            sizes = self._sizes_waiting()
+            is_full = len(sizes) + len(jobs) > max(self._waiting, len(jobs))
+            if is_full or (sizes and sum(sizes) + size > _MOST_WAITING):
+                raise Errors.busy(count=len(sizes))
+            due = monotonic()
+            for job in jobs:
+                due += job.size / _SPEED
+                self._jobs.put((due, next(self._count), job))
         return [job.done for job in jobs]
+
+    def _sizes_waiting(self) -> list[int]:
+        """List the sizes of the jobs that wait, and forget those that nobody waits for any more."""
+        with self._jobs.mutex:
+            kept = [one for one in self._jobs.queue if not (one[-1] and one[-1].done.cancelled())]
+            heapify(kept)
+            self._jobs.queue = kept
+            return [job.size for *_, job in kept if job is not None]
 
     def _run(self) -> None:
         while (job := self._jobs.get()[-1]) is not None:
-            with self._lock:
-                self._size -= job.size
             if job.done.set_running_or_notify_cancel():
                 self._answer(job)
         while not self._jobs.empty():

@@ -83,6 +83,15 @@ def test_a_short_text_does_not_wait_for_long_ones(desk: Desk) -> None:
     assert order == ["short", "long"]
 
 
+def test_what_nobody_waits_for_takes_no_place(desk: Desk) -> None:
+    desk.ask_of_texts("link", [SLOW[:20_000]], {}, 0)
+    for _ in range(3):
+        waiting = desk.ask_of_texts("link", ["fever. " * 3_000] * 250, {}, 0)
+        assert sum(one.cancel() for one in waiting) >= 249
+    assert desk.ask_of_texts("link", ["asthma"], {}, 0)[0].result(60)[0][1] == 1
+    assert desk.n_waiting < 10
+
+
 def test_texts_are_linked_some_at_a_time() -> None:
     texts = ["a" * 15_000, "b" * 6_000, "c" * 6_000, "d" * 100_000, "e"]
     pieces = list(_pieces(texts))
