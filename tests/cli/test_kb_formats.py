@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from spacy_medlink.kb import KnowledgeBase
-from tests.cli.conftest import Run
+from tests.cli.conftest import Fail, Run
 from tests.kb.samples import FHIR_TEXT, write_omop
 
 
@@ -29,6 +29,20 @@ def test_fhir(run: Run, tmp_path: Path) -> None:
     run("build", kb.path, "--output", tmp_path / "assets")
     assert "Sweet foot" in run("link", tmp_path / "assets", "sweet foot").stdout
     assert "0 errors" in run("kb", "build", source, "--from", "fhir", "--dry-run").stdout
+
+
+def test_what_a_table_does_not_say_is_asked_for(run: Run, fail: Fail, tmp_path: Path) -> None:
+    table, codes, out = tmp_path / "x.csv", tmp_path / "codes.txt", tmp_path / "x.kb"
+    table.write_text('id,name,synonyms\n1,Fever,"Pyrexia, Heat"\n')
+    codes.write_text("E8000   Railway accident\nV1251   History of thrombosis\n")
+    fail("E132", "kb", "build", table, "--from", "csv", "--output", out)
+    said = ("--separator", ", ", "--vocabulary", "LOCAL")
+    run("kb", "build", table, "--from", "csv", *said, "--output", out)
+    names = [(name.text, name.source) for name in KnowledgeBase(out)["1"].names]
+    assert names == [("Fever", "LOCAL"), ("Pyrexia", "LOCAL"), ("Heat", "LOCAL")]
+    fail("E133", "kb", "build", codes, "--from", "icd", "--output", out)
+    run("kb", "build", codes, "--from", "icd", "--vocabulary", "ICD9CM", "--output", out)
+    assert [concept.id for concept in KnowledgeBase(out)] == ["E800.0", "V12.51"]
 
 
 def test_mapping_sets(run: Run, tmp_path: Path) -> None:
