@@ -54,12 +54,6 @@ def test_without_a_transformer(tiny_encoder, names):
         lone.initialize()
 
 
-def test_a_model_and_an_encoder(tiny_encoder, names):
-    other = {"@architectures": "spacy-medlink.TransformerBiEncoder.v1", "name": str(tiny_encoder)}
-    with pytest.raises(MedlinkError, match="E302"):
-        blank(tiny_encoder, names, encoder=other)
-
-
 @pytest.mark.parametrize("way", ["in place", "as thinc does", "loaded", "trained"])
 def test_a_transformer_that_was_changed(tmp_path, tiny_encoder, names, gold, way):
     nlp = made(tiny_encoder, names)
