@@ -9,6 +9,7 @@ year, and another number for any number. Kinds:
   sentence. "." in a phrase is the end of a sentence.
 - "end": a phrase at which cues end. Its way lists the kinds of these cues; empty means all kinds.
 - "pseudo": a phrase that contains a cue but has no effect: "no increase in".
+- "answer": a word that answers for the mention before it. Its way is "yes" or "no".
 - "section": a heading. Its way is the name of the section, and the kinds of all mentions in it:
   "family_history: family".
 """
@@ -25,7 +26,7 @@ from ...errors import Errors
 KINDS = ("negated", "historical", "hypothetical", "family", "uncertain")
 SECTION = "section"  # the attribute with the name of a mention's section
 END = "end"
-_PSEUDO, _SECTION, _SET = "pseudo", "section", "set"
+_PSEUDO, _SECTION, _SET, _ANSWER = "pseudo", "section", "set", "answer"
 _WAYS = ("forward", "backward", "both")
 _EXPECTED = 'kind, tab, way, tab, phrases with ";" between them'
 _WORD = re.compile(r"[^\W\d_]+(?:['’](?:t|s|re|ve|ll|d|m)(?!\w))?|\d+|[^\w\s]")
@@ -81,12 +82,14 @@ class Cues:
     """The cues and headings of a language.
 
     phrases (Dict[str, List[Phrase]]): by first word, the longest first.
-    sections (Dict[str, Section]): by the words of the heading.
+    sections (Dict[str, Section]): by the words of the heading. answers (Dict[str, bool]): words
+        that answer for the mention before them, and whether they are yes.
     """
 
     def __init__(self) -> None:
         self.phrases: dict[str, list[Phrase]] = {}
         self.sections: dict[str, Section] = {}
+        self.answers: dict[str, bool] = {}
 
     @classmethod
     def parse(cls, text: str, path: str | Path = "cues") -> "Cues":
@@ -110,6 +113,10 @@ class Cues:
         if kind == _SET:
             words = [one.strip() for one in listed.split(";")]
             sets[way] = "|".join([sets[way], *words] if way in sets else words)
+            return
+        if kind == _ANSWER:
+            _check(way in ("yes", "no"))
+            self.answers |= {word.strip().lower(): way == "yes" for word in listed.split(";")}
             return
         phrases = [places for one in listed.split(";") for places in _expand(one, sets)]
         if kind == _SECTION:

@@ -11,19 +11,19 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from ..headings import Heading, find_headings
+from ..pieces import Border, Pieces
+from .answers import answer_to
 from .cues import END, KINDS, Cue, Cues, Section, find_words, plain
 
-# Sentences end at a full stop before a word in capitals or a number, semicolons, empty lines, and
-# lines that begin a list, a heading or, after a line that is not full, a sentence.
-_BORDER = re.compile(
-    r"(?:[.!]|(?<=\w)\?)(?=\s+[^\sa-zß-öø-ÿ])|;|\n\s*\n|\n(?=\s*(?:[-*•+>]|\d+[.)]))"
-    r"|(?<![^\n]{60})\n(?=\s*[^\sa-zß-öø-ÿ])|(?<=[.:])\s*\n"
-)
-# A full stop after these, or after a single letter, ends no sentence.
-_SHORTENED = re.compile(
-    r"\b(?:[^\W\d_]|dr|mr|mrs|ms|vs|st|hr|fr|sr|sra|prof|pat|ca|bzw|ggf|resp|approx|no|nr)$", re.I
-)
+_BULLET = re.compile(r"\n\s*(?:[-*•+>·–]|\d+[.)]|[a-z][.)])\s")
 _COMMAS = frozenset(",()")
+_JOINTS = frozenset([*_COMMAS, "/", "and", "or", "y", "o", "et", "ou", "und", "oder", "e", "&"])
+_ARTICLES = frozenset("a an the un una le la el der die das ein eine".split())
+# Behind several mentions these speak of all of them: "fever, cough were denied".
+_OF_ALL = frozenset(
+    "are were have all both denied negative absent neg denies niega nie verneint".split()
+)
+_OF_ITEMS = ("historical", "uncertain")
 _TEXT = re.compile(r"\S")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 
@@ -82,45 +82,130 @@ def said_of(
     parts (Sequence[Part]): the result of `find_sections`.
     RETURNS (List[Said]): in the order of the mentions.
     """
-    borders = sentence_starts(text) if mentions else []
-    sentences: dict[int, list[int]] = {}
-    for number, (start, _) in enumerate(mentions):
-        sentences.setdefault(bisect_right(borders, start), []).append(number)
-    starts = [part.start for part in parts]
-    said = [Said()] * len(mentions)
-    for place, numbers in sentences.items():
-        begin = borders[place - 1] if place else 0
-        stop = borders[place] if place < len(borders) else len(text)
-        sentence = _Sentence(text, begin, stop, [mentions[one] for one in numbers], cues)
-        for number in numbers:
-            start, end = mentions[number]
-            part = parts[bisect_right(starts, start) - 1] if parts else None
-            if part is None or not part.start <= start < part.end:
-                said[number] = Said(sentence.said_of(start, end))
-            else:
-                section = part.section
-                implied = sentence.implied(section.said, start)
-                said[number] = Said(sentence.said_of(start, end) | implied, section.name)
+    if not mentions:
+        return []
+    starts_of_parts = [part.start for part in parts]
+    sentences = _Sentences(text, mentions, cues)
+    said = []
+    for start, end in mentions:
+        kinds, implied = sentences.kinds_of(start, end), frozenset[str]()
+        part = parts[bisect_right(starts_of_parts, start) - 1] if parts else None
+        section = part.section if part is not None and part.start <= start < part.end else None
+        if section is not None:
+            implied = sentences.implied(section.said, start)
+        said.append(Said(kinds | implied, section.name if section is not None else ""))
     return said
+
+
+class _Sentences:
+    """The sentences and lines of a text that have mentions, and what is carried over between them.
+
+    "Denies:" speaks of the list below it, "Denies fever; cough" of what follows a semicolon.
+    """
+
+    def __init__(self, text: str, mentions: Sequence[tuple[int, int]], cues: Cues) -> None:
+        self._starts = [0, *sentence_starts(text)]
+        self._answers = {one: answer_to(text, *one, cues.answers) for one in mentions}
+        own: dict[int, list[tuple[int, int]]] = {}
+        for mention in mentions:
+            own.setdefault(bisect_right(self._starts, mention[0]) - 1, []).append(mention)
+        taken = [(one.start, one.end) for one in self._answers.values() if one is not None]
+        self._sentences: dict[int, _Sentence] = {}
+        carried, last = frozenset[str](), -1
+        for place in range(len(self._starts)):
+            begin = self._starts[place]
+            stop = self._starts[place + 1] if place + 1 < len(self._starts) else len(text)
+            if place not in own:
+                heads = _heads_a_list(text, begin, stop)
+                if not heads:
+                    if not (place == last + 1 and carried and not text[begin:stop].strip()):
+                        carried = frozenset()
+                    continue
+                sentence = _Sentence(text, begin, stop, (), cues, ())
+                carried, last = sentence.open_kinds, place
+                continue
+            sentence = _Sentence(text, begin, stop, own[place], cues, taken)
+            goes_on = place == last + 1 and sentence.continues(text, begin)
+            sentence.carried = carried if goes_on and not sentence.has_cues else frozenset()
+            self._sentences[place] = sentence
+            carried, last = (sentence.carried or sentence.open_kinds), place
+
+    def kinds_of(self, start: int, end: int) -> frozenset[str]:
+        """Return what is said of a mention."""
+        kinds = self._at(start).said_of(start, end)
+        answer = self._answers[start, end]
+        if answer is None:
+            return kinds
+        kinds -= {"negated", "uncertain", "hypothetical"}
+        return kinds if answer.is_yes else kinds | {"negated"}
+
+    def implied(self, kinds: frozenset[str], start: int) -> frozenset[str]:
+        """Return what a section says of a mention."""
+        return self._at(start).implied(kinds, start)
+
+    def _at(self, start: int) -> "_Sentence":
+        return self._sentences[bisect_right(self._starts, start) - 1]
+
+
+def _heads_a_list(text: str, begin: int, stop: int) -> bool:
+    """Tell whether a line without a mention ends with a colon: what follows is its list."""
+    return text[begin:stop].rstrip().endswith(":")
 
 
 class _Sentence:
     """The words of a sentence, the cues among them, and the reach of the cues."""
 
     def __init__(
-        self, text: str, begin: int, stop: int, mentions: Sequence[tuple[int, int]], cues: Cues
+        self,
+        text: str,
+        begin: int,
+        stop: int,
+        mentions: Sequence[tuple[int, int]],
+        cues: Cues,
+        answers: Sequence[tuple[int, int]],
     ) -> None:
+        self.carried: frozenset[str] = frozenset()
         matches = list(find_words(text, begin, stop))
         self._starts = [word.start() for word in matches]
-        taken = {place for one in mentions for place in range(*self._words(*one))}
-        words = ["" if place in taken else plain(one[0]) for place, one in enumerate(matches)]
-        self._found = _find_cues([*words, "."], cues)
-        commas = [place for place, word in enumerate(words) if word in _COMMAS]
-        self._reaches = {
-            kind: reach
-            for kind in KINDS
-            if (reach := _reaches(kind, self._found, len(words), commas))
+        named = {place for one in mentions for place in range(*self._words(*one))}
+        answered = {
+            place
+            for first, last in answers
+            if begin <= first < stop
+            for place in range(bisect_left(self._starts, first), bisect_left(self._starts, last))
         }
+        words = [
+            "" if place in named or place in answered else plain(one[0])
+            for place, one in enumerate(matches)
+        ]
+        self._bare = all(not word or word in _JOINTS or not word.isalnum() for word in words)
+        self._found = _find_cues([*words, "."], cues)
+        list_of = _List(words, sorted(named))
+        self._reaches = {
+            kind: reach for kind in KINDS if (reach := _reaches(kind, self._found, list_of))
+        }
+        self._count = len(words)
+
+    @property
+    def has_cues(self) -> bool:
+        """Whether anything is said here, or ended."""
+        return bool(self._found)
+
+    @property
+    def open_kinds(self) -> frozenset[str]:
+        """The kinds of the cues that reach the end of the sentence."""
+        last = self._count - 1
+        return frozenset(
+            kind
+            for kind, (begins, furthest) in self._reaches.items()
+            if begins and furthest[-1] > last and begins[0] <= last + 1
+        )
+
+    def continues(self, text: str, begin: int) -> bool:
+        """Tell whether a sentence goes on with the list of the one before: an item, or bare."""
+        before = text[:begin].rstrip()[-1:]
+        is_item = _BULLET.match("\n" + text[begin : begin + 8]) is not None
+        return is_item or (before == ":" and self._bare) or (before == ";" and self._bare)
 
     def said_of(self, start: int, end: int) -> frozenset[str]:
         """Return the kinds of the cues that reach a mention."""
@@ -130,7 +215,7 @@ class _Sentence:
             place = bisect_right(begins, first) - 1
             if place >= 0 and furthest[place] >= last:
                 kinds.append(kind)
-        return frozenset(kinds)
+        return self.carried.union(kinds)
 
     def implied(self, kinds: frozenset[str], start: int) -> frozenset[str]:
         """Return the section's kinds without those that an end phrase before the mention stops."""
@@ -145,13 +230,54 @@ class _Sentence:
 
 
 def sentence_starts(text: str) -> list[int]:
-    """Find the starts of all sentences but the first."""
-    borders = []
-    for one in _BORDER.finditer(text):
-        if one[0] == "." and _SHORTENED.search(text, max(0, one.start() - 8), one.start()):
-            continue
-        borders.append(one.end())
-    return borders
+    """Find the starts of all sentences and lines but the first; see `Pieces`."""
+    pieces, starts = Pieces(text), list[int]()
+    for place in range(1, len(pieces)):
+        border, gap = pieces.borders[place], pieces.gaps[place]
+        if border == Border.SENTENCE or (border == Border.SEPARATOR and "\n" in gap):
+            signs = len(gap) - len(gap.lstrip(" .!?;:,)]}\"'\u2019\u201d"))
+            starts.append(pieces.starts[place] - len(gap) + signs)
+    return starts
+
+
+class _List(NamedTuple):
+    """The words of a sentence as a list of items.
+
+    words (List[str]): "" for those of mentions. named (List[int]): the places of these.
+    """
+
+    words: list[str]
+    named: list[int]
+
+    def begins_with_a_mention(self, place: int) -> bool:
+        """Tell whether a mention follows at a place, but for an article."""
+        while place < len(self.words) and self.words[place] in _ARTICLES:
+            place += 1
+        return place < len(self.words) and place in self.named[bisect_left(self.named, place) :][:1]
+
+    def item_start(self, place: int) -> int:
+        """Find where the item with the last mention before a place begins."""
+        number = bisect_left(self.named, place) - 1
+        mention = self.named[number] if number >= 0 else place
+        while mention > 0 and self.words[mention - 1] not in _JOINTS:
+            mention -= 1
+        return mention
+
+    def item_end(self, place: int) -> int:
+        """Find where the item with the next mention behind a place ends."""
+        number = bisect_left(self.named, place)
+        mention = self.named[number] if number < len(self.named) else place
+        while mention < len(self.words) and self.words[mention] not in _JOINTS:
+            mention += 1
+        return mention
+
+    def is_in_a_list(self, place: int) -> bool:
+        """Tell whether a comma or a conjunction, and a mention before it, precede a place."""
+        return (
+            place > 1
+            and self.words[place - 1] in _JOINTS
+            and bool(self.named and self.named[0] < place - 1)
+        )
 
 
 def _find_cues(words: list[str], cues: Cues) -> list[_Found]:
@@ -171,30 +297,39 @@ def _find_cues(words: list[str], cues: Cues) -> list[_Found]:
 
 
 def _reaches(
-    kind: str, found: Sequence[_Found], count: int, commas: Sequence[int]
+    kind: str, found: Sequence[_Found], list_of: _List
 ) -> tuple[list[int], list[int]] | None:
     """Tell which words the cues of a kind reach.
 
-    commas (Sequence[int]): places of commas, where cues with a limit end.
+    A cue directly before a mention looks forward only, and within a list speaks of its item alone,
+    unless it negates; a cue behind an item speaks of that item, unless it speaks of all.
+
     RETURNS (Optional[Tuple[List[int], List[int]]]): the starts of the reaches, in order, and for
         each the farthest end of the reaches up to it; None without any.
     """
     cues = [one for one in found if one[2].kind == kind]
     if not cues:
         return None
+    words, count = list_of.words, len(list_of.words)
+    commas = [place for place, word in enumerate(words) if word in _COMMAS]
     ends = [one for one in found if one[2].kind == END and kind in one[2].ends]
     starts_of_ends, ends_of_ends = [one[0] for one in ends], [one[1] for one in ends]
     reaches = []
     for start, stop, cue in cues:
+        is_before = list_of.begins_with_a_mention(stop)
         if cue.forward:
-            limits = [_next(starts_of_ends, stop, count)]
+            limits = [_next(starts_of_ends, stop, count + 1)]
             if cue.reach:
                 limits += [_next(commas, stop, count), stop + cue.reach]
+            if kind in _OF_ITEMS and is_before and list_of.is_in_a_list(start):
+                limits.append(list_of.item_end(stop))
             reaches.append((stop, min(limits)))
-        if cue.backward:
+        if cue.backward and not is_before:
             limits = [_last(ends_of_ends, start)]
             if cue.reach:
                 limits += [_last(commas, start - 1), start - cue.reach]
+            if _OF_ALL.isdisjoint(words[start:stop]):
+                limits.append(list_of.item_start(start))
             reaches.append((max(limits), start))
     reaches.sort()
     return [one[0] for one in reaches], list(accumulate((one[1] for one in reaches), max))
