@@ -1,7 +1,7 @@
 """A service and a page: `medlink serve`."""
 
 from .app import make_app
-from .corrections import CorrectionFile
+from .correction_file import CorrectionFile
 from .desk import Desk, Limits
 
 __all__ = ["CorrectionFile", "Desk", "Limits", "make_app"]

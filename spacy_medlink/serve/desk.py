@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..components.pipelines import STARTER
 from ..components.sources import open_assets
 from ..errors import Errors, MedlinkError
-from .corrections import CorrectionFile
+from .correction_file import CorrectionFile
 from .worker import LinkProcess, Opening
 
 _TOGETHER = 20_000  # characters of texts that are linked at once
