@@ -220,7 +220,9 @@ class ExactIndex:
 
     @property
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        own = {"hash": self._hash, "start": self._start, "row": self._row, "check": self._check}
+        own: dict[str, NDArray[Any]] = {
+            "hash": self._hash, "start": self._start, "row": self._row, "check": self._check
+        }  # fmt: skip
         return own | self.vocabulary.arrays
 
     def _own_names(self) -> dict[str, NDArray[Any]]:

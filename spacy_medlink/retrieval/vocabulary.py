@@ -68,13 +68,13 @@ class Vocabulary:
                 owner += [number] * len(own)
             hashes.append(hash_keys(texts))
             owners.append(np.array(owner, dtype=np.uint32))
-        hash, word = np.concatenate(hashes), np.concatenate(owners)
-        order = np.argsort(hash, kind="stable")
+        every, owner_of = np.concatenate(hashes), np.concatenate(owners)
+        order = np.argsort(every, kind="stable")
         encoded = [text.encode() for text in known]
         start = np.cumsum([0, *map(len, encoded)], dtype=np.uint64)
-        text = np.frombuffer(b"".join(encoded), dtype=np.uint8)
+        letters = np.frombuffer(b"".join(encoded), dtype=np.uint8)
         inside, last = np.array([uses[word] for word in known], np.uint32).reshape(-1, 2).T
-        return cls(start, text, inside.copy(), last.copy(), hash[order], word[order])
+        return cls(start, letters, inside.copy(), last.copy(), every[order], owner_of[order])
 
     @classmethod
     def load(cls, directory: Directory) -> "Vocabulary":

@@ -74,6 +74,15 @@ _NUMBER = re.compile(r"\d")
 _DIGRAPHS = re.compile("([au])e+|(o)e+(?!u)")  # not in "coeur"
 # For "headaches" and "earaches", not for "beaches" and "approaches".
 _ACHES = re.compile("(^|[^eot])aches$")
+# One form for singular and plural of Latin and Greek words: metastasis and metastases, thrombus and
+# thrombi, carcinoma and carcinomata, septum and septa. Many words that are no plurals end so, too,
+# and get another last letter on both sides.
+_LATIN = [
+    (re.compile(r"(?<=[aeioy])sis$"), "se"),
+    (re.compile(r"omata$"), "oma"),
+    (re.compile(r"(?<=[b-df-hj-np-tv-z])i$"), "us"),
+    (re.compile(r"um$"), "a"),
+]
 _PIECE, _MARKS = 1024, 64  # characters decomposed at once, and marks that may follow them
 _SHORT = 5
 _CASED = 1 << 31
@@ -142,8 +151,12 @@ def _folded(token: str) -> str:
 
 
 def _singular(token: str) -> str:
-    # Only endings whose removal cannot change a word into another common one; Latin plurals and
-    # other languages are left to the n-gram and dense tiers.
+    # Only endings whose removal cannot change a word into another common one; other languages are
+    # left to the n-gram and dense tiers.
+    if len(token) >= _SHORT and token.isascii():
+        for pattern, singular in _LATIN:
+            if pattern.search(token):
+                return pattern.sub(singular, token)
     if len(token) < 4 or token[-1] != "s" or not token.isascii():
         return token
     if token.endswith("ies") and len(token) > 4:

@@ -16,9 +16,9 @@ def split_tokens(doc: Doc, places: Iterable[int]) -> None:
     starts = [token.idx for token in doc]
     inside: dict[int, list[int]] = {}
     for place in sorted(set(places)):
-        token = bisect_right(starts, place) - 1
-        if token >= 0 and starts[token] < place < starts[token] + len(doc[token]):
-            inside.setdefault(token, []).append(place - starts[token])
+        number = bisect_right(starts, place) - 1
+        if number >= 0 and starts[number] < place < starts[number] + len(doc[number]):
+            inside.setdefault(number, []).append(place - starts[number])
     if not inside or (Doc.has_extension("trf_data") and doc._.trf_data is not None):
         return
     groups = {
