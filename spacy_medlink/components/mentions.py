@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
-from spacy.util import get_lang_class
+from spacy.util import filter_spans, get_lang_class
 from spacy.vocab import Vocab
 
 from ..assets.dictionary import Choice
@@ -44,7 +44,7 @@ _WORKED_OUT = ("_followed", "_kept_for", "_kept_now", "_kinds", "_overlay")
 
 
 class MedicalMentions(DictionaryPipe):
-    """Finds names of the knowledge base in a Doc, longest match first.
+    """Finds names of the knowledge base in a Doc: those that say most words, in few mentions.
 
     A match is a run of pieces (`text.pieces`) with the key of a name (`text.key`: without case,
     punctuation and plural endings). Stop words, lone digits and single letters never match; short
@@ -293,7 +293,8 @@ class MedicalMentions(DictionaryPipe):
         else:
             runs = (range(pieces.before(first), pieces.before(last)) for first, last in ents)
             chosen = apart(matches, (place for run in runs for place in run))
-        spans = self._spans(doc, pieces, chosen)
+        # Of several mentions in a token that could not be split, one.
+        spans = filter_spans(self._spans(doc, pieces, chosen))
         # Read anew: the tokens of the others may be split by now.
         left = set(ents)
         kept = [ent for ent in doc.ents if (ent.start_char, ent.end_char) in left]

@@ -1,6 +1,6 @@
-"""The steps of `medical_mentions`, one module for each way to find mentions.
+"""The steps of `medical_mentions`, one module for each, from the pieces of a text to its mentions.
 
-`words` lists the runs of words of a Doc, `names` looks for names of the dictionary,
-`coordinations` reads "palmar and plantar pits" as "palmar pits", `proposals` asks the linker about
-words that no dictionary has, and `choosing` says which matches are kept.
+`names` looks up runs of pieces, also joined, in any order and misspelt; `coordinations` reads
+"palmar and plantar pits" as "palmar pits"; `short_forms`, `headings` and `phrases` correct what was
+found; `choosing` says which matches are kept, and `tokens` splits tokens that a mention lies in.
 """
