@@ -43,7 +43,8 @@ def answer_to(text: str, start: int, end: int, words: Mapping[str, bool]) -> Ans
 
 def _behind(text: str, end: int, words: Mapping[str, bool]) -> Answer | None:
     found = _BEHIND.match(text, end, end + _WINDOW)
-    if found is None:
+    # An answer may stand in the next line only behind a sign: "Any fever?", a line end, "No."
+    if found is None or found["sign"].count("\n") > bool(found["sign"].strip()):
         return None
     word, sign, closing = found["word"].lower(), found["sign"], found["end"]
     is_closed = bool(closing.strip()) or "\n" in closing or found.end() == len(text)
@@ -53,7 +54,8 @@ def _behind(text: str, end: int, words: Mapping[str, bool]) -> Answer | None:
         line = text[max(0, end - _WINDOW) : end + _WINDOW]
         is_attached = not sign and (is_closed or _SIGNED.search(line) is not None)
         is_apart = sign == " " and is_closed and closing.strip() != "/"
-        return answer if in_brackets or (is_attached and closing) or is_apart else None
+        is_attached = is_attached and (is_closed or bool(closing))
+        return answer if in_brackets or is_attached or is_apart else None
     if word not in words:
         return None
     if len(word) == 1 and sign.strip() not in ("(", "[", ":", "=", "?"):

@@ -83,13 +83,15 @@ class Cues:
 
     phrases (Dict[str, List[Phrase]]): by first word, the longest first.
     sections (Dict[str, Section]): by the words of the heading. answers (Dict[str, bool]): words
-        that answer for the mention before them, and whether they are yes.
+        that answer for the mention before them, and whether they are yes. shortened (Set[str]):
+        words at the end of phrases whose full stop ends no sentence: "z.n".
     """
 
     def __init__(self) -> None:
         self.phrases: dict[str, list[Phrase]] = {}
         self.sections: dict[str, Section] = {}
         self.answers: dict[str, bool] = {}
+        self.shortened: set[str] = set()
 
     @classmethod
     def parse(cls, text: str, path: str | Path = "cues") -> "Cues":
@@ -125,6 +127,8 @@ class Cues:
             return
         cue = _cue(kind, way)
         for places in phrases:
+            if cue.forward and places[-1] == "." and len(places) > 1:
+                self.shortened.add("".join(map(str, places[-4:-1])))
             first = places[0]
             for word in [first] if isinstance(first, str) else first:
                 self.phrases.setdefault(word, []).append(Phrase(places, cue))

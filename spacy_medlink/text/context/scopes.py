@@ -6,8 +6,8 @@ status from clinical reports". Sections are an addition of this package.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from ..headings import Heading, find_headings
@@ -15,7 +15,10 @@ from ..pieces import Border, Pieces
 from .answers import answer_to
 from .cues import END, KINDS, Cue, Cues, Section, find_words, plain
 
-_BULLET = re.compile(r"\n\s*(?:[-*•+>·–]|\d+[.)]|[a-z][.)])\s")
+_BULLET = re.compile(r"\s*(?:[-*•+>·–]|\d+[.)]|[a-z][.)])\s")
+_BEHIND_A_SENTENCE = re.compile(r"[ \t]?[^\s\w]*\s+|[.!?;:,)\]}\"'’”]*")
+_QUERY = re.compile(r"[\s,(/]\?+$")  # of the word behind it: "and ?meningitis"
+_STOPS = frozenset(".!?;")
 _COMMAS = frozenset(",()")
 _JOINTS = frozenset([*_COMMAS, "/", "and", "or", "y", "o", "et", "ou", "und", "oder", "e", "&"])
 _ARTICLES = frozenset("a an the un una le la el der die das ein eine".split())
@@ -25,7 +28,7 @@ _OF_ALL = frozenset(
 )
 _OF_ITEMS = ("historical", "uncertain")
 _TEXT = re.compile(r"\S")
-_PARAGRAPH = re.compile(r"\n[ \t]*\n")
+_PARAGRAPH = re.compile(r"\r?\n[ \t]*\r?\n")
 
 
 class Said(NamedTuple):
@@ -98,37 +101,37 @@ def said_of(
 
 
 class _Sentences:
-    """The sentences and lines of a text that have mentions, and what is carried over between them.
+    """The sentences and lines near the mentions of a text, and what one says of the next.
 
-    "Denies:" speaks of the list below it, "Denies fever; cough" of what follows a semicolon.
+    "Denies:" speaks of the list below it, "Denies fever; cough" of what follows the semicolon, and
+    a line that ends with a cue of the line below it.
     """
 
     def __init__(self, text: str, mentions: Sequence[tuple[int, int]], cues: Cues) -> None:
-        self._starts = [0, *sentence_starts(text)]
         self._answers = {one: answer_to(text, *one, cues.answers) for one in mentions}
-        own: dict[int, list[tuple[int, int]]] = {}
-        for mention in mentions:
-            own.setdefault(bisect_right(self._starts, mention[0]) - 1, []).append(mention)
-        taken = [(one.start, one.end) for one in self._answers.values() if one is not None]
+        answers = [(one.start, one.end) for one in self._answers.values() if one is not None]
+        bounds = [
+            bound
+            for start, end in _blocks(text, mentions)
+            for bound in _bounds(text, start, end, cues)
+        ]
+        self._starts = [start for start, _ in bounds]
+        named, answered = self._by_sentence(mentions), self._by_sentence(answers)
         self._sentences: dict[int, _Sentence] = {}
-        carried, last = frozenset[str](), -1
-        for place in range(len(self._starts)):
-            begin = self._starts[place]
-            stop = self._starts[place + 1] if place + 1 < len(self._starts) else len(text)
-            if place not in own:
-                heads = _heads_a_list(text, begin, stop)
-                if not heads:
-                    if not (place == last + 1 and carried and not text[begin:stop].strip()):
-                        carried = frozenset()
-                    continue
-                sentence = _Sentence(text, begin, stop, (), cues, ())
-                carried, last = sentence.open_kinds, place
+        before: _Sentence | None = None
+        for place, (start, end) in enumerate(bounds):
+            written = text[start:end]
+            if not written.strip() and place not in named:
                 continue
-            sentence = _Sentence(text, begin, stop, own[place], cues, taken)
-            goes_on = place == last + 1 and sentence.continues(text, begin)
-            sentence.carried = carried if goes_on and not sentence.has_cues else frozenset()
-            self._sentences[place] = sentence
-            carried, last = (sentence.carried or sentence.open_kinds), place
+            is_read = place in named or place + 1 in named or before or written.rstrip()[-1:] == ":"
+            sentence = None
+            if is_read:
+                own, taken = named.get(place, ()), answered.get(place, ())
+                sentence = _Sentence(text, start, end, own, cues, taken)
+                if before is not None:
+                    sentence.carried = sentence.goes_on_with(before)
+                self._sentences[place] = sentence
+            before = sentence if sentence is not None and sentence.is_open else None
 
     def kinds_of(self, start: int, end: int) -> frozenset[str]:
         """Return what is said of a mention."""
@@ -146,10 +149,28 @@ class _Sentences:
     def _at(self, start: int) -> "_Sentence":
         return self._sentences[bisect_right(self._starts, start) - 1]
 
+    def _by_sentence(self, spans: Iterable[tuple[int, int]]) -> dict[int, list[tuple[int, int]]]:
+        found: dict[int, list[tuple[int, int]]] = {}
+        for span in spans:
+            found.setdefault(bisect_right(self._starts, span[0]) - 1, []).append(span)
+        return found
 
-def _heads_a_list(text: str, begin: int, stop: int) -> bool:
-    """Tell whether a line without a mention ends with a colon: what follows is its list."""
-    return text[begin:stop].rstrip().endswith(":")
+
+def _blocks(text: str, mentions: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Find the paragraphs with mentions, each with the paragraph before it: nothing else counts."""
+    starts = [0, *(one.end() for one in _PARAGRAPH.finditer(text)), len(text)]
+    last = 0
+    for place in sorted({bisect_right(starts, start, 0, len(starts) - 1) for start, _ in mentions}):
+        start, end = max(last, starts[max(0, place - 2)]), starts[place]
+        yield start, end
+        last = end
+
+
+def _bounds(text: str, start: int, end: int, cues: Cues) -> Iterator[tuple[int, int]]:
+    """Find the sentences and lines of a part of a text."""
+    yield from pairwise(
+        [start, *(start + one for one in sentence_starts(text[start:end], cues.shortened)), end]
+    )
 
 
 class _Sentence:
@@ -164,14 +185,16 @@ class _Sentence:
         cues: Cues,
         answers: Sequence[tuple[int, int]],
     ) -> None:
+        """Read a sentence. answers (Sequence[Tuple[int, int]]): characters of answers in it."""
         self.carried: frozenset[str] = frozenset()
         matches = list(find_words(text, begin, stop))
         self._starts = [word.start() for word in matches]
+        self._is_item = _BULLET.match(text, begin, stop) is not None
+        self._last_sign = text[begin:stop].rstrip()[-1:]
         named = {place for one in mentions for place in range(*self._words(*one))}
         answered = {
             place
             for first, last in answers
-            if begin <= first < stop
             for place in range(bisect_left(self._starts, first), bisect_left(self._starts, last))
         }
         words = [
@@ -185,27 +208,37 @@ class _Sentence:
             kind: reach for kind in KINDS if (reach := _reaches(kind, self._found, list_of))
         }
         self._count = len(words)
-
-    @property
-    def has_cues(self) -> bool:
-        """Whether anything is said here, or ended."""
-        return bool(self._found)
-
-    @property
-    def open_kinds(self) -> frozenset[str]:
-        """The kinds of the cues that reach the end of the sentence."""
-        last = self._count - 1
-        return frozenset(
-            kind
-            for kind, (begins, furthest) in self._reaches.items()
-            if begins and furthest[-1] > last and begins[0] <= last + 1
+        self.ends_with_a_cue = any(
+            cue.forward and all(word and not word.isalnum() for word in words[end:])
+            for _, end, cue in self._found
+            if end > self._count - 3
         )
 
-    def continues(self, text: str, begin: int) -> bool:
-        """Tell whether a sentence goes on with the list of the one before: an item, or bare."""
-        before = text[:begin].rstrip()[-1:]
-        is_item = _BULLET.match("\n" + text[begin : begin + 8]) is not None
-        return is_item or (before == ":" and self._bare) or (before == ";" and self._bare)
+    @property
+    def is_open(self) -> bool:
+        """Whether a cue reaches the end of the sentence, so that it may reach the next one."""
+        return bool(self._open_kinds or self.carried)
+
+    @property
+    def _open_kinds(self) -> frozenset[str]:
+        return frozenset(
+            kind for kind, (_, furthest) in self._reaches.items() if furthest[-1] > self._count
+        )
+
+    def goes_on_with(self, before: "_Sentence") -> frozenset[str]:
+        """Return the kinds that the sentence before carries over to this one.
+
+        Only an item, or nothing but mentions, goes on with a list; a line goes on with a line that
+        ends with a cue.
+        """
+        if before.ends_with_a_cue and before._last_sign not in _STOPS:
+            return before._open_kinds - self._ended(self._count)
+        if self._found or not (self._is_item or self._bare):
+            return frozenset()
+        if before.carried and (self._is_item or self._bare):
+            return before.carried
+        is_headed = before._last_sign == ":" or (before._last_sign == ";" and self._bare)
+        return before._open_kinds if is_headed else frozenset()
 
     def said_of(self, start: int, end: int) -> frozenset[str]:
         """Return the kinds of the cues that reach a mention."""
@@ -219,9 +252,11 @@ class _Sentence:
 
     def implied(self, kinds: frozenset[str], start: int) -> frozenset[str]:
         """Return the section's kinds without those that an end phrase before the mention stops."""
-        first, _ = self._words(start, start + 1)
-        ended = {kind for _, end, cue in self._found if end <= first for kind in cue.ends}
-        return kinds - ended
+        return kinds - self._ended(self._words(start, start + 1)[0])
+
+    def _ended(self, place: int) -> set[str]:
+        """Return the kinds that end phrases before a word stop."""
+        return {kind for _, end, cue in self._found if end <= place for kind in cue.ends}
 
     def _words(self, start: int, end: int) -> tuple[int, int]:
         """Find the first word of a mention and the word after it."""
@@ -229,14 +264,27 @@ class _Sentence:
         return first, max(bisect_left(self._starts, end), first + 1)
 
 
-def sentence_starts(text: str) -> list[int]:
-    """Find the starts of all sentences and lines but the first; see `Pieces`."""
+def sentence_starts(text: str, shortened: Collection[str] = ()) -> list[int]:
+    """Find the starts of all sentences and lines but the first; see `Pieces`.
+
+    shortened (Collection[str]): words with full stops that end no sentence, such as "z.n".
+    """
     pieces, starts = Pieces(text), list[int]()
-    for place in range(1, len(pieces)):
-        border, gap = pieces.borders[place], pieces.gaps[place]
-        if border == Border.SENTENCE or (border == Border.SEPARATOR and "\n" in gap):
-            signs = len(gap) - len(gap.lstrip(" .!?;:,)]}\"'\u2019\u201d"))
-            starts.append(pieces.starts[place] - len(gap) + signs)
+    for place, border in enumerate(pieces.borders[:-1]):
+        gap = pieces.gaps[place]
+        if not place and "\n" not in gap:
+            continue
+        if border < Border.SEPARATOR or (border == Border.SEPARATOR and "\n" not in gap):
+            continue
+        begin = pieces.starts[place] - len(gap)
+        if _QUERY.search(gap) and "\n" not in gap:
+            continue
+        if gap.strip() == "." and "\n" not in gap:
+            last = text[pieces.starts[max(0, place - 2)] : begin].lower().replace(" ", "")
+            if last in shortened or pieces.lower[place - 1] in shortened:
+                continue
+        signs = _BEHIND_A_SENTENCE.match(gap)
+        starts.append(begin + (signs.end() if signs else 0))
     return starts
 
 
