@@ -379,6 +379,8 @@ def _reaches(
             if _OF_ALL.isdisjoint(words[start:stop]):
                 limits.append(list_of.item_start(start))
             reaches.append((max(limits), start))
+    if not reaches:
+        return None
     reaches.sort()
     return [one[0] for one in reaches], list(accumulate((one[1] for one in reaches), max))
 

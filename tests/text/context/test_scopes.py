@@ -42,6 +42,7 @@ def _kinds(text: str, *mentions: str, lang: str = "en") -> list[str]:
         ("Appendicitis in 1998.", ("Appendicitis",), ["historical"]),
         ("Review in 3 months for gout.", ("gout",), [""]),
         ("Return if fever develops.", ("fever",), ["hypothetical"]),
+        ("Last year asthma.", ("asthma",), [""]),  # a cue that looks back, and no reach
     ],
 )
 def test_cues_reach(text: str, mentions: tuple[str, ...], kinds: list[str]) -> None:
