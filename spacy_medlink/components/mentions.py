@@ -25,9 +25,10 @@ from .finding.choosing import apart, settled, without_nested
 from .finding.dictionary_pipe import DictionaryPipe
 from .finding.headings import without_headings
 from .finding.kept import Kept, make_kept
-from .finding.languages import heading_words
+from .finding.languages import common_words, heading_words
 from .finding.linker_filters import Kinds, LinkerFilters
 from .finding.match import Match
+from .finding.persons_and_places import without_persons_and_places
 from .finding.phrases import without_parts
 from .finding.scoring import SCORES, score_mentions
 from .finding.settings import DEFAULT_CONFIG, HEADINGS, PARTS, MentionSettings
@@ -220,6 +221,9 @@ class MedicalMentions(DictionaryPipe):
 
     def _wanted(self, pieces: Pieces, matches: Sequence[Match]) -> list[Match]:
         """Leave out headings, stop texts and matches that are too ambiguous; sort the rest."""
+        if PARTS in self.leave_out:
+            common = common_words(self.lang)
+            matches = without_persons_and_places(pieces, matches, self.exact, common)
         if PARTS in self.leave_out and self.spans_key is None:
             matches = without_parts(pieces, matches, self.exact.vocabulary)
         if HEADINGS in self.leave_out:

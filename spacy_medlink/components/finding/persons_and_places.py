@@ -1,0 +1,327 @@
+"""Persons and places: "Dr. Graves", "Detroit, MI 48201" and "Jane Roe, RN, MS" name no problem.
+
+What a word is shows in its shape, its place, and the words beside it: titles, roles, degrees,
+streets. In text written in capitals, an ordinary word is no short form: "SHE USES HEARING AIDS".
+"""
+
+import re
+from collections.abc import Collection, Sequence
+
+from ...retrieval.exact import ExactIndex
+from ...text.normalisation import hash_keys, key
+from ...text.pieces import Border, Pieces
+from .match import Match
+
+_TITLES = frozenset(
+    "dr drs doctor mr mrs ms miss mx prof professor sir madam rev sister frau herr dra sra señor "
+    "señora monsieur madame mme mlle dott dottoressa signor signora".split()
+)
+_ROLES = frozenset(
+    "admitting anesthesiologist assistant attending author caregiver cc consultant contact "
+    "cosigned dictated doctor employer fellow guardian interpreter md midwife nurse pcp pharmacist "
+    "physician proxy provider radiologist referred referring reviewer rn scribe signed sponsor "
+    "surgeon technician therapist transcribed verified witness".split()
+)
+_NAMED = frozenset("first full last name patient pt surname provider physician doctor".split())
+_RELATIONS = frozenset(
+    "aunt brother boyfriend cousin daughter father friend girlfriend husband mother neighbor "
+    "nephew niece partner roommate sister son spouse uncle wife".split()
+)
+_SURE_DEGREES = frozenset(
+    "aprn arnp bsn cnm crna cns cpnp ccc dds dnp dpm dpt facc facep facp facs faan fnp lcgc lcsw "
+    "lmft lpc lpn lvn mba mbbs md mha mph msn msw np otr pa-c pharmd phd psyd rd rdn rn "
+    "rph rrt slp".split()
+)
+_DEGREES = _SURE_DEGREES | frozenset(
+    "ba bs bsc do dc dmd emt frcp frcs ma mrcp ms od ot pa pt".split()
+)
+_STATES = frozenset(
+    "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM "
+    "NY NC ND OH OK OR PA PR RI SC SD TN TX UT VT VA WA WV WI WY DC".split()
+)
+# A zip code, the number of a licence or a telephone; no dose: "MI 10000 units".
+_NUMBER = re.compile(
+    r"[\s,.:]*(?:(?:[A-Z]\d{5,}|\d{5}(?:-\d{4})?)(?![\w%]|\s*(?:units?|mg|ml|iu|cells)\b)"
+    r"|\(?\d{3}\)?[-. ]{1,2}\d{3}\b)"
+)
+_SITE = re.compile(r"://|\bwww\.|\w@[\w-]+\.[a-z]{2,}|\w\.(?:com|org|net|edu|gov|uk)\b", re.I)
+_TIGHT = frozenset("./@_-:=")
+_LONGEST_SITE = 80  # characters of an address of the web before and behind a match
+_PREPOSITIONS = frozenset("at from in near outside to".split())
+_STREETS = frozenset("ave avenue blvd boulevard highway hwy lane parkway rd road street".split())
+_SHORT_STREETS = _STREETS | frozenset("circle court ct dr drive ln pl place st terrace way".split())
+_FOUNDED = frozenset(
+    "academy association center centre college department dept division foundation institute "
+    "school society university".split()
+)
+_HOUSES = _FOUNDED | frozenset(
+    "associates church clinic clinics company conference council hospice hospital inc llc library "
+    "ltd ministry museum network partners pharmacy sons trust unit ward".split()
+)
+_LABELS = _HOUSES | _STREETS | frozenset(["address", "birthplace", "city", "location", "residence"])
+_LINKS = frozenset(["and", "for", "of", "on", "the"])
+_ADJECTIVE = re.compile(r".{3,}(?:al|ic|ous|ary|oid|ive)")
+_SPECIALTY = re.compile(r".+(?:ology|iatrics)")
+_ROMAN = re.compile(r"(?=X*[IV])(?=..)X{0,2}(?:IX|IV|V?I{0,3})")
+_LITRES = frozenset(["l", "lpm", "liter", "liters", "litre", "litres"])
+_BEFORE = frozenset("and dx for had has have hx new no of or with without".split())
+_BEHIND = frozenset("and but flare or patient patients s since who with without".split())
+_OF_MS = frozenset(
+    map(
+        key,
+        "attack diagnosis episode exacerbation flare lesion medication onset pain patient plaques "
+        "progression relapse specialist symptom therapy treatment workup".split(),
+    )
+)
+_OFTEN = 12  # names with a word from which on it is a word of the terminology
+_SHORT = 6  # letters of a short form
+
+
+def without_persons_and_places(
+    pieces: Pieces, matches: Sequence[Match], exact: ExactIndex, common: Collection[str]
+) -> list[Match]:
+    """Leave out the matches that lie in names of persons, places and institutions, or are none.
+
+    exact (ExactIndex): the names that are found. common (Collection[str]): keys of ordinary words.
+    """
+    around = _Surroundings(pieces, matches, exact, common)
+    return [match for match in matches if not around.is_other(match)]
+
+
+class _Surroundings:
+    """What stands beside the matches of a text."""
+
+    def __init__(
+        self, pieces: Pieces, matches: Sequence[Match], exact: ExactIndex, common: Collection[str]
+    ) -> None:
+        self._pieces, self._exact, self._common = pieces, exact, common
+        self._taken = {place for match in matches for place in range(match.start, match.end)}
+
+    def is_other(self, match: Match) -> bool:
+        """Tell whether a match names something else than a problem."""
+        text = self._pieces.between(match.start, match.end)
+        if self._is_site(match):
+            return True
+        if not self._is_capital(match.start):
+            return False
+        if text.isupper() and len(text) <= _SHORT and self._is_no_short_form(match, text):
+            return True
+        return all(map(self._is_capital, range(match.start, match.end))) and (
+            self._is_person(match) or self._is_place(match)
+        )
+
+    def _is_site(self, match: Match) -> bool:
+        """Tell whether a match lies in an address of the web or of e-mail."""
+        gaps, text = self._pieces.gaps, self._pieces.text
+        if not (gaps[match.start][-1:] in _TIGHT or gaps[match.end][:1] in _TIGHT):
+            return False
+        first, last = self._pieces.starts[match.start], self._pieces.ends[match.end - 1]
+        before = text[max(0, first - _LONGEST_SITE) : first].rpartition(" ")[2]
+        behind = text[last : last + _LONGEST_SITE].partition(" ")[0]
+        site = _SITE.search(whole := f"{before}{text[first:last]}{behind}")
+        return site is not None and not re.search(r"\s", whole)
+
+    def _is_no_short_form(self, match: Match, text: str) -> bool:
+        pieces, start, end = self._pieces, match.start, match.end
+        if _ROMAN.fullmatch(text) or (start and pieces.lower[start - 1] in _LITRES):
+            return True
+        if text in _STATES and self._is_state(start, end):
+            return True
+        if "".join(pieces.lower[start:end]) in _DEGREES and self._is_degree(start, end):
+            return True
+        if text == "MS" and end < len(pieces) and pieces.gaps[end] in (" ", ". "):
+            return self._is_surname_behind_ms(end)
+        return self._is_ordinary(match)
+
+    def _is_surname_behind_ms(self, place: int) -> bool:
+        """Tell whether "MS" before a word is a title, and no disease: "MS Jones", "MS Lesions"."""
+        pieces, word = self._pieces, self._pieces.keys[place]
+        ends = pieces.borders[place + 1] >= Border.COMMA or pieces.is_stop[place + 1]
+        is_new = not sum(self._exact.vocabulary.uses(word))
+        is_word = pieces.is_stop[place] or place in self._taken or word in self._common | _OF_MS
+        return self._is_capital(place) and not is_word and (ends or is_new)
+
+    def _is_state(self, start: int, end: int) -> bool:
+        """Tell whether a zip code, a telephone or a city says that a state is meant."""
+        pieces = self._pieces
+        if _NUMBER.match(pieces.text, pieces.ends[end - 1]):
+            return True
+        city = start
+        while (
+            city
+            and start - city < 3
+            and self._is_proper(city - 1)
+            and (pieces.gaps[city] == " " or (city == start and pieces.gaps[city] == ", "))
+        ):
+            city -= 1
+        if city in (0, start):
+            return False
+        if pieces.lower[city - 1] in _PREPOSITIONS and pieces.borders[city] == Border.SPACE:
+            return True
+        line = pieces.before(pieces.text.rfind("\n", 0, pieces.starts[start]) + 1)
+        words = pieces.lower[line:city]
+        return pieces.borders[end] >= Border.COMMA and (
+            words[0].isdigit() or not _LABELS.isdisjoint(words) if words else False
+        )
+
+    def _is_degree(self, start: int, end: int) -> bool:
+        """Tell whether a match stands in the titles behind a person: "Jane Roe, RN, MS, PT"."""
+        pieces, first, last = self._pieces, start, end
+        while first and self._joins(first) and self._is_degree_at(first - 1):
+            first -= 1
+        while last < len(pieces) and self._joins(last) and self._is_degree_at(last):
+            last += 1
+        if not (first and self._joins(first)) or pieces.texts[first - 1].isupper():
+            return False
+        others = {*pieces.lower[first:start], *pieces.lower[end:last]}
+        if not self._begins_person(first - 1):
+            return False
+        goes_on = last < len(pieces) and pieces.gaps[last] == ", " and last in self._taken
+        return not goes_on or not _SURE_DEGREES.isdisjoint(others)
+
+    def _begins_person(self, surname: int) -> bool:
+        """Tell whether an initial, a first name or a title stands before a surname."""
+        pieces, before = self._pieces, surname - 1
+        if before < 0 or not self._is_capital(surname) or pieces.gaps[surname] not in (" ", ". "):
+            return False
+        return (
+            self._is_initial(before)
+            or pieces.lower[before] in _TITLES
+            or (pieces.gaps[surname] == " " and self._is_proper(before))
+        )
+
+    def _is_person(self, match: Match) -> bool:
+        pieces, start, end = self._pieces, match.start, match.end
+        if end - start > 2 or not start:
+            return False
+        first = start
+        while (
+            first
+            and start - first < 2
+            and pieces.gaps[first] in (" ", ". ")
+            and (
+                self._is_initial(first - 1)
+                or (pieces.gaps[first] == " " and self._is_proper(first - 1))
+            )
+        ):
+            first -= 1
+        for place in {first, start} - {0}:
+            before, gap = pieces.lower[place - 1], pieces.gaps[place]
+            # "MS PAIN" may be of multiple sclerosis, and "Dr. C. Stroke" the end of a sentence.
+            is_title = before in _TITLES and pieces.texts[place - 1] != "MS"
+            is_next = place == start or pieces.gaps[start] == " "
+            if is_title and is_next and gap in (" ", ". "):
+                return True
+            if before in _RELATIONS and place < start and gap in (" ", ", "):
+                return True
+            is_role = before in _ROLES or (
+                before in ("name", "by")
+                and (place > 1 and (pieces.lower[place - 2] in _NAMED | _ROLES))
+            )
+            if is_role and (gap.strip() == ":" or before == "by"):
+                return self._ends_person(end)
+        return (
+            first < start
+            and pieces.lower[end : end + 1] != []
+            and (self._joins(end) and pieces.lower[end] in _DEGREES and self._begins_person(start))
+        )
+
+    def _ends_person(self, end: int) -> bool:
+        """Tell whether a person's name may end: "Bone, Michael", but not "Pain, chronic"."""
+        pieces, border = self._pieces, self._pieces.borders[end]
+        is_followed = border == Border.COMMA and pieces.texts[end][0].isupper()
+        return border > Border.COMMA or (
+            is_followed and (end not in self._taken or pieces.lower[end] in _DEGREES)
+        )
+
+    def _is_place(self, match: Match) -> bool:
+        """Tell whether a street, an institution or a department is called after a match."""
+        pieces, place = self._pieces, match.end
+        if place < len(pieces) and pieces.gaps[place] == " " and self._is_capital(place):
+            has_number = match.start and pieces.texts[match.start - 1].isdigit()
+            if pieces.lower[place] in (_SHORT_STREETS if has_number else _STREETS):
+                return True
+        is_joined = False
+        while place < min(match.end + 5, len(pieces)) and self._in_name(place, place):
+            own = pieces.lower[place]
+            if own in _HOUSES or (is_joined and _SPECIALTY.fullmatch(own)):
+                return True
+            is_joined |= own == "and" or "&" in pieces.gaps[place]
+            place += 1
+        place, is_joined = match.start - 1, False
+        while place >= max(match.start - 5, 0) and self._in_name(place + 1, place):
+            is_joined |= pieces.lower[place] in ("of", "for")
+            if is_joined and pieces.lower[place] in _FOUNDED:
+                return True
+            place -= 1
+        return False
+
+    def _is_ordinary(self, match: Match) -> bool:
+        """Tell whether a short form is an ordinary word of a sentence written in capitals."""
+        pieces, start, end = self._pieces, match.start, match.end
+        if end - start > 1 or not (self._is_known(start) and self._is_shouted(start)):
+            return False
+        is_apart = (
+            pieces.borders[start] >= Border.COMMA or pieces.lower[start - 1] in _BEFORE
+        ) and (pieces.borders[end] >= Border.COMMA or pieces.lower[end] in _BEHIND)
+        if is_apart:
+            return False
+        # A word that is a name in small letters, too, is no short form: "LEG PAIN".
+        place = int(self._exact.find(hash_keys([pieces.keys[start]]))[0])
+        rows = self._exact.rows_of(place, pieces.lower[start]) if place >= 0 else []
+        return {row for row, _ in rows}.isdisjoint(match.rows)
+
+    def _is_shouted(self, place: int) -> bool:
+        """Tell whether the words beside a place, up to the sentence's ends, are capitals."""
+        pieces, start, end = self._pieces, place, place + 1
+        while pieces.borders[start] < Border.SEPARATOR:
+            start -= 1
+        while pieces.borders[end] < Border.SEPARATOR:
+            end += 1
+        others = [*range(start, place), *range(place + 1, end)]
+        return pieces.between(start, end).isupper() and any(map(self._is_known, others))
+
+    def _is_known(self, place: int) -> bool:
+        """Tell whether a piece is a word of general language, or one of many names."""
+        pieces, word = self._pieces, self._pieces.keys[place]
+        return (
+            pieces.is_stop[place]
+            or word in self._common
+            or (sum(self._exact.vocabulary.uses(word)) > _OFTEN)
+        )
+
+    def _is_proper(self, place: int) -> bool:
+        """Tell whether a piece with a capital is no word that is known."""
+        pieces, text = self._pieces, self._pieces.texts[place]
+        return (
+            self._is_capital(place)
+            and len(text) > 1
+            and text.isalpha()
+            and place not in self._taken
+            and pieces.lower[place] not in _TITLES
+            and not _ADJECTIVE.fullmatch(pieces.lower[place])
+            and not self._is_known(place)
+        )
+
+    def _is_capital(self, place: int) -> bool:
+        return self._pieces.texts[place][0].isupper()
+
+    def _is_initial(self, place: int) -> bool:
+        return len(self._pieces.texts[place]) == 1 and self._is_capital(place)
+
+    def _in_name(self, behind: int, place: int) -> bool:
+        """Tell whether a piece goes on with a name. behind (int): the later one of the two."""
+        pieces = self._pieces
+        return pieces.gaps[behind] in (" ", " & ", "-") and (
+            self._is_capital(place) or pieces.lower[place] in _LINKS
+        )
+
+    def _is_degree_at(self, place: int) -> bool:
+        """Tell whether a piece is a degree or a part of one: "PA-C", "B.S."."""
+        gaps = self._pieces.gaps
+        is_part = gaps[place] in ("-", ".") or gaps[place + 1] == "."
+        return self._pieces.lower[place] in _DEGREES or (is_part and self._is_initial(place))
+
+    def _joins(self, place: int) -> bool:
+        """Tell whether only a space, a comma, a hyphen or full stops stand before a degree."""
+        return self._pieces.gaps[place] in (" ", ", ", ",", ".", "., ", ".,", "-", "/")

@@ -1,0 +1,93 @@
+"""Persons, places, degrees and addresses name no problem; problems beside them stay."""
+
+import pytest
+import spacy
+
+from spacy_medlink.components.finding.settings import LEAVE_OUT
+from spacy_medlink.types import Concept, Name
+from tests.tiny import assets_of
+
+NAMES = [
+    "MI", "MS", "MA", "PA", "PT", "MD", "PE", "DVT", "CAD", "NC", "CT", "III", "PAD", "AIDS", "TIP",
+    "ALL", "COPD", "Asthma", "Fever", "Pain", "Bone", "Graves", "Gout", "Stroke", "Heart", "Lung",
+    "Diabetes", "Hypertension", "Rash", "Lesion", "Sepsis", "Berry", "Cough", "Foot", "Addison",
+    "Parkinson", "Headache",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def assets(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("others")
+    return assets_of(directory, (Concept(text, text, (Name(text),)) for text in NAMES))
+
+
+@pytest.fixture(scope="module")
+def nlp(assets):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path)})
+    return nlp
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Addresses: a zip code, a telephone, a city of a street, an institution or a preposition.
+        "Toledo, MI 48201", "Toledo, MI 48201-1234", "Salem MA, 775-555-0134", "Lives in Flint, MI",
+        "Moved here from Flint MI", "12 Oak Street, Salem, MA", "Salem University, Durham, NC.",
+        "Salem CT (860) 555-0134", "License: MA S12345678", "Pharmacy: Corner #11, Lansing MI",
+        # Degrees behind a person.
+        "Jane Roe, RN, MS, PT", "R. Shah MD, MS", "Kim Lee, MS, CCC-A", "Mary Smith, PA-C",
+        "Nina Lund, PA", "Sharon Poe, B.S., MS, RDN", "Lund Ekman, DPT, MS",
+        # Titles, roles and relations.
+        "MS Jones is here", "He saw Ms. Pain.", "HE SAW MS JONES.", "MS. LUND WAS SEEN",
+        "Dr. Graves", "Dr Karen Graves", "Mr. Rash called", "Prof. Addison", "Mrs. Pain called",
+        "PCP: Berry, Andrea", "Patient name: Berry, Harold", "Surgeon: Bone, Michael",
+        "Referring physician: Pain, Thomas", "Interpreter: J. Lung", "Signed: M. Parkinson, MD",
+        "His cousin, Jill Addison, drove", "Seen by M. Parkinson, MD",
+        # Streets, institutions, departments.
+        "Fell on Rash Avenue", "12 Bone Ct", "Heart and Lung Institute", "Pain Clinic",
+        "Center for Asthma and Cough", "Gout & Pain Society", "Asthma and Immunology will follow",
+        "Department of Headache",
+        # Addresses of the web and of e-mail.
+        "www.stroke.org", "see asthma.org today", "fever@hospital.org", "https://x.net/gout",
+        # Ordinary words in capitals, numerals and litres.
+        "SHE USES HEARING AIDS", "THE TIP OF THE CATHETER", "ALL LABS WERE DRAWN", "NEW PAD GIVEN",
+        "GRADE III/VI", "On 2 L NC",
+    ],
+)  # fmt: skip
+def test_other_names_are_no_mentions(nlp, text):
+    assert [ent.text for ent in nlp(text).ents if ent.text not in ("Oak",)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "mentions"),
+    [
+        ("CAD, MI.", "CAD MI"), ("Acute MI", "MI"), ("Inferior MI in 2010", "MI"),
+        ("Hypertension, MI, stroke", "Hypertension MI stroke"), ("Gout, MI, 2004", "Gout MI"),
+        ("Smoker, MI.", "MI"), ("Diabetic, MI.", "MI"), ("Presented with MI", "MI"),
+        ("He had MI 10000 units were given", "MI"), ("PMH: MS, PE, DVT", "MS PE DVT"),
+        ("MS LESIONS", "MS LESIONS"), ("MS Lesions", "MS Lesions"), ("MS relapse", "MS"),
+        ("MS Plaques", "MS"), ("He has MS. Stable.", "MS"), ("MS PAIN", "MS PAIN"),
+        ("Medical History, MS, PE", "MS PE"), ("Jane has MS, PE", "MS PE"),
+        ("ALLERGIES: ASTHMA", "ASTHMA"), ("SHE HAS A RASH ON THE ARM", "RASH"),
+        ("FEVER WORSE TODAY", "FEVER"), ("HX OF PAD, CAD", "PAD CAD"), ("HISTORY OF AIDS", "AIDS"),
+        ("HE HAS COPD WITH COUGH", "COPD COUGH"), ("CT OF THE LUNG", "CT LUNG"),
+        ("Dr. Jones. Asthma stable", "Asthma"), ("Dr. Jones\nAsthma", "Asthma"),
+        ("He saw Dr. C. Stroke was discussed", "Stroke"), ("Mother: Stroke", "Stroke"),
+        ("Brother with Asthma", "Asthma"), ("Patient: Asthma stable", "Asthma"),
+        ("Consultant: Pain, chronic", "Pain"), ("Reason: Asthma", "Asthma"),
+        ("fever.asthma", "fever asthma"), ("fever/asthma", "fever asthma"),
+        ("Admitted to Hospital for Asthma", "Asthma"), ("Asthma, seen at Salem Hospital", "Asthma"),
+        ("Asthma and Rash", "Asthma Rash"), ("Mr. Lund has Gout", "Gout"),
+    ],
+)  # fmt: skip
+def test_problems_stay(nlp, text, mentions):
+    assert [ent.text for ent in nlp(text).ents] == mentions.split()
+
+
+def test_all_are_found_where_they_are_wanted(assets):
+    nlp = spacy.blank("en")
+    without = [rule for rule in LEAVE_OUT if rule != "parts"]
+    config = {"assets": str(assets.path), "leave_out": without}
+    nlp.add_pipe("medical_mentions", config=config)
+    assert [ent.text for ent in nlp("Dr. Graves").ents] == ["Graves"]
