@@ -61,8 +61,8 @@ class ContextSettings(Settings):
     cues: Place | None = setting(
         None,
         PATH_RULE,
-        "a file of cues and headings in place of those of the package, which are for en, es, de "
-        "and fr; it is saved with the pipeline",
+        "a file of cues and headings in place of those of the package, which are for en, es, "
+        "de, fr and it; it is saved with the pipeline",
     )
 
 

@@ -20,7 +20,9 @@ _BEHIND_A_SENTENCE = re.compile(r"[ \t]?[^\s\w]*\s+|[.!?;:,)\]}\"'’”]*")
 _QUERY = re.compile(r"[\s,(/]\?+$")  # of the word behind it: "and ?meningitis"
 _STOPS = frozenset(".!?;")
 _COMMAS = frozenset(",()")
-_JOINTS = frozenset([*_COMMAS, "/", "and", "or", "y", "o", "et", "ou", "und", "oder", "e", "&"])
+_AND, _OR = frozenset("and y e ed et und &".split()), frozenset("or nor o ni ou oder né".split())
+_JOINTS = frozenset([*_COMMAS, "/", *_AND, *_OR])
+_ITEM = 20  # words that an item of a list may have
 _ARTICLES = frozenset("a an the un una le la el der die das ein eine".split())
 # Behind several mentions these speak of all of them: "fever, cough were denied".
 _OF_ALL = frozenset(
@@ -55,18 +57,21 @@ _Found = tuple[int, int, Cue]  # the first word of a cue, the word after the cue
 def find_sections(text: str, cues: Cues) -> list[Part]:
     """Find the sections of a document whose headings the cues know, in order.
 
-    A section ends where the next one begins. A section ends after its first paragraph if its kinds
-    apply to all its mentions, or if its heading shares a line with text: later mentions may not
-    belong to it.
+    A section ends where the next one begins, or at an unknown heading in capitals. It ends after
+    its first paragraph if its kinds apply to all its mentions, or if its heading shares a line with
+    text: later mentions may not belong to it.
     """
-    known: list[tuple[Heading, Section]] = []
+    headings: list[tuple[Heading, Section | None]] = []
     for heading in find_headings(text, titles=True):
         words = " ".join(plain(word[0]) for word in find_words(heading.title))
-        if section := cues.sections.get(words):
-            known.append((heading, section))
+        section = cues.sections.get(words)
+        if section or (heading.title.isupper() and " " in heading.title.strip()):
+            headings.append((heading, section))
     parts = []
-    for number, (heading, section) in enumerate(known):
-        end = known[number + 1][0].start if number + 1 < len(known) else len(text)
+    for number, (heading, section) in enumerate(headings):
+        if section is None:
+            continue
+        end = headings[number + 1][0].start if number + 1 < len(headings) else len(text)
         line = text[heading.end : end].partition("\n")[0]
         if line.strip() or section.said:
             first = _TEXT.search(text, heading.end, end)
@@ -202,7 +207,7 @@ class _Sentence:
             for place, one in enumerate(matches)
         ]
         self._bare = all(not word or word in _JOINTS or not word.isalnum() for word in words)
-        self._found = _find_cues([*words, "."], cues)
+        self._found = _find_cues([*words, "."], cues, min(named, default=len(words)))
         list_of = _List(words, sorted(named))
         self._reaches = {
             kind: reach for kind in KINDS if (reach := _reaches(kind, self._found, list_of))
@@ -301,13 +306,15 @@ class _List(NamedTuple):
         """Tell whether a mention follows at a place, but for an article."""
         while place < len(self.words) and self.words[place] in _ARTICLES:
             place += 1
-        return place < len(self.words) and place in self.named[bisect_left(self.named, place) :][:1]
+        number = bisect_left(self.named, place)
+        return number < len(self.named) and self.named[number] == place
 
     def item_start(self, place: int) -> int:
         """Find where the item with the last mention before a place begins."""
         number = bisect_left(self.named, place) - 1
         mention = self.named[number] if number >= 0 else place
-        while mention > 0 and self.words[mention - 1] not in _JOINTS:
+        first = max(0, mention - _ITEM)
+        while mention > first and self.words[mention - 1] not in _JOINTS:
             mention -= 1
         return mention
 
@@ -315,9 +322,25 @@ class _List(NamedTuple):
         """Find where the item with the next mention behind a place ends."""
         number = bisect_left(self.named, place)
         mention = self.named[number] if number < len(self.named) else place
-        while mention < len(self.words) and self.words[mention] not in _JOINTS:
+        last = min(len(self.words), mention + _ITEM)
+        while mention < last and self.words[mention] not in _JOINTS:
             mention += 1
         return mention
+
+    def begins_an_item(self, start: int, stop: int) -> bool:
+        """Tell whether words begin an item of a list that goes on behind them."""
+        is_first = start > 0 and self.words[start - 1] in _JOINTS
+        return is_first and stop < len(self.words) and (self.words[stop] or "x").isalnum()
+
+    def before_an_and(self, place: int) -> int:
+        """Find the comma after a place if the list behind it has an "and", else the end.
+
+        "Fever without chills, headache and cough": there is a headache.
+        """
+        near = self.words[place : place + _ITEM]
+        comma = place + near.index(",") if "," in near else len(self.words)
+        joints = (word for word in self.words[comma : comma + _ITEM] if word in _AND | _OR)
+        return comma if next(joints, "or") in _AND else len(self.words) + 1
 
     def is_in_a_list(self, place: int) -> bool:
         """Tell whether a comma or a conjunction, and a mention before it, precede a place."""
@@ -328,8 +351,11 @@ class _List(NamedTuple):
         )
 
 
-def _find_cues(words: list[str], cues: Cues) -> list[_Found]:
-    """Find cues from left to right, the longest at each place; cues do not overlap."""
+def _find_cues(words: list[str], cues: Cues, first: int) -> list[_Found]:
+    """Find cues from left to right, the longest at each place; cues do not overlap.
+
+    first (int): place of the first mention: a cue before it does not look back.
+    """
     found: list[_Found] = []
     place = 0
     while place < len(words):
@@ -337,9 +363,11 @@ def _find_cues(words: list[str], cues: Cues) -> list[_Found]:
         for phrase in cues.phrases.get(words[place], ()):
             if len(phrase.places) < length:
                 break
-            if phrase.is_at(words, place):
+            cue = phrase.cue
+            looks_on = cue.forward or not cue.backward or place > first
+            if looks_on and phrase.is_at(words, place):
                 length = len(phrase.places)
-                found.append((place, place + length, phrase.cue))
+                found.append((place, place + length, cue))
         place += max(length, 1)
     return found
 
@@ -363,16 +391,21 @@ def _reaches(
     ends = [one for one in found if one[2].kind == END and kind in one[2].ends]
     starts_of_ends, ends_of_ends = [one[0] for one in ends], [one[1] for one in ends]
     reaches = []
+    looking_on = {start for start, _, cue in cues if cue.forward}
     for start, stop, cue in cues:
-        is_before = list_of.begins_with_a_mention(stop)
+        is_before = list_of.begins_with_a_mention(stop) or (
+            start in looking_on and list_of.begins_an_item(start, stop)
+        )
         if cue.forward:
             limits = [_next(starts_of_ends, stop, count + 1)]
             if cue.reach:
                 limits += [_next(commas, stop, count), stop + cue.reach]
             if kind in _OF_ITEMS and is_before and list_of.is_in_a_list(start):
                 limits.append(list_of.item_end(stop))
+            if kind == "negated" and start > 0 and not words[start - 1]:
+                limits.append(list_of.before_an_and(stop))
             reaches.append((stop, min(limits)))
-        if cue.backward and not is_before:
+        if cue.backward and (cue.forward or not is_before):
             limits = [_last(ends_of_ends, start)]
             if cue.reach:
                 limits += [_last(commas, start - 1), start - cue.reach]

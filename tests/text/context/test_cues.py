@@ -78,6 +78,6 @@ def test_every_language_has_all_kinds(lang: str) -> None:
 
 
 def test_languages() -> None:
-    assert languages() == ["de", "en", "es", "fr"]
+    assert languages() == ["de", "en", "es", "fr", "it"]
     assert shipped_cues("en_GB") is not None and shipped_cues("en_GB").phrases
     assert not shipped_cues("xx").phrases

@@ -131,6 +131,34 @@ def test_time_grows_with_the_text(part: str) -> None:
     assert exponent(counts) <= 1.1, counts
 
 
+@pytest.mark.parametrize(
+    "part",
+    ["- fever\n", "fever: no\n", "fever?\n", "absent fever, ", "fever absent ", "no a no a fever "],
+)
+def test_time_grows_with_lists_and_answers(part: str) -> None:
+    cues, counts, place = shipped_cues("en"), {}, part.index("fever")
+    for size in (200, 800):
+        text = "Denies:\n" + part * size
+        places = [(8 + i * len(part) + place, 13 + i * len(part) + place) for i in range(size)]
+        counts[size] = calls(said_of, text, places, cues)
+    assert exponent(counts) <= 1.1, counts
+
+
+def test_text_far_from_mentions_costs_little() -> None:
+    """Only the paragraph of a mention and the one before it are cut into sentences."""
+    cues, near = shipped_cues("en"), "Denies:\n\n- fever"
+    counts = {
+        size: calls(
+            said_of,
+            "Seen today:\n- well\n\n" * size + near,
+            [(21 * size + 11, 21 * size + 16)],
+            cues,
+        )
+        for size in (10, 1000)
+    }
+    assert counts[1000] - counts[10] < 3 * 990, counts  # calls for a paragraph
+
+
 @pytest.mark.parametrize(("lang", "least"), [("en", 0.84), ("es", 0.87), ("de", 0.8), ("fr", 0.88)])
 def test_sentences_that_no_cue_was_written_for(lang: str, least: float) -> None:
     """The share of mentions of which all is right that is said; docs/context.md has the figures."""
