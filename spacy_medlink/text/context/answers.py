@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 _WINDOW = 48  # characters beside a mention
 _BEHIND = re.compile(
-    r"(?P<sign>\s*(?:\?+|[:=(\[]|\.{2,}|…|\s[-–—])?\s*)"
+    r"(?P<sign>\s*(?:\?+|[:=(\[/]|\.{2,}|…|\s[-–—])?\s*)"
     r"(?:(?:A|pt|patient|he|she|mom|mother|dad|father|wife|husband)(?::|\s+(?:says|said))\s*)?"
     r"(?P<word>[^\W\d_]+|[+\-−–✓✗](?:(?<!\s.)|(?!\s+[^\W\d_])))(?P<end>\s*(?:[,.;:)\]!/\n]|$)|\s|)",
     re.IGNORECASE,
