@@ -32,7 +32,7 @@ from .finding.persons_and_places import without_persons_and_places
 from .finding.phrases import without_parts
 from .finding.scoring import SCORES, score_mentions
 from .finding.settings import DEFAULT_CONFIG, HEADINGS, PARTS, MentionSettings
-from .finding.tokens import split_tokens, token_run
+from .finding.tokens import split_tokens, text_of, token_run, token_starts
 
 if TYPE_CHECKING:
     from .finding.overlaid import OverlaidNames
@@ -128,7 +128,7 @@ class MedicalMentions(DictionaryPipe):
         A match within a token is given as the whole token.
         """
         pieces = self._read(doc)
-        starts = [token.idx for token in doc]
+        starts = token_starts(doc)
         return [self._span(doc, starts, pieces, one) for one in self._matches(pieces)]
 
     def set_annotations(self, doc: Doc, spans: Sequence[Span]) -> None:
@@ -190,7 +190,7 @@ class MedicalMentions(DictionaryPipe):
             self._set(doc, pieces, self._matches(pieces))
 
     def _read(self, doc: Doc) -> Pieces:
-        return Pieces(doc.text, self._stop_words)
+        return Pieces(text_of(doc), self._stop_words)
 
     def _matches(self, pieces: Pieces) -> list[Match]:
         """Find all matches of a text, in its order."""
@@ -316,12 +316,12 @@ class MedicalMentions(DictionaryPipe):
         """Make the spans of matches, whose tokens are split where a match lies within one."""
         runs = [pieces.characters(one.start, one.end) for one in matches]
         split_tokens(doc, (place for run in runs for place in run))
-        starts = [token.idx for token in doc]
+        starts = token_starts(doc)
         return [self._span(doc, starts, pieces, one) for one in matches]
 
     def _span(self, doc: Doc, starts: list[int], pieces: Pieces, match: Match) -> Span:
         first, last = pieces.characters(match.start, match.end)
-        start, end = token_run(doc, starts, first, last)
+        start, end = token_run(starts, first, last)
         span = Span(doc, start, end, label=self._label(match))
         if match.reading:
             span._.set(READING, match.reading)

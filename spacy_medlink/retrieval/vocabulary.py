@@ -27,6 +27,7 @@ LEAST, MOST = 5, 40  # letters of a word that may be misspelt
 _MOST_WORDS = 1_000_000  # of a larger terminology the first
 _CHUNK = 1 << 16
 _REMEMBERED = 1 << 15
+_NOTHING: list[str] = []
 
 
 class Vocabulary:
@@ -118,17 +119,22 @@ class Vocabulary:
     def near(self, words: Sequence[str]) -> list[list[str]]:
         """List for each word the words of names that differ from it in one letter.
 
-        RETURNS (List[List[str]]): nothing for a word that names have.
+        RETURNS (List[List[str]]): nothing for a word that names have, or that is too short.
         """
-        new = [word for word in dict.fromkeys(words) if word not in self._near]
-        found = dict(zip(new, self._find(new), strict=True)) if new else {}
-        if len(self._near) + len(found) > _REMEMBERED:
-            self._near.clear()
         known = self._near
-        known.update(found)
-        return [known[word] if word in known else self._find([word])[0] for word in words]
+        new = [word for word in dict.fromkeys(words) if word not in known]
+        if new:
+            if len(known) > _REMEMBERED:
+                known = self._near = {}
+                new = list(dict.fromkeys(words))
+            asked = [word for word in new if LEAST <= len(word) <= MOST and word.isalpha()]
+            known |= dict.fromkeys(new, _NOTHING)
+            known |= zip(asked, self._find(asked), strict=True)
+        return [known[word] for word in words]
 
     def _find(self, words: Sequence[str]) -> list[list[str]]:
+        if not words:
+            return []
         texts = [deletions(word) for word in words]
         hashes = hash_keys([text for own in texts for text in own])
         first = np.searchsorted(self._hash, hashes, side="left").tolist()

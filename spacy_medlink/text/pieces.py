@@ -117,7 +117,8 @@ class Pieces:
         return [
             place
             for place, gap in enumerate(self.gaps)
-            if 0 < place < len(self)
+            if gap != " "
+            and 0 < place < len(self)
             and (
                 (gap[:1] in _HYPHENS and _is_joint(gap))
                 or (self.texts[place - 1][-1] in _SOFT and _LINE_END.search(gap))
@@ -178,16 +179,11 @@ class Pieces:
         return self.borders[place] >= Border.COMMA or (place < len(self) and self.is_stop[place])
 
     def _borders(self) -> list[Border]:
-        borders, last = [], len(self.gaps) - 1
+        borders = [Border.SPACE] * len(self.gaps)
         for place, gap in enumerate(self.gaps):
-            if gap == " ":
-                borders.append(Border.SPACE)
-            elif place in (0, last):
-                borders.append(Border.SENTENCE)
-            else:
-                borders.append(self._border(place, gap))
-        if last >= 0:
-            borders[0] = borders[last] = Border.SENTENCE
+            if gap != " " and 0 < place < len(self.texts):
+                borders[place] = self._border(place, gap)
+        borders[0] = borders[-1] = Border.SENTENCE
         return borders
 
     def _border(self, place: int, gap: str) -> Border:
@@ -281,22 +277,20 @@ def _decoded(text: str) -> tuple[str, list[int] | None]:
 
 def _cut(plain: str) -> tuple[list[str], list[int], list[int]]:
     """Cut a text into pieces. RETURNS: texts, first characters, characters behind the last."""
-    texts, starts, ends = list[str](), list[int](), list[int]()
-    for found in _PIECE.finditer(plain):
-        own, start = found[0], found.start()
-        if own.isalpha() and own.isascii():  # most are, and these are never cut
-            texts.append(own)
-            starts.append(start)
-            ends.append(found.end())
-            continue
+    spans = [found.span() for found in _PIECE.finditer(plain)]
+    texts = [plain[start:end] for start, end in spans]
+    # Words of ASCII letters, which most are, are never cut.
+    odd = [place for place, text in enumerate(texts) if not (text.isascii() and text.isalpha())]
+    for place in reversed(odd):
+        own, start = texts[place], spans[place][0]
         if raised := _RAISED.search(own):
             own = own[: raised.start()]
         places = [0, *(one.start() for one in _CUTS.finditer(own)), len(own)]
-        for begin, end in pairwise(places):
-            texts.append(own[begin:end])
-            starts.append(start + begin)
-            ends.append(start + end)
-    return texts, starts, ends
+        if len(places) > 2 or raised:
+            runs = list(pairwise(places))
+            texts[place : place + 1] = [own[begin:end] for begin, end in runs]
+            spans[place : place + 1] = [(start + begin, start + end) for begin, end in runs]
+    return texts, [start for start, _ in spans], [end for _, end in spans]
 
 
 @lru_cache(maxsize=4096)

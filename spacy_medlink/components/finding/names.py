@@ -1,7 +1,7 @@
 """NameFinder: finds names of the dictionary in a text, as written, joined up, and in any order."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, islice, pairwise
 from typing import TypeVar
@@ -10,9 +10,9 @@ import numpy as np
 
 from ...assets.dictionary import any_order_key_of, name_has_key, name_words
 from ...retrieval.exact import ExactIndex
-from ...retrieval.vocabulary import LEAST, MOST, is_inflected
+from ...retrieval.vocabulary import LEAST, is_inflected
 from ...text.normalisation import hash_keys, is_short_form, plainly_written
-from ...text.pieces import Border, Pieces, key_of
+from ...text.pieces import Border, Pieces, key_of, piece_key
 from ...text.word_forms import NO_FORMS, Forms
 from .coordinations import Reading, coordinations
 from .kept import Kept
@@ -140,9 +140,10 @@ class NameFinder:
 
     def _joined(self, pieces: Pieces) -> Iterator[Match]:
         """Find "pre-auricular pit" where the dictionary has "preauricular pit"."""
-        if not pieces.hyphens:
+        joints = self._joints(pieces)
+        if not joints:
             return
-        behind = set(pieces.hyphens)
+        behind = set(joints)
 
         def text_of(start: int, end: int) -> str:
             return "".join(
@@ -156,7 +157,7 @@ class NameFinder:
 
         keys = (
             ((start, end), key_of(text_of(start, end).split()))
-            for start, end in self._around(pieces)
+            for start, end in self._around(pieces, joints)
         )
         for (start, end), key, place in self._known(keys):
             text = text_of(start, end)
@@ -169,12 +170,11 @@ class NameFinder:
 
     def _misspelt(self, pieces: Pieces) -> Iterator[Match]:
         """Find "hypothyroidsm": names in which one letter of a word differs."""
-        places = [place for place in range(len(pieces)) if self._may_be_misspelt(pieces, place)]
-        near = self._exact.vocabulary.near([pieces.keys[place] for place in places])
         asked = (
             ((start, end, place, word), " ".join([*keys[:at], word, *keys[at + 1 :]]))
-            for place, words in zip(places, near, strict=True)
-            for start, end in (_runs_around(pieces, place, self._longest) if words else ())
+            for place, words in enumerate(self._exact.vocabulary.near(pieces.keys))
+            if words and self._may_be_misspelt(pieces, place)
+            for start, end in _runs_around(pieces, place, self._longest)
             for keys, at in [(pieces.keys[start:end], place - start)]
             for word in words
         )
@@ -191,18 +191,29 @@ class NameFinder:
                 yield Match(start, end, said, rows, " ".join(words))
 
     def _may_be_misspelt(self, pieces: Pieces, place: int) -> bool:
-        word, text = pieces.keys[place], pieces.texts[place]
+        text = pieces.texts[place]
         return (
-            LEAST <= len(word) <= MOST
-            and word.isalpha()
-            and pieces.says[place]
-            and word not in self._kept.words
+            pieces.says[place]
+            and pieces.keys[place] not in self._kept.words
             and not (text.isupper() and len(text) <= _SHORT_FORM)
         )
 
-    def _around(self, pieces: Pieces) -> Iterator[tuple[int, int]]:
+    def _joints(self, pieces: Pieces) -> list[int]:
+        """List the pieces that, with the one or two before their hyphens, are a word of names."""
+        uses, texts, found = self._exact.vocabulary.uses, pieces.texts, set[int]()
+        hyphens = set(pieces.hyphens)
+        for place in pieces.hyphens:
+            if uses(piece_key(texts[place - 1] + texts[place])) != (0, 0):
+                found.add(place)
+            elif place - 1 in hyphens and uses(
+                piece_key("".join(texts[place - 2 : place + 1]))
+            ) != (0, 0):
+                found |= {place - 1, place}
+        return sorted(found)
+
+    def _around(self, pieces: Pieces, joints: Sequence[int]) -> Iterator[tuple[int, int]]:
         """List the spans around hyphens, each once, for the first hyphen in the span."""
-        for before, place in pairwise([0, *pieces.hyphens]):
+        for before, place in pairwise([0, *joints]):
             for start in range(max(0, place - self._longest, before), place):
                 for end in range(place + 1, min(len(pieces), start + self._longest) + 1):
                     if pieces.borders[end - 1] > Border.COMMA and end - 1 > start:

@@ -7,13 +7,31 @@ from itertools import pairwise
 from spacy.tokens import Doc, Span
 
 
+def token_starts(doc: Doc) -> list[int]:
+    """List the first character of each token; tokens themselves would take longer."""
+    starts: list[int] = doc.to_array("IDX").tolist()
+    return starts
+
+
+def text_of(doc: Doc) -> str:
+    """Get the text of a Doc as `doc.text`, which makes an object of each token."""
+    orths, spaces = doc.to_array(["ORTH", "SPACY"]).T.tolist() if len(doc) else ([], [])
+    strings = doc.vocab.strings
+    return "".join(
+        [
+            strings[orth] + " " if space else strings[orth]
+            for orth, space in zip(orths, spaces, strict=True)
+        ]
+    )
+
+
 def split_tokens(doc: Doc, places: Iterable[int]) -> None:
     """Split the tokens of a Doc so that one begins at each of some characters.
 
     A Doc with the vectors of a transformer stays as it is, since these belong to its tokens. Spans
     of `doc.ents` and `doc.spans` keep their characters.
     """
-    starts = [token.idx for token in doc]
+    starts = token_starts(doc)
     inside: dict[int, list[int]] = {}
     for place in sorted(set(places)):
         number = bisect_right(starts, place) - 1
@@ -33,13 +51,14 @@ def split_tokens(doc: Doc, places: Iterable[int]) -> None:
             head = token.head if token.head != token else (token, 0)
             heads = [head, *[(token, 0)] * (len(texts) - 1)]
             retokenizer.split(token, texts, heads=heads)
+    starts = token_starts(doc)
     for key, spans in groups.items():
         group = doc.spans[key]
-        made = [_span(doc, *one) for one in spans]
+        made = [_span(doc, starts, *one) for one in spans]
         doc.spans[key] = type(group)(doc, name=group.name, attrs=group.attrs, spans=made)
 
 
-def token_run(doc: Doc, starts: list[int], first: int, last: int) -> tuple[int, int]:
+def token_run(starts: list[int], first: int, last: int) -> tuple[int, int]:
     """Find the tokens that hold characters.
 
     starts (List[int]): the first character of each token.
@@ -48,6 +67,8 @@ def token_run(doc: Doc, starts: list[int], first: int, last: int) -> tuple[int, 
     return max(begin, 0), max(bisect_left(starts, last), begin + 1)
 
 
-def _span(doc: Doc, first: int, last: int, label: int, kb_id: int, span_id: int) -> Span:
-    begin, end = token_run(doc, [token.idx for token in doc], first, last)
+def _span(
+    doc: Doc, starts: list[int], first: int, last: int, label: int, kb_id: int, span_id: int
+) -> Span:
+    begin, end = token_run(starts, first, last)
     return Span(doc, begin, end, label=label, kb_id=kb_id, span_id=span_id)
