@@ -152,6 +152,7 @@ class Candidate:
         concept's identifier, whatever the score; "" where the score was enough.
     tied (Tuple[int, ...]): rows of the concepts that are equal but for the order of ids, this one
         first; () without a tie.
+    match (str): "narrower" where the mention says more than the concept, which is its head; or "".
     plain (Any): cache for the writer: its result for this candidate.
     rated (Any): cache for the decision: its result for the ranking with this candidate first. A
         copy by `dataclasses.replace` has neither cache.
@@ -166,6 +167,7 @@ class Candidate:
     form: str = ""
     decided: str = ""
     tied: tuple[int, ...] = ()
+    match: str = ""
     plain: Any = field(default_factory=NoneType, init=False, repr=False, compare=False)
     rated: Any = field(default_factory=NoneType, init=False, repr=False, compare=False)
 

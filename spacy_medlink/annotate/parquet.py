@@ -94,6 +94,7 @@ def _schema(pyarrow: Any, with_text: bool) -> Any:
         "scores": pyarrow.map_(text, number),
         "ranks": pyarrow.map_(text, pyarrow.int32()),
         "types": strings,
+        "match": text,
     }
     part = {"text": text, "id": text, "cui": text, "name": text, "matched": text, "score": number}
     mention = {

@@ -37,6 +37,8 @@ def explain(
     if chosen is not None:
         concept = kb.concept_at(chosen.row)
         link = {"id": concept.id, "name": concept.name, "reason": ""}
+        if chosen.match:
+            link["match"] = chosen.match
     return Explanation(
         mention=mention.text,
         label=mention.label,
@@ -72,26 +74,36 @@ def _forms(
         )
         for form, vector in forms.asked
     ]
-    kept = decision.ranking[0].form or mention.text if decision.ranking else ""
+    best = decision.ranking[0] if decision.ranking else None
+    kept = best.form or mention.text if best else ""
     found = []
     for form, ranking in zip(forms.all, linker.rank(alone, k, only), strict=True):
         discount = forms.discount(form)
         as_name = bool(forms.verbatim) and form not in forms.longer
         if as_name:
             ranking = [one for one in ranking if forms.counts(form, one)]
-        best = ranking[0] if ranking else None
         found.append(
             {
                 "text": form,
                 "why": _why(form, mention),
-                "id": kb.concept_at(best.row, names=False).id if best else "",
-                "score": round(best.score * discount, _DIGITS) if best else None,
-                "discount": discount,
                 "as_name": as_name,
                 "kept": form == kept,
+                **_best_of(kb, ranking, discount),
             }
         )
+    if best and best.match and kept not in forms.all:
+        only_named = {"text": kept, "why": "without qualifiers", "as_name": True, "kept": True}
+        found.append({**only_named, **_best_of(kb, [best], 1.0)})
     return found
+
+
+def _best_of(kb: KnowledgeBase, ranking: Sequence[Candidate], discount: float) -> dict[str, Any]:
+    best = ranking[0] if ranking else None
+    return {
+        "id": kb.concept_at(best.row, names=False).id if best else "",
+        "score": round(best.score * discount, _DIGITS) if best else None,
+        "discount": discount,
+    }
 
 
 def _why(form: str, mention: Mention) -> str:

@@ -18,7 +18,8 @@ _DECIDED = {
 class Explanation:
     """The reasons for the link of a mention; `str()` makes text of it, `as_dict()` plain data.
 
-    mention, label (str): as linked. link (Dict): `id`, `name`, and `reason`, why it is NIL.
+    mention, label (str): as linked. link (Dict): `id`, `name`, `reason`, why it is NIL, and
+        `match`, "narrower" where only a head of the mention, without its qualifiers, is linked.
     forms (List[Dict]): the looked-up forms: `text`, `why`, whether only names count (`as_name`),
         the best candidate (`id`, `score`, after `discount`), and whether this form led to the link
         (`kept`).
@@ -78,7 +79,10 @@ def _lines(own: Explanation) -> Iterator[str]:
 
 def _link(own: Explanation) -> str:
     link = own.link
-    return f"NIL: {link['reason']}" if link["id"] == "NIL" else f"{link['id']} {link['name']}"
+    if link["id"] == "NIL":
+        return f"NIL: {link['reason']}"
+    match = f" (the mention is {link['match']})" if "match" in link else ""
+    return f"{link['id']} {link['name']}{match}"
 
 
 def _forms(own: Explanation) -> Iterator[str]:

@@ -17,6 +17,7 @@ from .composite import link_parts
 from .decision import FILTERED, NOT_A_CONCEPT, Decision, decide, kept
 from .forms import Forms, LookupKey, Way
 from .identified import DEPTH, identified_first
+from .narrower import link_heads
 from .outside import is_better, is_named_within
 from .parts import Parts
 from .prepare import Document, prepare
@@ -183,6 +184,8 @@ class Linker:
             parts = link_parts(self, mentions, firsts, most, settings.threshold, only, force)
             for place, own in parts.items():
                 decided[place] = decided[place]._replace(parts=own)
+        for place, narrower in link_heads(self, mentions, decided, only, force).items():
+            decided[place] = narrower
         return decided
 
     def explain(

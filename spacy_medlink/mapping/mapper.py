@@ -61,7 +61,7 @@ class _Answer(NamedTuple):
     """A concept that the linker found for a name.
 
     is_link (bool): whether it is the link. is_name (bool): whether it has the name, or corrections
-        say so.
+        say so. is_head (bool): whether it is linked to the name without its qualifiers alone.
     """
 
     row: int
@@ -70,6 +70,7 @@ class _Answer(NamedTuple):
     score: float
     is_link: bool
     is_name: bool
+    is_head: bool
 
 
 class Mapper:
@@ -83,7 +84,7 @@ class Mapper:
         exact: it has the term's name (without case, accents and plural), or corrections say so, or
             a code says so.
         broader, narrower: a code says so; it is above or below an exact concept in the hierarchy;
-            or it is above the near ties that it stands for (broader).
+            or it is the link of the name without its qualifiers (broader).
         close: it is the link, or shares a code without a relation.
         related: it is a further candidate.
 
@@ -133,7 +134,7 @@ class Mapper:
             is_link = decision.link is not None and one.row == decision.link.row
             yield _Answer(
                 one.row, name, one.prob, one.score, is_link,
-                MEMORY in one.scores or key(name) == own,
+                MEMORY in one.scores or key(name) == own, bool(one.match),
             )  # fmt: skip
 
     def _mapping(self, term: Term, found: Sequence[Sequence[_Answer]]) -> Mapping:
@@ -188,7 +189,7 @@ class Mapper:
             match = EXACT
         elif exact & self._above(row):
             match = NARROWER
-        elif any(row in self._above(one) for one in exact):
+        elif any(row in self._above(one) for one in exact) or any(one.is_head for one in answers):
             match = BROADER
         else:
             match = CLOSE if is_chosen or row in coded else RELATED

@@ -25,7 +25,7 @@ def test_parquet_has_a_column_for_all_that_is_said(tiny_assets: Assets) -> None:
     assert _names(mentions) == set(record)
     columns = {mentions.value_type.field(n).name: mentions.value_type.field(n).type
                for n in range(mentions.value_type.num_fields)}  # fmt: skip
-    assert _names(columns["candidates"]) == set(record["candidates"][0])
+    assert _names(columns["candidates"]) == {*record["candidates"][0], "match"}
     parts = {key for part in record["parts"] for key in part}
     assert not parts or _names(columns["parts"]) == parts
 

@@ -10,34 +10,9 @@ from collections.abc import Sequence
 
 from ...retrieval.vocabulary import Vocabulary
 from ...text.pieces import Border, Pieces
+from ...text.qualifiers import BEHIND, QUALIFIERS
 from .match import Match
 
-# What only qualifies the word behind it, which is a mention without it: degree, course, side.
-_QUALIFIERS = frozenset(
-    "abnormal absent active acute additional adult advanced anterior apparent associated "
-    "asymptomatic atypical bilateral borderline central childhood chronic classic clinical "
-    "common complete complex complicated congenital constant continued contralateral controlled "
-    "current decreased decreasing deep definite diffuse distal distant early elevated end "
-    "episodic established excessive experimental extensive extreme familial fatal female first "
-    "focal former frequent further general generalized global gross hereditary high human "
-    "idiopathic increased increasing infantile inferior inherited initial intermittent "
-    "intractable ipsilateral isolated juvenile known large late lateral left likely little "
-    "local localized long low lower main major male marked massive maternal mature medial mild "
-    "minimal minor mixed moderate multifocal multiple negative neonatal new normal obvious "
-    "occasional old ongoing other overt partial paternal pediatric persistent poor positive "
-    "possible posterior postoperative presumed primary prior probable profound prolonged "
-    "prominent proven proximal pure rapid rare recent recurrent refractory regional related "
-    "relative resistant right secondary serious several severe sharp short significant similar "
-    "simple single slight small solitary some spontaneous sporadic stable subacute subtle "
-    "sudden superficial superior suspected symmetric symptomatic terminal total transient "
-    "typical uncomplicated underlying unilateral unstable upper variable various widespread "
-    "worsening".split()
-)
-# What follows a problem without making another thing of it.
-_BEHIND = frozenset(
-    "attack attacks crisis episode episodes event events exacerbation exacerbations flare flares "
-    "onset symptom symptoms sign signs status present presenting".split()
-)
 # What has, treats, or is called after a problem, and is none: people, places, tests, things.
 _THINGS = frozenset(
     "alert appointment association avenue bay brochure camp care center centre charity class "
@@ -81,7 +56,7 @@ class _Phrases:
         following = pieces.lower[end]
         if following in _THINGS:
             return True
-        if following in _BEHIND or not _is_one_word(match) or self._is_short_form(match):
+        if following in BEHIND or not _is_one_word(match) or self._is_short_form(match):
             return False
         return self._modifies(pieces.keys[match.start])
 
@@ -92,7 +67,7 @@ class _Phrases:
         before = pieces.lower[place]
         # "Drug-induced", "late-stage", "attenuated", "increasingly"
         is_course = place in pieces.hyphens or before.endswith(("ed", "ing", "ly"))
-        if before in _QUALIFIERS or is_course or self._is_short_form(match):
+        if before in QUALIFIERS or is_course or self._is_short_form(match):
             return False
         if match.start in self._ends:  # what stands before is a mention: "fever cough"
             return self._modifies(pieces.keys[place])

@@ -94,7 +94,7 @@ class LinkWriter:
         if plain is None:
             plain = candidate.plain = self._plain(candidate)
         id, name, types, matched, score, scores = plain
-        return {
+        facts = {
             "id": id,
             "name": name,
             "matched": matched,
@@ -104,6 +104,9 @@ class LinkWriter:
             "ranks": candidate.ranks.copy(),
             "types": [*types],
         }
+        if candidate.match:
+            facts["match"] = candidate.match
+        return facts
 
     def _plain(self, candidate: Candidate) -> tuple[Any, ...]:
         scores = {tier: round(value, _DIGITS) for tier, value in candidate.scores.items()}
