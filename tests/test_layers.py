@@ -45,7 +45,7 @@ BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_550,  # wanted: 1,200
     ("util",): 2_000,  # wanted: 1,200
-    ("text",): 3_100,  # wanted: 3,000
+    ("text",): 3_190,  # wanted: 3,000
     ("kb",): 11_250,  # wanted: 9,000
     ("encoders",): 2_900,  # wanted: 2,500
     ("retrieval",): 3_800,  # wanted: 3,000
@@ -54,7 +54,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("evaluation",): 3_550,  # wanted: 2,300
     ("assets", "building"): 3_450,  # wanted: 3,000
     ("components",): 6_250,  # wanted: 4,000
-    ("annotate", "mapping"): 3_500,  # wanted: 2,200
+    ("annotate", "mapping"): 3_410,  # wanted: 2,200
     ("serve",): 1_800,  # wanted: 1,300
     ("cli",): 2_850,  # wanted: 1,800
     ("training",): 13_150,  # wanted: 8,000
