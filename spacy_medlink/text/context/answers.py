@@ -11,16 +11,16 @@ _WINDOW = 48  # characters beside a mention
 _BEHIND = re.compile(
     r"(?P<sign>\s*(?:\?+|[:=(\[/]|\.{2,}|…|\s[-–—])?\s*)"
     r"(?:(?:A|pt|patient|he|she|mom|mother|dad|father|wife|husband)(?::|\s+(?:says|said))\s*)?"
-    r"(?P<word>[^\W\d_]+|[+\-−–✓✗](?:(?<!\s.)|(?!\s+[^\W\d_])))(?P<end>\s*(?:[,.;:)\]!/\n]|$)|\s|)",
+    r"(?P<word>[^\W\d_]+|[+\-−–✓✗](?:(?<!\s.)|(?!\s+[^\W\d_])))(?P<end>\s*(?:[,.;:)\]!/|\n]|$)|\s|)",
     re.IGNORECASE,
 )
 _BEFORE = re.compile(
     r"(?P<start>^|[\s,;/(])"
-    r"(?P<sign>\([-−+]\)|\[\s?\]|\[[xX✓]\]|[☐☑☒✓✔✗✘Ø∅⌀]|(?:neg|pos)\.|[-−+])(?P<space>\s?)$",
+    r"(?P<sign>\([-−+]\)|\[\s?\]|\[[xX✓]\]|[☐☑☒✓✔✗✘Ø∅⌀]|\(\s?\)|\([xX]\)|(?:neg|pos)\.|[-−+](?:ve)?)(?P<space>\s?)$",
     re.IGNORECASE,
 )
 _SIGNED = re.compile(r"\w\+(?=\s|$)|(?<=\s)\+\w")  # a line where signs are answers
-_YES = frozenset("+ ✓ ✔ ☑ ☒ [x] [X] [✓] (+) pos.".split())
+_YES = frozenset("+ ✓ ✔ ☑ ☒ [x] [X] [✓] (+) (x) (X) +ve pos.".split())
 _DASHES = frozenset("-−–")
 
 
