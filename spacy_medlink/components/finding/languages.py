@@ -42,6 +42,14 @@ def heading_words(lang: str) -> frozenset[str]:
     return frozenset(part for word in _words("headings", lang) for part in key(word).split())
 
 
+@lru_cache
+def words_beside() -> dict[str, frozenset[str]]:
+    """Read the groups of words that show what stands beside them: titles, roles, streets."""
+    lines = (_LISTS / "beside.en.txt").read_text(encoding="utf-8").splitlines()
+    groups = (line.partition(": ") for line in lines if not line.startswith("#"))
+    return {group: frozenset(words.split()) for group, _, words in groups}
+
+
 def _words(kind: str, lang: str) -> list[str]:
     path = _LISTS / f"{kind}.{_primary(lang)}.txt"
     if not path.is_file():

@@ -10,35 +10,15 @@ from collections.abc import Collection, Sequence
 from ...retrieval.exact import ExactIndex
 from ...text.normalisation import hash_keys, key
 from ...text.pieces import Border, Pieces
+from .languages import words_beside
 from .match import Match
 
-_TITLES = frozenset(
-    "dr drs doctor mr mrs ms miss mx prof professor sir madam rev sister frau herr dra sra señor "
-    "señora monsieur madame mme mlle dott dottoressa signor signora".split()
-)
-_ROLES = frozenset(
-    "admitting anesthesiologist assistant attending author caregiver cc consultant contact "
-    "cosigned dictated doctor employer fellow guardian interpreter md midwife nurse pcp pharmacist "
-    "physician proxy provider radiologist referred referring reviewer rn scribe signed sponsor "
-    "surgeon technician therapist transcribed verified witness".split()
-)
-_NAMED = frozenset("first full last name patient pt surname provider physician doctor".split())
-_RELATIONS = frozenset(
-    "aunt brother boyfriend cousin daughter father friend girlfriend husband mother neighbor "
-    "nephew niece partner roommate sister son spouse uncle wife".split()
-)
-_SURE_DEGREES = frozenset(
-    "aprn arnp bsn cnm crna cns cpnp ccc dds dnp dpm dpt facc facep facp facs faan fnp lcgc lcsw "
-    "lmft lpc lpn lvn mba mbbs md mha mph msn msw np otr pa-c pharmd phd psyd rd rdn rn "
-    "rph rrt slp".split()
-)
-_DEGREES = _SURE_DEGREES | frozenset(
-    "ba bs bsc do dc dmd emt frcp frcs ma mrcp ms od ot pa pt".split()
-)
-_STATES = frozenset(
-    "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM "
-    "NY NC ND OH OK OR PA PR RI SC SD TN TX UT VT VA WA WV WI WY DC".split()
-)
+_WORDS = words_beside()
+_DEGREES = _WORDS["degrees"] | _WORDS["sure_degrees"]
+_SHORT_STREETS = _WORDS["streets"] | _WORDS["short_streets"]
+_HOUSES = _WORDS["houses"] | _WORDS["founded"]
+_LABELS = _WORDS["labels"] | _WORDS["streets"] | _HOUSES
+_OF_MS = frozenset(map(key, _WORDS["of_ms"]))
 # A zip code, the number of a licence or a telephone; no dose: "MI 10000 units".
 _NUMBER = re.compile(
     r"[\s,.:]*(?:(?:[A-Z]\d{5,}|\d{5}(?:-\d{4})?)(?![\w%]|\s*(?:units?|mg|ml|iu|cells)\b)"
@@ -47,33 +27,11 @@ _NUMBER = re.compile(
 _SITE = re.compile(r"://|\bwww\.|\w@[\w-]+\.[a-z]{2,}|\w\.(?:com|org|net|edu|gov|uk)\b", re.I)
 _TIGHT = frozenset("./@_-:=")
 _LONGEST_SITE = 80  # characters of an address of the web before and behind a match
-_PREPOSITIONS = frozenset("at from in near outside to".split())
-_STREETS = frozenset("ave avenue blvd boulevard highway hwy lane parkway rd road street".split())
-_SHORT_STREETS = _STREETS | frozenset("circle court ct dr drive ln pl place st terrace way".split())
-_FOUNDED = frozenset(
-    "academy association center centre college department dept division foundation institute "
-    "school society university".split()
-)
-_HOUSES = _FOUNDED | frozenset(
-    "associates church clinic clinics company conference council hospice hospital inc llc library "
-    "ltd ministry museum network partners pharmacy sons trust unit ward".split()
-)
-_LABELS = _HOUSES | _STREETS | frozenset(["address", "birthplace", "city", "location", "residence"])
-_LINKS = frozenset(["and", "for", "of", "on", "the"])
 _ADJECTIVE = re.compile(r".{3,}(?:al|ic|ous|ary|oid|ive)")
 _SPECIALTY = re.compile(r".+(?:ology|iatrics)")
 _ROMAN = re.compile(r"(?=X*[IV])(?=..)X{0,2}(?:IX|IV|V?I{0,3})")
-_LITRES = frozenset(["l", "lpm", "liter", "liters", "litre", "litres"])
-_BEFORE = frozenset("and dx for had has have hx new no of or with without".split())
-_BEHIND = frozenset("and but flare or patient patients s since who with without".split())
-_OF_MS = frozenset(
-    map(
-        key,
-        "attack diagnosis episode exacerbation flare lesion medication onset pain patient plaques "
-        "progression relapse specialist symptom therapy treatment workup".split(),
-    )
-)
 _OFTEN = 12  # names with a word from which on it is a word of the terminology
+_NEAR = 30  # pieces of a line or a sentence that are looked at on a side
 _SHORT = 6  # letters of a short form
 
 
@@ -123,9 +81,9 @@ class _Surroundings:
 
     def _is_no_short_form(self, match: Match, text: str) -> bool:
         pieces, start, end = self._pieces, match.start, match.end
-        if _ROMAN.fullmatch(text) or (start and pieces.lower[start - 1] in _LITRES):
+        if _ROMAN.fullmatch(text) or (start and pieces.lower[start - 1] in _WORDS["litres"]):
             return True
-        if text in _STATES and self._is_state(start, end):
+        if text.lower() in _WORDS["states"] and self._is_state(start, end):
             return True
         if "".join(pieces.lower[start:end]) in _DEGREES and self._is_degree(start, end):
             return True
@@ -156,10 +114,15 @@ class _Surroundings:
             city -= 1
         if city in (0, start):
             return False
-        if pieces.lower[city - 1] in _PREPOSITIONS and pieces.borders[city] == Border.SPACE:
+        if (
+            pieces.lower[city - 1] in _WORDS["prepositions"]
+            and pieces.borders[city] == Border.SPACE
+        ):
             return True
-        line = pieces.before(pieces.text.rfind("\n", 0, pieces.starts[start]) + 1)
-        words = pieces.lower[line:city]
+        line = pieces.before(
+            pieces.text.rfind("\n", pieces.starts[max(0, start - _NEAR)], pieces.starts[start]) + 1
+        )
+        words = pieces.lower[max(line, start - _NEAR) : city]
         return pieces.borders[end] >= Border.COMMA and (
             words[0].isdigit() or not _LABELS.isdisjoint(words) if words else False
         )
@@ -177,7 +140,7 @@ class _Surroundings:
         if not self._begins_person(first - 1):
             return False
         goes_on = last < len(pieces) and pieces.gaps[last] == ", " and last in self._taken
-        return not goes_on or not _SURE_DEGREES.isdisjoint(others)
+        return not goes_on or not _WORDS["sure_degrees"].isdisjoint(others)
 
     def _begins_person(self, surname: int) -> bool:
         """Tell whether an initial, a first name or a title stands before a surname."""
@@ -186,7 +149,7 @@ class _Surroundings:
             return False
         return (
             self._is_initial(before)
-            or pieces.lower[before] in _TITLES
+            or pieces.lower[before] in _WORDS["titles"]
             or (pieces.gaps[surname] == " " and self._is_proper(before))
         )
 
@@ -208,15 +171,15 @@ class _Surroundings:
         for place in {first, start} - {0}:
             before, gap = pieces.lower[place - 1], pieces.gaps[place]
             # "MS PAIN" may be of multiple sclerosis, and "Dr. C. Stroke" the end of a sentence.
-            is_title = before in _TITLES and pieces.texts[place - 1] != "MS"
+            is_title = before in _WORDS["titles"] and pieces.texts[place - 1] != "MS"
             is_next = place == start or pieces.gaps[start] == " "
             if is_title and is_next and gap in (" ", ". "):
                 return True
-            if before in _RELATIONS and place < start and gap in (" ", ", "):
+            if before in _WORDS["relations"] and place < start and gap in (" ", ", "):
                 return True
-            is_role = before in _ROLES or (
+            is_role = before in _WORDS["roles"] or (
                 before in ("name", "by")
-                and (place > 1 and (pieces.lower[place - 2] in _NAMED | _ROLES))
+                and (place > 1 and (pieces.lower[place - 2] in _WORDS["named"] | _WORDS["roles"]))
             )
             if is_role and (gap.strip() == ":" or before == "by"):
                 return self._ends_person(end)
@@ -239,7 +202,7 @@ class _Surroundings:
         pieces, place = self._pieces, match.end
         if place < len(pieces) and pieces.gaps[place] == " " and self._is_capital(place):
             has_number = match.start and pieces.texts[match.start - 1].isdigit()
-            if pieces.lower[place] in (_SHORT_STREETS if has_number else _STREETS):
+            if pieces.lower[place] in (_SHORT_STREETS if has_number else _WORDS["streets"]):
                 return True
         is_joined = False
         while place < min(match.end + 5, len(pieces)) and self._in_name(place, place):
@@ -251,7 +214,7 @@ class _Surroundings:
         place, is_joined = match.start - 1, False
         while place >= max(match.start - 5, 0) and self._in_name(place + 1, place):
             is_joined |= pieces.lower[place] in ("of", "for")
-            if is_joined and pieces.lower[place] in _FOUNDED:
+            if is_joined and pieces.lower[place] in _WORDS["founded"]:
                 return True
             place -= 1
         return False
@@ -262,8 +225,8 @@ class _Surroundings:
         if end - start > 1 or not (self._is_known(start) and self._is_shouted(start)):
             return False
         is_apart = (
-            pieces.borders[start] >= Border.COMMA or pieces.lower[start - 1] in _BEFORE
-        ) and (pieces.borders[end] >= Border.COMMA or pieces.lower[end] in _BEHIND)
+            pieces.borders[start] >= Border.COMMA or pieces.lower[start - 1] in _WORDS["before"]
+        ) and (pieces.borders[end] >= Border.COMMA or pieces.lower[end] in _WORDS["behind"])
         if is_apart:
             return False
         # A word that is a name in small letters, too, is no short form: "LEG PAIN".
@@ -274,9 +237,9 @@ class _Surroundings:
     def _is_shouted(self, place: int) -> bool:
         """Tell whether the words beside a place, up to the sentence's ends, are capitals."""
         pieces, start, end = self._pieces, place, place + 1
-        while pieces.borders[start] < Border.SEPARATOR:
+        while place - start < _NEAR and pieces.borders[start] < Border.SEPARATOR:
             start -= 1
-        while pieces.borders[end] < Border.SEPARATOR:
+        while end - place < _NEAR and pieces.borders[end] < Border.SEPARATOR:
             end += 1
         others = [*range(start, place), *range(place + 1, end)]
         return pieces.between(start, end).isupper() and any(map(self._is_known, others))
@@ -298,7 +261,7 @@ class _Surroundings:
             and len(text) > 1
             and text.isalpha()
             and place not in self._taken
-            and pieces.lower[place] not in _TITLES
+            and pieces.lower[place] not in _WORDS["titles"]
             and not _ADJECTIVE.fullmatch(pieces.lower[place])
             and not self._is_known(place)
         )
@@ -313,7 +276,7 @@ class _Surroundings:
         """Tell whether a piece goes on with a name. behind (int): the later one of the two."""
         pieces = self._pieces
         return pieces.gaps[behind] in (" ", " & ", "-") and (
-            self._is_capital(place) or pieces.lower[place] in _LINKS
+            self._is_capital(place) or pieces.lower[place] in _WORDS["links"]
         )
 
     def _is_degree_at(self, place: int) -> bool:
