@@ -31,6 +31,7 @@ _ADJECTIVE = re.compile(r".{3,}(?:al|ic|ous|ary|oid|ive)")
 _SPECIALTY = re.compile(r".+(?:ology|iatrics)")
 _ROMAN = re.compile(r"(?=X*[IV])(?=..)X{0,2}(?:IX|IV|V?I{0,3})")
 _OFTEN = 12  # names with a word from which on it is a word of the terminology
+_HEAD = 2  # names that a word ends from which on it is the head of problems
 _NEAR = 30  # pieces of a line or a sentence that are looked at on a side
 _SHORT = 6  # letters of a short form
 
@@ -96,7 +97,8 @@ class _Surroundings:
         pieces, word = self._pieces, self._pieces.keys[place]
         ends = pieces.borders[place + 1] >= Border.COMMA or pieces.is_stop[place + 1]
         is_new = not sum(self._exact.vocabulary.uses(word))
-        is_word = pieces.is_stop[place] or place in self._taken or word in self._common | _OF_MS
+        is_known = pieces.is_stop[place] or place in self._taken
+        is_word = is_known or word in self._common or word in _OF_MS
         return self._is_capital(place) and not is_word and (ends or is_new)
 
     def _is_state(self, start: int, end: int) -> bool:
@@ -112,6 +114,9 @@ class _Surroundings:
             and (pieces.gaps[city] == " " or (city == start and pieces.gaps[city] == ", "))
         ):
             city -= 1
+        is_line = start - city > 1 and pieces.borders[start] == Border.COMMA
+        if is_line and min(pieces.borders[city], pieces.borders[end]) >= Border.SEPARATOR:
+            return True
         if city in (0, start):
             return False
         if (
@@ -175,8 +180,10 @@ class _Surroundings:
             is_next = place == start or pieces.gaps[start] == " "
             if is_title and is_next and gap in (" ", ". "):
                 return True
-            if before in _WORDS["relations"] and place < start and gap in (" ", ", "):
-                return True
+            is_first_name = place < start and gap in (" ", ", ")
+            if is_first_name and before in _WORDS["relations"]:
+                # "Mother, Ovarian Cancer"
+                return self._exact.vocabulary.uses(pieces.keys[end - 1])[1] < _HEAD
             is_role = before in _WORDS["roles"] or (
                 before in ("name", "by")
                 and (place > 1 and (pieces.lower[place - 2] in _WORDS["named"] | _WORDS["roles"]))

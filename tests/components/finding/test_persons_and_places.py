@@ -11,7 +11,7 @@ NAMES = [
     "MI", "MS", "MA", "PA", "PT", "MD", "PE", "DVT", "CAD", "NC", "CT", "III", "PAD", "AIDS", "TIP",
     "ALL", "COPD", "Asthma", "Fever", "Pain", "Bone", "Graves", "Gout", "Stroke", "Heart", "Lung",
     "Diabetes", "Hypertension", "Rash", "Lesion", "Sepsis", "Berry", "Cough", "Foot", "Addison",
-    "Parkinson", "Headache",
+    "Parkinson", "Headache", "Chest Pain", "Back Pain",
 ]  # fmt: skip
 
 
@@ -33,7 +33,8 @@ def nlp(assets):
     [
         # Addresses: a zip code, a telephone, a city of a street, an institution or a preposition.
         "Toledo, MI 48201", "Toledo, MI 48201-1234", "Salem MA, 775-555-0134", "Lives in Flint, MI",
-        "Moved here from Flint MI", "12 Oak Street, Salem, MA", "Salem University, Durham, NC.",
+        "Moved here from Flint MI", "Ann Arbor, MI", "Nurse Rash called",
+        "12 Oak Street, Salem, MA", "Salem University, Durham, NC.",
         "Salem CT (860) 555-0134", "License: MA S12345678", "Pharmacy: Corner #11, Lansing MI",
         # Degrees behind a person.
         "Jane Roe, RN, MS, PT", "R. Shah MD, MS", "Kim Lee, MS, CCC-A", "Mary Smith, PA-C",
@@ -56,7 +57,7 @@ def nlp(assets):
     ],
 )  # fmt: skip
 def test_other_names_are_no_mentions(nlp, text):
-    assert [ent.text for ent in nlp(text).ents if ent.text not in ("Oak",)] == []
+    assert [ent.text for ent in nlp(text).ents] == []
 
 
 @pytest.mark.parametrize(
@@ -74,6 +75,7 @@ def test_other_names_are_no_mentions(nlp, text):
         ("HE HAS COPD WITH COUGH", "COPD COUGH"), ("CT OF THE LUNG", "CT LUNG"),
         ("Dr. Jones. Asthma stable", "Asthma"), ("Dr. Jones\nAsthma", "Asthma"),
         ("He saw Dr. C. Stroke was discussed", "Stroke"), ("Mother: Stroke", "Stroke"),
+        ("Mother, Ovarian Pain", "Pain"),
         ("Brother with Asthma", "Asthma"), ("Patient: Asthma stable", "Asthma"),
         ("Consultant: Pain, chronic", "Pain"), ("Reason: Asthma", "Asthma"),
         ("fever.asthma", "fever asthma"), ("fever/asthma", "fever asthma"),
