@@ -22,7 +22,7 @@ import typer
 ROOT = Path(__file__).parents[1]
 RESULTS = Path("benchmarks/results")
 _HIGH = re.compile(
-    r"per_s\b|acc@|recall|precision|coverage|mrr|accuracy|\bratio\b|speed-?up|\bwhole$"
+    r"per_s\b|acc@|recall|precision|coverage|mrr|accuracy|\bratio\b|speed-?up|\b(?:whole|right)$"
 )
 _LOW = re.compile(r"(_|^)(s|ms|us|mb|seconds|bytes|ece)$|^starts\b|\bbeside$")
 # Facts about the run, not about the code: those that must be equal, and those that do not matter.

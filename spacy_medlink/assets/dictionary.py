@@ -68,7 +68,8 @@ def make_dictionary(assets: "Assets", choice: Choice, forms: Forms = NO_FORMS) -
     pairs = pairs[allowed[pairs["row"]]]
     more = np.fromiter(_in_any_order(kb.iter_texts(), allowed, forms), dtype=_PAIR)
     pairs = np.sort(np.concatenate([pairs, more]), order=["hash", "row"])
-    return ExactIndex.build(_streamed(pairs), kb.iter_texts(), kb.texts_at)
+    words = assets.exact.vocabulary
+    return ExactIndex.build(_streamed(pairs), kb.iter_texts(), kb.texts_at, words)
 
 
 def allowed_names(assets: "Assets", choice: Choice) -> NDArray[np.bool_]:

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from ..annotate.parquet import open_parquet
 from ..errors import Errors
@@ -38,12 +37,13 @@ class Problems:
         self.first.setdefault(problem, row)
 
 
-class Pasted(NamedTuple):
+@dataclass(frozen=True)
+class Pasted:
     """The text of a table, in place of a file."""
 
     text: str
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:  # for messages, which do not repeat what was pasted
         return "The table"
 
 

@@ -101,7 +101,8 @@ class Terms:
             return self._header.index(wanted)
         found = next((plain.index(one) for one in usual if one in plain and not wanted), -1)
         if found < 0 and (wanted or option == _OPTIONS[0]):
-            shown = ", ".join(self._header)[:500]
+            is_pasted = isinstance(self._path, Pasted)
+            shown = f"{len(self._header)} others" if is_pasted else ", ".join(self._header)[:500]
             column = f"column {wanted!r}" if wanted else "column with a usual header for names"
             raise Errors.no_term_column(path=self._path, column=column, found=shown, option=option)
         return found

@@ -58,13 +58,14 @@ class ExactIndex:
         lookup: Iterable[tuple[int, int]],
         names: Iterable[str],
         texts: TextsOf | None = None,
+        vocabulary: Vocabulary | None = None,
     ) -> "ExactIndex":
-        """Build from a knowledge base; takes 40 bytes a name at most.
+        """Build from a knowledge base; takes 40 bytes a name at most, and its words.
 
         lookup (Iterable): (signed hash, name row), sorted by signed hash (`kb.lookup_table()`).
         names (Iterable[str]): the text of every name, in the order of rows.
         texts (Optional[TextsOf]): gives the names by row (`kb.texts_at`); without it they are kept
-            in memory.
+            in memory. vocabulary (Optional[Vocabulary]): of the names; None to read it from them.
         """
         if texts is None:
             names = list(names)
@@ -80,8 +81,10 @@ class ExactIndex:
         start = np.append(np.flatnonzero(is_new), len(hashes)).astype(np.uint32)
         hashes = hashes[is_new]
         read = WordsRead()
-        checks = np.fromiter(map(surface_check, read.passing(names)), dtype=np.uint32)
-        return cls(hashes, start, rows, checks[rows], texts, Vocabulary.of(read.uses))
+        passing = names if vocabulary is not None else read.passing(names)
+        checks = np.fromiter(map(surface_check, passing), dtype=np.uint32)
+        words = vocabulary if vocabulary is not None else Vocabulary.of(read.uses)
+        return cls(hashes, start, rows, checks[rows], texts, words)
 
     def save(self, directory: Path) -> None:
         """Write the arrays into a directory."""

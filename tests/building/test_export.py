@@ -275,7 +275,6 @@ def test_what_needs_torch_says_so(exported, tiny_assets, tiny_kb, tmp_path):
     for order in (
         ["link", tiny_assets.path, "a heart attack"],
         ["build", tiny_kb.path, "--encoder", "some", "--output", tmp_path / "out"],
-        ["build", tiny_kb.path, "--output", tmp_path / "out"],
         ["learn", exported.path, gold, "--output", tmp_path / "out"],
     ):
         done = bare(COMMAND, *order)

@@ -57,7 +57,7 @@ def test_a_build_says_which_device_it_used(
     out = tmp_path / "assets"
     arguments = ("build", tiny_kb.path, "--output", out, "--encoder", tiny_encoder)
     said = run(*arguments, "--device", "cpu").stdout
-    assert f"encoder {tiny_encoder.name}, on cpu" in said.splitlines()
+    assert f"encoder {tiny_encoder.name}, on cpu" in said
     assert Assets(out).manifest["encoder"]["device"] == "cpu"
 
 

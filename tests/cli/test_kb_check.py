@@ -23,11 +23,15 @@ def test_a_dry_run_lists_all_problems(run: Run, tmp_path: Path) -> None:
 def test_a_build_lists_all_bad_lines(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(TABLE, encoding="utf-8")
-    error = run("kb", "build", tmp_path / "x.kb", "--from", "csv", path, expect=1).stderr
+    error = run(
+        "kb", "build", path, "--from", "csv", "--output", tmp_path / "x.kb", expect=1
+    ).stderr
     assert "[E130] 3 lines cannot be read:" in error
     assert [f"line {line}:" in error for line in (5, 6, 7)] == [True] * 3
     path.write_text("id,name\n" + "K1\n" * 30, encoding="utf-8")
-    error = run("kb", "build", tmp_path / "x.kb", "--from", "csv", path, expect=1).stderr
+    error = run(
+        "kb", "build", path, "--from", "csv", "--output", tmp_path / "x.kb", expect=1
+    ).stderr
     assert (error.count("line "), "... and 10 more" in error) == (20, True)
     assert not (tmp_path / "x.kb").exists()
 

@@ -73,14 +73,17 @@ def test_json(run: Run, tiny_assets: Assets) -> None:
 
 def test_formats_of_other_tools(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> None:
     note = tmp_path / "note.txt"
-    note.write_bytes(b"Now\r\ntype 2\r\ndiabetes.")
+    line = f"Now {'she ' * 12}has type 2"  # so long that it goes on in the next
+    note.write_bytes(f"{line}\r\ndiabetes.".encode())
     collection = json.loads(run("link", tiny_assets.path, "--file", note, "--as", "bioc").stdout)
     (document,) = collection["documents"]
     (passage,) = document["passages"]
     assert (document["id"], passage["text"]) == ("note.txt", note.read_bytes().decode())
-    assert passage["annotations"][0]["locations"] == [{"offset": 5, "length": 16}]
+    assert passage["annotations"][0]["locations"] == [{"offset": 56, "length": 16}]
     stdout = run("link", tiny_assets.path, "--file", note, "--as", "brat").stdout
-    assert stdout.startswith("T1\tCONCEPT 5 11;13 21\ttype 2 diabetes\nN1\tReference T1 HP:0005978")
+    assert stdout.startswith(
+        "T1\tCONCEPT 56 62;64 72\ttype 2 diabetes\nN1\tReference T1 HP:0005978"
+    )
     fail("E660", "link", tiny_assets.path, TEXT, "--as", "word")
     described = run("link", "--help").stdout
     assert all(name in described for name in FORMATS)

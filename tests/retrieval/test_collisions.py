@@ -14,7 +14,7 @@ from spacy_medlink.types import Concept, Mention, Name
 from tests.tiny import assets_of
 
 # The hash of eight bytes can be computed backwards: the second has the hash of the first.
-NAME, EVIL = "syndrome type 36288", "\u8bab\u38512r"
+NAME, EVIL = "syndrome type 19856462", "voakhfuc"
 OTHERS = ("fever", "heart attack")
 
 

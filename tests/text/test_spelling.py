@@ -57,7 +57,7 @@ APART = (
 def test_british_is_american(british, us):
     assert american(british) == american(us)
     assert key(british) == key(us) == key(british.upper())
-    if not us.endswith("s"):
+    if not us.endswith(("s", "um")):
         assert key(f"{british}s") == key(us)
 
 
