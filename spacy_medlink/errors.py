@@ -915,7 +915,8 @@ class Warnings:
     starter_kb = (
         "[W101] {name} runs on the built-in starter knowledge base ({concepts} everyday concepts): "
         "good for a first try, not for real notes. Load a real one with "
-        "`nlp.add_pipe({name!r}, config={{'assets': DIRECTORY}})`; `medlink build` makes it."
+        "`nlp.add_pipe('medical_linker', config={{'assets': DIRECTORY}})`; `medlink build` makes "
+        "it."
     )
     starter_kb_typed = (
         "[W101] These links are to the built-in starter knowledge base (a few hundred everyday "

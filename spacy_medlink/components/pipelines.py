@@ -1,12 +1,14 @@
 """Opening the pipeline that a user names: a saved pipeline, a package, or assets."""
 
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import Errors
 from ..text.context import shipped_cues
 from ..util.extras import is_processor
+from ..util.json_text import HalfPairError, check_pairs
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 LINKER, MENTIONS, CONTEXT = "medical_linker", "medical_mentions", "medical_context"
 STARTER = "starter"
+_STORABLE = "must have whole characters, finite numbers, and integers of at most 64 bits"
 
 
 def is_pipeline(source: str) -> bool:
@@ -71,11 +74,43 @@ def _opened(source: str, lang: str, settings: dict[str, Any]) -> "Language":
         if shipped_cues(lang).phrases:
             nlp.add_pipe(CONTEXT, config={"spans_key": settings.get("spans_key")})
         return nlp
+    _check_config(source)
     nlp = spacy.load(pipeline_directory(source))
     if not _linkers(nlp):
         raise Errors.no_linker(source=source)
     linker_of(nlp).configure(**settings)
     return nlp
+
+
+def _check_config(source: str) -> None:
+    """Refuse a saved config with values that spaCy's JSON cannot hold; one ends the process.
+
+    RAISES (MedlinkError): E302 for the first setting with half of a surrogate pair, NaN, infinity
+        or an integer of more than 64 bits.
+    """
+    from spacy.util import get_package_path, load_config
+
+    path = Path(source) if Path(source).is_dir() else get_package_path(source)
+    file = Path(pipeline_directory(str(path))) / "config.cfg"
+    components = load_config(file, interpolate=False).get("components", {})
+    for name, settings in components.items():
+        for key, value in settings.items() if isinstance(settings, dict) else ():
+            try:
+                check_pairs(value)
+                is_right = _are_storable(value)
+            except HalfPairError:
+                is_right = False
+            if not is_right:
+                raise Errors.bad_setting(name=f"{name}.{key}", value=value, rule=_STORABLE)
+
+
+def _are_storable(value: object) -> bool:
+    """Tell whether all numbers in a value are finite, and the integers have 64 bits at most."""
+    if isinstance(value, dict | list):
+        return all(map(_are_storable, value.values() if isinstance(value, dict) else value))
+    if isinstance(value, float):
+        return isfinite(value)
+    return not isinstance(value, int) or -(1 << 63) <= value < 1 << 63
 
 
 def linker_of(nlp: "Language") -> "MedicalLinker":

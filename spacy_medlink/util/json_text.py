@@ -35,7 +35,7 @@ def read_json(text: str) -> Any:
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     if has_surrogate(text):
-        _check_pairs(value)
+        check_pairs(value)
     return value
 
 
@@ -49,7 +49,8 @@ def write_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _check_pairs(value: Any) -> None:
+def check_pairs(value: Any) -> None:
+    """Check a value for half of a surrogate pair, in keys too. RAISES (HalfPairError)."""
     waiting: list[tuple[tuple[object, ...], Any]] = [((), value)]
     while waiting:
         place, inner = waiting.pop()

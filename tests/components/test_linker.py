@@ -51,6 +51,12 @@ def test_two_lines_link_text_with_one_warning():
     ]
 
 
+def test_the_warning_of_the_starter_names_the_factory():
+    linker = spacy.blank("en").add_pipe("medical_linker", name="umls")
+    with pytest.warns(UserWarning, match=r"umls runs on .*add_pipe\('medical_linker'"):
+        assert linker.kb is not None
+
+
 # What is written on spans
 
 

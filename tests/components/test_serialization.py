@@ -3,6 +3,7 @@
 import copy
 import gc
 import pickle
+import re
 import shutil
 import warnings
 from pathlib import Path
@@ -15,6 +16,7 @@ from spacy.vocab import Vocab
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
+from spacy_medlink.components.pipelines import open_pipeline
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.util.files import OwnedDirectory
 from tests.pipelines import TEXTS, pipeline, values
@@ -124,6 +126,31 @@ def test_a_damaged_pipeline_says_so_when_loaded(tmp_path, nlp):
     (tmp_path / "saved" / "medical_mentions" / "exact" / "hash.npy").unlink()
     with pytest.raises(MedlinkError, match=r"E202.*hash\.npy"):
         spacy.load(tmp_path / "saved", exclude=["medical_linker"])
+
+
+BAD_SETTINGS = {
+    "a key that is half a pair": ("lexicon", r'[{"\ud800": 1}]'),
+    "half a pair": ("prefix", r'"\ud800"'),
+    "half a pair in a list": ("types", r'["T047", "\udc00"]'),
+    "NaN": ("threshold", "NaN"),
+    "infinity": ("threshold", "-Infinity"),
+    "65 bits": ("top_k", str(1 << 63)),
+    "65 bits in a list": ("lexicon", f"[{-(1 << 70)}]"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_SETTINGS)
+def test_a_saved_setting_that_spacy_cannot_hold_is_refused(tmp_path, nlp, kind):
+    nlp.to_disk(tmp_path / "saved")
+    key, value = BAD_SETTINGS[kind]
+    path = tmp_path / "saved" / "config.cfg"
+    config = path.read_text(encoding="utf-8")
+    head, section, settings = config.partition("[components.medical_linker]\n")
+    settings = re.sub(rf"(?m)^{key} = .*$", lambda _: f"{key} = {value}", settings, count=1)
+    assert value in settings
+    path.write_text(head + section + settings, encoding="utf-8")
+    with pytest.raises(MedlinkError, match=rf"E302.*medical_linker\.{key}"):
+        open_pipeline(str(tmp_path / "saved"))
 
 
 def test_parts_can_be_excluded(tmp_path, nlp):
