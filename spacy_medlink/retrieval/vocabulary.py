@@ -156,7 +156,7 @@ class Vocabulary:
 
     def _at(self, number: int) -> str:
         begin, end = int(self._start[number]), int(self._start[number + 1])
-        return self._text[begin:end].tobytes().decode()
+        return self._text[begin:end].tobytes().decode(errors="replace")
 
 
 class WordsRead:

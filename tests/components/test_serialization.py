@@ -63,7 +63,10 @@ def test_saving_shares_the_files(tmp_path, nlp, source):
     assets = Assets(tmp_path / "saved" / "medical_linker" / "assets", verify=True)
     assert all((assets.path / name).samefile(source.path / name) for name in assets.files)
     exact = tmp_path / "saved" / "medical_mentions" / "exact"
-    shared = ["check.npy", "hash.npy", "row.npy", "start.npy"]
+    shared = [
+        "check.npy", "hash.npy", "row.npy", "start.npy", "word_start.npy", "word_text.npy",
+        "word_inside.npy", "word_last.npy", "deletion_hash.npy", "deletion_word.npy",
+    ]  # fmt: skip
     assert all((exact / name).samefile(source.path / "exact" / name) for name in shared)
     names = ["name_row.npy", "name_start.npy", "name_text.npy"]
     assert {file.name for file in exact.iterdir()} == {"medlink_files.json", *shared, *names}
