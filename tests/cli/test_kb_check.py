@@ -32,7 +32,8 @@ def test_a_build_lists_all_bad_lines(run: Run, tmp_path: Path) -> None:
     error = run(
         "kb", "build", path, "--from", "csv", "--output", tmp_path / "x.kb", expect=1
     ).stderr
-    assert (error.count("line "), "... and 20 more" in error) == (11, True)
+    said = " ".join(error.split())  # a long path breaks lines
+    assert (said.count(", line "), "... and 10 more" in said) == (20, True)
     assert not (tmp_path / "x.kb").exists()
 
 
