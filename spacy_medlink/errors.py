@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import NamedTuple
 
-_VALUE, _FIELD = 120, 1_000  # characters of a value; of a path, a reason and all else in a message
+# Characters of a value; of a path, a reason and all else in a message; of the lines of a list.
+_VALUE, _FIELD, _LINES = 120, 1_000, 5_000
 _HUGE = 10**300  # from which on numbers are not written out
 
 
@@ -51,7 +52,7 @@ def _shown(value: object, name: str) -> object:
     """Keep a number, which has formats of its own; bound everything else."""
     if isinstance(value, float) or (isinstance(value, Integral) and abs(int(value)) < _HUGE):
         return value
-    return _Shown(value, _VALUE if name == "value" else _FIELD)
+    return _Shown(value, {"value": _VALUE, "lines": _LINES}.get(name, _FIELD))
 
 
 class _Shown:
