@@ -1,6 +1,5 @@
 """TableWriter: puts concepts into the tables of an open database, in bounded memory."""
 
-import html
 import json
 import sqlite3
 from collections import Counter
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..text.normalisation import ENTITY
+from ..text.normalisation import ENTITY, without_entities
 from ..types import ISA, BadLine, CodeMap, Concept, Name, Relation, Retired
 from . import schema
 from .lookup import LookupSorter
@@ -311,9 +310,7 @@ def _is_plain(concept: Concept) -> bool:
 
 
 def _tidied(text: str) -> str:
-    if "&" in text:  # "Sj&#246;gren"
-        text = html.unescape(text)
-    text = " ".join(text.split())
+    text = " ".join(without_entities(text).split())
     # JSON can contain half a surrogate pair, which is no character and cannot be stored.
     return text if text.isprintable() else text.encode(errors="replace").decode()
 

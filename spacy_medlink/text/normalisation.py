@@ -99,8 +99,7 @@ def normalise(text: str) -> str:
 
 def _normalised(text: str, umlauts: bool) -> str:
     """Normalise. umlauts (bool): mark the letters that had an umlaut."""
-    if "&" in text:
-        text = ENTITY.sub(lambda found: html.unescape(found[0]), text)
+    text = without_entities(text)
     if not text.isascii():
         text = _TRADE.sub(" ", _BETA.sub("β", _FOOTNOTE.sub(" ", text))).replace(_MARK, " ")
         text = text.replace("´", "'")  # NFKD would make it a space and an accent
@@ -217,14 +216,18 @@ def is_short_form(text: str) -> bool:
     return len(text) <= _SHORT and text.isupper()
 
 
+def without_entities(text: str) -> str:
+    """Decode what is written as in HTML: "Sj&#246;gren"."""
+    return ENTITY.sub(lambda found: html.unescape(found[0]), text) if "&" in text else text
+
+
 def plainly_written(text: str) -> str:
     """Write a text with the plainest signs, so that only what a reader sees as another differs.
 
     Entities of HTML, invisible characters, compatibility forms, kinds of hyphens, apostrophes and
     spaces, ligatures and Greek letters go; letter case, accents and punctuation stay.
     """
-    if "&" in text:
-        text = html.unescape(text)
+    text = without_entities(text)
     if text.isascii():
         return text
     text = _TRADE.sub("", _BETA.sub("β", _FOOTNOTE.sub("", text)))
