@@ -40,7 +40,7 @@ _MOST_WORDS = 12
 _EDGES = " ,;:()[]-\u2013"
 
 
-@lru_cache(4096)
+@lru_cache(256)
 def heads(mention: str) -> tuple[str, ...]:
     """List what is left of a mention without the qualifiers around it, the longest first.
 

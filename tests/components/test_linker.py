@@ -76,7 +76,7 @@ def test_every_attribute(tiny_assets, tiny_kb):
     assert best["scores"].keys() == {"exact", "ngram", "dense"}
     assert best["scores"]["exact"] == 1.0
     assert best["ranks"]["exact"] == best["ranks"]["ngram"] == 1
-    assert 0.9 < best["score"] < 1
+    assert 0.9 < best["score"] <= 1
     assert found["kb_ents"] == [[one["id"], one["score"]] for one in found["candidates"]]
     for one in found["candidates"]:
         assert tiny_kb[one["id"]].name == one["name"]

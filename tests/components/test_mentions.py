@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from spacy.lang.en import English
 from spacy.tokens import Doc, Span
 
+from spacy_medlink.components.finding.settings import LEAVE_OUT
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.text.normalisation import is_short_form, key
 from spacy_medlink.text.pieces import Border, Pieces
@@ -34,6 +35,8 @@ def assets(tmp_path_factory):
 
 
 def pipeline(assets, lang="en", **config):
+    """A pipeline that finds parts of phrases, too: what are parts is tested elsewhere."""
+    config.setdefault("leave_out", [rule for rule in LEAVE_OUT if rule != "parts"])
     nlp = spacy.blank(lang)
     nlp.add_pipe("medical_mentions", config={"assets": str(assets.path), **config})
     return nlp

@@ -6,12 +6,15 @@ streets. In text written in capitals, an ordinary word is no short form: "SHE US
 
 import re
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
-from ...retrieval.exact import ExactIndex
 from ...text.normalisation import hash_keys, key
 from ...text.pieces import Border, Pieces
 from .languages import words_beside
 from .match import Match
+
+if TYPE_CHECKING:
+    from ...retrieval.exact import ExactIndex
 
 _WORDS = words_beside()
 _DEGREES = _WORDS["degrees"] | _WORDS["sure_degrees"]
@@ -37,7 +40,7 @@ _SHORT = 6  # letters of a short form
 
 
 def without_persons_and_places(
-    pieces: Pieces, matches: Sequence[Match], exact: ExactIndex, common: Collection[str]
+    pieces: Pieces, matches: Sequence[Match], exact: "ExactIndex", common: Collection[str]
 ) -> list[Match]:
     """Leave out the matches that lie in names of persons, places and institutions, or are none.
 
@@ -51,7 +54,7 @@ class _Surroundings:
     """What stands beside the matches of a text."""
 
     def __init__(
-        self, pieces: Pieces, matches: Sequence[Match], exact: ExactIndex, common: Collection[str]
+        self, pieces: Pieces, matches: Sequence[Match], exact: "ExactIndex", common: Collection[str]
     ) -> None:
         self._pieces, self._exact, self._common = pieces, exact, common
         self._taken = {place for match in matches for place in range(match.start, match.end)}

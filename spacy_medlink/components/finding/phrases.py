@@ -7,11 +7,14 @@ What words do is learned from the names of the terminology: a word that others m
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from ...retrieval.vocabulary import Vocabulary
 from ...text.pieces import Border, Pieces
 from ...text.qualifiers import BEHIND, QUALIFIERS
 from .match import Match
+
+if TYPE_CHECKING:
+    from ...retrieval.vocabulary import Vocabulary
 
 # What has, treats, or is called after a problem, and is none: people, places, tests, things.
 _THINGS = frozenset(
@@ -29,7 +32,9 @@ _SHORT_FORM = 6  # letters
 _SHARE, _LEAST = 0.5, 2  # of the names with a word, those that go on behind it; names at least
 
 
-def without_parts(pieces: Pieces, matches: Sequence[Match], vocabulary: Vocabulary) -> list[Match]:
+def without_parts(
+    pieces: Pieces, matches: Sequence[Match], vocabulary: "Vocabulary"
+) -> list[Match]:
     """Leave out the mentions that are only a part of a phrase."""
     phrases = _Phrases(pieces, matches, vocabulary)
     return [match for match in matches if not phrases.is_part(match)]
@@ -38,7 +43,7 @@ def without_parts(pieces: Pieces, matches: Sequence[Match], vocabulary: Vocabula
 class _Phrases:
     """The words beside the matches of a text."""
 
-    def __init__(self, pieces: Pieces, matches: Sequence[Match], vocabulary: Vocabulary) -> None:
+    def __init__(self, pieces: Pieces, matches: Sequence[Match], vocabulary: "Vocabulary") -> None:
         self._pieces, self._vocabulary = pieces, vocabulary
         self._starts = {match.start for match in matches}
         self._ends = {match.end for match in matches}

@@ -77,7 +77,7 @@ MERGED = {
 def test_whose_link_is_the_entitys(tiny_assets, icd, merge, spans_key):
     nlp = pipeline(tiny_assets, mentions=False, tiers=["exact", "ngram"], spans_key=spans_key)
     config = {
-        "assets": str(icd.path), "prefix": "icd_", "merge": merge, "threshold": 0.9,
+        "assets": str(icd.path), "prefix": "icd_", "merge": merge, "threshold": 0.7,
         "spans_key": spans_key,
     }  # fmt: skip
     nlp.add_pipe("medical_linker", name="icd", config=config)
@@ -123,7 +123,7 @@ def test_the_linker_with_a_prefix_may_come_first(tiny_assets, icd):
 
 def test_a_record_speaks_of_the_link_that_the_entity_has(tiny_assets, icd):
     """Where links of two linkers are merged, name and codes are those of the `kb_id`."""
-    nlp = two_linkers(tiny_assets, icd, merge="better", threshold=0.9)
+    nlp = two_linkers(tiny_assets, icd, merge="better", threshold=0.7)
     found = linked(nlp, "acute heart attack", "fever")
     records = [record_of_link(ent, linker_of(nlp).prefix) for ent in found]
     assert [(one["ids"], one["cui"]) for one in records] == [(["I21"], "I21"), ([FEVER], FEVER)]
@@ -143,7 +143,7 @@ def test_the_scores_of_a_linker_are_those_of_its_own_links(tiny_assets, icd):
 
 
 def test_filling_what_an_earlier_linker_left_open(tiny_assets, icd):
-    nlp = pipeline(icd, mentions=False, threshold=0.9)
+    nlp = pipeline(icd, mentions=False, threshold=0.7)
     config = {"assets": str(tiny_assets.path), "prefix": "hpo_", "merge": "fill"}
     nlp.add_pipe("medical_linker", name="hpo", config=config)
     found = linked(nlp, "asthma", "fever")
