@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..assets import Assets
 from ..assets.layout import CALIBRATOR, ENDINGS_FILE, RANKER_FILE
 from ..assets.manifest import ASSETS
@@ -94,8 +96,8 @@ def learn(
 
         built = build("built", None if _has_chosen(assets) else train)
         made, missing = _with_models(built, work, train, top, target_precision, progress)
-        before, after = (links_of(one, train, progress) for one in (assets, made))
-        kept = not after.is_better_than(before)
+        before, after = (_links_of(one, train, progress) for one in (assets, made))
+        kept = bool(len(before.first)) and not after.is_better_than(before)
         if kept:
             made = _with_models_of(assets, build("again", None), work / "kept")
             after, missing = links_of(made, train, progress), {"models": _NOT_BETTER}
@@ -108,6 +110,16 @@ def learn(
         facts = {"left_out": reasons, "gate": _gate(made, cases), "links": links}
         done = write_variant(made, out, facts, inputs=[train], overwrite=overwrite)
     return Learned(done, added.facts["names"], missing, before, after, kept)
+
+
+def _links_of(assets: Assets, train: Path, progress: Progress) -> Links:
+    """Count links as `links_of` does; none where all gold is NIL."""
+    try:
+        return links_of(assets, train, progress)
+    except MedlinkError as error:
+        if error.code != "E407":
+            raise
+        return Links._make([np.zeros(0, dtype=np.bool_)] * len(Links._fields))
 
 
 def _with_models(

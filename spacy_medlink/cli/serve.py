@@ -63,8 +63,9 @@ def command(
     token = _read_token(token_file) if token_file is not None else ""
     if not (token or _is_loopback(host)):
         raise Errors.open_to_others(host=host)
-    from ..serve import CorrectionFile, Desk, Limits, make_app
+    from ..serve import CorrectionFile, Desk, Limits, make_app, server  # before a process starts
 
+    _ = server
     desks, named = [], _named(sources)
     files, notes, first = _files(corrections or [], list(named)), list[str](), next(iter(named))
     if review is not None:

@@ -66,7 +66,8 @@ def test_a_build_fits_one(assets):
     facts = assets.manifest["gate"]
     assert facts["max_changed"] == MAX_CHANGED and facts["confidence"] == 0.95
     verbatim = facts["answers"]["verbatim"]
-    assert (verbatim["examples"], verbatim["changed"]) == (len(KNOWN), 0)
+    assert verbatim["examples"] >= len(KNOWN)  # in other cases, too
+    assert verbatim["changed"] == 0
     assert 0 < verbatim["at_most"] < MAX_CHANGED
     shared = facts["answers"]["shared"]
     assert shared["examples"] <= 3 and shared["at_most"] > MAX_CHANGED

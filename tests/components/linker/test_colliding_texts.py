@@ -34,7 +34,7 @@ def test_the_words_collide() -> None:
 def test_mentions_say_what_the_document_says_after_a_crafted_one(word: str) -> None:
     for own in (CRAFTED, WORD, word):
         doc = history_of(own)
-        (mention,) = mentions_of(doc, doc.ents, True, Lexicon(), True)
+        (mention,) = mentions_of(doc, doc.ents, True, Lexicon())
         assert mention.text == f"sugar {own}"
 
 
