@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..errors import Errors
 from ..text.context import shipped_cues
 from ..util.extras import is_processor
-from ..util.json_text import HalfPairError, check_pairs
+from ..util.json_text import HalfPairError, check_pairs, read_json
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -92,6 +92,11 @@ def _check_config(source: str) -> None:
 
     path = Path(source) if Path(source).is_dir() else get_package_path(source)
     file = Path(pipeline_directory(str(path))) / "config.cfg"
+    meta = file.with_name("meta.json")
+    try:
+        read_json(meta.read_text(encoding="utf-8") if meta.is_file() else "{}")
+    except ValueError as error:
+        raise Errors.bad_setting(name="meta.json", value=str(error), rule=_STORABLE) from error
     components = load_config(file, interpolate=False).get("components", {})
     for name, settings in components.items():
         for key, value in settings.items() if isinstance(settings, dict) else ():

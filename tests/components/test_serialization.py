@@ -327,3 +327,12 @@ def test_docs_keep_their_links(nlp, spans_key):
     pickled = pickle.loads(pickle.dumps(docs))
     for other in (from_bin, from_bytes, pickled):
         assert [found(doc) for doc in other] == want
+
+
+def test_saved_meta_with_half_a_surrogate_pair_is_refused(tmp_path, nlp):
+    """`Language.to_bytes` would end the process."""
+    nlp.to_disk(tmp_path / "saved")
+    meta = tmp_path / "saved" / "meta.json"
+    meta.write_text(meta.read_text().replace('"lang"', '"\\ud800":1,"lang"', 1))
+    with pytest.raises(MedlinkError, match=r"E302.*meta\.json"):
+        open_pipeline(str(tmp_path / "saved"))
