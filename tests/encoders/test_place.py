@@ -1,6 +1,7 @@
 """What is not there is told at once: no library retries for minutes."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import huggingface_hub
 import pytest
 from huggingface_hub import HfApi, constants
 from huggingface_hub.errors import RepositoryNotFoundError
+from huggingface_hub.utils import reset_sessions
 
 from spacy_medlink.encoders import place
 from spacy_medlink.encoders.bi_encoder import BiEncoder
@@ -47,7 +49,16 @@ def test_a_directory_that_is_there_in_part_is_meant_as_one(work: Path) -> None:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def online(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The Hub may be asked; sessions opened meanwhile, which ask too, are forgotten after."""
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    reset_sessions()
+    yield
+    reset_sessions()
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, online: None) -> list[str]:
     """Names that the Hub was asked for, which cannot be reached."""
     names: list[str] = []
 
@@ -55,7 +66,6 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(name)
         raise ConnectionError("no network")
 
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(HfApi, "model_info", refuse)
     return names
 
@@ -66,22 +76,20 @@ def test_a_hub_out_of_reach_is_asked_once(asked: list[str], work: Path) -> None:
     assert asked == [NAME]
 
 
-def test_the_network_is_tried_once(
-    monkeypatch: pytest.MonkeyPatch, work: Path, network_attempts: list[str]
-) -> None:
+def test_the_network_is_tried_once(online: None, work: Path, network_attempts: list[str]) -> None:
     """Of the whole way down, no library retries."""
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     with pytest.raises(MedlinkError, match="E205"):
         BiEncoder.load(NAME)
     assert len(network_attempts) == 1
     network_attempts.clear()
 
 
-def test_a_model_that_the_hub_does_not_have(monkeypatch: pytest.MonkeyPatch, work: Path) -> None:
+def test_a_model_that_the_hub_does_not_have(
+    monkeypatch: pytest.MonkeyPatch, online: None, work: Path
+) -> None:
     def unknown(self: HfApi, name: str, **settings: Any) -> None:
         raise RepositoryNotFoundError.__new__(RepositoryNotFoundError)
 
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(HfApi, "model_info", unknown)
     with pytest.raises(MedlinkError, match=r"E205.*the Hub has no such model"):
         is_here(NAME)
