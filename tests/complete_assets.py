@@ -14,10 +14,10 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.fitting.reranker import store_reranker
 from spacy_medlink.kb.schema import kb_fingerprint
-from spacy_medlink.ranking.calibrator import CALIBRATOR_FEATURES, RankingCalibrator
-from spacy_medlink.ranking.endings import Endings
-from spacy_medlink.ranking.linear import LinearModel
-from spacy_medlink.ranking.ranker import RANKER_FEATURES, save_ranker
+from spacy_medlink.linking.calibrator import CALIBRATOR_FEATURES, RankingCalibrator
+from spacy_medlink.linking.endings import Endings
+from spacy_medlink.linking.linear import LinearModel
+from spacy_medlink.linking.ranker import RANKER_FEATURES, save_ranker
 
 GOLD = {"heart attack": "HP:0001658", "sugar": "HP:0000819", "diabetes": "HP:0000819"}
 

@@ -21,8 +21,8 @@ from spacy_medlink.encoders.objectives.lists import LOSSES
 from spacy_medlink.errors import Errors
 from spacy_medlink.fitting.reranker import fit_rerank_gate, leave_out_reranker, store_reranker
 from spacy_medlink.kb.schema import kb_fingerprint
-from spacy_medlink.ranking.blending import remembered
-from spacy_medlink.ranking.reranking import CandidateTexts, Reranker
+from spacy_medlink.linking.blending import remembered
+from spacy_medlink.linking.reranking import CandidateTexts, Reranker
 from spacy_medlink.util.devices import AUTO, CPU, find_device
 from spacy_medlink.util.files import sha256_of
 from spacy_medlink.util.outputs import check_output

@@ -49,9 +49,9 @@ if TYPE_CHECKING:  # these import faiss, scipy and torch, which are loaded at th
 
     from ..encoders.cross_encoder import CrossEncoder
     from ..linking import Linker
+    from ..linking.calibrator import RankingCalibrator
+    from ..linking.ranker import CandidateRanker
     from ..linking.tiers import NgramTier
-    from ..ranking.calibrator import RankingCalibrator
-    from ..ranking.ranker import CandidateRanker
     from ..retrieval.added import AddedNames
     from ..retrieval.dense import DenseIndex
     from ..retrieval.exact import ExactIndex

@@ -32,9 +32,9 @@ if TYPE_CHECKING:  # these import faiss, scipy and torch, which are loaded at th
     import numpy as np
     from numpy.typing import NDArray
 
+    from ..linking.calibrator import RankingCalibrator
+    from ..linking.ranker import CandidateRanker
     from ..linking.tiers import NgramTier
-    from ..ranking.calibrator import RankingCalibrator
-    from ..ranking.ranker import CandidateRanker
     from ..retrieval.dense import DenseIndex
     from ..retrieval.exact import ExactIndex
     from ..retrieval.facets import Facets
@@ -189,9 +189,9 @@ def open_ranker(
     lines: "Sequence[Remembered]",
 ) -> "CandidateRanker":
     """Open the ranker. RAISES (MedlinkError): E202, E219 for another version."""
-    from ..ranking.endings import Endings
-    from ..ranking.facts import name_facts
-    from ..ranking.ranker import CandidateRanker
+    from ..linking.endings import Endings
+    from ..linking.facts import name_facts
+    from ..linking.ranker import CandidateRanker
 
     has_endings = manifest["ranker"].get("endings", 0) > 0
     endings = Endings.load(files[ENDINGS_FILE]) if has_endings else None
@@ -203,8 +203,8 @@ def open_calibrator(
     files: HeldFiles, manifest: Manifest, kb: KnowledgeBase, name_concept: "NDArray[np.int32]"
 ) -> "RankingCalibrator":
     """Open the calibrator. RAISES (MedlinkError): E202, E214 for another version, E301."""
-    from ..ranking.calibrator import RankingCalibrator
-    from ..ranking.facts import name_facts
+    from ..linking.calibrator import RankingCalibrator
+    from ..linking.facts import name_facts
 
     threshold = manifest["calibrator"].get("threshold", 0.0)
     facts = name_facts(kb, _built(name_concept, manifest))

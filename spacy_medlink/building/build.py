@@ -31,7 +31,7 @@ from ..fitting.retrieved import RetrievedExamples
 from ..fitting.weights import DEFAULT_WEIGHTS, choose_weights, learned_fusion
 from ..kb import KnowledgeBase
 from ..linking import TIERS, Linker, Parts
-from ..ranking.conditions import conditions
+from ..linking.conditions import conditions
 from ..retrieval.arrays import save_arrays
 from ..retrieval.exact import ExactIndex
 from ..retrieval.facets import Facets

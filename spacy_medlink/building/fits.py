@@ -16,7 +16,7 @@ import numpy as np
 from ..assets import Assets
 from ..assets.layout import CALIBRATOR, NGRAM, RUNTIME
 from ..kb import KnowledgeBase
-from ..ranking.conditions import difference
+from ..linking.conditions import difference
 from ..text.normalisation import hash_keys
 from ..types import Hashes1d
 from .update import CHANGED, MOST_CHANGED, Update

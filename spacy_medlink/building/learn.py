@@ -19,7 +19,7 @@ from ..fitting.links import Links, links_of
 from ..fitting.memory import key_of
 from ..fitting.mention_names import add_mention_names
 from ..fitting.ranker import check_top, fit_ranker
-from ..ranking.ranker import TOP
+from ..linking.ranker import TOP
 from ..types import Mention, Progress
 from ..util.files import working_directory
 from ..util.outputs import check_output

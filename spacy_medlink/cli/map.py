@@ -10,7 +10,7 @@ from .output import Overwrite
 from .parsing import choices
 
 if TYPE_CHECKING:
-    from ..mapping.run import Mapped
+    from ..annotate.mapping.run import Mapped
 
 SET_ASIDE = 3  # exit code: done, but some rows could not be read
 _FORMATS = ("csv", "usagi", "omop", "fhir", "sssom")
@@ -91,9 +91,9 @@ def command(
         raise typer.BadParameter("--approved needs --reviewed.", param_hint="--approved")
     if as_format:
         choices(as_format, _FORMATS, "--as")
+    from ..annotate.mapping.run import map_terms
+    from ..annotate.mapping.terms import Columns
     from ..components.pipelines import linker_of, open_pipeline
-    from ..mapping.run import map_terms
-    from ..mapping.terms import Columns
     from ..util.progress import show_progress
 
     if verify:

@@ -21,11 +21,11 @@ from ..assets.variant import write_variant
 from ..errors import Errors, MedlinkError, Warnings
 from ..kb import KnowledgeBase
 from ..linking import Linker
-from ..ranking.calibrator import KINDS
-from ..ranking.conditions import difference
-from ..ranking.facts import name_facts
-from ..ranking.linear import Floats
-from ..ranking.ranker import with_facts
+from ..linking.calibrator import KINDS
+from ..linking.conditions import difference
+from ..linking.facts import name_facts
+from ..linking.linear import Floats
+from ..linking.ranker import with_facts
 from ..text.normalisation import hash_key
 from ..types import Progress
 from ..util.files import sha256_of

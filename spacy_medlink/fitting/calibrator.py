@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..evaluation.calibration import calibration_error
-from ..ranking.calibrator import (
+from ..linking.calibrator import (
     AGAINST,
     CALIBRATOR_FEATURES,
     EITHER,
@@ -29,7 +29,7 @@ from ..ranking.calibrator import (
     logistic,
     model_of,
 )
-from ..ranking.linear import Floats, LinearModel
+from ..linking.linear import Floats, LinearModel
 from .examples import Flags, RankedExamples
 from .folds import FOLDS, deal
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..kb import KnowledgeBase
-from ..ranking.endings import Endings, ending_of, features_of
+from ..linking.endings import Endings, ending_of, features_of
 from ..retrieval.memory import Remembered
 from ..text.normalisation import key
 from ..types import FROM_MENTIONS

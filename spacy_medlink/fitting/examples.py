@@ -19,10 +19,10 @@ from ..evaluation import load_gold
 from ..evaluation.gold_set import Case
 from ..kb import KnowledgeBase
 from ..linking import Linker
-from ..ranking.calibrator import calibrator_features
-from ..ranking.facts import NameFacts, name_facts
-from ..ranking.features import Features
-from ..ranking.linear import Floats
+from ..linking.calibrator import calibrator_features
+from ..linking.facts import NameFacts, name_facts
+from ..linking.features import Features
+from ..linking.linear import Floats
 from ..retrieval.mask import Mask
 from ..text.normalisation import hash_key
 from ..types import Candidate, Mention, Progress

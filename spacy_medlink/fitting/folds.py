@@ -18,7 +18,7 @@ from ..evaluation import load_gold
 from ..evaluation.gold_set import Case
 from ..kb import KnowledgeBase
 from ..linking import Linker
-from ..ranking.facts import NameFacts, name_facts
+from ..linking.facts import NameFacts, name_facts
 from ..retrieval.mask import Mask
 from ..retrieval.memory import NIL, Entry, MentionMemory, Remembered, memory_key
 from ..types import FROM_MENTIONS, Candidate, Mention, Progress

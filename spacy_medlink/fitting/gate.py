@@ -12,7 +12,7 @@ import numpy as np
 from ..kb import KnowledgeBase
 from ..linking import Linker
 from ..linking.forms import Forms
-from ..ranking.gate import ANSWERS, Gate, kind_of
+from ..linking.gate import ANSWERS, Gate, kind_of
 from ..types import Mention
 
 if TYPE_CHECKING:

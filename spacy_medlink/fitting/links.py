@@ -7,8 +7,8 @@ import numpy as np
 
 from ..assets import Assets
 from ..linking.decision import NOT_A_CONCEPT, Decision, decide
-from ..ranking.linear import Floats
-from ..ranking.ranker import with_facts
+from ..linking.linear import Floats
+from ..linking.ranker import with_facts
 from ..types import Progress
 from ..util.progress import no_progress
 from .examples import DEPTH, Flags

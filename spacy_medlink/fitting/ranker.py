@@ -16,11 +16,11 @@ from ..assets.variant import left_out, write_variant
 from ..errors import Errors
 from ..evaluation.intervals import rank_figures, reciprocal, standard_error
 from ..evaluation.outcome import first_right
-from ..ranking.blending import blend, remembered
-from ..ranking.endings import Endings
-from ..ranking.features import Features
-from ..ranking.linear import Floats, LinearModel
-from ..ranking.ranker import (
+from ..linking.blending import blend, remembered
+from ..linking.endings import Endings
+from ..linking.features import Features
+from ..linking.linear import Floats, LinearModel
+from ..linking.ranker import (
     RANKER,
     RANKER_FEATURES,
     TOP,

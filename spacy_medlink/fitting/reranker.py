@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from ..assets import Assets
 from ..assets.layout import CALIBRATOR, RERANKER
 from ..assets.variant import left_out, write_variant
-from ..ranking.gate import RerankGate, ahead
-from ..ranking.reranking import Reranker
+from ..linking.gate import RerankGate, ahead
+from ..linking.reranking import Reranker
 from ..types import Candidate, Mention
 from .calibrate import calibrate_on_names
 from .gate import CONFIDENCE, at_most

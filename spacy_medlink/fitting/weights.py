@@ -27,7 +27,7 @@ from ..evaluation import load_gold
 from ..evaluation.intervals import reciprocal
 from ..kb import KnowledgeBase
 from ..linking import TIERS, Linker
-from ..ranking.linear import Floats
+from ..linking.linear import Floats
 from ..retrieval.fusion import FUSIONS, RECIPROCAL_RANK, WEIGHTED
 from ..types import FROM_MENTIONS, Floats2d, Fusion, Ints2d
 from ..util.files import sha256_of

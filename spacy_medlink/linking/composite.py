@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..ranking.features import DEPTH
 from ..text.identifiers import is_identified
 from ..types import Candidate, Mention
 from .decision import Part, is_believed, wanted_of, with_probabilities
+from .features import DEPTH
 
 if TYPE_CHECKING:
     from ..retrieval.filters import Only

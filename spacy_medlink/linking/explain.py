@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..kb import KnowledgeBase
-from ..ranking.reranking import RERANK
 from ..retrieval.concepts import MEMORY
 from ..types import Candidate, Mention
 from .decision import Decision
 from .explanation import Explanation
 from .forms import Forms
+from .reranking import RERANK
 
 if TYPE_CHECKING:
     from ..retrieval.filters import Only

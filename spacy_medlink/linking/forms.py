@@ -8,7 +8,7 @@ from ..retrieval.concepts import MEMORY, merge_forms
 from ..types import Candidate, Mention
 
 if TYPE_CHECKING:
-    from ..ranking.gate import Gate
+    from .gate import Gate
     from .scopes import Scope
 
 Asked = tuple[str, bytes]

@@ -12,28 +12,28 @@ from numpy.typing import NDArray
 
 from ..errors import Errors, Warnings
 from ..kb import KnowledgeBase
-from ..ranking.conditions import conditions, difference
-from ..ranking.gate import Gate, RerankGate
-from ..ranking.ranker import CandidateRanker, Chain
 from ..retrieval.fusion import fusion_of
 from ..text.identifiers import spellings
 from ..text.lexicon import Lexicon
 from ..types import Calibrator, Encoder, Fusion, Rescorer
 from ..util.telling import tell
+from .conditions import conditions, difference
+from .gate import Gate, RerankGate
 from .identified import IdentifiersOf
 from .linker import Linker
 from .parts import Parts
+from .ranker import CandidateRanker, Chain
 from .settings import LinkSettings
 
 if TYPE_CHECKING:  # the tiers are imported only if they are used
     from ..encoders.cross_encoder import CrossEncoder
-    from ..ranking.calibrator import RankingCalibrator
     from ..retrieval.added import AddedNames
     from ..retrieval.dense import DenseIndex
     from ..retrieval.exact import ExactIndex
     from ..retrieval.facets import Facets
     from ..retrieval.filters import NameFilters
     from ..retrieval.memory import MentionMemory
+    from .calibrator import RankingCalibrator
     from .tiers import NgramTier
 
 _KEPT = 16_384  # concepts whose identifiers are remembered
@@ -199,7 +199,7 @@ def _rescorer(assets: _Assets, parts: Parts, settings: LinkSettings) -> Rescorer
     asks_all = settings.tiers is None or set(settings.tiers) >= set(assets.used_tiers)
     reranker = assets.reranker if asks_all and settings.rerank_top != 0 else None
     if reranker is not None:
-        from ..ranking.reranking import Reranker
+        from .reranking import Reranker
 
         gate = _rerank_gate(assets, parts, found)
         found.append(Reranker(reranker, assets.kb, settings.rerank_top, gate=gate))

@@ -15,13 +15,13 @@ from .scopes import Scopes, ScopeSettings
 from .tiers import NgramTier, Tiers
 
 if TYPE_CHECKING:  # the tiers are imported only if they are used
-    from ..ranking.gate import Gate
     from ..retrieval.added import AddedNames
     from ..retrieval.dense import DenseIndex
     from ..retrieval.exact import ExactIndex
     from ..retrieval.facets import Facets
     from ..retrieval.filters import NameFilters
     from ..retrieval.memory import MentionMemory
+    from .gate import Gate
 
 
 @dataclass(frozen=True, eq=False)

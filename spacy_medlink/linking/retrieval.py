@@ -19,7 +19,7 @@ from .scopes import Scope
 from .tiers import Found, Tiers
 
 if TYPE_CHECKING:
-    from ..ranking.gate import Gate
+    from .gate import Gate
 
 Rankings = list[list[Candidate]]
 Vectors = dict[str, Floats1d]

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..ranking.features import DEPTH
 from ..retrieval.filters import Only
+from .features import DEPTH
 from .scopes import ScopeSettings
 
 NAMES_PER_TIER = 64

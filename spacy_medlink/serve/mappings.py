@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from ..annotate.mapping.mapper import UNCHECKED, Mapping
+from ..annotate.mapping.reviewed import Row
+from ..annotate.mapping.run import APPROVED
+from ..annotate.mapping.terms import Columns, Term
 from ..errors import Errors
-from ..mapping.mapper import UNCHECKED, Mapping
-from ..mapping.reviewed import Row
-from ..mapping.run import APPROVED
-from ..mapping.terms import Columns, Term
 from ..types import CodeMap
 from ..util.json_text import write_json
 

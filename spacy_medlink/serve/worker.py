@@ -14,6 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..annotate.formats import format_named
+from ..annotate.mapping.mapper import Mapper
+from ..annotate.mapping.mapper import Mapping as TermMapping
+from ..annotate.mapping.outputs import Facts, format_of
+from ..annotate.mapping.reviewed import Reviewed, Row
+from ..annotate.mapping.tables import Problems
+from ..annotate.mapping.terms import Columns, Term, Terms, pasted
 from ..annotate.records import record_of_link
 from ..annotate.worker import linked_docs
 from ..components.linker.annotation import NIL
@@ -24,12 +30,6 @@ from ..fitting.review import Doubtful
 from ..kb.browse import describe_concept, search_concepts
 from ..kb.concept_urls import concept_url
 from ..linking.decision import NOT_A_CONCEPT
-from ..mapping.mapper import Mapper
-from ..mapping.mapper import Mapping as TermMapping
-from ..mapping.outputs import Facts, format_of
-from ..mapping.reviewed import Reviewed, Row
-from ..mapping.tables import Problems
-from ..mapping.terms import Columns, Term, Terms, pasted
 from ..retrieval.concepts import MEMORY
 from ..retrieval.memory import memory_key
 from ..util.json_text import read_json, write_json

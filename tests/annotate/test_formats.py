@@ -23,7 +23,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.text.context import KINDS
 from spacy_medlink.util.spreadsheets import escaped
-from tests.mapping.conftest import EXECUTED
+from tests.annotate.mapping.conftest import EXECUTED
 from tests.pipelines import pipeline
 from training.corpora.formats.brat import read_brat
 from training.corpora.tally import Tally

@@ -22,7 +22,7 @@ from spacy_medlink.fitting.links import Links
 from spacy_medlink.fitting.mention_names import add_mention_names
 from spacy_medlink.fitting.ranker import fit_ranker
 from spacy_medlink.kb import build_kb
-from spacy_medlink.ranking.ranker import TOP
+from spacy_medlink.linking.ranker import TOP
 from spacy_medlink.retrieval.memory import read_memory
 from spacy_medlink.types import Concept, Name
 from tests.fitting.test_ranker import CONCEPTS, PAIRS, links, write_gold

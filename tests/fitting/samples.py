@@ -3,8 +3,8 @@
 import numpy as np
 
 from spacy_medlink.fitting.examples import RankedExamples
-from spacy_medlink.ranking.calibrator import CALIBRATOR_FEATURES, calibrator_features
-from spacy_medlink.ranking.facts import NameFacts, Prior
+from spacy_medlink.linking.calibrator import CALIBRATOR_FEATURES, calibrator_features
+from spacy_medlink.linking.facts import NameFacts, Prior
 from spacy_medlink.types import Candidate, Name
 
 # Three names each.

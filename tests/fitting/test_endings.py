@@ -11,8 +11,8 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.fitting.endings import ending_examples, learn_endings
 from spacy_medlink.fitting.ranker import fit_ranker
 from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.ranking.endings import LEAST
-from spacy_medlink.ranking.ranker import Chain
+from spacy_medlink.linking.endings import LEAST
+from spacy_medlink.linking.ranker import Chain
 from spacy_medlink.retrieval.memory import Remembered
 from spacy_medlink.types import FROM_MENTIONS, Concept, Mention, Name
 

@@ -7,7 +7,7 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.fitting.ranker import Lists, fit
-from spacy_medlink.ranking.ranker import RANKER_FEATURES, CandidateRanker, save_ranker
+from spacy_medlink.linking.ranker import RANKER_FEATURES, CandidateRanker, save_ranker
 from tests.fitting.samples import FACTS
 
 

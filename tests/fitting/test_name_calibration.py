@@ -20,8 +20,8 @@ from spacy_medlink.fitting.mutations import with_slip
 from spacy_medlink.fitting.ranker import fit_ranker
 from spacy_medlink.fitting.retrieved import RetrievedExamples
 from spacy_medlink.kb import build_kb
+from spacy_medlink.linking.calibrator import MODELS
 from spacy_medlink.linking.decision import BELOW_THRESHOLD
-from spacy_medlink.ranking.calibrator import MODELS
 from spacy_medlink.types import Concept, Name
 
 SITES = (

@@ -6,7 +6,7 @@ import pytest
 from spacy_medlink.fitting.calibrate import _choose
 from spacy_medlink.fitting.calibrator import PROBABLE, Point, fit, stated_model
 from spacy_medlink.fitting.examples import RankedExamples
-from spacy_medlink.ranking.calibrator import (
+from spacy_medlink.linking.calibrator import (
     AGAINST,
     CALIBRATOR_FEATURES,
     EITHER,
@@ -15,7 +15,7 @@ from spacy_medlink.ranking.calibrator import (
     logistic,
 )
 from tests.fitting.samples import FACTS, ranked_examples
-from tests.ranking.test_calibrator import verbatim
+from tests.linking.test_calibrator import verbatim
 
 
 def some(rankings, right, weights=None):

@@ -21,8 +21,8 @@ from spacy_medlink.fitting.ranker import fit_ranker
 from spacy_medlink.fitting.reranker import store_reranker
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.schema import kb_fingerprint
-from spacy_medlink.ranking.ranker import RANKER, CandidateRanker, Chain
-from spacy_medlink.ranking.reranking import Reranker
+from spacy_medlink.linking.ranker import RANKER, CandidateRanker, Chain
+from spacy_medlink.linking.reranking import Reranker
 from spacy_medlink.retrieval.concepts import RESOLUTION
 from spacy_medlink.retrieval.fusion import ReciprocalRankFusion
 from spacy_medlink.retrieval.memory import MentionMemory, Remembered, read_memory

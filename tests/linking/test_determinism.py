@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
+from spacy_medlink.linking.reranking import Reranker
 from spacy_medlink.linking.scopes import ScopeSettings
-from spacy_medlink.ranking.reranking import Reranker
 from spacy_medlink.types import Mention
 
 TEXTS = [

@@ -7,10 +7,10 @@ from typing import Any, get_args
 
 import pytest
 
+from spacy_medlink.annotate.mapping.outputs import FORMATS
+from spacy_medlink.annotate.mapping.run import map_terms
+from spacy_medlink.annotate.mapping.terms import Columns
 from spacy_medlink.assets import Assets
-from spacy_medlink.mapping.outputs import FORMATS
-from spacy_medlink.mapping.run import map_terms
-from spacy_medlink.mapping.terms import Columns
 
 pytest.importorskip("fastapi")
 pytest.importorskip("prometheus_client")

@@ -10,7 +10,7 @@ from spacy_medlink.encoders.cross_encoder import CrossEncoder
 from spacy_medlink.evaluation.intervals import rank_figures, reciprocal, standard_error
 from spacy_medlink.evaluation.outcome import first_right
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.ranking.reranking import Reranker
+from spacy_medlink.linking.reranking import Reranker
 
 from .lists import RankedList
 

@@ -12,8 +12,8 @@ from spacy_medlink.evaluation import load_gold
 from spacy_medlink.fitting.folds import rank_unannotated
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.linking import Linker
-from spacy_medlink.ranking.blending import remembered
-from spacy_medlink.ranking.ranker import CandidateRanker
+from spacy_medlink.linking.blending import remembered
+from spacy_medlink.linking.ranker import CandidateRanker
 from spacy_medlink.text.normalisation import key
 from spacy_medlink.types import Candidate, Mention
 

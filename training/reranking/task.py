@@ -8,7 +8,7 @@ from spacy_medlink.encoders.cross_encoder import CrossEncoder
 from spacy_medlink.encoders.objectives.lists import LOSSES
 from spacy_medlink.encoders.objectives.protocol import Stateless
 from spacy_medlink.encoders.pairs import Pair
-from spacy_medlink.ranking.reranking import CandidateTexts
+from spacy_medlink.linking.reranking import CandidateTexts
 
 from ..data.sampler import Shuffle
 from ..loop.gradients import pulled

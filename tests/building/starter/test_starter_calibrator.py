@@ -7,7 +7,7 @@ import spacy
 
 from spacy_medlink.building.starter import starter_assets
 from spacy_medlink.building.starter.calibration import FITTED, fit_starter
-from spacy_medlink.ranking.calibrator import MODELS
+from spacy_medlink.linking.calibrator import MODELS
 
 
 def test_it_is_what_a_build_fits():

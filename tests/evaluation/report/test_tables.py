@@ -8,8 +8,8 @@ import pytest
 from spacy_medlink.evaluation.report import Run, compare_metrics
 from spacy_medlink.evaluation.report.plain import harmless, shown, to_csv, to_markdown
 from spacy_medlink.evaluation.report.tables import Table, make_tables, split_title
+from tests.annotate.mapping.conftest import EXECUTED
 from tests.evaluation.report.conftest import HOSTILE, Make
-from tests.mapping.conftest import EXECUTED
 
 
 def _tables(*runs: Run) -> dict[str, Table]:

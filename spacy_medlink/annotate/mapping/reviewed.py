@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..errors import Errors
-from ..kb import KnowledgeBase
-from ..kb.resolve import IdResolver
-from ..util.spreadsheets import as_saved
+from ...errors import Errors
+from ...kb import KnowledgeBase
+from ...kb.resolve import IdResolver
+from ...util.spreadsheets import as_saved
 from .mapper import BROADER, CLOSE, EXACT, NARROWER, RELATED, UNCHECKED, Mapping, Target
 from .tables import Problems, Source, read_table
 from .terms import CONTEXT, Term

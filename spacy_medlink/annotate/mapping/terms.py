@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..errors import Errors
-from ..kb import KnowledgeBase
-from ..kb.rekey import scheme_of
-from ..types import CodeMap
+from ...errors import Errors
+from ...kb import KnowledgeBase
+from ...kb.rekey import scheme_of
+from ...types import CodeMap
 from .tables import Pasted, Problems, Source, read_table
 
 # Known headers, written with letters and digits only.

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from spacy_medlink.annotate.mapping.run import Mapped, map_terms
 from spacy_medlink.assets import Assets
 from spacy_medlink.linking import Linker
-from spacy_medlink.mapping.run import Mapped, map_terms
 
 Map = Callable[..., Mapped]
 # What begins a cell that some spreadsheet computes: Excel in Japanese takes full-width signs, too.

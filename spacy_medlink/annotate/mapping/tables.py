@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..annotate.parquet import open_parquet
-from ..errors import Errors
-from ..kb.readers.rows import Row, delimiter_of, read_rows, rows_of
-from ..kb.readers.xlsx import read_sheets
-from ..types import BadLine
-from ..util.spreadsheets import unescaped
+from ...errors import Errors
+from ...kb.readers.rows import Row, delimiter_of, read_rows, rows_of
+from ...kb.readers.xlsx import read_sheets
+from ...types import BadLine
+from ...util.spreadsheets import unescaped
+from ..parquet import open_parquet
 
 _PLAIN = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
 _PARQUET, _WORKBOOK = ".parquet", ".xlsx"

@@ -9,9 +9,9 @@ import torch
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.kb.schema import kb_fingerprint
-from spacy_medlink.ranking.facts import name_facts
-from spacy_medlink.ranking.linear import LinearModel
-from spacy_medlink.ranking.ranker import (
+from spacy_medlink.linking.facts import name_facts
+from spacy_medlink.linking.linear import LinearModel
+from spacy_medlink.linking.ranker import (
     RANKER,
     RANKER_FEATURES,
     CandidateRanker,
@@ -19,7 +19,7 @@ from spacy_medlink.ranking.ranker import (
     save_ranker,
     softmax,
 )
-from spacy_medlink.ranking.reranking import RERANK, Reranker
+from spacy_medlink.linking.reranking import RERANK, Reranker
 from spacy_medlink.retrieval.memory import MentionMemory, Remembered
 from spacy_medlink.types import Mention
 from tests.rankings import assert_same

@@ -4,7 +4,7 @@ from math import inf
 
 import pytest
 
-from spacy_medlink.ranking.gate import ANSWERS, Gate, RerankGate, ahead, kind_of
+from spacy_medlink.linking.gate import ANSWERS, Gate, RerankGate, ahead, kind_of
 from spacy_medlink.types import Candidate
 
 CONDITIONS = {"tiers": ["dense", "exact"], "reranker": ""}

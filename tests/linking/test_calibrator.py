@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.fitting.calibrator import stated_model
-from spacy_medlink.ranking.calibrator import (
+from spacy_medlink.linking.calibrator import (
     AGAINST,
     CALIBRATOR_FEATURES,
     EITHER,
@@ -17,7 +17,7 @@ from spacy_medlink.ranking.calibrator import (
     calibrator_features,
     kinds_of,
 )
-from spacy_medlink.ranking.linear import LinearModel
+from spacy_medlink.linking.linear import LinearModel
 from tests.fitting.samples import FACTS, ranking
 
 N = len(CALIBRATOR_FEATURES)

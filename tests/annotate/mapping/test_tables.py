@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_medlink.annotate.mapping.outputs import _table
+from spacy_medlink.annotate.mapping.tables import Problems, read_table
+from spacy_medlink.annotate.mapping.terms import Columns, Terms, pasted
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.readers import lines
-from spacy_medlink.mapping.outputs import _table
-from spacy_medlink.mapping.tables import Problems, read_table
-from spacy_medlink.mapping.terms import Columns, Terms, pasted
 from spacy_medlink.util.spreadsheets import escaped, unescaped
-from tests.mapping.conftest import EXECUTED
+from tests.annotate.mapping.conftest import EXECUTED
 from tests.training.corpora.workbook import write_workbook
 
 _ANY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))

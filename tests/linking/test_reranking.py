@@ -13,8 +13,8 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.fitting.reranker import leave_out_reranker, store_reranker
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.schema import kb_fingerprint
-from spacy_medlink.ranking.gate import ahead
-from spacy_medlink.ranking.reranking import CandidateTexts, Reranker, activated
+from spacy_medlink.linking.gate import ahead
+from spacy_medlink.linking.reranking import CandidateTexts, Reranker, activated
 from spacy_medlink.types import Candidate, Concept, Mention, Name
 
 PE = Mention("PE", left="clot in the lung,")

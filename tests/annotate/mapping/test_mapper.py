@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from spacy_medlink.annotate.mapping.mapper import Mapper, _between
+from spacy_medlink.annotate.mapping.terms import Term, terms_of
 from spacy_medlink.kb import build_knowledge_base
 from spacy_medlink.linking import Linker
-from spacy_medlink.mapping.mapper import Mapper, _between
-from spacy_medlink.mapping.terms import Term, terms_of
 from spacy_medlink.types import CodeMap
 
 

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_medlink.annotate.mapping.run import map_terms
+from spacy_medlink.annotate.mapping.terms import Columns
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
 from spacy_medlink.kb.sssom import MappingSets
 from spacy_medlink.linking import Linker
-from spacy_medlink.mapping.run import map_terms
-from spacy_medlink.mapping.terms import Columns
 from spacy_medlink.types import Concept, Name
-from tests.mapping.conftest import Map, rows_of
+from tests.annotate.mapping.conftest import Map, rows_of
 
 _TERMS = "code,name,n,ward\nA,Fever,3,er\nB,heart attak,2,\nC,qqqq,1,\nD,=1+1,,-2\n"
 _CONTEXT = Columns(frequency="n", context=("ward",))

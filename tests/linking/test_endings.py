@@ -12,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.fitting import endings as fitting_endings
 from spacy_medlink.fitting.endings import fit_endings
-from spacy_medlink.ranking.endings import LEAST, Endings, ending_of, features_of
+from spacy_medlink.linking.endings import LEAST, Endings, ending_of, features_of
 
 GRADES = {"well differentiated": "31", "moderate": "32", "poorly differentiated": "33", "": "3"}
 SITES = ("carcinoma", "sarcoma", "glioma", "melanoma", "lymphoma", "adenoma", "thymoma")

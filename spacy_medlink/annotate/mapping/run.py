@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 
-from ..kb import KnowledgeBase
-from ..linking import Linker
-from ..types import Progress
-from ..util.files import replacing_file
-from ..util.outputs import PathLike, check_output
-from ..util.progress import no_progress
+from ...kb import KnowledgeBase
+from ...linking import Linker
+from ...types import Progress
+from ...util.files import replacing_file
+from ...util.outputs import PathLike, check_output
+from ...util.progress import no_progress
 from .mapper import EXACT, Mapper, Mapping
 from .outputs import Facts, format_of
 from .reviewed import Reviewed

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..kb import KnowledgeBase
-from ..kb.readers.xrefs import code_of
-from ..kb.rekey import scheme_of
-from ..kb.resolve import IdResolver
-from ..linking import Linker
-from ..linking.decision import Decision
-from ..linking.prepare import Document, Place
-from ..retrieval.concepts import MEMORY
-from ..text.normalisation import key
-from ..types import CodeMap, Mention
-from ..util.lru import Lru
+from ...kb import KnowledgeBase
+from ...kb.readers.xrefs import code_of
+from ...kb.rekey import scheme_of
+from ...kb.resolve import IdResolver
+from ...linking import Linker
+from ...linking.decision import Decision
+from ...linking.prepare import Document, Place
+from ...retrieval.concepts import MEMORY
+from ...text.normalisation import key
+from ...types import CodeMap, Mention
+from ...util.lru import Lru
 from .terms import Term
 
 EXACT, BROADER, NARROWER, CLOSE, RELATED = "exact", "broader", "narrower", "close", "related"

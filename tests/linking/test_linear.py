@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spacy_medlink.ranking.linear import LinearModel
+from spacy_medlink.linking.linear import LinearModel
 
 NAMES = ("score", "length")
 ROWS = np.array([[1.0, 5.0], [3.0, 5.0]])

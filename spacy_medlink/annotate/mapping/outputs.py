@@ -9,12 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from ..errors import Errors, MedlinkError
-from ..kb import KnowledgeBase
-from ..kb.code_systems import coded, system_of, vocabulary_of_id
-from ..kb.sssom import COLUMNS, KIND, curie, predicate_of
-from ..util.outputs import FileKind, marked
-from ..util.spreadsheets import escaped
+from ...errors import Errors, MedlinkError
+from ...kb import KnowledgeBase
+from ...kb.code_systems import coded, system_of, vocabulary_of_id
+from ...kb.sssom import COLUMNS, KIND, curie, predicate_of
+from ...util.outputs import FileKind, marked
+from ...util.spreadsheets import escaped
 from .mapper import BROADER, EXACT, NARROWER, Mapping, Target
 from .reviewed import EQUIVALENCES, OWN, USAGI
 from .tables import Problems, read_table

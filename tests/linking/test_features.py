@@ -3,11 +3,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.ranking.calibrator import CALIBRATOR_FEATURES, calibrator_features
-from spacy_medlink.ranking.endings import Endings
-from spacy_medlink.ranking.facts import NameFacts, Prior
-from spacy_medlink.ranking.features import DEPTH
-from spacy_medlink.ranking.ranker import RANKER_FEATURES, ranker_features
+from spacy_medlink.linking.calibrator import CALIBRATOR_FEATURES, calibrator_features
+from spacy_medlink.linking.endings import Endings
+from spacy_medlink.linking.facts import NameFacts, Prior
+from spacy_medlink.linking.features import DEPTH
+from spacy_medlink.linking.ranker import RANKER_FEATURES, ranker_features
 from spacy_medlink.types import Candidate, Name
 from tests.fitting.samples import FACTS, ranking
 
