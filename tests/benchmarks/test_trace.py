@@ -21,5 +21,5 @@ def test_a_document_makes_no_more_calls() -> None:
 
 def test_only_functions_of_the_package_are_counted() -> None:
     calls = own_calls(lambda: [key(text) for text in ("Fevers", "Fevers")])
-    names = {code.co_name: number for code, number in calls.items()}
-    assert names["key"] == 2 and "<listcomp>" not in names and "<lambda>" not in names
+    assert {code.co_name: number for code, number in calls.items()}["key"] == 2
+    assert all("spacy_medlink" in code.co_filename for code in calls)
