@@ -101,7 +101,8 @@ def write_usagi(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> Non
         term = mapping.term
         for one in mapping.targets or (Target("", "", ""),):
             score = one.score if one.prob is None else one.prob
-            frequency = term.frequency if term.frequency.isdecimal() else "0"
+            whole, _, rest = term.frequency.partition(".")  # a workbook may show 3 as 3.00
+            frequency = whole if whole.isdecimal() and not rest.strip("0") else "0"
             cells = [
                 term.code, term.name, frequency, "", *term.context, _number(score) or "0",
                 mapping.status, EQUIVALENCES.get(one.match, "UNREVIEWED"), "", "0",

@@ -3,8 +3,9 @@
 import re
 import shutil
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree.ElementTree import Element
@@ -18,8 +19,17 @@ from .xml_records import xml_records
 _LARGEST = 1 << 30  # bytes of one part, unpacked: far more than any table made by people
 _NEAR = 256  # columns whose gaps are filled: one stray cell would make 18,278 of each row
 _BOOK, _LINKS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
-_STRINGS = "xl/sharedStrings.xml"
+_STRINGS, _STYLES = "xl/sharedStrings.xml", "xl/styles.xml"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_BUILT_IN = {"1": "0", "2": "0.00"}  # formats of zeros that are known by their number
+_LONGEST = 255  # characters of a format, and digits of a number that is shown in it
+_DIGIT, _POINT = "\0", "\1"  # in place of those of a format; XML can hold neither
+# A part of a format that shows digits and fixed characters alone, such as 000-00.
+_PART = re.compile(
+    r"""(?P<digit>0) | (?P<point>\.) | "(?P<quoted>[^"]*)" | \\(?P<escaped>.)
+    | (?P<fixed>[-+\ ():!^&'~{}<>=$]) | (?P<nothing>[_*]. | \[(?:\$-[^\]]*|[a-z]+)\])""",
+    re.VERBOSE | re.IGNORECASE,
+)
 _DAMAGED = (BadZipFile, OSError, zlib.error, EOFError, NotImplementedError, RuntimeError)
 
 
@@ -34,6 +44,7 @@ def read_sheets(path: Path) -> Iterator[tuple[str, Iterator[Row]]]:
     with _reporting(path), ZipFile(path) as book, TemporaryDirectory() as directory:
         parts = _Parts(book, Path(directory), path)
         strings = [_text(record) for record in parts.elements(_STRINGS, "si")]
+        formats = _formats(parts)
         targets = {
             link.get("Id", ""): link.get("Target", "")
             for link in parts.elements(_LINKS, "Relationship")
@@ -41,7 +52,7 @@ def read_sheets(path: Path) -> Iterator[tuple[str, Iterator[Row]]]:
         for sheet in list(parts.elements(_BOOK, "sheet")):
             target = targets.get(_relation(sheet), "").removeprefix("/xl/")
             rows, far = parts.elements(f"xl/{target}", "row"), dict[int, int]()
-            yield sheet.get("name", ""), (_row(row, strings, far) for row in rows)
+            yield sheet.get("name", ""), (_row(row, strings, formats, far) for row in rows)
 
 
 @contextmanager
@@ -79,7 +90,7 @@ def _relation(sheet: Element) -> str:
     return sheet.get("r:id") or sheet.get(_RELATION) or ""
 
 
-def _row(row: Element, strings: list[str], far: dict[int, int]) -> Row:
+def _row(row: Element, strings: list[str], formats: Mapping[str, str], far: dict[int, int]) -> Row:
     """Read a row. far: places of the columns far to the right, which move together."""
     cells: list[str] = []
     for cell in row.iter("c"):
@@ -89,7 +100,7 @@ def _row(row: Element, strings: list[str], far: dict[int, int]) -> Row:
         elif place >= _NEAR:
             place = far.setdefault(place, _NEAR + len(far))
         cells.extend([""] * (place + 1 - len(cells)))
-        cells[place] = _value(cell, strings)
+        cells[place] = _value(cell, strings, formats)
     number = row.get("r", "")
     return int(number) if number.isdecimal() and len(number) < 10 else 0, cells
 
@@ -105,14 +116,61 @@ def _column(reference: str) -> int | None:
     return place - 1
 
 
-def _value(cell: Element, strings: list[str]) -> str:
+def _value(cell: Element, strings: list[str], formats: Mapping[str, str]) -> str:
     kind, value = cell.get("t", "n"), cell.findtext("v") or ""
     if kind == "inlineStr":
         return "".join(_text(each) for each in cell.iter("is"))
     if kind == "s":
         known = value.isdecimal() and len(value) < 10 and int(value) < len(strings)
         return strings[int(value)] if known else ""
-    return value.removesuffix(".0") if kind == "n" else value
+    if kind == "n":
+        format = formats.get(cell.get("s", "0"), "")
+        return (_as_shown(value, format) if format else "") or value.removesuffix(".0")
+    return value
+
+
+def _formats(parts: _Parts) -> dict[str, str]:
+    """Read which styles of cells have a format of zeros, as `_zeros` writes it."""
+    codes = {
+        format.get("numFmtId", ""): format.get("formatCode", "")
+        for formats in parts.elements(_STYLES, "numFmts")
+        for format in formats.iter("numFmt")
+    }
+    styles = (style for group in parts.elements(_STYLES, "cellXfs") for style in group.iter("xf"))
+    ids = [style.get("numFmtId", "") for style in styles]
+    return {
+        str(style): _zeros(codes.get(id, _BUILT_IN.get(id, ""))) for style, id in enumerate(ids)
+    }
+
+
+def _zeros(code: str) -> str:
+    """Mark the digits and the point of a format of positive numbers; "" if it is not of zeros."""
+    code, place, format = code.lstrip("#"), 0, ""
+    while place < len(code) and code[place] != ";":
+        part = _PART.match(code, place)
+        if part is None or len(code) > _LONGEST:
+            return ""
+        shown = {"digit": _DIGIT, "point": _POINT, "nothing": ""}
+        format += shown.get(part.lastgroup or "", part[part.lastgroup or ""])
+        place = part.end()
+    return format if _DIGIT in format.partition(_POINT)[0] else ""
+
+
+def _as_shown(number: str, format: str) -> str:
+    """Write a number as its cell shows it: codes such as 007; "" if a part of it would be lost."""
+    try:
+        exact = Decimal(number)
+        if not 0 <= exact < 10**_LONGEST:
+            return ""
+    except InvalidOperation:
+        return ""
+    text = f"{exact:.{format.partition(_POINT)[2].count(_DIGIT)}f}"
+    if float(text) != float(exact):
+        return ""
+    digits = text.replace(".", "").zfill(format.count(_DIGIT))
+    first = len(digits) - format.count(_DIGIT) + 1  # digits in place of the first zero
+    each = iter([digits[:first], *digits[first:]])
+    return re.sub(_DIGIT, lambda _: next(each), format).replace(_POINT, ".")
 
 
 def _text(element: Element) -> str:

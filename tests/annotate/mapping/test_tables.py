@@ -103,6 +103,37 @@ def test_workbooks_and_parquet_say_the_same(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+_SHOWN: list[tuple[str, float, str]] = [
+    ("00000", 7, "00007"),
+    ("00000", 1234567, "1234567"),
+    ("00000", 0, "00000"),
+    ("000-00", 123, "001-23"),
+    ("000-00-0000", 12345678, "012-34-5678"),
+    ('"ICD-"000', 7, "ICD-007"),
+    (r"00\.00", 123, "01.23"),
+    ("000.00", 1.5, "001.50"),
+    ("000.00", 250.00999999999999, "250.01"),
+    ("000.0", 250.01, "250.01"),  # a digit would be lost
+    ("00000", 3.7, "3.7"),
+    ("[$-409][Red]0000_);(0000)", 7, "0007"),
+    ("#0000", 7, "0007"),
+    ("0000", -7, "-7"),
+    # Other formats do not change what is read.
+    ("General", 7, "7"),
+    ("#,##0", 7000, "7000"),
+    ("0%", 0.5, "0.5"),
+    ("yyyy-mm-dd", 45000, "45000"),
+    ("[h]:mm", 0.5, "0.5"),
+    ("0" * 300, 7, "7"),
+]
+
+
+def test_codes_keep_the_zeros_that_their_cells_show(tmp_path: Path) -> None:
+    formats, numbers, shown = zip(*_SHOWN, strict=True)
+    write_workbook(tmp_path / "a.xlsx", {"s": [numbers]}, formats)
+    assert _read(tmp_path / "a.xlsx") == [list(shown)]
+
+
 @pytest.mark.parametrize(
     ("name", "data", "columns", "code"),
     [
