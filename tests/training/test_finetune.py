@@ -236,6 +236,22 @@ def test_going_on_gives_the_weights_of_an_unbroken_run(
         assert torch.equal(tensor, unbroken[key]), key
 
 
+@pytest.mark.parametrize("name", ["finetune_biosyn", "finetune_medical_crossing"])
+def test_the_weight_of_spelling_is_learned_at_its_own_rate(
+    name, train, dev, tiny_kb, tiny_encoder, tmp_path
+):
+    """BioSyn's code gives it 0.01 and no decay; at the encoder's rate it would stay near 0."""
+    recipe = recipe_of(name, optimizer__learning_rate=1e-5, training__epochs=20.0)
+    study = Finetuning(recipe, tiny_kb, BiEncoder.load(tiny_encoder), train, dev)
+    trainer = study.trainer(tmp_path / "run")
+    trainer.train()
+    encoder, objective = trainer._learner.optimizer.param_groups
+    assert (encoder["lr"], encoder["weight_decay"]) == (1e-5, 0.01)
+    assert (objective["lr"], objective["weight_decay"]) == (0.01, 0)
+    (weight,) = trainer._learner._others
+    assert weight.item() > 20 * trainer.progress.step * 1e-5
+
+
 def test_the_command(train, dev, tiny_kb, tiny_encoder, tmp_path):
     arguments = [
         str(RECIPES["finetune"]), "--kb", str(tiny_kb.path), "--base", str(tiny_encoder),

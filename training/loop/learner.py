@@ -37,32 +37,34 @@ class NotFiniteError(Exception):
 class Learner:
     """The optimizer with the gradients of a task, batch by batch.
 
+    The weights of the encoder are one group; those of the objective (and of a reranker's head) are
+    another with a rate of their own, since they start from nothing.
+
     task (Task): its module and objective are trained. ranks (Ranks): share each batch.
     """
 
     def __init__(self, task: Task, recipe: Recipe, precision: Precision, ranks: Ranks) -> None:
         self._task, self._recipe, self._precision, self._ranks = task, recipe, precision, ranks
-        parts, self._times = zip(*task.parts(), strict=True)
-        groups = [[weight for weight in part if weight.requires_grad] for part in parts]
-        self._encoders = [weight for group in groups for weight in group]
-        self._others = task.objective.parameters()
-        groups[0] += self._others
-        settings = recipe.optimizer
-        self.optimizer = torch.optim.AdamW(
-            [{"params": group} for group in groups],
-            settings.learning_rate,
-            weight_decay=settings.weight_decay,
-            fused=True,
-        )
+        self._others = [*task.head(), *task.objective.parameters()]
+        own = set(map(id, self._others))
+        self._encoders = [
+            weight
+            for weight in task.module.parameters()
+            if weight.requires_grad and id(weight) not in own
+        ]
+        groups = [{"params": self._encoders}, *([{"params": self._others}] if own else [])]
+        self.optimizer = torch.optim.AdamW(groups, fused=True)
 
     def learn(self, step: int, rate: float) -> Learnt:
         """Train on the batches of a step, counted from 0, at a learning rate.
 
         RAISES (NotFiniteError): with unchanged weights. (MedlinkError): E509 out of memory.
         """
-        decay = self._recipe.optimizer.weight_decay
-        for group, times in zip(self.optimizer.param_groups, self._times, strict=True):
-            group.update(lr=rate * times, weight_decay=decay)
+        encoder, objective = self._recipe.optimizer, self._recipe.objective
+        times = objective.learning_rate / encoder.learning_rate
+        settings = ((rate, encoder.weight_decay), (rate * times, objective.weight_decay))
+        for group, (own, decay) in zip(self.optimizer.param_groups, settings, strict=False):
+            group.update(lr=own, weight_decay=decay)
         self._seed(step)
         count = self._recipe.training.accumulation
         numbers = range(step * count, (step + 1) * count)

@@ -1,6 +1,6 @@
 """NameTask: an encoder learns from batches of names."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -45,10 +45,6 @@ class NameTask(Task):
         self.objective: Objective = objective
         self.made_with, self.batches = made_with, batches
         self._settings, self._validate = settings, validate
-
-    def parts(self) -> list[tuple[Iterable[torch.nn.Parameter], float]]:
-        """List the module as one part."""
-        return [(self.module.parameters(), 1.0)]
 
     def pull(self, number: int, weight: float, precision: Precision, ranks: Ranks) -> Pulled:
         """Add the gradients of a batch's loss, times a weight.

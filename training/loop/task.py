@@ -1,7 +1,6 @@
 """Task: a module to train, with its data and loss."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import torch
@@ -37,9 +36,9 @@ class Task(ABC):
     batches: int | None = None
     measured_first: bool = False
 
-    @abstractmethod
-    def parts(self) -> list[tuple[Iterable[torch.nn.Parameter], float]]:
-        """List parts of the module with their factors of the learning rate."""
+    def head(self) -> list[torch.nn.Parameter]:
+        """List the weights of the module that start from nothing, and learn as the objective's."""
+        return []
 
     @abstractmethod
     def pull(self, number: int, weight: float, precision: Precision, ranks: Ranks) -> Pulled:

@@ -136,6 +136,8 @@ class ObjectiveSettings(Section):
 
     neighbours (int): 0 mines in the batch alone, as the papers do; else so many nearest wrong names
     of each name, out of a memory of all names, are mined too, and its synonyms.
+    learning_rate, weight_decay (float): of weights that the objective itself learns (the weight of
+    spelling, vectors of relations, a classifier of types), which start from nothing or nearly so.
     The loss "all_names" (`training.objectives.memory`) compares with all names, not with those of
     the batch; it takes no miner.
     """
@@ -145,6 +147,8 @@ class ObjectiveSettings(Section):
     neighbours: NonNegativeInt = 0
     miner_settings: Mapping[str, float] = {}
     loss_settings: Mapping[str, float] = {}
+    learning_rate: PositiveFloat = 0.01
+    weight_decay: NonNegativeFloat = 0.0
 
     def in_batch(self) -> BatchChoice:
         """Get miner and loss as the registered function makes them that `spacy train` has, too."""

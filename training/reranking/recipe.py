@@ -13,6 +13,7 @@ from pydantic import (
 
 from ..recipe.reading import read_sections
 from ..recipe.settings import (
+    ObjectiveSettings,
     OptimizerSettings,
     Rate,
     Recipe,
@@ -69,6 +70,7 @@ class RerankRecipe(Section):
         """Say it in the sections that the loop reads."""
         return Recipe(
             optimizer=OptimizerSettings(learning_rate=self.learning_rate, warmup=self.warmup),
+            objective=ObjectiveSettings(learning_rate=self.head_rate, weight_decay=0.01),
             training=TrainingSettings(
                 seed=self.seed,
                 epochs=self.epochs,

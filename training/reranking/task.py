@@ -1,6 +1,6 @@
 """ListTask: a cross-encoder learns from the candidates of mentions."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 
@@ -44,18 +44,14 @@ class ListTask(Task):
         self._shuffle = Shuffle(len(self.lists), recipe.batch, recipe.seed)
         self.steps_per_epoch = self._shuffle.steps_per_epoch
         self._encoder, self._texts, self._validate = encoder, texts, validate
-        self._loss, self._head_times = loss.compute, recipe.head_rate / recipe.learning_rate
+        self._loss = loss.compute
         pooler = getattr(encoder.module.transformer, "pooler", None)
         if pooler is not None:  # not used by our pooling
             pooler.requires_grad_(False)
 
-    def parts(self) -> list[tuple[Iterable[torch.nn.Parameter], float]]:
-        """List transformer and head, which has a rate of its own."""
-        module = self._encoder.module
-        return [
-            (module.transformer.parameters(), 1.0),
-            (module.head.parameters(), self._head_times),
-        ]
+    def head(self) -> list[torch.nn.Parameter]:
+        """List the weights of the head, which the encoder did not have."""
+        return list(self._encoder.module.head.parameters())
 
     def pull(self, number: int, weight: float, precision: Precision, ranks: Ranks) -> Pulled:
         """Add the gradients of a batch's loss, times a weight; one rank has the whole batch."""
