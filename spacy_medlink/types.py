@@ -107,6 +107,9 @@ class BadLine(NamedTuple):
     expected: str = ""
 
 
+BadLines = list[BadLine] | None
+"""Collects bad lines of a source; None makes the first one an error (E105)."""
+
 Record = Concept | Retired
 
 

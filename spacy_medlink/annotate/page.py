@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from ..kb.concept_urls import concept_url
+from ..kb.code_systems import concept_url
 from ..util.outputs import marked
 
 # Dark text on each of these has a contrast of at least 7 to 1 (WCAG AAA).

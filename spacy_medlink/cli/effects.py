@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..kb.effects import NoEffect
+    from ..kb.curation import NoEffect
 
 
 def effect_report(what: str, found: "NoEffect") -> Iterator[str]:

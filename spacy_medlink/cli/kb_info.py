@@ -53,8 +53,7 @@ def command(
 
 def _describe(kb: Path, check: bool, ambiguous: bool) -> dict[str, Any]:
     """Read the manifest, size, and the number of concepts with codes of each vocabulary."""
-    from ..kb.ambiguity import ambiguity_of
-    from ..kb.verify import verify
+    from ..kb.browse import ambiguity_of, verify
 
     base = open_kb(kb)
     if check:

@@ -7,8 +7,7 @@ from typing import NamedTuple
 from ..errors import Errors, MedlinkError
 from ..evaluation.gold_set import Case, GoldSet
 from ..kb import KnowledgeBase
-from ..kb.curation import Curation, Rule
-from ..kb.effects import UNKNOWN_ID
+from ..kb.curation import UNKNOWN_ID, Curation, Rule
 from ..kb.gold import GoldDocument, GoldMention, dump_gold, read_gold
 from ..kb.resolve import OWN, Found
 from ..retrieval.memory import Remembered

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..evaluation import load_gold
 from ..evaluation.gold_set import Case
 from ..kb import KnowledgeBase
-from ..kb.effects import REPEATED, UNKNOWN_ID, no_effect
+from ..kb.curation import REPEATED, UNKNOWN_ID, no_effect
 from ..retrieval.memory import NIL, Entry, Remembered, memory_key, spelling_of
 from ..util.files import sha256_of
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..evaluation import load_gold
 from ..evaluation.gold_set import Case
 from ..kb import KnowledgeBase, KnowledgeBaseBuilder
-from ..kb.effects import UNKNOWN_ID
+from ..kb.curation import UNKNOWN_ID
 from ..kb.filters import name_identity, with_names
 from ..kb.schema import KB
 from ..types import FROM_MENTIONS, Concept, Name, Record

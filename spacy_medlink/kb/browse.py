@@ -1,13 +1,17 @@
-"""Browsing a knowledge base: search by name, and everything known about a concept."""
+"""What people ask of a knowledge base: names, concepts, ambiguous names, whether it is whole."""
 
 import heapq
 import string
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..errors import Errors, MedlinkError
 from ..text.normalisation import key
 from ..types import ISA, Concept, Retired
+from .database import Connection
 from .knowledge_base import KnowledgeBase
 
 
@@ -168,3 +172,95 @@ def _look_up(kb: KnowledgeBase, text: str) -> Iterator[Near]:
         for concept in kb.find(variant):
             names = [name.text for name in concept.names if key(name.text) == variant]
             yield Near(concept, names[0] if names else concept.name)
+
+
+# Each query with what it counts. All counts must be 0.
+_MUST_BE_NONE = (
+    ("SELECT count(*) FROM name LEFT JOIN concept ON concept.row = name.concept"
+     " WHERE concept.row IS NULL OR name.row < first_name OR name.row >= first_name + n_names",
+     "names without their concept"),
+    ("SELECT count(*) FROM lookup LEFT JOIN name ON name.row = lookup.name"
+     " WHERE name.row IS NULL", "entries of the exact tier without a name"),
+    ("SELECT count(*) FROM edge LEFT JOIN concept AS above ON above.row = edge.parent"
+     " LEFT JOIN concept AS below ON below.row = edge.child"
+     " WHERE above.row IS NULL OR below.row IS NULL", "steps of the hierarchy that lead nowhere"),
+)  # fmt: skip
+_OF_RELATIONS = (
+    ("SELECT count(*) FROM relation LEFT JOIN concept AS one ON one.row = subject"
+     " LEFT JOIN concept AS other ON other.row = object LEFT JOIN label ON label.row = relation"
+     " WHERE one.row IS NULL OR other.row IS NULL OR label.row IS NULL",
+     "relations that lead nowhere"),
+    ("SELECT count(*) FROM map LEFT JOIN concept ON concept.row = map.concept"
+     " WHERE concept.row IS NULL", "maps of no concept"),
+    ("SELECT abs(count(*) - (SELECT length(edges) / 8 FROM hierarchy)) FROM edge",
+     "steps of the hierarchy that its array has not, or alone has"),
+)  # fmt: skip
+
+
+def verify(kb: KnowledgeBase) -> None:
+    """Read the whole file and check it; takes minutes for the largest terminologies.
+
+    RAISES (MedlinkError): E102 with what is wrong.
+    """
+    problem = _problem(kb.connection, kb)
+    if problem:
+        raise Errors.kb_damaged(path=kb.path, reason=problem)
+
+
+def _problem(db: Connection, kb: KnowledgeBase) -> str:
+    (state,) = db.execute("PRAGMA integrity_check(1)").fetchone()
+    if state != "ok":
+        return str(state)
+    for table, expected in (("concept", len(kb)), ("name", kb.n_names)):
+        count, first, last = db.execute(
+            f"SELECT count(*), coalesce(min(row), 0), coalesce(max(row), -1) FROM {table}"
+        ).fetchone()
+        if (count, first, last) != (expected, 0, expected - 1):
+            return f"{count} rows in the table {table}, {expected} expected"
+    for query, what in (*_MUST_BE_NONE, *_OF_RELATIONS):
+        (count,) = db.execute(query).fetchone()
+        if count:
+            return f"{count} {what}"
+    return ""
+
+
+class AmbiguousName(NamedTuple):
+    """A name as its first concept writes it, and the ids of all concepts that have it."""
+
+    name: str
+    ids: tuple[str, ...]
+
+
+class Ambiguity(NamedTuple):
+    """The ambiguous names of a knowledge base.
+
+    names (int): how many names several concepts share. worst (List[AmbiguousName]): the names that
+        most concepts share.
+    """
+
+    names: int
+    worst: list[AmbiguousName]
+
+
+def ambiguity_of(kb: KnowledgeBase, most: int = 20) -> Ambiguity:
+    """Find the names that several concepts share; case, accents and plural make no difference.
+
+    most (int): the number of names to list, those with the most concepts first.
+    RAISES (MedlinkError): E102 when the file is damaged.
+    """
+    flat = np.fromiter(chain.from_iterable(kb.lookup_table()), dtype=np.int64)
+    hashes, rows = flat.reshape(-1, 2).T
+    concepts = kb.name_concepts()[rows]
+    # Sorted by hash, then by row, so that the names of a concept lie together.
+    is_new = np.append(True, (hashes[1:] != hashes[:-1]) | (concepts[1:] != concepts[:-1]))
+    hashes, rows, concepts = (one[is_new[: len(one)]] for one in (hashes, rows, concepts))
+    firsts = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)])
+    counts = np.diff(np.append(firsts, len(hashes)))
+    worst = []
+    for place in np.argsort(-counts, kind="stable")[:most].tolist():
+        first, count = int(firsts[place]), int(counts[place])
+        if count > 1:
+            name = kb.name_at(int(rows[first])).text
+            own = concepts[first : first + count].tolist()
+            worst.append(AmbiguousName(name, tuple(kb.concept_at(row).id for row in own)))
+    return Ambiguity(int((counts > 1).sum()), worst)

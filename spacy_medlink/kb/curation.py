@@ -11,12 +11,36 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Errors
-from ..types import BadLine, Concept, Name, Record, Retired
+from ..types import BadLines, Concept, Name, Record, Retired
 from ..util.json_text import read_json, write_json
-from .effects import REPEATED, UNKNOWN_ID, no_effect
 from .filters import name_identity, names_of, with_names
 from .readers.fields import FieldError, identifier, storable, surface
 from .readers.lines import numbered_lines, report
+
+_LINES_KEPT = 10
+
+NoEffect = dict[str, dict[str, Any]]
+"""Reason to {"count": lines, "lines": the first of their numbers}, as manifests hold it."""
+
+# Reasons, in the words that the user reads.
+UNKNOWN_ID = "unknown id"
+REPEATED = "repeats an earlier line"
+
+
+def no_effect(found: Iterable[tuple[str, int]]) -> NoEffect:
+    """Count lines by reason.
+
+    found (Iterable[Tuple[str, int]]): (reason, line number), in the order of the file; a line that
+        holds several mentions may come several times.
+    """
+    counted: NoEffect = {}
+    for reason, line in found:
+        own = counted.setdefault(reason, {"count": 0, "lines": []})
+        own["count"] += 1
+        if len(own["lines"]) < _LINES_KEPT and line not in own["lines"]:
+            own["lines"].append(line)
+    return dict(sorted(counted.items()))
+
 
 SOURCE = "curation"
 RETIRE = "retire"
@@ -189,7 +213,7 @@ class Curation:
         return removed
 
 
-def read_curation(path: Path, bad_lines: list[BadLine] | None = None) -> Curation:
+def read_curation(path: Path, bad_lines: BadLines = None) -> Curation:
     """Read a curation file: `.jsonl`, or tab-separated with or without a header.
 
     A line has an action, a name, an id and perhaps a language, as keys or in this order.

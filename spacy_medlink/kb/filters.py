@@ -8,8 +8,8 @@ from functools import cached_property
 from ..errors import Errors
 from ..text.normalisation import is_short_form, normalise
 from ..types import Concept, Name, Record, Retired
-from .readers.languages import iso_639_1
 from .semantic_groups import types_of
+from .vocabularies import iso_639_1
 
 Verdict = Callable[[Name], str]
 

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import Errors
-from ..types import BadLine
+from ..types import BadLine, BadLines
 from ..util.json_text import read_json, write_json
-from .foreign_gold import FOREIGN, foreign_kind
-from .gold_exports import is_export, is_prodigy, of_prodigy, read_export
+from .gold_formats import FOREIGN, foreign_kind, is_export, is_prodigy, of_prodigy, read_export
 from .readers.lines import open_source, raw_lines
 
 _EXPECTED = (
@@ -64,8 +63,8 @@ def read_gold(
     path: str | Path,
     *,
     strict: bool = False,
-    mismatches: list[BadLine] | None = None,
-    repeated: list[BadLine] | None = None,
+    mismatches: BadLines = None,
+    repeated: BadLines = None,
 ) -> Iterator[GoldDocument]:
     """Stream the documents of a file of gold mentions.
 
@@ -212,7 +211,7 @@ def _check_id(
     document: GoldDocument,
     lines: dict[str, int],
     strict: bool,
-    repeated: list[BadLine] | None,
+    repeated: BadLines,
 ) -> None:
     """Check that no earlier document has the same id; bare mentions need no id."""
     if not document.named or (document.text is None and len(document.mentions) < 2):
@@ -235,7 +234,7 @@ def _check_offsets(
     place: int,
     mention: GoldMention,
     strict: bool,
-    mismatches: list[BadLine] | None,
+    mismatches: BadLines,
 ) -> None:
     """Check offsets against the text; a mention without offsets is a bare mention."""
     text, start, end = document.text, mention.start, mention.end

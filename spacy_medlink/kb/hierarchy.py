@@ -4,7 +4,10 @@
 many times as long as following arrays.
 """
 
-from functools import cached_property
+import re
+from collections.abc import Callable
+from functools import cached_property, reduce
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,3 +86,107 @@ def _reached(rows: Ints1d, starts: Ints1d, ends: NDArray[np.int32]) -> NDArray[n
         place_of[rows] = np.arange(len(rows))
         rows = rows[place_of[rows] == np.arange(len(rows))]
     return found
+
+
+Concepts = NDArray[np.bool_]
+"""A mask of the selected concepts: (n_concepts,)."""
+
+_TOKEN = re.compile(r"<<|>>|[<>()]|\|[^|]*\||[^\s()<>|]+|\|")
+_SIGNS = ("<", "<<", ">", ">>")
+_JOIN: dict[str, Callable[[Concepts, Concepts], Concepts]] = {
+    "AND": np.logical_and,
+    "OR": np.logical_or,
+    "MINUS": np.greater,
+}
+_DEEPEST = 100  # parentheses
+
+
+class _Of(NamedTuple):
+    """A concept and those below or above it. sign (str): "", "<", "<<", ">" or ">>"."""
+
+    sign: str
+    id: str
+
+
+class _Joined(NamedTuple):
+    """Parts joined by one word of `_JOIN`, from left to right."""
+
+    word: str
+    parts: "list[_Of | _Joined]"
+
+
+def concepts_of(expression: str, kb: KnowledgeBase, hierarchy: Hierarchy) -> Concepts:
+    """Find the concepts that an expression selects; retired ids are followed: (n_concepts,).
+
+    RAISES (MedlinkError): E224 for what is no expression, with the place; E106 for an unknown id.
+    """
+    return _found(_Parser(expression).parse(), kb, hierarchy)
+
+
+def _found(part: _Of | _Joined, kb: KnowledgeBase, hierarchy: Hierarchy) -> Concepts:
+    if isinstance(part, _Joined):
+        return reduce(_JOIN[part.word], (_found(one, kb, hierarchy) for one in part.parts))
+    id = kb.resolve(part.id)
+    if id is None:
+        raise Errors.unknown_concept(path=kb.path, id=part.id)
+    row = np.array([kb.row_of(id)])
+    around = {"<": hierarchy.below, ">": hierarchy.above}.get(part.sign[:1])
+    found = around(row) if around else np.zeros(len(kb), dtype=np.bool_)
+    found[row] = part.sign in ("", "<<", ">>")
+    return found
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        # The next one last. Nothing but white space is passed over.
+        self._tokens = [(one[0], one.start()) for one in _TOKEN.finditer(text)][::-1]
+
+    def parse(self) -> _Of | _Joined:
+        """Read the whole expression. RAISES (MedlinkError): E224 when it is none."""
+        part = self._joined(0)
+        if self._token:
+            raise self._error("AND, OR, MINUS or the end")
+        return part
+
+    def _joined(self, depth: int) -> _Of | _Joined:
+        parts, word = [self._part(depth)], self._token.upper()
+        while self._token.upper() in _JOIN:
+            if self._token.upper() != word:
+                raise self._error(f"{word} again, or parentheses around what belongs together")
+            self._take()
+            parts.append(self._part(depth))
+        return _Joined(word, parts) if len(parts) > 1 else parts[0]
+
+    def _part(self, depth: int) -> _Of | _Joined:
+        if self._token == "(":
+            if depth == _DEEPEST:
+                raise self._error(f"at most {_DEEPEST} parentheses within each other")
+            self._take()
+            part = self._joined(depth + 1)
+            if self._token != ")":
+                raise self._error("AND, OR, MINUS or )")
+            self._take()
+            return part
+        sign = self._take() if self._token in _SIGNS else ""
+        if self._token[:1] in ("", "<", ">", "(", ")", "|") or self._token.upper() in _JOIN:
+            raise self._error("an id" if sign else "an id, one of << < >> >, or (")
+        id = self._take()
+        if len(self._token) > 1 and self._token[0] == "|":
+            self._take()
+        return _Of(sign, id)
+
+    @property
+    def _token(self) -> str:
+        """Return the token at the current place; "" at the end."""
+        return self._tokens[-1][0] if self._tokens else ""
+
+    def _take(self) -> str:
+        return self._tokens.pop()[0]
+
+    def _error(self, expected: str) -> Exception:
+        place = self._tokens[-1][1] if self._tokens else len(self._text)
+        found = repr(self._token) if self._token else "its end"
+        return Errors.bad_expression(
+            expression=self._text, place=place + 1, found=found, expected=expected
+        )

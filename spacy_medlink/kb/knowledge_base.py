@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,7 @@ from ..types import CodeMap, Concept, Name, Relation, Retired
 from ..util.held import HeldFile
 from . import related, schema
 from .database import Connection, Database
-from .decoding import concept_of, facts_of, name_of
-from .entities import EntitiesById
-from .schema import kb_fingerprint
+from .schema import concept_of, facts_of, kb_fingerprint, name_of
 from .semantic_groups import groups_of
 
 _CONCEPT = (
@@ -123,7 +121,7 @@ class KnowledgeBase:
         return self._decoded(facts_of, dict(rows))
 
     @property
-    def cui_to_entity(self) -> EntitiesById:
+    def cui_to_entity(self) -> "EntitiesById":
         """The concepts by id as scispaCy's users know them: `kb.cui_to_entity[cui]`."""
         return EntitiesById(self)
 
@@ -405,3 +403,42 @@ class KnowledgeBase:
         query = f"{_NAME} WHERE row >= ? AND row < ? ORDER BY row"
         names, labels = self._db.execute(query, (rows.start, rows.stop)), self.labels
         return (self._decoded(name_of, name, labels) for name in names)
+
+
+class Entity(NamedTuple):
+    """A concept with the fields of scispaCy's `Entity`.
+
+    aliases (List[str]): the names but for the preferred one, each once, in any language.
+    definition (Optional[str]): None where the terminology has none.
+    """
+
+    concept_id: str
+    canonical_name: str
+    aliases: list[str]
+    types: list[str]
+    definition: str | None = None
+
+
+class EntitiesById(Mapping[str, Entity]):
+    """The concepts of a knowledge base by id; each is read when it is asked for.
+
+    RAISES (KeyError): for an unknown id.
+    """
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self._kb = kb
+
+    def __getitem__(self, id: str) -> Entity:
+        concept = self._kb[id]
+        aliases = dict.fromkeys(name.text for name in concept.names if name.text != concept.name)
+        types, definition = list(concept.types), concept.definition or None
+        return Entity(concept.id, concept.name, list(aliases), types, definition)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._kb
+
+    def __iter__(self) -> Iterator[str]:
+        return self._kb.iter_ids()
+
+    def __len__(self) -> int:
+        return len(self._kb)

@@ -6,6 +6,9 @@ Repeated strings (languages, sources, term types) are interned in `label`. `edge
 alone, which most queries need; `relation` has all relations of the sources, including the
 hierarchy. `hierarchy` holds `edge` again as one array, which is read a hundred times as fast. `map`
 has the codes with a relation or a note.
+
+What reads columns and rows RAISES (ValueError, TypeError, LookupError) for damaged ones; callers
+turn these into coded errors.
 """
 
 import hashlib
@@ -17,6 +20,7 @@ from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any
 
+from ..types import Concept, Name
 from ..util.outputs import FileKind
 
 VERSION = 2  # 2: keys fold Greek letters, umlauts and numbers within words
@@ -95,10 +99,7 @@ def dump_list(values: Sequence[str]) -> str:
 
 
 def load_list(text: str) -> tuple[str, ...]:
-    """Read what `dump_list` wrote.
-
-    RAISES (ValueError): when it is something else.
-    """
+    """Read what `dump_list` wrote."""
     return _strings(_json(text)) if text else ()
 
 
@@ -114,10 +115,7 @@ def dump_codes(codes: Mapping[str, Sequence[str]]) -> str:
 
 
 def load_codes(text: str) -> dict[str, tuple[str, ...]]:
-    """Read what `dump_codes` wrote.
-
-    RAISES (ValueError): when it is something else.
-    """
+    """Read what `dump_codes` wrote."""
     codes = _json(text) if text else {}
     if not isinstance(codes, dict):
         raise ValueError("codes that are no object")
@@ -158,3 +156,32 @@ def kb_fingerprint(manifest: Mapping[str, Any]) -> str:
     """Identify a knowledge base by its manifest: SHA-256, hexadecimal."""
     text = json.dumps(manifest, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_MOST_ROWS = 1 << 32  # the most that the arrays of assets can count
+_COUNTS = ("concepts", "names")
+
+
+def concept_of(row: Sequence[Any], names: tuple[Name, ...]) -> Concept:
+    """Make the concept of a row; names (Tuple[Name, ...]): its names."""
+    number, id, name, first, _, types, codes, parents, definition = row
+    return Concept(
+        id=id, name=name, names=names, types=load_list(types), definition=definition,
+        codes=load_codes(codes), parents=load_list(parents), row=number,
+        first_name=first,
+    )  # fmt: skip
+
+
+def name_of(row: Sequence[Any], labels: Mapping[int, str]) -> Name:
+    """Make the name of a row; labels (Mapping[int, str]): texts by number."""
+    text, lang, source, tty, obsolete = row
+    return Name(text, labels[lang], labels[source], labels[tty], bool(obsolete))
+
+
+def facts_of(values: Mapping[str, str]) -> dict[str, Any]:
+    """Read the facts about a build, by their names, and check those that are counted with."""
+    facts = {name: json.loads(value) for name, value in values.items()}
+    for name in _COUNTS:
+        if type(facts[name]) is not int or not 0 <= facts[name] < _MOST_ROWS:
+            raise ValueError(f"{name} is {facts[name]!r}")
+    return facts

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import srsly
 
-from ..types import BadLine, CodeMap, Concept, Record
+from ..types import BadLines, CodeMap, Concept, Record
 from ..util.files import sha256_of
 from ..util.outputs import marked
 from .readers.fields import FieldError, identifier
@@ -79,9 +79,7 @@ class MappingSets:
     lines: list[int] = field(default_factory=list)
     used: list[int] = field(default_factory=list)
 
-    def apply(
-        self, records: Iterable[Record], bad_lines: list[BadLine] | None = None
-    ) -> Iterator[Record]:
+    def apply(self, records: Iterable[Record], bad_lines: BadLines = None) -> Iterator[Record]:
         """Stream the records with their maps; afterwards `as_manifest` lists what was used.
 
         RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects it.
@@ -136,7 +134,7 @@ def _pair_of(concept: Concept) -> _Pair | None:
     return code_of(f"{scheme}:{concept.id}")
 
 
-def _load(db: sqlite3.Connection, file: int, path: Path, bad_lines: list[BadLine] | None) -> int:
+def _load(db: sqlite3.Connection, file: int, path: Path, bad_lines: BadLines) -> int:
     count = 0
     db.execute("BEGIN")
     for row in _rows(path, bad_lines):
@@ -150,7 +148,7 @@ def _load(db: sqlite3.Connection, file: int, path: Path, bad_lines: list[BadLine
     return count
 
 
-def _rows(path: Path, bad_lines: list[BadLine] | None) -> Iterator[_Row]:
+def _rows(path: Path, bad_lines: BadLines) -> Iterator[_Row]:
     lines = numbered_lines(path, bad_lines)
     comments, rest = _comments(lines)
     first = next(rest, (1, ""))
@@ -190,9 +188,7 @@ def _comments(
     return comments, iter(())
 
 
-def _facts(
-    path: Path, comments: list[tuple[int, str]], bad_lines: list[BadLine] | None
-) -> dict[str, Any]:
+def _facts(path: Path, comments: list[tuple[int, str]], bad_lines: BadLines) -> dict[str, Any]:
     """Read the comments, entry by entry, so that a bad line spoils nothing but itself."""
     entries: list[list[tuple[int, str]]] = []
     for number, text in comments:
@@ -210,9 +206,7 @@ def _facts(
     return facts
 
 
-def _mended(
-    path: Path, entry: list[tuple[int, str]], bad_lines: list[BadLine] | None
-) -> dict[str, Any]:
+def _mended(path: Path, entry: list[tuple[int, str]], bad_lines: BadLines) -> dict[str, Any]:
     """Read an entry whose first line, or some of whose lines below it, are bad."""
     head, *inner = entry
     found: dict[str, dict[str, Any]] = {}

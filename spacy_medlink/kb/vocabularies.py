@@ -1,4 +1,4 @@
-"""Vocabularies: one name for each, however a source spells it and whichever release it says."""
+"""Vocabularies and languages: one name for each, however a source spells it."""
 
 import re
 from functools import lru_cache
@@ -76,3 +76,18 @@ def by_shape(id: str) -> str:
 def is_known(vocabulary: str) -> bool:
     """Tell whether a vocabulary is one of those whose spellings are known."""
     return canonical(vocabulary) in VOCABULARIES
+
+
+_CODES = {
+    "ARA": "ar", "BAQ": "eu", "BUL": "bg", "CAT": "ca", "CHI": "zh", "CZE": "cs", "DAN": "da",
+    "DUT": "nl", "ENG": "en", "EST": "et", "FIN": "fi", "FRE": "fr", "GER": "de", "GRE": "el",
+    "HEB": "he", "HIN": "hi", "HRV": "hr", "HUN": "hu", "ICE": "is", "ITA": "it", "JPN": "ja",
+    "KOR": "ko", "LAV": "lv", "LIT": "lt", "NOR": "no", "PER": "fa", "POL": "pl", "POR": "pt",
+    "RUM": "ro", "RUS": "ru", "SCR": "hr", "SLO": "sk", "SLV": "sl", "SPA": "es", "SRP": "sr",
+    "SWE": "sv", "THA": "th", "TUR": "tr", "UKR": "uk", "VIE": "vi",
+}  # fmt: skip
+
+
+def iso_639_1(code: str) -> str:
+    """Turn a three-letter code such as "SPA" or "spa" into ISO 639-1; unknown ones stay."""
+    return _CODES.get(code.upper(), code.lower())

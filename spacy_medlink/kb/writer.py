@@ -5,8 +5,8 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain, count, repeat
-from operator import itemgetter
+from itertools import chain, count, groupby, repeat
+from operator import attrgetter, itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -350,3 +350,12 @@ def _ordered(values: Iterable[str]) -> tuple[str, ...]:
 def _with_sources_of(known: Name, other: Name) -> Name:
     sources = "|".join(dict.fromkeys(f"{known.source}|{other.source}".strip("|").split("|")))
     return known._replace(source=sources, obsolete=known.obsolete and other.obsolete)
+
+
+def united(pieces: Iterable[Concept]) -> Iterator[Concept]:
+    """Merge consecutive pieces of one id.
+
+    The builder merges pieces that are not consecutive, so that memory stays bounded here.
+    """
+    for _, group in groupby(pieces, key=attrgetter("id")):
+        yield unite(list(group))

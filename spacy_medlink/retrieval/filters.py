@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import Errors
 from ..kb import KnowledgeBase
-from ..kb.expression import concepts_of
-from ..kb.hierarchy import Hierarchy
+from ..kb.hierarchy import Hierarchy, concepts_of
 from ..kb.semantic_groups import GROUPS, types_of
 from ..util.lru import Lru
 from .facets import Facets

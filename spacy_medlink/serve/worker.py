@@ -28,7 +28,7 @@ from ..components.reading import make_doc
 from ..errors import Errors, MedlinkError
 from ..fitting.review import Doubtful
 from ..kb.browse import describe_concept, search_concepts
-from ..kb.concept_urls import concept_url
+from ..kb.code_systems import concept_url
 from ..linking.decision import NOT_A_CONCEPT
 from ..retrieval.concepts import MEMORY
 from ..retrieval.memory import memory_key

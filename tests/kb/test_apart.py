@@ -7,8 +7,8 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import second_process
-from spacy_medlink.kb.readers import apart, obo, read, umls
-from spacy_medlink.kb.readers.apart import read_apart
+from spacy_medlink.kb.readers import obo, read, umls
+from spacy_medlink.kb.second_process import read_apart
 from spacy_medlink.types import BadLine, Record
 from tests.kb.umls_release import TABLES, atom, write_release
 
@@ -22,14 +22,14 @@ def read_umls(path, bad_lines=None, **options) -> list[Record]:
 @pytest.fixture
 def started(monkeypatch):
     """The processes that were started."""
-    processes = []
+    processes, really_start = [], second_process.start
 
     def start(*arguments, **streams):
-        process = second_process.start(*arguments, **streams)
+        process = really_start(*arguments, **streams)
         processes.append(process)
         return process
 
-    monkeypatch.setattr(apart, "start", start)
+    monkeypatch.setattr(second_process, "start", start)
     return processes
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from spacy_medlink.kb.concept_urls import ConceptPages, concept_url
+from spacy_medlink.kb.code_systems import ConceptPages, concept_url
 
 UTS = "https://uts.nlm.nih.gov/uts/umls/concept/"
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.kb.expression import concepts_of
-from spacy_medlink.kb.hierarchy import Hierarchy
+from spacy_medlink.kb.hierarchy import Hierarchy, concepts_of
 from spacy_medlink.types import Concept, Retired
 
 IDS = ("HP:0000118", "404684003", "C0012634", "D-1.2_x", "e/f#g", "Ä")

@@ -8,11 +8,11 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb.browse import verify
 from spacy_medlink.kb.diff import changes
 from spacy_medlink.kb.readers import obo, read
-from spacy_medlink.kb.readers.apart import read_apart
 from spacy_medlink.kb.rekey import rekey
-from spacy_medlink.kb.verify import verify
+from spacy_medlink.kb.second_process import read_apart
 from spacy_medlink.types import CodeMap, Concept
 from tests.kb import samples
 from tests.kb.samples import DIABETES, write_rf2

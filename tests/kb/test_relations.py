@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb.browse import verify
 from spacy_medlink.kb.diff import changes, diff
 from spacy_medlink.kb.hierarchy import Hierarchy
 from spacy_medlink.kb.readers import read
 from spacy_medlink.kb.rekey import rekey
-from spacy_medlink.kb.verify import verify
 from spacy_medlink.types import Concept, Name, Record, Relation
 from tests.kb import samples
 from tests.kb.samples import DIABETES, DISEASE, TYPE_2, table, write_rf2

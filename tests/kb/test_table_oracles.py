@@ -26,7 +26,7 @@ from lxml import etree
 
 from spacy_medlink.kb.code_systems import vocabulary_of
 from spacy_medlink.kb.readers import read
-from spacy_medlink.kb.readers.languages import iso_639_1
+from spacy_medlink.kb.vocabularies import iso_639_1
 from spacy_medlink.types import Concept, Record, Retired
 from tests.kb import mesh_release, samples, umls_release
 

@@ -7,8 +7,8 @@ import pytest
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.readers import read
-from spacy_medlink.kb.readers.apart import read_apart
 from spacy_medlink.kb.readers.umls import files_of
+from spacy_medlink.kb.second_process import read_apart
 from spacy_medlink.types import BadLine, CodeMap, Concept
 from tests.kb.umls_release import BLOOD_PRESSURE, HYPERTENSION, TABLES, atom, mapping, write_release
 

@@ -200,7 +200,7 @@ class MedicalLinker(PicklablePipe):
     @property
     def displacy_options(self) -> dict[str, Any]:
         """Options of `displacy.render` by which each id leads to the page of its concept."""
-        from ...kb.concept_urls import ConceptPages
+        from ...kb.code_systems import ConceptPages
 
         kb = self.kb
         pages = ConceptPages(lambda id: kb[id].codes if id in kb else {})

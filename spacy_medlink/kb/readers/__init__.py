@@ -6,10 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import Errors
-from ...types import BadLine, Record
-
-BadLines = list[BadLine] | None
-"""Collects skipped lines; None makes the first bad line an error (E105)."""
+from ...types import BadLines, Record
 
 Reader = Callable[[Path, BadLines], Iterator[Record]]
 

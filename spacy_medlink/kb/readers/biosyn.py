@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from ...types import BadLine, Concept, Name, Record, Retired
+from ...types import BadLines, Concept, Name, Record, Retired
 from .fields import FieldError, identifier, surface
 from .lines import numbered_lines, report
 from .xrefs import code_by_shape
@@ -15,7 +15,7 @@ _EXPECTED = "`id||name`, or `id|id||name`"
 
 
 def read(
-    path: Path, bad_lines: list[BadLine] | None = None, *, lang: str = "en", source: str = ""
+    path: Path, bad_lines: BadLines = None, *, lang: str = "en", source: str = ""
 ) -> Iterator[Record]:
     """Stream the concepts of a BioSyn dictionary; consecutive lines of one id make one concept.
 
@@ -30,7 +30,7 @@ def read(
         yield from _records(list(group), lang, source)
 
 
-def _parsed(path: Path, bad_lines: list[BadLine] | None) -> Iterator[tuple[list[str], str]]:
+def _parsed(path: Path, bad_lines: BadLines) -> Iterator[tuple[list[str], str]]:
     for number, line in numbered_lines(path, bad_lines):
         if not line or line.isspace():
             continue

@@ -9,12 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ...types import ISA, BadLine, Concept, Name, Record, Relation, Retired
+from ...types import ISA, BadLines, Concept, Name, Record, Relation, Retired
 from ..code_systems import vocabulary_of
 from ..scratch import scratch
+from ..vocabularies import iso_639_1
 from .fields import FieldError, identifier, storable
 from .json_stream import JsonStream
-from .languages import iso_639_1
 from .lines import report
 
 _TABLES = """
@@ -94,9 +94,7 @@ class _Section:
         )
 
 
-def read(
-    path: Path, bad_lines: list[BadLine] | None = None, *, lang: str = "en"
-) -> Iterator[Record]:
+def read(path: Path, bad_lines: BadLines = None, *, lang: str = "en") -> Iterator[Record]:
     """Stream the concepts of a CodeSystem, a ValueSet or a Bundle, inactive ones as retired ids.
 
     The id is the code, with the name of its code system before it ("ICD10GM:E11") where the file
@@ -136,7 +134,7 @@ def release_of(path: Path) -> str:
 class _Spool:
     """Puts the concepts of a file into tables, then reads them back in their order."""
 
-    def __init__(self, db: sqlite3.Connection, path: Path, bad_lines: list[BadLine] | None) -> None:
+    def __init__(self, db: sqlite3.Connection, path: Path, bad_lines: BadLines) -> None:
         self._db, self._path, self._bad_lines = db, path, bad_lines
         self._sections: list[_Section] = []
         self._count = 0

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...types import BadLine, Record, Retired
+from ...types import BadLines, Record, Retired
 from .lines import report
 
 # What programs and people write into a cell that has no value. "NA" may be a name: of sodium.
@@ -82,7 +82,7 @@ def surface(text: str, what: str = "name") -> str:
 
 
 def without_blank_names(
-    record: Record, path: Path, line: int, expected: str, bad_lines: list[BadLine] | None
+    record: Record, path: Path, line: int, expected: str, bad_lines: BadLines
 ) -> Record:
     """Remove blank names, so that the rest of a concept is kept, and report them."""
     if isinstance(record, Retired) or all(

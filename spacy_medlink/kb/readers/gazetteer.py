@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 
 from ...errors import Errors
-from ...types import BadLine, Concept, Record
+from ...types import BadLines, Concept, Record
 from ..writer import unite
 from . import tabular
 from .rows import read_table
@@ -23,7 +23,7 @@ _BARE: dict[str, str | int] = {"id": 1, "name": 2}
 
 
 def read(
-    path: Path, bad_lines: list[BadLine] | None = None, *, lang: str = "es", source: str = ""
+    path: Path, bad_lines: BadLines = None, *, lang: str = "es", source: str = ""
 ) -> Iterator[Record]:
     """Stream the concepts of a gazetteer: `code language term semantic_tag mainterm`, with tabs.
 

@@ -1,20 +1,124 @@
 """Code lists of the ICD family: order files, code files, tables, and the forms of ICD-11."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import Errors, Warnings
-from ...types import ISA, BadLine, Concept, Name, Record, Relation
+from ...types import ISA, BadLines, Concept, Name, Record, Relation
 from ...util.telling import tell
+from ..writer import united
 from .fields import FieldError, cell, identifier, surface
 from .icd11 import is_tabulation, read_entities, read_tabulation
-from .icd_editions import ICD10, ICD11, ICDO3, LISTED, ORDERED, TABLED, Edition, edition_of
 from .lines import numbered_lines, report
-from .pieces import united
 from .rows import read_table
+
+_ENOUGH = 0.8  # share of a list's codes that must be codes of its edition: others are headings
+_MARKS = "*†+!#"  # behind a code of ICD-10: what it is used for
+
+
+class Edition(NamedTuple):
+    """A way to write codes.
+
+    vocabulary (str): of the codes. pattern (Pattern): a code, the dot not needed.
+    dot (int): characters before the dot, 0 for none; codes beginning with E have one more in ICD-9.
+    """
+
+    vocabulary: str
+    pattern: re.Pattern[str]
+    dot: int = 0
+
+    def has(self, code: str) -> bool:
+        """Tell whether a code, or both ends of a range, are of this edition."""
+        parts = code.rstrip(_MARKS).split("-")
+        return all(self.pattern.fullmatch(part) is not None for part in parts if part)
+
+    def dotted(self, code: str) -> str:
+        """Put the dot back where a code lacks it."""
+        place = self.dot + (self.vocabulary == "ICD9CM" and code.startswith("E"))
+        if not self.dot or len(code) <= place or not self.pattern.fullmatch(code) or "." in code:
+            return code
+        return f"{code[:place]}.{code[place:]}"
+
+
+def _edition(vocabulary: str, pattern: str, dot: int = 0) -> Edition:
+    return Edition(vocabulary, re.compile(pattern), dot)
+
+
+_AXIS = "[0-9A-HJ-NP-Z]"
+# Only some chapters of ICD-10-CM have codes of seven characters. Those of the ATC look alike.
+_ICD10 = r"[A-Z]\d[0-9AB](?:\.?[0-9A-Z]{1,3})?|[EHMOR-Y]\d[0-9AB]\.?(?![A-WYZ]{2})[0-9A-Z]{4}"
+ICD10 = _edition("ICD10", _ICD10, 3)
+_ICD10CM = ICD10._replace(vocabulary="ICD10CM")
+_ICD10PCS = _edition(
+    "ICD10PCS",
+    rf"(?:[0-9BCDFX]{_AXIS}|[GH]Z){_AXIS}(?:{_AXIS}{{4}})?",  # or the table, of three
+)
+_ICD9CM = _edition(
+    "ICD9CM", r"\d{3}(?:\.?\d\d?)?|V\d\d(?:\.?\d\d?)?|E(?:0[0-3]|[89]\d)\d(?:\.?\d)?", 3
+)
+_ICD9PROC = _edition("ICD9PROC", r"\d\d(?:\.?\d\d?)?", 2)
+_STEM = (
+    r"(?:(?:[0-9][A-H]|A[A-C]|[B-NP-SV][A-M])\d[0-9A-Z](?:\.[0-9A-Z]{1,2})?|X[A-Z][0-9A-Z]{2,4})"
+)
+ICD11 = _edition("ICD11", rf"{_STEM}(?:[&/]{_STEM})*")  # with what is clustered
+ICDO3 = _edition("ICDO3", r"M?\d{4}/\d\d?|C\d\d(?:\.\d)?")
+_MORPHOLOGY = _edition("ICDO3", r"M?\d{4}/\d\d?")
+_OPCS4 = _edition("OPCS4", r"[A-Z]\d\d(?:\.?\d)?", 3)
+_ICPC2 = _edition("ICPC2", r"[ABDFHKLNPR-UW-Z]\d\d")
+# What the files of CMS, and tables, may have.
+ORDERED = (_ICD10CM, _ICD10PCS)
+LISTED = (*ORDERED, _ICD9CM, _ICD9PROC, _ICPC2)
+TABLED = (ICD10, _ICD10PCS, _ICD9CM, _ICD9PROC, ICD11, _MORPHOLOGY, _ICPC2)
+# What a file or a vocabulary is called.
+_CALLED = {
+    r"ICD-?10-?PCS|CIE-?10-?PCS": _ICD10PCS, r"ICD-?10-?CM": _ICD10CM, r"ICD-?O": ICDO3,
+    r"ICD-?11": ICD11, r"ICD-?10-?GM": ICD10._replace(vocabulary="ICD10GM"),
+    r"DESC-(?:LONG|SHORT)-SG|ICD-?9.*(?:PROC|PRCDR|-SG)": _ICD9PROC,
+    r"DESC-(?:LONG|SHORT)-DX|(?:ICD|CIE|CIM|CID)-?9": _ICD9CM,
+    r"(?:ICD|CIE|CIM|CID)-?10": ICD10, r"ICPC-?2|ICPC(?!-?\d)": _ICPC2,
+    r"OPCS": _OPCS4,
+}  # fmt: skip
+
+
+def edition_of(
+    path: Path, codes: Collection[str], known: Collection[Edition], vocabulary: str = ""
+) -> Edition:
+    """Find the edition of a list: by the vocabulary, else by its name if that fits, else by codes.
+
+    path (Path): the list. codes (Collection[str]): its codes. known (Collection[Edition]): the
+        editions that its layout can have. vocabulary (str): what the codes are of; codes of an
+        unknown one have no dots.
+    RAISES (MedlinkError): E133 where several editions fit, or none.
+    """
+    if vocabulary:
+        found = _called(vocabulary) or _edition(vocabulary, "(?!)")
+        return found._replace(vocabulary=vocabulary)
+    by_name = _called(path.name)
+    if by_name is not None and _share(by_name, codes) >= _ENOUGH:
+        return by_name
+    shares = {one: _share(one, codes) for one in known}
+    best = max(shares.values())
+    fitting = [one for one, share in shares.items() if share == best >= _ENOUGH]
+    if len(fitting) != 1:
+        likely = ", ".join(one.vocabulary for one in fitting) or "none that is known"
+        examples = ", ".join(sorted(codes, key=len)[-3:])
+        raise Errors.unknown_edition(path=path, value=examples, likely=likely)
+    return fitting[0]
+
+
+def _called(name: str) -> Edition | None:
+    plain = re.sub(r"[\W_]+", "-", name.upper())
+    return next(
+        (edition for pattern, edition in _CALLED.items() if re.search(pattern, plain)), None
+    )
+
+
+def _share(edition: Edition, codes: Collection[str]) -> float:
+    return sum(map(edition.has, codes)) / max(len(codes), 1)
+
 
 # An order file has the order number in columns 1-5, the code in 7-13, "1" in 15 where the code can
 # be reported, a short description in 17-76 and a long one from 78.
@@ -36,12 +140,12 @@ class _Entry(NamedTuple):
     tty: str = "PT"
 
 
-_Entries = Callable[[Path, list[BadLine] | None, list[int]], Iterator[_Entry]]
+_Entries = Callable[[Path, BadLines, list[int]], Iterator[_Entry]]
 """A reader of (path, bad lines, numbers of lines in Windows-1252, as CMS writes some)."""
 
 
 def read(
-    path: Path, bad_lines: list[BadLine] | None = None, *, lang: str = "", source: str = ""
+    path: Path, bad_lines: BadLines = None, *, lang: str = "", source: str = ""
 ) -> Iterator[Record]:
     """Stream the codes of a list as concepts; the parent is the longest code that is a prefix.
 
@@ -103,9 +207,7 @@ def _concepts(entries: Iterator[_Entry], edition: Edition, lang: str) -> Iterato
         )  # fmt: skip
 
 
-def _order_file(
-    path: Path, bad_lines: list[BadLine] | None, western: list[int]
-) -> Iterator[_Entry]:
+def _order_file(path: Path, bad_lines: BadLines, western: list[int]) -> Iterator[_Entry]:
     expected = "an order number, a code, 0 or 1, a short and a long description in fixed columns"
     for number, line in _filled(path, bad_lines, western):
         try:
@@ -119,7 +221,7 @@ def _order_file(
             report(path, number, error.problem, error.expected, bad_lines)
 
 
-def _code_file(path: Path, bad_lines: list[BadLine] | None, western: list[int]) -> Iterator[_Entry]:
+def _code_file(path: Path, bad_lines: BadLines, western: list[int]) -> Iterator[_Entry]:
     for number, line in _filled(path, bad_lines, western):
         match = _CODE_FILE.fullmatch(line.rstrip())
         if match is None:
@@ -128,14 +230,12 @@ def _code_file(path: Path, bad_lines: list[BadLine] | None, western: list[int]) 
             yield _Entry(match[1], match[2])
 
 
-def _filled(
-    path: Path, bad_lines: list[BadLine] | None, western: list[int]
-) -> Iterator[tuple[int, str]]:
+def _filled(path: Path, bad_lines: BadLines, western: list[int]) -> Iterator[tuple[int, str]]:
     lines = numbered_lines(path, bad_lines, western)
     return ((number, line) for number, line in lines if line.strip())
 
 
-def _table(path: Path, bad_lines: list[BadLine] | None, _: list[int]) -> Iterator[_Entry]:
+def _table(path: Path, bad_lines: BadLines, _: list[int]) -> Iterator[_Entry]:
     rows = read_table(path, bad_lines)
     first = next(rows, None)
     if first is None:

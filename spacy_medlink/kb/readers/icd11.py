@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...types import ISA, BadLine, Concept, Name, Relation
+from ...types import ISA, BadLines, Concept, Name, Relation
 from .fields import FieldError, cell, identifier, surface
 from .json_stream import JsonStream
 from .lines import report
@@ -23,7 +23,7 @@ def is_tabulation(header: Sequence[str]) -> bool:
 
 
 def read_tabulation(
-    path: Path, rows: Iterator[Row], bad_lines: list[BadLine] | None, lang: str, source: str
+    path: Path, rows: Iterator[Row], bad_lines: BadLines, lang: str, source: str
 ) -> Iterator[Concept]:
     """Stream chapters, blocks and categories; dashes before a title say how deep it stands.
 
@@ -54,9 +54,7 @@ def read_tabulation(
         yield _concept(id, names, row["classkind"], "", above[max(depth - 1, 0) : depth], source)
 
 
-def read_entities(
-    path: Path, bad_lines: list[BadLine] | None, lang: str, source: str
-) -> Iterator[Concept]:
+def read_entities(path: Path, bad_lines: BadLines, lang: str, source: str) -> Iterator[Concept]:
     """Stream entities of the API, in a list, in an object, or one after the other.
 
     The id is the code; a block has its own, and an entity of the foundation the end of its address.

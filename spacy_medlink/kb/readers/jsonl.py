@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ...types import ISA, BadLine, Concept, Name, Record, Relation, Retired
+from ...types import ISA, BadLines, Concept, Name, Record, Relation, Retired
 from ...util.json_text import read_json
 from .fields import FieldError, identifier, storable, without_blank_names
 from .lines import numbered_lines, report
@@ -14,7 +14,7 @@ EXPECTED = (
 )
 
 
-def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]:
+def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
     """Stream the concepts of a `.jsonl` or `.jsonl.gz` file.
 
     A line is a retired id if its `replaced_by` is an id, or is "" and the line has no names.
@@ -24,7 +24,7 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
     return (record for _, record in numbered(path, bad_lines))
 
 
-def numbered(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[tuple[int, Record]]:
+def numbered(path: Path, bad_lines: BadLines = None) -> Iterator[tuple[int, Record]]:
     """Stream the records of `read`, each with its line number."""
     for number, line in numbered_lines(path, bad_lines):
         if not line.strip():

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from ...errors import Errors, shortened
-from ...types import BadLine
+from ...types import BadLine, BadLines
 
 LONGEST = 1 << 26  # bytes of a line: a larger one is no line of anything that people write
 _BLOCK = 1 << 16
@@ -21,7 +21,7 @@ _DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
 def numbered_lines(
-    path: Path, bad_lines: list[BadLine] | None = None, western: list[int] | None = None
+    path: Path, bad_lines: BadLines = None, western: list[int] | None = None
 ) -> Iterator[tuple[int, str]]:
     """Stream (line number from 1, line without its end) of a UTF-8 file, plain or `.gz`.
 
@@ -128,9 +128,7 @@ def _problem(line: bytes) -> str:
     return ""
 
 
-def report(
-    path: Path, line: int, problem: str, expected: str, bad_lines: list[BadLine] | None
-) -> None:
+def report(path: Path, line: int, problem: str, expected: str, bad_lines: BadLines) -> None:
     """Collect a bad line, or raise it (E105) when there is no list to collect it."""
     if bad_lines is None:
         raise Errors.bad_line(path=path, line=line, problem=problem, expected=expected)

@@ -6,8 +6,8 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from ...errors import Errors
-from ...types import ISA, BadLine, Concept, Name, Record, Relation
-from .languages import iso_639_1
+from ...types import ISA, BadLines, Concept, Name, Record, Relation
+from ..vocabularies import iso_639_1
 from .lines import report
 from .xml_records import XmlRecord, xml_records
 
@@ -29,7 +29,7 @@ _REGISTRIES = (
 )
 
 
-def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]:
+def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
     """Stream the concepts of a MeSH XML file, or of a directory with both files.
 
     Parents are the descriptors one level up in the trees, or the descriptors that a supplementary

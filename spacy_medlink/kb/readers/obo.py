@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
-from ...types import ISA, BadLine, Concept, Name, Record, Relation, Retired
+from ...types import ISA, BadLines, Concept, Name, Record, Relation, Retired
 from .fields import FieldError, identifier, surface
 from .lines import numbered_lines, report
 from .xrefs import codes_of, compact, maps_of, relation_of_match, source_of
@@ -57,7 +57,7 @@ class _Term:
     replaced_by: str = ""
 
 
-def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]:
+def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
     """Stream the live terms of an OBO file as concepts, obsolete and alternative ids as retired.
 
     Synonyms keep their scope and type as term type ("EXACT", "RELATED layperson"); other names are
@@ -204,7 +204,7 @@ def _relation(tag: str, words: list[str], names: dict[str, str]) -> Relation:
 
 
 def _records(
-    term: _Term | None, path: Path, bad_lines: list[BadLine] | None, header: dict[str, str]
+    term: _Term | None, path: Path, bad_lines: BadLines, header: dict[str, str]
 ) -> Iterator[Record]:
     if term is None or term.id.endswith(_OBSOLETE):
         return

@@ -9,7 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from ...errors import Errors
-from ...types import ISA, BadLine, Concept, Name, Record, Relation, Retired
+from ...types import ISA, BadLines, Concept, Name, Record, Relation, Retired
 from ..scratch import SortedRows, scratch
 from .fields import FieldError, cell, identifier, surface
 from .lines import report
@@ -84,7 +84,7 @@ _Select = Callable[[tuple[str, ...]], tuple[object, ...] | None]
 
 
 def read(
-    path: Path, bad_lines: list[BadLine] | None = None, *, lang: str = "en", standard: bool = True
+    path: Path, bad_lines: BadLines = None, *, lang: str = "en", standard: bool = True
 ) -> Iterator[Record]:
     """Stream the standard concepts of a download, and the other ids as retired ones.
 
@@ -137,9 +137,7 @@ def _files(path: Path) -> dict[str, Path]:
     return {name: names[name] for name in _COLUMNS if name in names}
 
 
-def _rows(
-    file: Path, name: str, bad_lines: list[BadLine] | None
-) -> Iterator[tuple[int, tuple[str, ...]]]:
+def _rows(file: Path, name: str, bad_lines: BadLines) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Stream (line, cells of the columns that are needed) of a file."""
     rows = read_rows(file, bad_lines)
     found = [header.strip().lower() for header in next(rows, (0, [""]))[1]]
@@ -157,7 +155,7 @@ def _rows(
 
 
 def _load(
-    db: sqlite3.Connection, files: dict[str, Path], standard: bool, bad_lines: list[BadLine] | None
+    db: sqlite3.Connection, files: dict[str, Path], standard: bool, bad_lines: BadLines
 ) -> Iterable[str]:
     """Fill the tables; return the kinds of relationships in the order of their numbers."""
     kinds = dict(_KINDS)
@@ -187,7 +185,7 @@ def _load(
 
 
 def _selected(
-    file: Path, name: str, select: _Select, bad_lines: list[BadLine] | None
+    file: Path, name: str, select: _Select, bad_lines: BadLines
 ) -> Iterator[tuple[object, ...]]:
     for number, cells in _rows(file, name, bad_lines):
         try:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
-from ...types import BadLine
+from ...types import BadLines
 from .lines import numbered_lines, report
 
 Row = tuple[int, list[str]]
@@ -19,7 +19,7 @@ _MOST = 1000  # comment lines
 
 def read_rows(
     path: Path,
-    bad_lines: list[BadLine] | None,
+    bad_lines: BadLines,
     delimiter: str = "",
     western: list[int] | None = None,
 ) -> Iterator[Row]:
@@ -36,7 +36,7 @@ def read_rows(
     yield from rows_of(path, numbered_lines(path, bad_lines, western), bad_lines, delimiter)
 
 
-def read_table(path: Path, bad_lines: list[BadLine] | None, delimiter: str = "") -> Iterator[Row]:
+def read_table(path: Path, bad_lines: BadLines, delimiter: str = "") -> Iterator[Row]:
     """Stream the rows of a table as `read_rows` does, without the comments before its header.
 
     The last comment with as many cells as the first row is the header, as in files of the CTD.
@@ -70,7 +70,7 @@ def _cells(path: Path, line: tuple[int, str], delimiter: str) -> list[str]:
 def rows_of(
     path: Path,
     lines: Iterator[tuple[int, str]],
-    bad_lines: list[BadLine] | None,
+    bad_lines: BadLines,
     delimiter: str,
     is_quoted: bool = False,
 ) -> Iterator[Row]:
@@ -147,7 +147,7 @@ class _Feed:
 def _quoted(
     path: Path,
     lines: Iterator[tuple[int, str]],
-    bad_lines: list[BadLine] | None,
+    bad_lines: BadLines,
     delimiter: str,
 ) -> Iterator[Row]:
     feed = _Feed(lines)

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...types import BadLine, Record
+from ...types import BadLines, Record
 from . import jsonl
 from .fields import FieldError, storable, without_blank_names
 from .json_stream import JsonStream
 from .lines import report
 
 
-def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]:
+def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
     """Stream the concepts of a `.json` or `.jsonl` file, plain or `.gz`.
 
     Concepts have `concept_id`, `canonical_name`, `aliases`, `types` and `definition`, and may have
@@ -23,7 +23,7 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
     return _read_list(path, bad_lines) if is_list else jsonl.read(path, bad_lines)
 
 
-def _read_list(path: Path, bad_lines: list[BadLine] | None) -> Iterator[Record]:
+def _read_list(path: Path, bad_lines: BadLines) -> Iterator[Record]:
     with JsonStream(path) as stream:
         for line in stream.elements():
             value = stream.value()

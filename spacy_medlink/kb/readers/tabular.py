@@ -9,13 +9,12 @@ from itertools import chain
 from pathlib import Path
 
 from ...errors import Errors, Warnings
-from ...types import BadLine, Concept, Name, Record
+from ...types import BadLines, Concept, Name, Record
 from ...util.telling import tell
-from ..vocabularies import canonical, is_known
+from ..vocabularies import canonical, is_known, iso_639_1
+from ..writer import united
 from .fields import FieldError, cell, identifier, surface
-from .languages import iso_639_1
 from .lines import report
-from .pieces import united
 from .rows import read_table
 
 # The fields that a column can fill, and the usual headers of such columns, in lower case with "_"
@@ -61,7 +60,7 @@ class Layout:
 
 def read(
     path: Path,
-    bad_lines: list[BadLine] | None = None,
+    bad_lines: BadLines = None,
     *,
     columns: Mapping[str, str | int] | None = None,
     delimiter: str = "",
@@ -99,7 +98,7 @@ def read(
 
 def numbered(
     path: Path,
-    bad_lines: list[BadLine] | None = None,
+    bad_lines: BadLines = None,
     *,
     columns: Mapping[str, str | int] | None = None,
     delimiter: str = "",

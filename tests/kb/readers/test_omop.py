@@ -5,7 +5,7 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
-from spacy_medlink.kb.concept_urls import concept_url
+from spacy_medlink.kb.code_systems import concept_url
 from spacy_medlink.kb.filters import Filters
 from spacy_medlink.kb.readers import omop, read
 from spacy_medlink.kb.rekey import rekey

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ....types import BadLine
+from ....types import BadLines
 from ..fields import FieldError, identifier
 from ..lines import report
 from .triples import triples
@@ -132,7 +132,7 @@ class Store:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
-    def load(self, path: Path, bad_lines: list[BadLine] | None) -> None:
+    def load(self, path: Path, bad_lines: BadLines) -> None:
         """Read a file.
 
         RAISES (MedlinkError): as `triples`, and E105 for a value with a NUL.
@@ -173,7 +173,7 @@ class Store:
         return row[0] if row else ""
 
 
-def facts(path: Path, bad_lines: list[BadLine] | None) -> Iterator[tuple[str, str, str, str, int]]:
+def facts(path: Path, bad_lines: BadLines) -> Iterator[tuple[str, str, str, str, int]]:
     """Stream (subject, property, value, language, line) of the triples that say what is asked for.
 
     RAISES (MedlinkError): as `triples`; E105 for a NUL or a value that cannot be an id, unless

@@ -1,5 +1,193 @@
-"""SNOMED CT, from the RF2 snapshot of any edition or extension."""
+"""SNOMED CT, from the RF2 snapshot of any edition or extension.
 
-from .reader import read, release_of
+All tables are walked through together, concept by concept.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from ....types import ISA, BadLines, CodeMap, Concept, Name, Record, Relation, Retired
+from ...scratch import SortedRows, scratch
+from .release import find_files, release_of
+from .store import ASSOCIATIONS, DEFINITION, FSN, TABLES, Store
 
 __all__ = ["read", "release_of"]
+
+_TAG = re.compile(r"(.*\S)\s*\(([^()]+)\)")
+_UNRANKED = 1 << 30
+_IS_A = 116680003
+_DESCRIPTIONS = (
+    f"SELECT concept, place, active, lang, kind, term, coalesce(rank, {_UNRANKED})"
+    " FROM description LEFT JOIN preferred ON preferred.description = description.id"
+    " ORDER BY concept, description.id"
+)
+_RELATIONSHIPS = (
+    "SELECT source, place, type, destination FROM relationship WHERE active = 1"
+    " ORDER BY source, type, destination"
+)
+_TYPES = (
+    "SELECT concept, term FROM description WHERE active = 1 AND kind = ? AND concept IN"
+    " (SELECT DISTINCT type FROM relationship) ORDER BY lang != 'en', id"
+)
+_MAPS = (
+    "SELECT concept, place, vocabulary, target, relation, advice FROM map JOIN called"
+    " ON called.refset = map.refset WHERE active = 1 AND target != ''"
+    " ORDER BY concept, vocabulary, part, priority, place"
+)
+_ASSOCIATIONS = (
+    "SELECT concept, place, kind, target FROM association WHERE active = 1"
+    " ORDER BY concept, kind, time DESC, target"
+)
+_TIES = tuple(ASSOCIATIONS.values())
+# "Same as" and "replaced by" name the successor. Of the weaker associations up to this one, a
+# single target counts as the successor. The other associations name concepts of another meaning.
+_SURE, _LOOSE = 2, 5
+
+
+def read(
+    path: Path,
+    bad_lines: BadLines = None,
+    *,
+    language: str = "en",
+    language_refsets: Sequence[str] = (),
+    source: str = "SNOMEDCT",
+) -> Iterator[Record]:
+    """Stream the active concepts of an RF2 snapshot, and the inactive ones as retired ids.
+
+    All languages of the release are read. A language reference set decides the preferred name. The
+    semantic tag of the fully specified name ("disorder") is the type. Inactive descriptions are
+    obsolete names. Targets of maps are codes, with correlation and advice, in the order of
+    priorities; a map's vocabulary is known by its id or its name. Relationships become relations,
+    named after their type ("finding_site", "isa"). A retired concept is replaced by its "same as"
+    or "replaced by", or by its only possible equivalent. Of several packages, the latest version
+    of each component and of each member of a reference set counts.
+
+    path (Path): directory of an unpacked release, or of an edition and its extensions together.
+    language (str): the language of preferred name and definition, where there is a choice.
+    language_refsets (Sequence[str]): ids of the reference sets that count first; the American and
+        the British ones follow.
+    source (str): vocabulary of the names.
+    RAISES (MedlinkError): E160 when files are missing; E105 for a bad line, unless `bad_lines`
+        collects it.
+    """
+    files = find_files(path)
+    with scratch(TABLES) as db:
+        store = Store(db, language_refsets, bad_lines)
+        store.load(files)
+        yield from _records(store, language, source)
+
+
+def _records(store: Store, language: str, source: str) -> Iterator[Record]:
+    tables = [
+        SortedRows(store.db.execute(query), partial(_stray, store, what))
+        for query, what in (
+            (_DESCRIPTIONS, "a description"), (_RELATIONSHIPS, "a relationship"),
+            (_MAPS, "a map"), (_ASSOCIATIONS, "a historical association"),
+        )
+    ]  # fmt: skip
+    called = _relation_names(store)
+    concepts = store.db.execute("SELECT id, active, place FROM concept ORDER BY id")
+    for id, active, place in concepts:
+        # Behind the concept, each row has the place of its line.
+        described, related, mapped, tied = ([row[1:] for row in own.of(id)] for own in tables)
+        if not active:
+            yield _retired(str(id), tied)
+            continue
+        concept = _concept(str(id), described, language, source)
+        if concept is None:
+            store.report(place, f"the concept {id} without any name", "a description for it")
+            continue
+        codes: dict[str, dict[str, None]] = {}
+        for vocabulary, target, *_ in mapped:
+            codes.setdefault(vocabulary, {})[target] = None
+        yield Concept(
+            **concept,
+            codes={vocabulary: tuple(targets) for vocabulary, targets in codes.items()},
+            parents=tuple(dict.fromkeys(str(other) for type, other in related if type == _IS_A)),
+            relations=tuple(
+                Relation(called.get(type, str(type)), str(other), source)
+                for type, other in dict.fromkeys(related)
+            ),
+            maps=tuple(
+                CodeMap(vocabulary, target, relation, source, advice)
+                for vocabulary, target, relation, advice in mapped
+                if relation or advice
+            ),
+        )
+    for rows in tables:
+        rows.of(inf)
+
+
+def _relation_names(store: Store) -> dict[int, str]:
+    """Map relationship types to their names, spelled as in the UMLS: "finding_site"."""
+    names: dict[int, str] = {}
+    for type, term in store.db.execute(_TYPES, (FSN,)):
+        tag = _TAG.fullmatch(term)
+        names.setdefault(type, "_".join((tag[1] if tag else term).lower().split()))
+    return {**names, _IS_A: ISA}
+
+
+def _stray(store: Store, what: str, row: tuple[Any, ...]) -> None:
+    problem = f"{what} of {row[0]}, which is in no concept file"
+    store.report(row[1], problem, "concepts of the edition and all that it builds on")
+
+
+def _concept(
+    id: str, rows: list[tuple[Any, ...]], language: str, source: str
+) -> dict[str, Any] | None:
+    names: list[tuple[Name, int]] = []
+    tags: list[tuple[bool, bool, str]] = []
+    definitions: list[tuple[bool, bool, str]] = []
+    for active, lang, kind, term, rank in rows:
+        if kind == DEFINITION:
+            if active:
+                definitions.append((lang != language, lang != "en", term))
+            continue
+        tty = "FSN" if kind == FSN else "PT" if rank < _UNRANKED else "SY"
+        names.append((Name(term, lang, source, tty, not active), rank))
+        if kind == FSN and (tag := _TAG.fullmatch(term)):
+            tags.append((not active, lang != "en", tag[2]))
+    if not names:
+        return None
+    names += _bare(names)
+    names.sort(key=lambda entry: _order(entry[0], entry[1], language))
+    return {
+        "id": id,
+        "name": names[0][0].text,
+        "names": tuple(name for name, _ in names),
+        "types": (min(tags)[2],) if tags else (),
+        "definition": min(definitions)[2] if definitions else "",
+    }
+
+
+def _bare(names: list[tuple[Name, int]]) -> list[tuple[Name, int]]:
+    """Make preferred names for languages without one: fully specified ones without their tag."""
+    served = {name.lang for name, _ in names if name.tty == "PT" and not name.obsolete}
+    return [
+        (name._replace(text=tag[1], tty="PT"), rank)
+        for name, rank in names
+        if name.tty == "FSN" and not name.obsolete and name.lang not in served
+        and (tag := _TAG.fullmatch(name.text))
+    ]  # fmt: skip
+
+
+def _order(name: Name, rank: int, language: str) -> tuple[bool, bool, str, int, int]:
+    """Make the sort key of a name: the best preferred name is the least.
+
+    It also orders the names of each language, so that after any filter the first name is the best.
+    """
+    kind = {"PT": 0, "FSN": 1, "SY": 2}[name.tty]
+    return name.obsolete, name.lang != language, name.lang, kind, rank
+
+
+def _retired(id: str, ties: list[tuple[Any, ...]]) -> Retired:
+    if not ties:
+        return Retired(id, "", "inactive")
+    kind = ties[0][0]
+    targets = list(dict.fromkeys(str(target) for found, target in ties if found == kind))
+    sure = kind < _SURE or (kind < _LOOSE and len(targets) == 1)
+    return Retired(id, targets[0] if sure else "", f"{_TIES[kind]} {', '.join(targets)}")

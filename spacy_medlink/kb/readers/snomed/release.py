@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ....errors import Errors
-from ....types import BadLine
+from ....types import BadLines
 from ..fields import FieldError
 from ..lines import numbered_lines, report
 
@@ -64,7 +64,7 @@ def release_of(path: Path) -> str:
     return max((match[1] for file in files if (match := _RELEASE.search(file.name))), default="")
 
 
-def read_rows(path: Path, kind: str, bad_lines: list[BadLine] | None) -> Iterator[Row]:
+def read_rows(path: Path, kind: str, bad_lines: BadLines) -> Iterator[Row]:
     """Stream (line, fields) of a file, whose first fields are the columns of its kind.
 
     RAISES (MedlinkError): E160 for a header of another kind of file; E105 for a row with another

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ....types import BadLine
+from ....types import BadLines
 from ..fields import FieldError, surface
 from ..lines import report
 from .release import Row, read_rows, sctid
@@ -96,7 +96,7 @@ class Store:
         self,
         db: sqlite3.Connection,
         language_refsets: Sequence[str],
-        bad_lines: list[BadLine] | None,
+        bad_lines: BadLines,
     ) -> None:
         self.db = db
         self.bad_lines = bad_lines

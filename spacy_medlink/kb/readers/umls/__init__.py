@@ -8,18 +8,17 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from ....errors import Errors, Warnings
-from ....types import ISA, BadLine, Concept, Record, Retired
+from ....types import ISA, BadLines, Concept, Record, Retired
 from ....util.telling import tell
 from ...scratch import scratch
-from ..apart import read_apart
+from ...second_process import read_apart
 from . import conso, maps, relations, sources
-from .conso import read_atoms
+from .conso import TradeNames, read_atoms
 from .maps import Maps
 from .release import Piece, find_tables, in_order
 from .rrf import Check, Groups, Table
 from .select import Ids, Row, Select
 from .sources import Kinds
-from .trade import TradeNames
 
 _LARGE = 1 << 26  # bytes of MRCONSO above which a second process is worth its start
 _TABLES = ("MRCONSO", "MRSTY", "MRDEF", "MRREL", "MRCUI", "MRRANK", "MRSAB", "MRMAP")
@@ -29,9 +28,7 @@ _HISTORY_COLUMNS = "CUI1 VER REL RELA MAPREASON CUI2 MAPIN"
 _REASONS = {"DEL": "deleted", "SY": "merged", "RB": "broader", "RN": "narrower", "RO": "related"}
 
 
-def read(
-    path: Path, bad_lines: list[BadLine] | None = None, *, trade_names: bool = True
-) -> Iterator[Record]:
+def read(path: Path, bad_lines: BadLines = None, *, trade_names: bool = True) -> Iterator[Record]:
     """Stream the concepts of a release, then its retired ids.
 
     Names keep their source vocabularies and term type; suppressed names are obsolete. Types are the
@@ -58,7 +55,7 @@ def read(
 
 
 def read_here(
-    path: Path, bad_lines: list[BadLine] | None = None, *, trade_names: bool = True
+    path: Path, bad_lines: BadLines = None, *, trade_names: bool = True
 ) -> Iterator[Record]:
     """Read as `read` does, but always in this process."""
     with in_order(find_tables(path)) as tables:
@@ -85,7 +82,7 @@ def source_versions(path: Path) -> dict[str, str]:
 class _Release:
     """The tables of one release, and the records they make together."""
 
-    def __init__(self, tables: dict[str, list[Piece]], bad_lines: list[BadLine] | None) -> None:
+    def __init__(self, tables: dict[str, list[Piece]], bad_lines: BadLines) -> None:
         self._tables = tables
         self._bad_lines = bad_lines
         # A table that is read several times must report a bad line only once.

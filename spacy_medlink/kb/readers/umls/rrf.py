@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ....errors import Errors
-from ....types import BadLine
+from ....types import BadLines
 from ..lines import report
 from .release import Piece
 from .select import Bars, Row, Select, row_starts
@@ -48,7 +48,7 @@ class Table:
         by_id: bool = True,
         select: Select | None = None,
         check: Check | None = None,
-        bad_lines: list[BadLine] | None = None,
+        bad_lines: BadLines = None,
         reported: set[int] | None = None,
     ) -> None:
         self._pieces = pieces

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ..languages import iso_639_1
+from ...vocabularies import iso_639_1
 from .select import Row
 
 RANK_COLUMNS = "RANK SAB TTY SUPPRESS"

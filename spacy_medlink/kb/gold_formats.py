@@ -1,7 +1,15 @@
-"""Exports of annotation tools as records of gold: MedCATtrainer, Label Studio, Prodigy."""
+"""Formats beside that of gold: exports of annotation tools, and corpora that must be converted.
 
+What MedCATtrainer, Label Studio and Prodigy export becomes records of gold.
+"""
+
+import gzip
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
 
 Record = dict[str, Any]
 """A document as a line of a gold file has it."""
@@ -177,3 +185,38 @@ def _ids(values: list[str]) -> list[str] | None:
 
 def _mention(place: tuple[int, int], ids: list[str], type: str) -> Record:
     return {"start": place[0], "end": place[1], "ids": ids, "type": type}
+
+
+_SHOWN, _FILES = 4096, 20  # bytes of a file that are looked at, and files of a directory
+
+
+class Foreign(NamedTuple):
+    """A format: how a file of it begins, and a corpus whose converter reads it."""
+
+    begins: re.Pattern[str]
+    corpus: str
+
+
+FOREIGN = {
+    "PubTator": Foreign(re.compile(r"\s*[^|\t\n{]+\|[ta]\|"), "ncbi-disease"),
+    "BioC": Foreign(re.compile(r"\s*<(?s:.*)<collection\b|\s*<collection\b"), "bc5cdr"),
+    "BioC in JSON": Foreign(re.compile(r'\s*[\[{](?s:.*?)"(?:passages|bioctype)"'), "bc5cdr"),
+    "brat standoff": Foreign(re.compile(r"\s*(?:[TREAMN]\d+|\*|#\d+)\t\w+ "), "cantemist"),
+}
+
+
+def foreign_kind(path: Path) -> str:
+    """Name the format of a file, or of the first known file in a directory; "" for none."""
+    files = islice(sorted(path.glob("*")), _FILES) if path.is_dir() else [path]
+    return next(filter(None, map(_kind, files)), "")
+
+
+def _kind(path: Path) -> str:
+    start = b""
+    with (
+        suppress(OSError, EOFError),
+        (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file,
+    ):
+        start = file.read(_SHOWN)
+    text = start.decode("utf-8-sig", "replace")
+    return next((name for name, one in FOREIGN.items() if one.begins.match(text)), "")
