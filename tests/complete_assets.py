@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.layout import CALIBRATOR, ENDINGS_FILE, RANKER_FILE
+from spacy_medlink.assets.layout import CALIBRATOR, RANKER_FILE
 from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.building import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
@@ -15,7 +15,6 @@ from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.fitting.reranker import store_reranker
 from spacy_medlink.kb.schema import kb_fingerprint
 from spacy_medlink.linking.calibrator import CALIBRATOR_FEATURES, RankingCalibrator
-from spacy_medlink.linking.endings import Endings
 from spacy_medlink.linking.linear import LinearModel
 from spacy_medlink.linking.ranker import RANKER_FEATURES, save_ranker
 
@@ -23,7 +22,7 @@ GOLD = {"heart attack": "HP:0001658", "sugar": "HP:0000819", "diabetes": "HP:000
 
 
 def write_complete_assets(out: Path, kb: Path, encoder: Path) -> Assets:
-    """Write assets with tiers, memory, ranker with endings, reranker and calibrator."""
+    """Write assets with tiers, memory, ranker, reranker and calibrator."""
     work = out.with_name(out.name + "-work")
     work.mkdir()
     gold = work / "gold.jsonl"
@@ -44,14 +43,11 @@ def _with_ranker(assets: Assets, out: Path) -> Assets:
     conditions = assets.conditions(assets.engine(rescorer=None))
     weights = np.linspace(0, 1, len(RANKER_FEATURES))
     model = LinearModel.of(RANKER_FEATURES, 0.0, 1.0, weights)
-    words = ["heart", "attack"]
-    endings = Endings(["0", "1"], words, np.eye(2, dtype=np.float32), np.zeros(2, dtype=np.float32))
 
     def add(path: Path) -> None:
         save_ranker(path / RANKER_FILE, model, 4, conditions)
-        endings.save(path / ENDINGS_FILE)
 
-    return write_variant(assets, out, {"ranker": {"endings": 2}}, add=add)
+    return write_variant(assets, out, {"ranker": {}}, add=add)
 
 
 def _reranker(assets: Assets, encoder: Path) -> CrossEncoder:

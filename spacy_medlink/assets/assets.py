@@ -7,7 +7,6 @@ exact/ ngram/      arrays of these tiers
 facets/            arrays by which names are filtered and ties broken
 memory/            the concepts of annotated mentions, when there is any annotated text
 ranker.json        a small model that orders candidates anew, when `medlink learn` fitted one
-endings.safetensors    a model of the endings of ids, for the ranker, where ids have endings
 calibrator.json    turns scores into probabilities; fitted to names by the build, or to gold
 dense.faiss        the vector index, when there is an encoder
 encoder/           a Hugging Face directory

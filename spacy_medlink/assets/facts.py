@@ -99,12 +99,6 @@ class GateFacts(FitFacts):
     fitted_for: dict[StrictStr, Any]
 
 
-class RankerFacts(_Facts):
-    """The ranker. endings (int): number of endings that it knows."""
-
-    endings: Count = 0
-
-
 class RerankGateFacts(_Facts):
     """The gate of the reranker: which mentions it need not read."""
 
@@ -132,7 +126,7 @@ class ManifestFacts(_Facts):
     memory: dict[StrictStr, Any] | None = None
     calibrator: CalibratorFacts | None = None
     gate: GateFacts | None = None
-    ranker: RankerFacts | None = None
+    ranker: _Facts | None = None
     reranker: RerankerFacts | None = None
     update: dict[StrictStr, Any] | None = None
     versions: dict[StrictStr, Any] | None = None

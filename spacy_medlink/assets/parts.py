@@ -17,7 +17,6 @@ from .layout import (
     CALIBRATOR,
     DENSE_FILE,
     ENCODER,
-    ENDINGS_FILE,
     EXACT,
     FACETS,
     KB_FILE,
@@ -189,13 +188,10 @@ def open_ranker(
     lines: "Sequence[Remembered]",
 ) -> "CandidateRanker":
     """Open the ranker. RAISES (MedlinkError): E202, E219 for another version."""
-    from ..linking.endings import Endings
     from ..linking.facts import name_facts
     from ..linking.ranker import CandidateRanker
 
-    has_endings = manifest["ranker"].get("endings", 0) > 0
-    endings = Endings.load(files[ENDINGS_FILE]) if has_endings else None
-    facts = name_facts(kb, _built(name_concept, manifest), lines, endings)
+    facts = name_facts(kb, _built(name_concept, manifest), lines)
     return CandidateRanker.load(files[RANKER_FILE], facts)
 
 

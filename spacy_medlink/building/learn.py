@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..assets import Assets
-from ..assets.layout import CALIBRATOR, ENDINGS_FILE, RANKER_FILE
+from ..assets.layout import CALIBRATOR, RANKER_FILE
 from ..assets.manifest import ASSETS
 from ..assets.variant import left_out, write_variant
 from ..errors import Errors, MedlinkError
@@ -152,7 +152,7 @@ def _with_models(
 
 def _with_models_of(assets: Assets, built: Assets, out: Path) -> Assets:
     """Write assets with the ranker and the calibrator of others, which score alike."""
-    own = [name for name in (RANKER_FILE, ENDINGS_FILE, CALIBRATOR) if name in assets.files]
+    own = [name for name in (RANKER_FILE, CALIBRATOR) if name in assets.files]
     changes = {part: assets.manifest.get(part) for part in ("ranker", "calibrator")}
 
     def add(path: Path) -> None:

@@ -24,7 +24,6 @@ from ..retrieval.memory import NIL, Entry, MentionMemory, Remembered, memory_key
 from ..types import FROM_MENTIONS, Candidate, Mention, Progress
 from ..util.files import sha256_of
 from ..util.progress import no_progress
-from .endings import EndingExample, ending_examples, learn_endings
 from .memory import entries_of, key_of, learn_lines
 
 FOLDS = 5
@@ -78,7 +77,6 @@ def folds(assets: Assets, gold: Path, progress: Progress = no_progress) -> Itera
     lines = assets.memory_lines
     alone = remembering and _is_all_of_it(assets, gold)
     row_of = {id: row for row, id in enumerate(kb.iter_ids())}
-    names = cache(partial(ending_examples, kb))
     name_concept = kb.name_concepts()
     for number in progress(range(FOLDS), FOLDS, "looking mentions up"):
         own = [case for case in cases if fold_of[case.doc] == number]
@@ -87,7 +85,7 @@ def folds(assets: Assets, gold: Path, progress: Progress = no_progress) -> Itera
         else:
             left = forget(lines, own, kb)
         memory = MentionMemory.of(left, row_of) if remembering else None
-        facts = cache(partial(_facts, kb, name_concept, left, names))
+        facts = cache(partial(name_facts, kb, name_concept, left))
         said = {line.key for line in left}
         said.update(key_of(one) for one in cases if fold_of[one.doc] != number)
         yield Fold(number, own, memory, _gone(kb, own, said), facts)
@@ -159,15 +157,6 @@ def forget(
         for line in lines
     )
     return [line for line in left if line.votes > 0]
-
-
-def _facts(
-    kb: KnowledgeBase,
-    name_concept: NDArray[np.int32],
-    left: Sequence[Remembered],
-    names: Callable[[], Sequence[EndingExample]],
-) -> NameFacts:
-    return name_facts(kb, name_concept, left, learn_endings(names(), left))
 
 
 def _gone(kb: KnowledgeBase, cases: Sequence[Case], said: Set[str]) -> list[int]:

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..assets import Assets
-from ..assets.layout import CALIBRATOR, ENDINGS_FILE, RANKER_FILE, RERANKER
+from ..assets.layout import CALIBRATOR, RANKER_FILE, RERANKER
 from ..assets.manifest import ASSETS
 from ..assets.variant import left_out, write_variant
 from ..errors import Errors
 from ..evaluation.intervals import rank_figures, reciprocal, standard_error
 from ..evaluation.outcome import first_right
 from ..linking.blending import blend, remembered
-from ..linking.endings import Endings
 from ..linking.features import Features
 from ..linking.linear import Floats, LinearModel
 from ..linking.ranker import (
@@ -34,7 +33,6 @@ from ..util.files import sha256_of
 from ..util.outputs import check_output
 from ..util.progress import no_progress
 from .calibrate import calibrate_on_names
-from .endings import ending_examples, learn_endings
 from .examples import Flags
 from .folds import RankedCase, rank_unannotated
 
@@ -155,10 +153,8 @@ def fit_ranker(
         "gain": round(gain, _DIGITS),
         "standard_error": round(error, _DIGITS),
     }
-    endings = learn_endings(ending_examples(assets.kb), assets.memory_lines) if kept else None
-    facts["endings"] = len(endings.endings) if endings is not None else 0
     model = fitted.model if kept else None
-    made = _write(assets, Path(out), model, endings, facts, Path(gold), overwrite)
+    made = _write(assets, Path(out), model, facts, Path(gold), overwrite)
     if calibrate and made.manifest.get("calibrator") is None:
         made = calibrate_on_names(made, out, progress)
     return RankerFitted(made, facts, bool(kept))
@@ -234,7 +230,6 @@ def _write(
     assets: Assets,
     out: Path,
     model: LinearModel | None,
-    endings: Endings | None,
     facts: dict[str, Any],
     gold: Path,
     overwrite: bool,
@@ -250,7 +245,7 @@ def _write(
         "ranker": facts if model else None,
         "left_out": left_out(assets, "ranker", why),
     }
-    without = [RANKER_FILE, ENDINGS_FILE]
+    without = [RANKER_FILE]
     if model or assets.manifest.get("ranker") is not None:
         without += [CALIBRATOR, RERANKER]
         changes |= {"calibrator": None, RERANKER: None}
@@ -259,8 +254,6 @@ def _write(
     def add(path: Path) -> None:
         if model:
             save_ranker(path / RANKER_FILE, model, facts["top"], conditions)
-            if endings is not None:
-                endings.save(path / ENDINGS_FILE)
 
     return write_variant(
         assets, out, changes, without=without, add=add, inputs=[gold], overwrite=overwrite

@@ -1,4 +1,4 @@
-"""NameFacts: what features need to know of a knowledge base, of annotated text, and of ids."""
+"""NameFacts: what features need to know of a knowledge base and of annotated text."""
 
 import math
 import re
@@ -14,7 +14,6 @@ from ..kb import KnowledgeBase
 from ..retrieval.memory import Remembered
 from ..text.normalisation import key, upright
 from ..types import Name
-from .endings import Endings, beginning_of
 
 CHARACTERS = 200  # of a text that are used
 DIGITS = 4  # to which scores are equal over batch sizes
@@ -89,8 +88,7 @@ class NameFacts:
 
     name_concept (NDArray[int32]): concept row of every name row, ascending, (n_names,).
     name_of (Callable[[int], Name]): a name, by its row.
-    prior (Prior): frequencies in annotated text. id_of (Callable[[int], str]): id of a concept, by
-        row. endings (Optional[Endings]): the model of ids' endings, where ids have any.
+    prior (Prior): frequencies in annotated text.
     is_name (Callable[[str], bool]): whether a text is a name: then it is no slip of the pen.
     """
 
@@ -99,8 +97,6 @@ class NameFacts:
         name_concept: NDArray[np.int32],
         name_of: Callable[[int], Name],
         prior: Prior,
-        id_of: Callable[[int], str] | None = None,
-        endings: Endings | None = None,
         is_name: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._name_concept = name_concept
@@ -109,22 +105,6 @@ class NameFacts:
         self.sources_of = lru_cache(_KEPT)(lambda row: _count_sources(name_of(row).source))
         self.prior_of = lru_cache(_KEPT)(prior.of)
         self.names_of = lru_cache(_KEPT)(self._names_of)
-        self._id_of = lru_cache(_KEPT)(id_of) if id_of is not None else None
-        self._endings = endings
-        self.beginning = lru_cache(_KEPT)(self._beginning)
-        self.fingerprint = endings.fingerprint if endings is not None else ""
-
-    def ending(self, text: str, concept: int) -> float:
-        """Get the log probability of the ending of a concept's id for a key; 0 without a model."""
-        if self._endings is None or self._id_of is None:
-            return 0.0
-        return round(self._endings.log_probability(text, self._id_of(concept)), DIGITS)
-
-    def _beginning(self, concept: int) -> str:
-        """Get the part of a concept's id before its ending; "" without a model of endings."""
-        if self._endings is None or self._id_of is None:
-            return ""
-        return beginning_of(self._id_of(concept))
 
     def _names_of(self, concept: int) -> tuple[int, float]:
         """Get the concept's first name row, and log of 1 + its number of names."""
@@ -139,17 +119,15 @@ def name_facts(
     kb: KnowledgeBase,
     name_concept: NDArray[np.int32],
     lines: Iterable[Remembered] = (),
-    endings: Endings | None = None,
 ) -> NameFacts:
-    """Make the facts of a knowledge base from its names, a memory, and a model of endings."""
+    """Make the facts of a knowledge base from its names and a memory."""
 
     def id_of(row: int) -> str:
         return kb.concept_at(row, names=False).id
 
     votes = ((line.id, line.votes) for line in lines if line.is_general and line.id)
-    prior = Prior(votes, id_of)
     return NameFacts(
-        name_concept, kb.name_at, prior, id_of, endings, lambda text: bool(kb.find(text))
+        name_concept, kb.name_at, Prior(votes, id_of), lambda text: bool(kb.find(text))
     )
 
 

@@ -4,8 +4,7 @@ Each feature is defined once, by name; ranker and calibrator list the names of t
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,6 @@ _SLIPS = 2  # letters that may differ; only one in words of fewer than _LONG let
 _PREFIX = re.compile("hyper|hypo|macro|micro|inter|intra|endo|exo|ante|anti|abdu|addu|anis|iso|")
 _SHORTEST, _LONG = 5, 7  # letters; in a shorter word another letter makes another word
 _TIERS = ("exact", "ngram", "dense")
-_NONE: Mapping[str, float] = MappingProxyType({})
 _NUMBER = re.compile(r"\d+(?:[a-z]\b)?")
 
 
@@ -36,11 +34,10 @@ class Described:
     """A candidate as features see it.
 
     ranking (Sequence[Candidate]): with the candidate. place (int): its place, from 0. form (Form):
-        of the looked-up text. facts (NameFacts): of the knowledge base. best (Mapping[str, float]):
-        the best score in the ranking by the beginning of ids.
+        of the looked-up text. facts (NameFacts): of the knowledge base.
     """
 
-    __slots__ = ("added", "best", "candidate", "exact", "facts", "first", "form", "missing", "name",
+    __slots__ = ("added", "candidate", "exact", "facts", "first", "form", "missing", "name",
                  "names", "place", "ranking")  # fmt: skip
 
     def __init__(
@@ -49,10 +46,8 @@ class Described:
         place: int,
         form: Form,
         facts: NameFacts,
-        best: Mapping[str, float] = _NONE,
     ) -> None:
         self.ranking, self.place, self.form, self.facts = ranking, place, form, facts
-        self.best = best
         self.candidate = ranking[place]
         self.exact = self.candidate.scores.get("exact", 0.0)
         self.name = facts.form_of(self.candidate.name_row)
@@ -65,15 +60,10 @@ def features_of_candidates(
 ) -> Features:
     """Compute features of the candidates of a ranking, best first: (n_candidates, n_names)."""
     forms = {text: Form.of(text) for text in {one.form for one in ranking}}
-    best: dict[str, float] = {}
-    for one in ranking:
-        beginning = facts.beginning(one.row)
-        best[beginning] = max(one.score, best.get(beginning, one.score))
-    best.pop("", None)  # no ids with endings
-    described = [
-        Described(ranking, place, forms[one.form], facts, best) for place, one in enumerate(ranking)
-    ]
-    return _table(described, names)
+    return _table(
+        [Described(ranking, place, forms[one.form], facts) for place, one in enumerate(ranking)],
+        names,
+    )
 
 
 def features_of_firsts(
@@ -162,11 +152,6 @@ def _is_short(it: Described) -> float:
     return float(is_short_form(it.candidate.form.strip()) and it.exact in (0.0, 1.0))
 
 
-def _beginning(it: Described) -> float:
-    score = it.candidate.score
-    return round(it.best.get(it.facts.beginning(it.candidate.row), score) - score, DIGITS)
-
-
 def _relative_length(it: Described) -> float:
     return min(_LONGEST, len(it.name.key) / max(1, len(it.form.key)))
 
@@ -220,12 +205,9 @@ FEATURES: dict[str, Callable[[Described], float]] = {
     "is preferred": _is_preferred,
     "names": lambda it: it.names,
     "sources": lambda it: it.facts.sources_of(it.candidate.name_row),  # log of 1 + the name's
-    # Annotated text: 1 where it mentions the concept, and logarithms: of 1 + its mentions, of the
-    # share of mentions with ids of the same form, and of the probability of its id's ending.
+    # Annotated text: 1 where it mentions the concept, and logarithms: of 1 + its mentions, and of
+    # the share of mentions with ids of the same form.
     "seen": lambda it: it.facts.prior_of(it.candidate.row).seen,
     "often": lambda it: it.facts.prior_of(it.candidate.row).often,
     "scheme": lambda it: it.facts.prior_of(it.candidate.row).scheme,
-    "ending": lambda it: it.facts.ending(it.form.key, it.candidate.row),
-    # How much more the best candidate scores whose id differs in its ending alone.
-    "beginning": _beginning,
 }

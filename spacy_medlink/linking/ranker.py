@@ -25,9 +25,9 @@ TOP = 10  # candidates to order by default
 RANKER_FEATURES = (
     "score", "behind", "place", "ngram", "dense", "exact", "spelling", "relative length", "added",
     "missing", "numbers", "last word", "preferred", "is preferred", "names", "seen", "often",
-    "scheme", "ending", "beginning",
+    "scheme",
 )  # fmt: skip
-FORMAT = 4
+FORMAT = 5
 _MOST = 1000
 
 _Key = tuple[tuple[int, str, float], ...]
@@ -58,7 +58,7 @@ class CandidateRanker:
     ) -> None:
         self.model, self.facts, self.top = model, facts, top
         self.fitted_for = dict(fitted_for or {})
-        self.fingerprint = f"{_fingerprint(model, top)} {facts.fingerprint}"
+        self.fingerprint = _fingerprint(model, top)
         self._cache: Lru[_Key, list[Candidate]] = Lru(cache_size)
 
     @classmethod

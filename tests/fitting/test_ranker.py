@@ -157,7 +157,7 @@ def test_it_is_left_out_where_it_was_not_fitted(fitted):
 def test_of_another_version(fitted, tmp_path):
     fitted.assets.copy_to(tmp_path / "changed")
     file = tmp_path / "changed" / RANKER_FILE
-    text = file.read_text("utf-8").replace('"format": 4', '"format": 9')
+    text = file.read_text("utf-8").replace('"format": 5', '"format": 9')
     file.unlink()  # it is a link to the one that others use
     file.write_text(text, encoding="utf-8")
     with pytest.raises(MedlinkError, match=r"^\[E219\]"):
@@ -246,3 +246,9 @@ def test_in_a_pipeline_and_with_a_calibrator(place, fitted, tmp_path):
     assert done.assets.engine(calibrator=True).calibrator is not None
     with pytest.raises(MedlinkError, match="E214"):
         done.assets.engine(calibrator=True, ranker=False)
+
+
+@pytest.mark.parametrize("top", [1, 0, -3])
+def test_one_candidate_has_no_order(place, tmp_path, top):
+    with pytest.raises(MedlinkError, match="E302"):
+        fit_ranker(Assets(place / "assets"), tmp_path / "no", place / "gold.jsonl", top=top)

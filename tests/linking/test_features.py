@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.linking.calibrator import CALIBRATOR_FEATURES, calibrator_features
-from spacy_medlink.linking.endings import Endings
 from spacy_medlink.linking.facts import NameFacts, Prior
 from spacy_medlink.linking.features import DEPTH
 from spacy_medlink.linking.ranker import RANKER_FEATURES, ranker_features
@@ -85,16 +84,6 @@ def test_features_of_candidates():
     assert (first["seen"], second["seen"]) == (0.0, 1.0)
     assert second["often"] == pytest.approx(np.log(6))
     assert first["scheme"] == second["scheme"] > facts_of([("X1", 9)]).prior_of(0).scheme
-
-
-def test_a_candidate_gets_what_another_ending_of_its_id_scores():
-    ids = ["8140/3", "8140/6", "8000/3"]
-    endings = Endings(["3", "6"], [], np.zeros((0, 2), np.float32), np.zeros(2, np.float32))
-    ranking = [Candidate(row, row, score, {}) for row, score in ((0, 0.9), (2, 0.8), (1, 0.3))]
-    for model, gains in ((endings, [0.0, 0.0, 0.6]), (None, [0.0, 0.0, 0.0])):
-        facts = NameFacts(CONCEPT_OF, name_at, Prior([], str), ids.__getitem__, model)
-        found = ranker_features(ranking, facts)
-        assert found[:, RANKER_FEATURES.index("beginning")].tolist() == gains
 
 
 @pytest.mark.parametrize(

@@ -99,12 +99,12 @@ def test_softmax_of_nothing_and_of_much():
 def test_the_file_says_what_it_always_said(ranker, tmp_path):
     save_ranker(tmp_path / "ranker.json", ranker.model, 4, {"tiers": ["exact"]})
     stored = json.loads((tmp_path / "ranker.json").read_text(encoding="utf-8"))
-    assert stored["format"] == 4
+    assert stored["format"] == 5
     assert stored["features"] == [
         "score", "behind", "place", "ngram", "dense", "exact", "spelling",
         "relative length", "added",
         "missing", "numbers", "last word", "preferred", "is preferred", "names", "seen", "often",
-        "scheme", "ending", "beginning",
+        "scheme",
     ]  # fmt: skip
     numbers = {"mean", "scale", "weights"}
     assert stored.keys() == {"format", "features", "top", "fitted_for", *numbers}
