@@ -840,7 +840,7 @@ class Errors:
     download_failed = Message(
         "E711",
         "{url} could not be fetched ({reason}; tries: {tries}). Check the network and try again: "
-        "what has come is kept. Or get the file at {homepage} and pass it with `--file`.",
+        "whole files are kept. Or get the file at {homepage} and pass it with `--file`.",
     )
     download_is_page = Message(
         "E712",
@@ -867,34 +867,19 @@ class Errors:
     )
     download_checksum = Message(
         "E717",
-        "{url} has sha256 {found}, expected {expected}: it was changed, or damaged on its way. "
-        "Nothing was put in place. Try again; if it stays so, its publisher has a new version.",
-    )
-    placed_checksum = Message(
-        "E260",
-        "{path} has sha256 {found}, expected {expected}: it is damaged, or another version. "
-        "Nothing was put in place. Delete it, and get it again.",
+        "{url} has sha256 {found}, expected {expected}: it is damaged, or another version. Nothing "
+        "was put in place. Delete the file where you have it, and get it again.",
     )
     first_checksum = Message(
         "E261",
-        "{path} differs from the file that first came ({date}): its sha256 was {expected} and is "
-        "now {found}. Its publisher has changed it, or it is damaged. Nothing was put in place. "
+        "{path} differs from the file that first came: its sha256 was {expected} and is now "
+        "{found}. Its publisher has changed it, or it is damaged. Nothing was put in place. "
         "Delete the file to get it again, or delete the entry {key!r} of {record} to trust it.",
     )
     bad_record = Message(
         "E262",
-        "{path} is no record of checksums ({problem}). Mend it, or delete it: the next downloads "
+        "{path} is no record of checksums. Mend it, or delete it: the next downloads "
         "are then trusted as they come.",
-    )
-    sources_missing = Message(
-        "E263",
-        "These sources are missing: {names}. The lines above say where to get them and where to "
-        "put them.",
-    )
-    not_a_download = Message(
-        "E718",
-        "{path} exists, but this command did not download it and does not replace it. Give "
-        "another `--output`, or move it away.",
     )
     bad_plan = Message("E721", "{path} is no plan of a paper's tables: {problem}. Correct it.")
     unknown_bitext = Message("E723", "{format!r} is no format of translations; there are {known}.")

@@ -1,59 +1,89 @@
-"""Download a corpus or terminology, checked and unpacked.
+"""Get corpora and terminologies: what is there is taken, what is open comes, the rest is named.
 
-`python -m training.download NAME [--output DIR] [--file LOCAL]`
+`python -m training.download gsc-plus medmentions-st21pv`
 """
 
-import os
-import re
+import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from spacy_medlink.errors import Errors
-from spacy_medlink.util.progress import show_progress
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.util.files import save_text, sha256_of
+from spacy_medlink.util.outputs import files_in, marked
 
-from .fetching.place import Settings, download, placed, take
+from .corpora.layout import gold_files
+from .corpora.registry import CORPORA
+from .fetching.place import MANIFEST, downloads, is_placed, place, where
 from .fetching.sources import Source, find_source
-from .verbs import Overwrite, run
+from .verbs import IfAny, Overwrite, run
+
+COLLECTED = "collected.json"
+_FORMAT = "spacy-medlink collected sources"
+_KIND = marked("a list of collected sources", f'"format": "{_FORMAT}"')
 
 
 def main(
-    name: Annotated[str, typer.Argument(help="Name of the source; a wrong one lists them.")],
-    output: Annotated[
-        Path | None, typer.Option(help="Directory to make; corpora/NAME by default.")
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Sources and corpora; a wrong one lists them.")
     ] = None,
+    corpora: Annotated[Path, typer.Option(help="Gets a directory for each.")] = Path("corpora"),
     file: Annotated[
-        list[Path] | None,
-        typer.Option(help="Take this file instead, got by hand; may be given again."),
+        list[Path] | None, typer.Option(help="Take this file, got by hand; may be given again.")
     ] = None,
     release: Annotated[str, typer.Option(help="Release of the UMLS, such as 2024AB.")] = "",
+    if_any: IfAny = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Download and unpack a corpus or terminology; its licence is shown first."""
-    source = find_source(name)
-    directory = output or Path("corpora") / source.name
-    typer.echo(f"{source.name}: {source.licence}. See {source.homepage}")
-    if file:
-        take(source, file, directory, typer.echo, overwrite)
-    else:
-        settings = download_settings(source, directory, release)
-        download(source, directory, settings._replace(overwrite=overwrite), typer.echo)
-    typer.echo(f"{source.name} -> {directory}")
+    """Get sources, checked and unpacked; the licence of each is shown first."""
+    there: dict[str, Any] = {}
+    missing: list[str] = []
+    for name in dict.fromkeys(names or ()):
+        if gold := gold_files(name, corpora):
+            typer.echo(f"{name}: in place, as {', '.join(path.name for path in gold.values())}")
+            there[name] = {path.name: sha256_of(path) for path in gold.values()}
+            continue
+        source = find_source(name)
+        output = corpora / source.name
+        try:
+            if not file and not overwrite and is_placed(source, output):
+                typer.echo(f"{source.name}: in place")
+            else:
+                typer.echo(f"{source.name}: {source.licence}. See {source.homepage}")
+                place(source, output, typer.echo, file or (), release, overwrite)
+            there[source.name] = _described(output)
+        except MedlinkError as error:
+            if not if_any:
+                raise
+            missing.append(name)
+            typer.echo(f"{name} is missing. {error}", err=True)
+            for line in _instructions(name, source, corpora):
+                typer.echo(line, err=True)
+    corpora.mkdir(parents=True, exist_ok=True)
+    # An equal list gives equal bytes, so that no later step of a workflow runs.
+    text = json.dumps({"format": _FORMAT, "sources": there}, indent=1) + "\n"
+    save_text(corpora / COLLECTED, _KIND, text)
+    if missing:
+        typer.echo(f"The workflow goes on without: {', '.join(missing)}", err=True)
 
 
-def download_settings(source: Source, output: Path, release: str) -> Settings:
-    """Find the key and release that a source needs; neither if its files are in place.
+def _described(directory: Path) -> dict[str, Any]:
+    """Describe a source; another source or release gets another description."""
+    if (directory / MANIFEST).is_file():
+        return {MANIFEST: sha256_of(directory / MANIFEST)}
+    return {name: (directory / name).stat().st_size for name in sorted(files_in(directory))}
 
-    RAISES (MedlinkError): E715 without a key, E716 without a release.
-    """
-    key = os.environ.get(source.key, "").strip() if source.key else ""
-    if source.key and not placed(source, output):
-        if not key:
-            raise Errors.no_api_key(name=source.name, variable=source.key)
-        if not re.fullmatch(r"\d{4}A[AB]", release):
-            raise Errors.release_needed(name=source.name)
-    return Settings(release, key, show_progress)
+
+def _instructions(name: str, source: Source, corpora: Path) -> Iterator[str]:
+    """Say where to get the files of a source, and where to put them."""
+    output = corpora / source.name
+    for url, path in where(source, output):
+        yield f"    {url}\n      -> {path}"
+    yield f"    any file of it -> {downloads(source, output)}, or unpacked -> {output}"
+    if name in CORPORA:
+        yield f"    or as gold mentions -> {corpora / name}.train.jsonl (and .dev, .test)"
 
 
 if __name__ == "__main__":

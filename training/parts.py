@@ -17,8 +17,8 @@ from spacy_medlink.kb.gold import gold_lines, read_gold
 from spacy_medlink.util.files import replacing_directory, working_directory
 from spacy_medlink.util.outputs import DirectoryKind
 
-from .collect import PARTS, gold_files
 from .corpora.convert import belongs, convert
+from .corpora.layout import PARTS, gold_files
 from .corpora.registry import CORPORA
 from .corpora.tally import Tally
 from .data.mentions import known_types

@@ -11,6 +11,23 @@ _SPLIT = re.compile(
     r"(train|trng|dev|valid|test)(?:elop(?:ment)?|ing|ation|idation)?[-_ ]?(?:set)?(\d*)", re.I
 )
 _NAMES = {"trng": "train", "valid": "dev"}
+PARTS = ("train", "dev", "test")
+
+
+def gold_files(name: str, corpora: Path) -> dict[str, Path]:
+    """Find the parts of a corpus that the user has put there in the project's format.
+
+    RETURNS (Dict[str, Path]): of "train", "dev", "test", such as
+        {"dev": corpora/gsc-plus.dev.jsonl.gz}.
+    """
+    stems = dict.fromkeys((name, name.replace("-", "_")))
+    return {
+        part: path
+        for part in PARTS
+        for stem in stems
+        for ending in (".jsonl", ".jsonl.gz")
+        if (path := corpora / f"{stem}.{part}{ending}").is_file()
+    }
 
 
 def split_of(path: Path, root: Path) -> str:

@@ -8,6 +8,7 @@ import stat
 import tarfile
 import zipfile
 import zlib
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from spacy_medlink.errors import Errors, MedlinkError
@@ -19,22 +20,33 @@ _DAMAGED = (
 # Faults of the disk and its permissions, not of the archive.
 _OURS = {errno.EACCES, errno.EDQUOT, errno.EIO, errno.ENOSPC, errno.EPERM, errno.EROFS}
 _KEPT_PACKED = (".txt.gz", ".tsv.gz", ".xml.gz", ".jsonl.gz")  # read as they are
+_TARS = (".tgz", ".tar", ".tar.gz", ".tar.bz2", ".tar.xz")
 
 
-def unpack(archive: Path, directory: Path, name: str = "") -> None:
+def unpack(archive: Path, directory: Path) -> None:
     """Unpack a zip or tar archive, or a single `.gz` file; copy any other file.
 
-    name (str): of the file, if the path has another name.
     RAISES (MedlinkError): E714 when it is damaged, encrypted, too large for the disk, or would
         write outside of the directory.
     """
-    name = name or archive.name
+    name = archive.name
     try:
         directory.mkdir(parents=True, exist_ok=True)
         if zipfile.is_zipfile(archive) and not name.lower().endswith(".xlsx"):
-            _unzip(archive, directory)
-        elif _is_tar(archive):
-            _untar(archive, directory)
+            with zipfile.ZipFile(archive) as packed:
+                members = packed.infolist()
+                kinds = (stat.S_IFMT(member.external_attr >> 16) for member in members)
+                plain = (kind in {0, stat.S_IFREG, stat.S_IFDIR} for kind in kinds)
+                if any(member.flag_bits & 1 for member in members):
+                    raise _bad(archive, "it is encrypted")
+                _check(archive, directory, ((m.filename, m.file_size) for m in members), plain)
+                packed.extractall(directory)
+        elif name.endswith(_TARS):
+            with tarfile.open(archive) as tar:
+                files = tar.getmembers()
+                plain = (member.isreg() or member.isdir() for member in files)
+                _check(archive, directory, ((m.name, m.size) for m in files), plain)
+                tar.extractall(directory, filter="data")
         elif name.endswith(".gz") and not name.endswith(_KEPT_PACKED):
             with gzip.open(archive) as source, (directory / name[:-3]).open("wb") as target:
                 shutil.copyfileobj(source, target)
@@ -46,69 +58,24 @@ def unpack(archive: Path, directory: Path, name: str = "") -> None:
         if isinstance(error, OSError) and error.errno in _OURS:
             raise
         problem = f"damaged, or not an archive that can be read ({error})"
-        raise Errors.bad_archive(path=archive, problem=problem) from error
+        raise _bad(archive, problem) from error
 
 
-def _is_tar(path: Path) -> bool:
-    try:
-        return tarfile.is_tarfile(path)
-    except (EOFError, zlib.error, lzma.LZMAError):  # truncated: unpacking will report it
-        return path.name.endswith((".tgz", ".tar.gz", ".tar.bz2", ".tar.xz"))
-
-
-def _unzip(archive: Path, directory: Path) -> None:
-    with zipfile.ZipFile(archive) as packed:
-        members = packed.infolist()
-        _check_room(archive, directory, sum(member.file_size for member in members))
-        for member in members:
-            kind = stat.S_IFMT(member.external_attr >> 16)
-            if kind not in {0, stat.S_IFREG, stat.S_IFDIR}:
-                raise _bad(archive, f"{member.filename!r} is a link or a device")
-            if member.flag_bits & 1:
-                raise _bad(archive, f"{member.filename!r} is encrypted")
-            target = _inside(archive, directory, member.filename)
-            if member.is_dir():
-                target.mkdir(parents=True, exist_ok=True)
-                continue
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with packed.open(member) as source, target.open("wb") as file:
-                shutil.copyfileobj(source, file)
-
-
-def _untar(archive: Path, directory: Path) -> None:
-    with tarfile.open(archive) as packed:
-        members = packed.getmembers()
-        _check_room(archive, directory, sum(member.size for member in members))
-        for member in members:
-            if not (member.isreg() or member.isdir()):
-                raise _bad(archive, f"{member.name!r} is a link or a device")
-            target = _inside(archive, directory, member.name)
-            if member.isdir():
-                target.mkdir(parents=True, exist_ok=True)
-                continue
-            target.parent.mkdir(parents=True, exist_ok=True)
-            source = packed.extractfile(member)
-            if source is not None:
-                with source, target.open("wb") as file:
-                    shutil.copyfileobj(source, file)
-
-
-def _inside(archive: Path, directory: Path, name: str) -> Path:
-    """Return the path of a member, which must be inside the directory.
-
-    RAISES (MedlinkError): E714 for absolute names, drives and "..".
-    """
-    parts = PurePosixPath(name.replace("\\", "/")).parts
-    if not parts or parts[0] == "/" or ".." in parts or ":" in parts[0] or "\0" in name:
-        raise _bad(archive, f"{name!r} points outside of it")
-    return directory.joinpath(*parts)
-
-
-def _check_room(archive: Path, directory: Path, size: int) -> None:
+def _check(
+    archive: Path, directory: Path, members: Iterable[tuple[str, int]], plain: Iterable[bool]
+) -> None:
+    """Refuse links and devices, what would be written elsewhere, and more than the disk holds."""
+    whole = 0
+    for (name, size), is_plain in zip(members, plain, strict=True):
+        whole += size
+        if not is_plain:
+            raise _bad(archive, f"{name!r} is a link or a device")
+        parts = PurePosixPath(name.replace("\\", "/")).parts
+        if name.startswith("/") or ".." in parts or ":" in "".join(parts[:1]) or "\0" in name:
+            raise _bad(archive, f"{name!r} points outside of it")
     free = shutil.disk_usage(directory).free
-    if size > free:
-        problem = f"it needs {size / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB are free"
-        raise _bad(archive, problem)
+    if whole > free:
+        raise _bad(archive, f"it needs {whole / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB are free")
 
 
 def _bad(archive: Path, problem: str) -> MedlinkError:

@@ -10,11 +10,11 @@ from weasel.util import load_project_config
 
 from tests.training.fetching.conftest import Server, whole
 from tests.training.fetching.conftest import server as server
-from tests.training.test_download import _zip
-from training.collect import collect
+from tests.training.test_download import zipped
 from training.corpora.registry import CORPORA
-from training.fetching.place import Settings, where
-from training.fetching.sources import SOURCES, Remote, Source, find_source
+from training.download import main as download
+from training.fetching.place import where
+from training.fetching.sources import Remote, Source, find_source, sources
 
 ROOT = Path(__file__).parents[3]
 
@@ -24,12 +24,12 @@ CONFIG = load_project_config(ROOT)
 
 def test_assets_are_the_files_of_the_open_sources() -> None:
     named = {asset["dest"]: asset for asset in CONFIG["assets"]}
-    sources = [source for source in SOURCES.values() if source.files and not source.key]
-    listed = {source.name for source in sources if not source.name.endswith(("-v0", "-brat"))}
+    found = [source for source in sources().values() if source.files and not source.key]
+    listed = {source.name for source in found if not source.name.endswith(("-v0", "-brat"))}
     expected = {
         str(path): (name, url)
         for name in listed
-        for url, path in where(SOURCES[name], Path("corpora") / name)
+        for url, path in where(find_source(name), Path("corpora") / name)
     }
     assert named.keys() == expected.keys()
     for dest, (name, url) in expected.items():
@@ -42,7 +42,7 @@ def test_assets_are_the_files_of_the_open_sources() -> None:
         if convert_asset_url(url) == url:
             assert asset["url"] == url
         else:
-            assert "url" not in asset and f"training.collect {name}" in asset["description"]
+            assert "url" not in asset and f"training.download {name}" in asset["description"]
 
 
 def test_assets_that_come_without_extra_are_those_of_the_workflow() -> None:
@@ -56,13 +56,13 @@ def test_assets_that_weasel_fetched_are_what_the_workflow_takes(
     dest = "corpora/downloads/tiny/tiny.zip"
     asset = {"dest": dest, "url": server.url("tiny.zip")}
     (tmp_path / "project.yml").write_text(json.dumps({"assets": [asset]}), encoding="utf8")
-    server.otherwise = whole(_zip(a="1"))
+    server.otherwise = whole(zipped(a="1"))
     project_assets(tmp_path)
     assert (tmp_path / dest).is_file()
     source = Source("tiny", "CC0", "https://example.org", (Remote((server.url("tiny.zip"),)),))
-    monkeypatch.setitem(SOURCES, "tiny", source)
+    monkeypatch.setitem(sources(), "tiny", source)
     server.requests.clear()
-    assert not collect(["tiny"], tmp_path / "corpora", lambda *_: Settings(), lambda line: None)
+    download(["tiny"], tmp_path / "corpora")
     assert (tmp_path / "corpora/tiny/a.txt").read_text() == "1" and server.requests == []
 
 
@@ -83,12 +83,11 @@ def test_document_says_what_each_step_is_for(project: Path, tmp_path: Path) -> N
 
 
 def test_only_the_step_of_that_name_downloads() -> None:
-    reaching = ("training.download", "training.collect")
     found = {
         command["name"]
         for command in CONFIG["commands"]
         for line in command["script"]
-        if any(name in line for name in reaching)
+        if "training.download" in line
     }
     assert found == {"download"}
 
@@ -101,4 +100,4 @@ def test_documentation_has_a_row_for_each() -> None:
     for name in CORPORA:
         (row,) = (line for line in rows if line.startswith(f"| `{name}` "))
         assert find_source(name).licence.split(" (")[0] in row
-    assert all(source.homepage in text for source in SOURCES.values())
+    assert all(source.homepage in text for source in sources().values())
