@@ -30,7 +30,7 @@ _NOTE = "<!-- Written by `python -m docs.generate`; edit the code instead. -->\n
 _BEGIN = "<!-- From here on written by `python -m docs.generate` from hyperparameters.tsv. -->\n"
 _TITLES = {
     "losses": "`objective.loss`: the losses of SapBERT's table 6",
-    "relations": "`python -m training.represent relations`: CODER's classification",
+    "relations": "`task: relations`: CODER's classification",
 }
 _GROUPS = {
     "1": "Knowledge bases and their readers",

@@ -617,11 +617,6 @@ class Errors:
         "{path} gives only {found} {what}, but at least {wanted} are needed. Check that it is the "
         "file you mean, or give more of them.",
     )
-    drawing_missing = Message(
-        "E531",
-        "UMAP needs {lacking}: `pip install umap-learn`, or give `--method tsne`.",
-    )
-
     student_too_weak = Message(
         "E541",
         "The student reaches {found:.2f} on held-out names ({metric}), its teacher {wanted:.2f}: "

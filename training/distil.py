@@ -67,7 +67,7 @@ def distil(
     def also(path: Path) -> None:
         study.holdout.save(path / HOLDOUT)
 
-    save_result(result, output, run, kb.name, also, inputs, overwrite)
+    save_result(result, output, run, also, inputs, overwrite)
     return result.figures
 
 

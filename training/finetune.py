@@ -43,7 +43,7 @@ def finetune(
     """Train by a recipe on the mentions of a gold file.
 
     train, dev (Path): gold files. output (Path): replaced as a whole at the end: a Hugging Face
-        directory with the figures (metrics.json), and log and picture of the training.
+        directory with the figures (metrics.json), and the log of the training.
     run (Path): directory for checkpoint and log while training. overwrite (bool): replace OUTPUT
         even if it holds more than a trained encoder. if_any (bool): if a file has no usable
         mention, put the base into OUTPUT and say so.
@@ -60,7 +60,7 @@ def finetune(
     study = Finetuning(recipe, knowledge, BiEncoder.load(base), train, dev, device, say)
     result = study.run(run, resume)
     assert result is not None  # one process alone is the first rank
-    save_result(result, output, run, kb.name, inputs=inputs, overwrite=overwrite)
+    save_result(result, output, run, inputs=inputs, overwrite=overwrite)
     return result.figures
 
 

@@ -47,7 +47,7 @@ def pretrain(
     """Train by a recipe.
 
     output (Path): replaced as a whole at the end: a Hugging Face directory, with the hold-out
-        (holdout/), the figures (metrics.json), and log and picture of the training beside it.
+        (holdout/), the figures (metrics.json), and log of the training beside it.
     run (Path): directory for checkpoint and log while training.
     bitext (Optional[Path]): translations, tab-separated, for a recipe with an order in [bitext].
     prepared (Optional[Path]): directory where names and pairs are kept, ready for the next training
@@ -83,7 +83,7 @@ def pretrain(
         experiment.holdout.save(path / HOLDOUT)
         experiment.yardstick.store(path)
 
-    save_result(result, output, run, kb.name, also, inputs, overwrite)
+    save_result(result, output, run, also, inputs, overwrite)
     return result.figures
 
 

@@ -1,4 +1,4 @@
-"""Saving the result of a training: encoder, figures, log and picture, all at once or nothing."""
+"""Saving the result of a training: encoder, figures and log, all at once or nothing."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -9,12 +9,10 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.util.files import replacing_directory
 from spacy_medlink.util.outputs import DirectoryKind, PathLike
 
-from .loop.metrics import read_log
-from .loop.plot import plot
 from .loop.trainer import METRICS
 from .study import Result
 
-FIGURES, PICTURE = "metrics.json", "training.png"
+FIGURES = "metrics.json"
 ENCODER = DirectoryKind("a trained encoder")
 
 
@@ -26,14 +24,13 @@ def save_result(
     result: Result,
     output: Path,
     run: Path,
-    title: str,
     also: Callable[[Path], None] = _nothing_more,
     inputs: Iterable[PathLike | None] = (),
     overwrite: bool = False,
 ) -> None:
     """Replace a directory by the result of a training.
 
-    run (Path): directory of the training, for its log. title (str): of the picture.
+    run (Path): directory of the training, for its log.
     also (Callable): writes what else belongs into the directory. inputs, overwrite: what may be
         replaced; see `outputs.check_output`.
     RAISES (MedlinkError): E109 when it cannot be written, E120-E123 for what is there.
@@ -43,9 +40,6 @@ def save_result(
         also(path)
         (path / FIGURES).write_text(json.dumps(result.figures, indent=2) + "\n", "utf-8")
         (path / METRICS).write_bytes((run / METRICS).read_bytes())
-        metric = result.figures["recipe"]["selection"]["metric"]
-        base = result.figures["training"]["base_shortlist"][metric]
-        plot(read_log(run / METRICS), path / PICTURE, metric, base, title)
 
 
 def leave_out_training(

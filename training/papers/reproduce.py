@@ -21,10 +21,8 @@ from spacy_medlink.util.devices import AUTO, find_device
 from ..corpora.tally import Tally
 from ..outputs import Outputs
 from ..recipe.overrides import parse_overrides
-from ..representations.mcsm import mcsm, read_typed
-from ..representations.relations import HeadSettings, classify
-from ..representations.triplets import divide, read_triplets
-from ..representations.vectors import encode_terms
+from ..representations.mcsm import encode_terms, mcsm, read_typed
+from ..representations.relations import HeadSettings, classify, divide, read_triplets
 from ..verbs import Device, Overwrite, Set, run, stoppable
 from .hyperparameters import read_hyperparameters
 from .layout import Layout, read_layout

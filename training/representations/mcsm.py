@@ -8,20 +8,20 @@ with v(i) the i-th nearest concept to v by cosine, v itself left out. A concept'
 its preferred name. With k = 40 it is at most 11.09.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.retrieval.dense import DenseIndex
 from spacy_medlink.types import Floats2d, Ints2d
 
-from .vectors import in_chunks
-
 NEIGHBOURS = 40  # k of the papers
 _DIGITS = 4
+_CHUNK = 8192
 
 
 class TypedTerms(NamedTuple):
@@ -31,18 +31,21 @@ class TypedTerms(NamedTuple):
     types: list[tuple[str, ...]]
 
 
-def read_typed(kb: KnowledgeBase, limit: int = 0, seed: int = 0) -> TypedTerms:
+def encode_terms(encoder: BiEncoder, terms: Sequence[str]) -> Floats2d:
+    """Encode terms: (n, dim), rows of length 1; equal ones once."""
+    places = {term: place for place, term in enumerate(dict.fromkeys(terms))}
+    return encoder.encode(list(places))[[places[term] for term in terms]]
+
+
+def read_typed(kb: KnowledgeBase) -> TypedTerms:
     """Read the concepts that have a type.
 
-    limit (int): at most so many, drawn at random; 0 for all.
     RAISES (MedlinkError): E520 when no concept has one.
     """
-    rows = np.array([row for row, types in enumerate(kb.iter_types()) if types], dtype=np.int64)
-    if not len(rows):
+    rows = [row for row, types in enumerate(kb.iter_types()) if types]
+    if not rows:
         raise Errors.no_types(path=kb.path)
-    if limit and limit < len(rows):
-        rows = np.sort(np.random.default_rng(seed).choice(rows, limit, replace=False))
-    concepts = [kb.concept_at(row) for row in rows.tolist()]
+    concepts = [kb.concept_at(row) for row in rows]
     return TypedTerms([one.name for one in concepts], [one.types for one in concepts])
 
 
@@ -84,10 +87,14 @@ def mcsm(
 
 def _nearest(vectors: Floats2d, k: int) -> Ints2d:
     """Find the k nearest others of each: (n, k)."""
-    index = DenseIndex.build(in_chunks(vectors), len(vectors), vectors.shape[1], "Flat")
-    rows: Ints2d = np.concatenate([index.search(own, k + 1).rows for own in in_chunks(vectors)])
+    index = DenseIndex.build(_chunks(vectors), len(vectors), vectors.shape[1], "Flat")
+    rows: Ints2d = np.concatenate([index.search(own, k + 1).rows for own in _chunks(vectors)])
     own = rows == np.arange(len(rows))[:, None]
     # Of equal vectors, others may fill all places before the term itself: then the last one goes.
     own[~own.any(axis=1), -1] = True
     others: Ints2d = rows[~own].reshape(len(rows), k)
     return others
+
+
+def _chunks(vectors: Floats2d) -> Iterable[Floats2d]:
+    return (vectors[start : start + _CHUNK] for start in range(0, len(vectors), _CHUNK))

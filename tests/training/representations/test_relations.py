@@ -7,8 +7,13 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase
 from training.corpora.tally import Tally
-from training.representations.relations import HeadSettings, classify
-from training.representations.triplets import Triplet, divide, read_triplets
+from training.representations.relations import (
+    HeadSettings,
+    Triplet,
+    classify,
+    divide,
+    read_triplets,
+)
 
 DISEASES = ["asthma", "pneumonia", "fever", "headache", "diabetes", "hypertension"]
 # What the second term is to the first can be told from the vectors of both, not from one alone.
