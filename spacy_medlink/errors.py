@@ -153,12 +153,6 @@ class Errors:
         "{count} lines cannot be read:\n{lines}\nMend them (`kb build --dry-run` lists all), or "
         "pass `--skip-bad-lines` to count and report such lines.",
     )
-    no_header = Message(
-        "E131",
-        "{path} seems to have no header: its first line, {found}, has no known column name, such "
-        "as id or name. If that line names the columns, name them as it does: `--columns id=CODE,"
-        "name=TERM`. If it is data, give their numbers: `--columns id=1,name=2`.",
-    )
     no_separator = Message(
         "E132",
         "{path} does not say what separates its synonyms: a cell has {value!r}. Say it with "
@@ -177,21 +171,11 @@ class Errors:
         "{path}, line {line}: {id!r} comes after {previous!r}, but the file must be sorted by its "
         "first column. Sort it with `LC_ALL=C sort -t'|' -k1,1 -o FILE FILE`, then try again.",
     )
-    no_conso = Message(
-        "E151",
-        "No MRCONSO.RRF at {path}. Give the META directory of a UMLS release (RRF files, plain or "
-        ".gz), or the directory with its .nlm archives; of RxNorm, the directory of RXNCONSO.RRF.",
-    )
     one_sided_relations = Message(
         "E152",
         "{path} names children (CHD, isa) but no parents (PAR, inverse_isa). A release has each "
         "relation from both sides, so some rows are missing. Use the whole MRREL.RRF, or remove "
         "it to build without a hierarchy.",
-    )
-    no_mesh = Message(
-        "E153",
-        "No MeSH XML in {path}. Give the directory with descYYYY.xml and suppYYYY.xml "
-        "(or .xml.gz), or one of the files.",
     )
     xml_entity = Message(
         "E154",
@@ -204,20 +188,14 @@ class Errors:
         "memory is short, end other programs; then run the command again.",
     )
     # 16x: more readers, filters, curation, comparison
-    rf2_incomplete = Message(
-        "E160",
-        "{path} is not a SNOMED CT RF2 snapshot: {problem}. Give the directory of an unpacked "
-        "release, the one that holds Snapshot/ (for an extension, one that also holds the edition "
-        "it extends).",
+    source_incomplete = Message(
+        "E160", "{path} is not {what}: {problem}. Give {expected}, plain files or `.gz`."
     )
     no_column = Message(
         "E161",
-        "{path} has no column {column!r}; its first line has: {found}. Name the columns, such as "
-        "`--from csv --columns id=CODE,name=TERM`, or give their numbers from 1.",
-    )
-    unknown_group = Message(
-        "E162",
-        "Unknown semantic group {group!r}. Use one of the groups of the UMLS: {known}.",
+        "{path} has no column {column}; its first line has: {found}. If that line names the "
+        "columns, name them as it does: `--columns id=CODE,name=TERM`. If it is data, give their "
+        "numbers: `--columns id=1,name=2`.",
     )
     bad_filter = Message(
         "E163",
@@ -239,11 +217,6 @@ class Errors:
         "E168",
         "A concept has no field {field!r} that a column could fill. Use one of these in "
         "`--columns`: {known}.",
-    )
-    omop_incomplete = Message(
-        "E170",
-        "{path} is not a directory with an OMOP vocabulary: {problem}. Give the directory of an "
-        "unpacked download from Athena, the one that holds CONCEPT.csv.",
     )
 
     # 2xx: assets, encoders, retrieval
@@ -278,12 +251,6 @@ class Errors:
     encoder_damaged = Message(
         "E206", "The encoder at {path} cannot be loaded: {reason}. Check or replace the files."
     )
-    bad_pooling = Message("E207", "Unknown pooling {pooling!r}. Use 'mean_all', 'mean' or 'cls'.")
-    bad_preparation = Message(
-        "E250",
-        "Unknown Unicode normalisation {value!r} in the settings of an encoder. Use one of these: "
-        "{known}.",
-    )
     vectors_not_finite = Message(
         "E208",
         "The encoder gave {count} vectors that are not finite (first text: number {first}). The "
@@ -311,8 +278,8 @@ class Errors:
     )
     unknown_in_filter = Message(
         "E213",
-        "A filter names the {what} {value!r}, which the knowledge base does not have. The nearest "
-        "that it has: {near}. Correct the setting.",
+        "A filter names the {what} {value!r}, which there is not. The nearest that there are: "
+        "{near}. Correct the setting.",
     )
     calibrator_mismatch = Message(
         "E214",
@@ -465,9 +432,8 @@ class Errors:
     )
     gold_mismatch = Message(
         "E403",
-        "{path}, line {line}: the text of mention {place} is not what stands at its offsets "
-        "{start}-{end} ({hint}). Mend the line, or leave `--strict` out to count and report such "
-        "mentions.",
+        "{path}, line {line}: {problem}. Mend the line, or leave `--strict` out to count and "
+        "report such lines.",
     )
     no_gold = Message("E404", "{path} holds no mention at all. Check that it is the file you mean.")
     tier_not_built = Message(
@@ -484,11 +450,6 @@ class Errors:
         "E407",
         "No mention of {path} has a gold id to look for: all are NIL. Use a file whose mentions "
         "have ids.",
-    )
-    repeated_doc = Message(
-        "E408",
-        "{path}, line {line}: the document {doc_id!r} is in line {first} already. Remove one or "
-        "rename it, or leave `--strict` out to count and report such documents.",
     )
     not_metrics = Message(
         "E410",

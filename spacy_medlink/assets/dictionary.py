@@ -55,7 +55,7 @@ def make_dictionary(assets: "Assets", choice: Choice, forms: Forms = NO_FORMS) -
 
     forms (Forms): of the words of names, as `word_forms` learns them.
 
-    RAISES (MedlinkError): E106 for an unknown branch, E162, E213 for an unknown type, group or
+    RAISES (MedlinkError): E106 for an unknown branch, E213 for an unknown type, group or
         language, E224 for a wrong expression.
     """
     if not choice.any_order:
@@ -75,7 +75,7 @@ def make_dictionary(assets: "Assets", choice: Choice, forms: Forms = NO_FORMS) -
 def allowed_names(assets: "Assets", choice: Choice) -> NDArray[np.bool_]:
     """Tell for each name whether it is chosen: (n_names,).
 
-    RAISES (MedlinkError): E106, E162, E213, E224, as for `make_dictionary`.
+    RAISES (MedlinkError): E106, E213, E224, as for `make_dictionary`.
     """
     from ..retrieval.filters import Filter, select
 

@@ -28,7 +28,7 @@ def gold_reader(path: str, label: str = _LABEL) -> Reader:
     do not fall on tokens, or overlap with one before, are left out with one warning.
 
     path (str): a `.jsonl` or `.jsonl.gz` file. label (str): of mentions without a type.
-    RAISES (MedlinkError): E107, E401-E408 for the file, when it is read.
+    RAISES (MedlinkError): E107, E401-E403 for the file, when it is read.
     """
     file = Path(path)
 

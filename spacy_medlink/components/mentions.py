@@ -55,7 +55,7 @@ class MedicalMentions(DictionaryPipe):
     nlp (Optional[Language]): the pipeline that has it; given by spaCy.
     RAISES (MedlinkError): E302 for max_tokens or max_concepts below 1, another `label_by`,
         something else in `leave_out`, all settings of wrong types; when the dictionary is opened,
-        E106 for a branch that there is not, E162 and E213 for an unknown type, group or language,
+        E106 for a branch that there is not, E213 for an unknown type, group or language,
         E224 for a bad expression.
     """
 

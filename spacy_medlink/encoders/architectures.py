@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import Errors
-from .preparation import POOLINGS
+from .preparation import POOLING_RULE, POOLINGS
 
 if TYPE_CHECKING:
     from thinc.api import Model
@@ -29,12 +29,12 @@ def transformer_bi_encoder(
     pooling (Optional[str]): "mean" over word pieces, "mean_all" over special ones too, or "cls".
     max_length (Optional[int]): in word pieces. None for what the directory says.
     RETURNS (Model[List[str], Floats2d]): the thinc model; `model.predict(texts)` is (n, dim).
-    RAISES (MedlinkError): E207 unknown pooling.
+    RAISES (MedlinkError): E302 unknown pooling.
     """
     from .shim import BiEncoderShim
 
     if pooling is not None and pooling not in POOLINGS:
-        raise Errors.bad_pooling(pooling=pooling)
+        raise Errors.bad_setting(name="pooling", value=pooling, rule=POOLING_RULE)
     attrs = {"name": name, "pooling": pooling, "max_length": max_length}
     return _model("medlink_bi_encoder", BiEncoderShim(), None, attrs)
 

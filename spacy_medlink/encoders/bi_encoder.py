@@ -26,7 +26,7 @@ from .loading import load_transformer
 from .native import has_native_bf16
 from .place import directory_of
 from .pooling import pool
-from .preparation import AS_IT_IS, MEAN, POOLINGS, Preparation
+from .preparation import AS_IT_IS, MEAN, POOLING_RULE, POOLINGS, Preparation
 from .projection import PROJECTION_FILE, dumped, read_projection
 from .sentence import read_sentence_settings
 from .tokens import batches_of, by_length, cut, rectangle, special_ids
@@ -64,7 +64,7 @@ class BiEncoder:
         projection: torch.nn.Linear | None = None,
     ) -> None:
         if pooling not in POOLINGS:
-            raise Errors.bad_pooling(pooling=pooling)
+            raise Errors.bad_setting(name="pooling", value=pooling, rule=POOLING_RULE)
         self.tokenizer = tokenizer
         self.module = module.eval()
         self.sparse_weight: float | None = None
@@ -90,7 +90,7 @@ class BiEncoder:
             sentence-transformers, else "mean" and 64.
         device (torch.device): the device for encoding, as `util.devices` finds it.
         RAISES (MedlinkError): E205 no such directory, E206 files that cannot be read or would run
-            code, E207 another pooling.
+            code, E302 another pooling.
         """
         directory = directory_of(source)
         saved = _read_settings(directory)

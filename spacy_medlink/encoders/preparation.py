@@ -9,6 +9,7 @@ from ..errors import Errors
 
 MEAN, MEAN_ALL, CLS = "mean", "mean_all", "cls"
 POOLINGS = (MEAN_ALL, MEAN, CLS)
+POOLING_RULE = f"must be one of {', '.join(map(repr, POOLINGS))}"
 NORMALISATIONS = ("", "NFC", "NFKC")
 
 
@@ -22,7 +23,7 @@ class Preparation:
     lower_case (bool): lower-case the text; matters for models whose tokenizer keeps the case.
     normalisation (str): Unicode normalisation form, one of "", "NFC" and "NFKC".
     prefix (str): put before every text, such as "query: " for models of the E5 family.
-    RAISES (MedlinkError): E250 for an unknown normalisation.
+    RAISES (MedlinkError): E302 for an unknown normalisation.
     """
 
     lower_case: bool = False
@@ -32,9 +33,8 @@ class Preparation:
     def __post_init__(self) -> None:
         self.prefix.encode()  # half a character is no text
         if self.normalisation not in NORMALISATIONS:
-            raise Errors.bad_preparation(
-                value=self.normalisation, known=", ".join(map(repr, NORMALISATIONS))
-            )
+            rule = f"must be one of {', '.join(map(repr, NORMALISATIONS))}"
+            raise Errors.bad_setting(name="normalisation", value=self.normalisation, rule=rule)
 
     def __call__(self, texts: Sequence[str]) -> list[str]:
         """Prepare texts: as many, in the same order."""
@@ -61,7 +61,7 @@ class Preparation:
     def of(cls, settings: Mapping[str, Any]) -> "Preparation":
         """Read saved settings; those that are not there have their defaults.
 
-        RAISES (MedlinkError): E250 for an unknown normalisation.
+        RAISES (MedlinkError): E302 for an unknown normalisation.
         """
         return cls(
             lower_case=bool(settings.get("lower_case", False)),

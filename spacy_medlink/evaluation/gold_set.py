@@ -106,7 +106,7 @@ def load_gold(
     strict (bool): raise if a mention differs from its offsets, or an id of documents recurs.
     scheme (str): the vocabulary of the gold ids; "" looks them up in all.
     nil_only (bool): accept a file in which every mention is NIL.
-    RAISES (MedlinkError): E107, E401-E404, E408 for the file, E407 when every mention is NIL.
+    RAISES (MedlinkError): E107, E401-E404, E403 for the file, E407 when every mention is NIL.
     """
     mismatches: list[BadLine] = []
     repeated: list[BadLine] = []

@@ -2,20 +2,43 @@
 
 import heapq
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
+from rapidfuzz import fuzz, process, utils
 
-from ..errors import Errors, MedlinkError
+from ..errors import Errors
 from ..text.normalisation import key
 from ..types import ISA, Concept, Retired
-from .database import Connection
 from .knowledge_base import KnowledgeBase
 
+_SCANNED = 1_000_000  # names that are compared one by one, in about two seconds
+_LIKE = 80.0  # the least similarity, of 100 (insertions and deletions by length)
+_LONGEST = 200  # characters of a text that may be a misspelled name
+# Each query with what it counts. All counts must be 0.
+_MUST_BE_NONE = (
+    ("SELECT count(*) FROM name LEFT JOIN concept ON concept.row = name.concept"
+     " WHERE concept.row IS NULL OR name.row < first_name OR name.row >= first_name + n_names",
+     "names without their concept"),
+    ("SELECT count(*) FROM lookup LEFT JOIN name ON name.row = lookup.name"
+     " WHERE name.row IS NULL", "entries of the exact tier without a name"),
+    ("SELECT count(*) FROM edge LEFT JOIN concept AS above ON above.row = edge.parent"
+     " LEFT JOIN concept AS below ON below.row = edge.child"
+     " WHERE above.row IS NULL OR below.row IS NULL", "steps of the hierarchy that lead nowhere"),
+    ("SELECT count(*) FROM relation LEFT JOIN concept AS one ON one.row = subject"
+     " LEFT JOIN concept AS other ON other.row = object LEFT JOIN label ON label.row = relation"
+     " WHERE one.row IS NULL OR other.row IS NULL OR label.row IS NULL",
+     "relations that lead nowhere"),
+    ("SELECT count(*) FROM map LEFT JOIN concept ON concept.row = map.concept"
+     " WHERE concept.row IS NULL", "maps of no concept"),
+    ("SELECT abs(count(*) - (SELECT length(edges) / 8 FROM hierarchy)) FROM edge",
+     "steps of the hierarchy that its array has not, or alone has"),
+)  # fmt: skip
 
-class Found(NamedTuple):
+
+class SearchHit(NamedTuple):
     """A concept, the name that matched, and how.
 
     how (str): "exact", case, accents and plural aside; "part" of the name; or "near" it, where it
@@ -28,24 +51,26 @@ class Found(NamedTuple):
     how: str
 
 
-def search_concepts(kb: KnowledgeBase, text: str, limit: int = 20) -> list[Found]:
+def search_concepts(kb: KnowledgeBase, text: str, limit: int = 20) -> list[SearchHit]:
     """Find concepts by name.
 
-    RETURNS (List[Found]): exact matches, then names that begin with the text, then others; where
-        there are none, names that are a few letters away.
+    RETURNS (List[SearchHit]): exact matches, then names that begin with the text, then others;
+        where there are none, names that are a few letters away.
     """
-    found: dict[str, Found] = {}
+    hits: dict[str, SearchHit] = {}
     for concept in kb.find(text):
         names = [name.text for name in concept.names if key(name.text) == key(text)]
         matched = text if text in names else names[0] if names else concept.name
-        found[concept.id] = Found(concept.id, concept.name, matched, "exact")
-    if len(found) < limit:
+        hits[concept.id] = SearchHit(concept.id, concept.name, matched, "exact")
+    if len(hits) < limit:
         for concept, name in kb.search(text.strip(), limit):
-            found.setdefault(concept.id, Found(concept.id, concept.name, name.text, "part"))
-    if not found:
-        near = near_names(kb, text, limit)
-        return [Found(one.concept.id, one.concept.name, one.name, "near") for one in near]
-    return list(found.values())[:limit]
+            hit = SearchHit(concept.id, concept.name, name.text, "part")
+            hits.setdefault(concept.id, hit)
+    near = () if hits else near_names(kb, text, limit)
+    return [
+        *list(hits.values())[:limit],
+        *(SearchHit(concept.id, concept.name, name, "near") for concept, name in near),
+    ]
 
 
 def describe_concept(kb: KnowledgeBase, id: str) -> dict[str, Any]:
@@ -61,18 +86,24 @@ def describe_concept(kb: KnowledgeBase, id: str) -> dict[str, Any]:
         knowledge base has no successor.
     """
     steps = kb.history(id)
-    found = steps[-1].replaced_by if steps else id
-    if found not in kb:
-        raise _missing(kb, id, steps)
-    concept = kb[found]
+    id_in_use = steps[-1].replaced_by if steps else id
+    if id_in_use not in kb:
+        if not steps:
+            raise Errors.unknown_concept(path=kb.path, id=id)
+        absent = ", which this knowledge base does not have" if id_in_use else ""
+        raise Errors.retired_for_good(path=kb.path, fate="; ".join(map(say_step, steps)) + absent)
+    concept = kb[id_in_use]
+    relations = kb.relations(concept.id) + [
+        relation for relation in kb.relations(concept.id, inverse=True) if relation.relation != ISA
+    ]
     return {
         "id": concept.id,
         "retired": [step._asdict() for step in steps],
         "name": concept.name,
         "types": list(concept.types),
         "definition": concept.definition,
-        "codes": {name: list(codes) for name, codes in concept.codes.items()},
-        "maps": [one._asdict() for one in kb.maps(concept.id) if any(one[2:])],
+        "codes": {vocabulary: list(codes) for vocabulary, codes in concept.codes.items()},
+        "maps": [code._asdict() for code in kb.maps(concept.id) if any(code[2:])],
         "names": [name._asdict() for name in concept.names],
         "parents": [_named(kb, parent) for parent in concept.parents],
         "children": [_named(kb, child) for child in kb.children(concept.id)],
@@ -80,12 +111,7 @@ def describe_concept(kb: KnowledgeBase, id: str) -> dict[str, Any]:
             {**_named(kb, ancestor), "levels": levels}
             for ancestor, levels in kb.ancestors(concept.id).items()
         ],
-        "relations": [
-            {**_named(kb, one.id), **one._asdict()}
-            for inverse in (False, True)
-            for one in kb.relations(concept.id, inverse=inverse)
-            if not (inverse and one.relation == ISA)
-        ],
+        "relations": [{**_named(kb, other.id), **other._asdict()} for other in relations],
     }
 
 
@@ -97,53 +123,34 @@ def say_step(step: Retired) -> str:
     )
 
 
-def _missing(kb: KnowledgeBase, id: str, steps: Sequence[Retired]) -> MedlinkError:
-    if not steps:
-        return Errors.unknown_concept(path=kb.path, id=id)
-    fate = "; ".join(map(say_step, steps))
-    if steps[-1].replaced_by:
-        fate += ", which this knowledge base does not have"
-    return Errors.retired_for_good(path=kb.path, fate=fate)
-
-
-def _named(kb: KnowledgeBase, id: str) -> dict[str, Any]:
+def _named(kb: KnowledgeBase, id: str) -> dict[str, object]:
     # The filters may have left a parent out.
     return {"id": id, "name": kb[id].name if id in kb else ""}
 
 
-_SCANNED = 1_000_000  # names that are compared one by one, in about two seconds
-_LIKE = 80.0  # the least similarity, of 100 (insertions and deletions by length)
-_LONGEST = 200  # characters of a text that may be a misspelled name
-
-
-class Near(NamedTuple):
-    """A concept and the one of its names that is most similar to a text."""
-
-    concept: Concept
-    name: str
-
-
-def near_names(kb: KnowledgeBase, text: str, limit: int = 20) -> list[Near]:
+def near_names(kb: KnowledgeBase, text: str, limit: int = 20) -> list[tuple[Concept, str]]:
     """Find names that differ from a text in a few letters, the most similar first.
 
     In a large knowledge base, comparing all names would take too long. There, only names that are
     one edit away are found: one letter added, deleted or replaced, or two neighbours swapped.
 
     limit (int): the greatest number of concepts.
+    RETURNS (List[Tuple[Concept, str]]): each concept with the one of its names that is nearest.
     """
     text = text.strip()
     if not 3 <= len(text) <= _LONGEST:
         return []
-    best: dict[str, Near] = {}  # by concept
-    for one in _scan(kb, text, limit) if kb.n_names <= _SCANNED else _look_up(kb, text):
-        best.setdefault(one.concept.id, one)
+    best: dict[str, tuple[Concept, str]] = {}
+    near = _compared(kb, text, limit) if kb.n_names <= _SCANNED else _edited(kb, text)
+    for concept, name in near:
+        best.setdefault(concept.id, (concept, name))
     return list(best.values())[:limit]
 
 
 def one_edit_away(text: str) -> set[str]:
     """List the texts that are one edit away, with the text's own letters and with Latin ones."""
     letters = {*string.ascii_lowercase, *text, " "}
-    halves = [(text[:place], text[place:]) for place in range(len(text) + 1)]
+    halves = [(text[:cut], text[cut:]) for cut in range(len(text) + 1)]
     return {
         *(left + right[1:] for left, right in halves if right),
         *(left + right[1] + right[0] + right[2:] for left, right in halves if len(right) > 1),
@@ -152,76 +159,27 @@ def one_edit_away(text: str) -> set[str]:
     } - {text}
 
 
-def _scan(kb: KnowledgeBase, text: str, limit: int) -> Iterator[Near]:
-    from rapidfuzz import fuzz, process, utils
-
+def _compared(kb: KnowledgeBase, text: str, limit: int) -> Iterator[tuple[Concept, str]]:
     like = process.extract_iter(
-        text, kb.iter_texts(), scorer=fuzz.ratio, processor=utils.default_process,
+        text,
+        kb.iter_texts(),
+        scorer=fuzz.ratio,
+        processor=utils.default_process,
         score_cutoff=_LIKE,
-    )  # fmt: skip
+    )
     # A concept may have several such names, so more names than concepts are asked for.
     best = heapq.nsmallest(
         10 * limit, ((-score, len(name), row, name) for name, score, row in like)
     )
     concepts = kb.name_concepts() if best else ()
-    return (Near(kb.concept_at(int(concepts[row])), name) for _, _, row, name in best)
+    return ((kb.concept_at(int(concepts[row])), name) for _, _, row, name in best)
 
 
-def _look_up(kb: KnowledgeBase, text: str) -> Iterator[Near]:
+def _edited(kb: KnowledgeBase, text: str) -> Iterator[tuple[Concept, str]]:
     for variant in sorted(one_edit_away(key(text))):
         for concept in kb.find(variant):
-            names = [name.text for name in concept.names if key(name.text) == variant]
-            yield Near(concept, names[0] if names else concept.name)
-
-
-# Each query with what it counts. All counts must be 0.
-_MUST_BE_NONE = (
-    ("SELECT count(*) FROM name LEFT JOIN concept ON concept.row = name.concept"
-     " WHERE concept.row IS NULL OR name.row < first_name OR name.row >= first_name + n_names",
-     "names without their concept"),
-    ("SELECT count(*) FROM lookup LEFT JOIN name ON name.row = lookup.name"
-     " WHERE name.row IS NULL", "entries of the exact tier without a name"),
-    ("SELECT count(*) FROM edge LEFT JOIN concept AS above ON above.row = edge.parent"
-     " LEFT JOIN concept AS below ON below.row = edge.child"
-     " WHERE above.row IS NULL OR below.row IS NULL", "steps of the hierarchy that lead nowhere"),
-)  # fmt: skip
-_OF_RELATIONS = (
-    ("SELECT count(*) FROM relation LEFT JOIN concept AS one ON one.row = subject"
-     " LEFT JOIN concept AS other ON other.row = object LEFT JOIN label ON label.row = relation"
-     " WHERE one.row IS NULL OR other.row IS NULL OR label.row IS NULL",
-     "relations that lead nowhere"),
-    ("SELECT count(*) FROM map LEFT JOIN concept ON concept.row = map.concept"
-     " WHERE concept.row IS NULL", "maps of no concept"),
-    ("SELECT abs(count(*) - (SELECT length(edges) / 8 FROM hierarchy)) FROM edge",
-     "steps of the hierarchy that its array has not, or alone has"),
-)  # fmt: skip
-
-
-def verify(kb: KnowledgeBase) -> None:
-    """Read the whole file and check it; takes minutes for the largest terminologies.
-
-    RAISES (MedlinkError): E102 with what is wrong.
-    """
-    problem = _problem(kb.connection, kb)
-    if problem:
-        raise Errors.kb_damaged(path=kb.path, reason=problem)
-
-
-def _problem(db: Connection, kb: KnowledgeBase) -> str:
-    (state,) = db.execute("PRAGMA integrity_check(1)").fetchone()
-    if state != "ok":
-        return str(state)
-    for table, expected in (("concept", len(kb)), ("name", kb.n_names)):
-        count, first, last = db.execute(
-            f"SELECT count(*), coalesce(min(row), 0), coalesce(max(row), -1) FROM {table}"
-        ).fetchone()
-        if (count, first, last) != (expected, 0, expected - 1):
-            return f"{count} rows in the table {table}, {expected} expected"
-    for query, what in (*_MUST_BE_NONE, *_OF_RELATIONS):
-        (count,) = db.execute(query).fetchone()
-        if count:
-            return f"{count} {what}"
-    return ""
+            names = (name.text for name in concept.names if key(name.text) == variant)
+            yield concept, next(names, concept.name)
 
 
 class AmbiguousName(NamedTuple):
@@ -232,11 +190,7 @@ class AmbiguousName(NamedTuple):
 
 
 class Ambiguity(NamedTuple):
-    """The ambiguous names of a knowledge base.
-
-    names (int): how many names several concepts share. worst (List[AmbiguousName]): the names that
-        most concepts share.
-    """
+    """names (int): how many several concepts share. worst: those that most concepts share."""
 
     names: int
     worst: list[AmbiguousName]
@@ -253,14 +207,43 @@ def ambiguity_of(kb: KnowledgeBase, most: int = 20) -> Ambiguity:
     concepts = kb.name_concepts()[rows]
     # Sorted by hash, then by row, so that the names of a concept lie together.
     is_new = np.append(True, (hashes[1:] != hashes[:-1]) | (concepts[1:] != concepts[:-1]))
-    hashes, rows, concepts = (one[is_new[: len(one)]] for one in (hashes, rows, concepts))
+    hashes, rows, concepts = (each[is_new[: len(each)]] for each in (hashes, rows, concepts))
     firsts = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)])
     counts = np.diff(np.append(firsts, len(hashes)))
-    worst = []
-    for place in np.argsort(-counts, kind="stable")[:most].tolist():
-        first, count = int(firsts[place]), int(counts[place])
-        if count > 1:
-            name = kb.name_at(int(rows[first])).text
-            own = concepts[first : first + count].tolist()
-            worst.append(AmbiguousName(name, tuple(kb.concept_at(row).id for row in own)))
+    worst = [
+        AmbiguousName(
+            kb.text_at(int(rows[first])),
+            tuple(kb.brief_at(row)[0] for row in concepts[first : first + count].tolist()),
+        )
+        for nth in np.argsort(-counts, kind="stable")[:most]
+        if (count := int(counts[nth])) > 1
+        for first in [int(firsts[nth])]
+    ]
     return Ambiguity(int((counts > 1).sum()), worst)
+
+
+def verify(kb: KnowledgeBase) -> None:
+    """Read the whole file and check it; takes minutes for the largest terminologies.
+
+    RAISES (MedlinkError): E102 with what is wrong.
+    """
+    if problem := _problem(kb):
+        raise Errors.kb_damaged(path=kb.path, reason=problem)
+
+
+def _problem(kb: KnowledgeBase) -> str:
+    db = kb.connection
+    (state,) = db.execute("PRAGMA integrity_check(1)").fetchone()
+    if state != "ok":
+        return str(state)
+    for table, expected in (("concept", len(kb)), ("name", kb.n_names)):
+        count, first, last = db.execute(
+            f"SELECT count(*), coalesce(min(row), 0), coalesce(max(row), -1) FROM {table}"
+        ).fetchone()
+        if (count, first, last) != (expected, 0, expected - 1):
+            return f"{count} rows in the table {table}, {expected} expected"
+    for query, what in _MUST_BE_NONE:
+        (count,) = db.execute(query).fetchone()
+        if count:
+            return f"{count} {what}"
+    return ""

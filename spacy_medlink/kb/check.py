@@ -4,6 +4,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,77 +16,24 @@ from ..types import BadLine, Concept, Record
 from .readers import FORMATS, read_numbered, tabular
 from .scratch import scratch
 
-PLACE = 1 << 40  # more lines than a file has
-_EDGES = (
-    "SELECT child.row, parent.row FROM above"
-    " JOIN number AS child ON child.id = above.child JOIN number AS parent ON parent.id = parent"
-)
-_LONGEST = 8  # ids named of a cycle
-
-
-def rings(db: sqlite3.Connection) -> Iterator[tuple[list[str], int]]:
-    """Find a cycle in each part of the hierarchy that has one.
-
-    db (Connection): the database of `check`, with the tables `piece` and `above`. Memory: some 40
-        bytes an edge.
-    RETURNS (Iterator): the ids of the cycle, the first repeated at the end ("..." in a long one),
-        and the place of the first id: number of the file * PLACE + line.
-    """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    db.execute(
-        f"CREATE TABLE number AS SELECT id, min(file * {PLACE} + line) AS place,"
-        f" row_number() OVER (ORDER BY min(file * {PLACE} + line), id) - 1 AS row"
-        " FROM piece GROUP BY id"
-    )
-    db.execute("CREATE INDEX number_id ON number (id)")
-    db.execute("CREATE INDEX number_row ON number (row)")
-    (count,) = db.execute("SELECT count(*) FROM number").fetchone()
-    edges = np.fromiter(
-        (row for edge in db.execute(_EDGES) for row in edge), dtype=np.int64
-    ).reshape(-1, 2)
-    if not len(edges):
-        return
-    ones = np.ones(len(edges), dtype=np.int8)
-    graph = csr_array((ones, (edges[:, 0], edges[:, 1])), shape=(count, count))
-    _, part_of = connected_components(graph, connection="strong")
-    loops = edges[edges[:, 0] == edges[:, 1], 0]
-    _, first, sizes = np.unique(part_of, return_index=True, return_counts=True)
-    inside = edges[(part_of[edges[:, 0]] == part_of[edges[:, 1]]) & (edges[:, 0] != edges[:, 1])]
-    above = {int(child): int(parent) for child, parent in inside[::-1]}  # a parent in the cycle
-    found_rows = [[int(loop)] for loop in np.unique(loops)]
-    found_rows += [_ring(one, above) for one in np.sort(first[sizes > 1]).tolist()]
-    for rows in found_rows:
-        query = "SELECT id, place FROM number WHERE row = ?"
-        found = [db.execute(query, (row,)).fetchone() for row in rows[:_LONGEST]]
-        ids = [id for id, _ in found]
-        yield [*ids, "..." if len(rows) > _LONGEST else ids[0]], found[0][1]
-
-
-def _ring(start: int, above: dict[int, int]) -> list[int]:
-    """Walk up until a row comes again; the walk from there on is a cycle."""
-    seen: dict[int, int] = {}
-    row = start
-    while row not in seen:
-        seen[row] = len(seen)
-        row = above[row]
-    return list(seen)[seen[row] :]
-
-
 ERROR, WARNING = "error", "warning"
+_PLACE = 1 << 40  # more lines than a file has: a place is the number of the file * this + line
 _TABLES = """
 CREATE TABLE piece (digest INTEGER PRIMARY KEY, file INT, line INT, id TEXT, folded TEXT);
 CREATE TABLE name (id TEXT, text TEXT, lang TEXT, file INT, line INT);
 CREATE TABLE above (child TEXT, parent TEXT, file INT, line INT);
 """
-_INDICES = """
+_INDICES = f"""
 CREATE INDEX piece_id ON piece (id);
 CREATE INDEX piece_folded ON piece (folded);
 CREATE INDEX name_id ON name (id, text, lang);
+CREATE TABLE number AS SELECT id, min(file * {_PLACE} + line) AS place,
+    row_number() OVER (ORDER BY min(file * {_PLACE} + line), id) - 1 AS row FROM piece GROUP BY id;
+CREATE INDEX number_id ON number (id);
+CREATE INDEX number_row ON number (row);
 """
 _CASE = (
-    f"SELECT folded, id, min(file * {PLACE} + line) AS place FROM piece WHERE folded IN"
+    f"SELECT folded, id, min(file * {_PLACE} + line) AS place FROM piece WHERE folded IN"
     " (SELECT folded FROM piece GROUP BY folded HAVING count(DISTINCT id) > 1)"
     " GROUP BY id ORDER BY folded, place, id"
 )
@@ -98,6 +46,11 @@ _ORPHANS = (
     " (SELECT 1 FROM piece WHERE piece.id = parent) ORDER BY rowid"
 )
 _ALIKE = "SELECT id FROM piece WHERE folded = ? ORDER BY id LIMIT 1"
+_EDGES = (
+    "SELECT child.row, parent.row FROM above"
+    " JOIN number AS child ON child.id = above.child JOIN number AS parent ON parent.id = parent"
+)
+_LONGEST = 8  # ids named of a cycle
 _MOST = 0.9  # share of ids that must look alike before the first line is compared with them
 _SAMPLE = 1_000  # ids
 _HALF = 1 << 63
@@ -131,7 +84,7 @@ class Checked(NamedTuple):
     @property
     def errors(self) -> int:
         """The number of problems that would stop a build."""
-        return sum(one.severity == ERROR for one in self.problems)
+        return sum(problem.severity == ERROR for problem in self.problems)
 
 
 def check_sources(
@@ -146,41 +99,40 @@ def check_sources(
     """
     options = options or {}
     problems: list[Problem] = []
-    names = 0
+    counts = Counter[str]()
     with scratch(_TABLES) as db:
         db.execute("BEGIN")
-        for number, (format, path) in enumerate(sources):
+        for file, (format, path) in enumerate(sources):
             bad: list[BadLine] = []
-            counts: Counter[str] = Counter()
             try:
                 records = read_numbered(format, path, bad, **options)
-                problems += _noted(db, number, str(path), records, format, counts)
-                problems += _header(format, path, options)
+                is_table = FORMATS[format] == "tabular"
+                problems += _of_records(db, file, str(path), records, is_table, counts)
+                problems += _of_header(path, options) if is_table else ()
             except MedlinkError as error:
                 problems.append(Problem(str(path), 0, ERROR, "source", str(error)))
             problems += (
-                Problem(one.path, one.line, ERROR, "bad line", f"{one.problem}, expected "
-                        f"{one.expected}") for one in bad
+                Problem(line.path, line.line, ERROR, "bad line",
+                        f"{line.problem}, expected {line.expected}") for line in bad
             )  # fmt: skip
-            names += counts["names"]
         db.execute("COMMIT")
         db.executescript(_INDICES)
-        problems += _together(db, [str(path) for _, path in sources])
-        (concepts,) = db.execute("SELECT count(DISTINCT id) FROM piece").fetchone()
-    order = {str(path): place for place, (_, path) in enumerate(sources)}
-    problems.sort(key=lambda one: (order.get(one.path, len(order)), one.line, one.severity))
-    return Checked(problems, concepts, names)
+        problems += _of_all(db, [str(path) for _, path in sources])
+        (concepts,) = db.execute("SELECT count(*) FROM number").fetchone()
+    order = {str(path): file for file, (_, path) in enumerate(sources)}
+    problems.sort(key=lambda each: (order.get(each.path, len(order)), each.line, each.severity))
+    return Checked(problems, concepts, counts["names"])
 
 
-def _noted(
+def _of_records(
     db: sqlite3.Connection,
     file: int,
     path: str,
     records: Iterable[tuple[int, Record]],
-    format: str,
+    is_table: bool,
     counts: Counter[str],
 ) -> Iterator[Problem]:
-    """Note in the tables what is compared later; return the problems of the record itself."""
+    """Note in the tables what is compared later; return the problems of the records themselves."""
     for line, record in records:
         if not isinstance(record, Concept):
             continue
@@ -194,90 +146,110 @@ def _noted(
             where += "" if other == file else " of another file"
             yield Problem(path, line, WARNING, "duplicate row", f"the same as {where}")
             continue
-        names = [(record.id, *one, file, line) for one in _further_names(record)]
-        db.executemany("INSERT INTO name VALUES (?,?,?,?,?)", names)
+        # The preferred name is left out once: rows may repeat it.
+        names = [(name.text, name.lang) for name in record.names]
+        preferred = [name for name in names if name[0] == record.name]
+        for name in preferred[:1]:
+            names.remove(name)
+        rows = [(record.id, *name, file, line) for name in names]
+        db.executemany("INSERT INTO name VALUES (?,?,?,?,?)", rows)
         above = [(record.id, parent, file, line) for parent in record.parents]
         db.executemany("INSERT INTO above VALUES (?,?,?,?)", above)
-        if FORMATS[format] == "tabular":
-            yield from _stray(path, line, record)
+        # Unpaired quotation marks, and their effect: line breaks within a name.
+        for text in dict.fromkeys((record.id, *(name.text for name in record.names))):
+            problem = ""
+            if text.count('"') % 2:
+                problem = f"a quotation mark without its other half in {text[:60]!r}"
+            elif "\n" in text:
+                problem = f"a line end within {text[:60]!r}: was a quotation mark not closed?"
+            if problem and is_table:
+                yield Problem(path, line, WARNING, "stray quote", problem)
 
 
-def _further_names(concept: Concept) -> list[tuple[str, str]]:
-    """List the names (text, language) beside the preferred one, which rows may repeat."""
-    names = [(name.text, name.lang) for name in concept.names]
-    first = next((one for one in names if one[0] == concept.name), None)
-    if first is not None:
-        names.remove(first)
-    return names
-
-
-def _stray(path: str, line: int, concept: Concept) -> Iterator[Problem]:
-    """Find unpaired quotation marks, and their effect: line breaks within a name."""
-    for text in dict.fromkeys((concept.id, *(name.text for name in concept.names))):
-        if text.count('"') % 2:
-            said = f"a quotation mark without its other half in {text[:60]!r}"
-            yield Problem(path, line, WARNING, "stray quote", said)
-        elif "\n" in text:
-            said = f"a line end within {text[:60]!r}: was a quotation mark not closed?"
-            yield Problem(path, line, WARNING, "stray quote", said)
-
-
-def _header(format: str, path: Path, options: Mapping[str, Any]) -> Iterator[Problem]:
+def _of_header(path: Path, options: Mapping[str, Any]) -> Iterator[Problem]:
     """Compare the first line of a table with the ids below it: is it a header, or is it data?"""
-    if FORMATS[format] != "tabular":
+    laid_out = tabular.layout_of(path, options.get("columns"))
+    if laid_out is None:
         return
-    found = tabular.layout_of(path, options.get("columns"))
-    if found is None:
-        return
-    layout, first = found
+    layout, first = laid_out
     if layout.unread:
-        said = f"not read, since their headers are not known: {', '.join(layout.unread)[:200]}"
-        yield Problem(str(path), 1, WARNING, "unread columns", said)
-    place = layout.fields["id"]
-    ids = [concept.id for concept in _some(path, options)]
-    own = first[place].strip()
-    if not layout.has_header:
-        ids = ids[1:]
+        headers = ", ".join(layout.unread)[:200]
+        text = f"not read, since their headers are not known: {headers}"
+        yield Problem(str(path), 1, WARNING, "unread columns", text)
+    rows = islice(tabular.numbered(path, [], **options), _SAMPLE)
+    ids = [concept.id for _, concept in rows][0 if layout.has_header else 1 :]
     if len(ids) < 2:
         return
+    header = first[layout.fields["id"]].strip()
     shape, count = Counter(map(_shape, ids)).most_common(1)[0]
     with_digits = sum(any(map(str.isdigit, id)) for id in ids)
-    if layout.has_header and "9" in shape and count >= _MOST * len(ids) and _shape(own) == shape:
-        said = f"taken as a header, but {own!r} looks like an id: name the columns by number"
-        yield Problem(str(path), 1, WARNING, "header", said)
-    elif not layout.has_header and with_digits >= _MOST * len(ids) and own.isalpha():
-        said = f"taken as data, but looks like a header ({', '.join(first)[:100]}): remove it, or "
-        yield Problem(str(path), 1, WARNING, "header", said + "name the columns as it does")
-
-
-def _some(path: Path, options: Mapping[str, Any]) -> Iterator[Concept]:
-    for _, (_, piece) in zip(range(_SAMPLE), tabular.numbered(path, [], **options), strict=False):
-        yield piece
+    if layout.has_header and "9" in shape and count >= _MOST * len(ids) and _shape(header) == shape:
+        text = f"taken as a header, but {header!r} looks like an id: name the columns by number"
+    elif not layout.has_header and with_digits >= _MOST * len(ids) and header.isalpha():
+        text = (
+            f"taken as data, but looks like a header ({', '.join(first)[:100]}): remove it, or "
+            "name the columns as it does"
+        )
+    else:
+        return
+    yield Problem(str(path), 1, WARNING, "header", text)
 
 
 def _shape(id: str) -> str:
     return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "A", id))
 
 
-def _together(db: sqlite3.Connection, paths: Sequence[str]) -> Iterator[Problem]:
+def _of_all(db: sqlite3.Connection, paths: Sequence[str]) -> Iterator[Problem]:
     """Find the problems that only all records together show."""
     first: tuple[str, str] = ("", "")
     for folded, id, place in db.execute(_CASE):
-        file, line = divmod(place, PLACE)
+        file, line = divmod(place, _PLACE)
         if folded != first[0]:
             first = (folded, id)
             continue
-        said = f"the id {id!r} differs from {first[1]!r} in case only"
-        yield Problem(paths[file], line, WARNING, "ids alike", said)
-    for id, text, file, line, count in db.execute(_TWICE):
-        said = f"{id} has the name {text[:60]!r} {count} times"
-        yield Problem(paths[file], line, WARNING, "duplicate name", said)
+        text = f"the id {id!r} differs from {first[1]!r} in case only"
+        yield Problem(paths[file], line, WARNING, "ids alike", text)
+    for id, name, file, line, count in db.execute(_TWICE):
+        text = f"{id} has the name {name[:60]!r} {count} times"
+        yield Problem(paths[file], line, WARNING, "duplicate name", text)
     for child, parent, file, line in db.execute(_ORPHANS).fetchall():
         alike = db.execute(_ALIKE, (parent.casefold(),)).fetchone()
         hint = f"; there is {alike[0]!r}" if alike else ""
-        said = f"the parent {parent!r} of {child} is not there{hint}"
-        yield Problem(paths[file], line, WARNING, "unknown parent", said)
-    for ring, place in rings(db):
-        file, line = divmod(place, PLACE)
-        said = f"{' -> '.join(ring)}: each is below the next"
-        yield Problem(paths[file], line, WARNING, "cycle", said)
+        text = f"the parent {parent!r} of {child} is not there{hint}"
+        yield Problem(paths[file], line, WARNING, "unknown parent", text)
+    for ring in _rings(db):
+        query = "SELECT id, place FROM number WHERE row = ?"
+        members = [db.execute(query, (row,)).fetchone() for row in ring[:_LONGEST]]
+        file, line = divmod(members[0][1], _PLACE)
+        ids = [*(id for id, _ in members), "..." if len(ring) > _LONGEST else members[0][0]]
+        text = f"{' -> '.join(ids)}: each is below the next"
+        yield Problem(paths[file], line, WARNING, "cycle", text)
+
+
+def _rings(db: sqlite3.Connection) -> Iterator[list[int]]:
+    """Find a cycle in each part of the hierarchy that has one: rows of `number`, child to parent.
+
+    Memory: some 40 bytes an edge.
+    """
+    # scipy's graphs take long to import, and only a check needs them.
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    edges = np.fromiter(chain.from_iterable(db.execute(_EDGES)), np.int64).reshape(-1, 2)
+    if not len(edges):
+        return
+    (count,) = db.execute("SELECT count(*) FROM number").fetchone()
+    ones = np.ones(len(edges), dtype=np.int8)
+    graph = csr_array((ones, (edges[:, 0], edges[:, 1])), shape=(count, count))
+    _, part_of = connected_components(graph, connection="strong")
+    yield from ([row] for row in np.unique(edges[edges[:, 0] == edges[:, 1], 0]).tolist())
+    inside = edges[(part_of[edges[:, 0]] == part_of[edges[:, 1]]) & (edges[:, 0] != edges[:, 1])]
+    above = {int(child): int(parent) for child, parent in inside[::-1]}  # a parent in the cycle
+    _, firsts, sizes = np.unique(part_of, return_index=True, return_counts=True)
+    for row in np.sort(firsts[sizes > 1]).tolist():
+        # Walk up until a row comes again; the walk from there on is a cycle.
+        walk: dict[int, int] = {}
+        while row not in walk:
+            walk[row] = len(walk)
+            row = above[row]
+        yield list(walk)[walk[row] :]

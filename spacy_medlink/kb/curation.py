@@ -14,8 +14,8 @@ from ..errors import Errors
 from ..types import BadLines, Concept, Name, Record, Retired
 from ..util.json_text import read_json, write_json
 from .filters import name_identity, names_of, with_names
-from .readers.fields import FieldError, identifier, storable, surface
-from .readers.lines import numbered_lines, report
+from .readers.fields import FieldError, identifier, sound, storable, surface
+from .readers.lines import filled_lines
 
 _LINES_KEPT = 10
 
@@ -224,14 +224,12 @@ def read_curation(path: Path, bad_lines: BadLines = None) -> Curation:
         raise Errors.source_missing(path=path)
     rules: list[Rule] = []
     forced: dict[tuple[_Identity, str], Rule] = {}
-    for number, line in numbered_lines(path, bad_lines):
-        if not line.strip() or (number == 1 and line.lower().split("\t")[0] == _COLUMNS[0]):
-            continue
-        try:
-            rule = _rule(number, _decode(line) if line.lstrip()[0] == "{" else _cells(line))
-        except FieldError as error:
-            report(path, number, error.problem, error.expected, bad_lines)
-            continue
+    lines = (
+        (number, (number, line))
+        for number, line in filled_lines(path, bad_lines)
+        if not (number == 1 and line.lower().split("\t")[0] == _COLUMNS[0])
+    )
+    for number, rule in sound(path, lines, _rule, bad_lines):
         if rule.action == "force":
             other = forced.setdefault((name_identity(rule.name), rule.lang), rule)
             if other.id != rule.id:
@@ -243,7 +241,9 @@ def read_curation(path: Path, bad_lines: BadLines = None) -> Curation:
     return Curation(rules)
 
 
-def _rule(line: int, data: dict[str, Any]) -> Rule:
+def _rule(numbered_line: tuple[int, str]) -> Rule:
+    number, line = numbered_line
+    data = _decode(line) if line.lstrip()[0] == "{" else _cells(line)
     unknown = set(data) - set(_COLUMNS)
     values = {column: data.get(column) or "" for column in _COLUMNS}
     if unknown or not all(isinstance(value, str) for value in values.values()):
@@ -256,8 +256,8 @@ def _rule(line: int, data: dict[str, Any]) -> Rule:
     if action == RETIRE:
         if name:
             raise FieldError(f"a name, {name[:60]!r}, where a concept is retired", _EXPECTED)
-        return Rule(line, action, "", id)
-    return Rule(line, action, surface(name), id, lang.lower())
+        return Rule(number, action, "", id)
+    return Rule(number, action, surface(name), id, lang.lower())
 
 
 def _cells(line: str) -> dict[str, Any]:

@@ -4,144 +4,20 @@ Joins over the two files compare the concepts. Names that a concept has lost or 
 a temporary file, to see which of them have moved to another concept.
 """
 
-import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..types import ISA
 from .gold import GoldMention, read_gold
 from .knowledge_base import KnowledgeBase
+from .schema import load_codes, load_list
 from .scratch import scratch
 
-NameRow = tuple[str, str, str, str, bool]
-"""Text, language, source, term type, obsolete."""
-
-_FACTS = ("source", "term type", "obsolete")
-
-
-class Change(NamedTuple):
-    """One difference.
-
-    kind (str): "concept new", "concept retired", "concept merged", "concept vanished" (gone, and
-        the new base has no history of it), "concept renamed", "codes changed", "types changed",
-        "parents changed", "definition changed", "relations changed" (without the hierarchy) and
-        "maps changed" (both only if both bases have them); "name new", "name dropped", "name
-        moved"; for names that stay "name source changed", "name term type changed", "name obsolete
-        changed", "name language changed"; "successor changed" (of a retired id); "gold merged",
-        "gold lost", "gold gained" (an id found again), "gold unknown" (in neither), "gold findable"
-        and "gold unfindable" (an exact match of the mention has a gold id only now, or no longer).
-    id, other (str): the concept, and the concept that replaces it or now has its name.
-    text, lang (str): the name, or the mention; the preferred name where a fact has changed.
-    label (str): the vocabulary of codes that have changed, or the relation.
-    before, after (str): what has changed; values of a list are joined with ", ".
-    """
-
-    kind: str
-    id: str
-    other: str = ""
-    text: str = ""
-    lang: str = ""
-    label: str = ""
-    before: str = ""
-    after: str = ""
-
-
-class Facts(NamedTuple):
-    """Columns of a concept, as its table has them."""
-
-    types: str
-    codes: str
-    parents: str
-    definition: str
-
-
-def fact_changes(id: str, name: str, old: Facts, new: Facts) -> Iterator[Change]:
-    """List the changes of a concept's facts; another order of values is no change.
-
-    name (str): its preferred name now.
-    """
-    if old.codes != new.codes:
-        had, has = _mapping(old.codes), _mapping(new.codes)
-        yield from value_changes("codes changed", id, name, had, has)
-    for kind, one, other in (
-        ("types", old.types, new.types),
-        ("parents", old.parents, new.parents),
-    ):
-        before, after = _list(one), _list(other)
-        if one != other and set(before) != set(after):
-            yield _change(f"{kind} changed", id, name, before, after)
-    if old.definition != new.definition:
-        said = (old.definition, new.definition)
-        yield Change("definition changed", id, text=name, before=said[0], after=said[1])
-
-
-def name_changes(
-    id: str, had: Sequence[NameRow], has: Sequence[NameRow]
-) -> tuple[list[Change], list[tuple[str, str]], list[tuple[str, str]]]:
-    """Compare the names of a concept.
-
-    RETURNS: the changes of names that stay; the names (text, language) that were dropped; the names
-        that are new.
-    """
-    before = {name[:2]: name for name in had}
-    after = {name[:2]: name for name in has}
-    found = [
-        Change(f"name {fact} changed", id, "", *key, before=_said(one), after=_said(other))
-        for key in before if key in after
-        for fact, one, other in zip(_FACTS, before[key][2:], after[key][2:], strict=True)
-        if one != other
-    ]  # fmt: skip
-    gone = [key for key in before if key not in after]
-    come = [key for key in after if key not in before]
-    for text, lang in list(gone):
-        langs = [other for own, other in come if own == text]
-        if len(langs) == 1 and sum(own == text for own, _ in gone) == 1:
-            found.append(
-                Change("name language changed", id, "", text, langs[0], before=lang, after=langs[0])
-            )
-            gone.remove((text, lang))
-            come.remove((text, langs[0]))
-    return found, gone, come
-
-
-def value_changes(
-    kind: str,
-    id: str,
-    name: str,
-    old: Mapping[str, Collection[str]],
-    new: Mapping[str, Collection[str]],
-) -> Iterator[Change]:
-    """List the labels whose sets of values differ, such as vocabularies and their codes."""
-    for label in sorted({*old, *new}):
-        before, after = old.get(label, ()), new.get(label, ())
-        if set(before) != set(after):
-            yield _change(kind, id, name, before, after)._replace(label=label)
-
-
-def _change(kind: str, id: str, name: str, old: Iterable[str], new: Iterable[str]) -> Change:
-    return Change(kind, id, text=name, before=", ".join(old), after=", ".join(new))
-
-
-def _list(text: str) -> list[str]:
-    return list(json.loads(text)) if text else []
-
-
-def _mapping(text: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = json.loads(text) if text else {}
-    return found
-
-
-def _said(value: Any) -> str:
-    return ("obsolete" if value else "in use") if isinstance(value, bool) else str(value)
-
-
-__all__ = ["Change", "KbDiff", "Total", "changes", "diff", "gold_changes"]
-
+_OF_NAMES = ("source", "term type", "obsolete")
 _TABLES = """
 CREATE TABLE gone (text TEXT, lang TEXT, id TEXT);
 CREATE TABLE come (text TEXT, lang TEXT, id TEXT);
@@ -183,6 +59,36 @@ _UNMATCHED = (
     " WHERE theirs.text = mine.text AND theirs.lang = mine.lang) ORDER BY rowid"
 )
 
+_NameKey = tuple[str, str]  # text and language
+_NameRow = tuple[str, str, str, str, str]  # then source, term type, and "in use" or "obsolete"
+
+
+class Change(NamedTuple):
+    """One difference.
+
+    kind (str): "concept new", "concept retired", "concept merged", "concept vanished" (gone, and
+        the new base has no history of it), "concept renamed", "codes changed", "types changed",
+        "parents changed", "definition changed", "relations changed" (without the hierarchy) and
+        "maps changed" (both only if both bases have them); "name new", "name dropped", "name
+        moved"; for names that stay "name source changed", "name term type changed", "name obsolete
+        changed", "name language changed"; "successor changed" (of a retired id); "gold merged",
+        "gold lost", "gold gained" (an id found again), "gold unknown" (in neither), "gold findable"
+        and "gold unfindable" (an exact match of the mention has a gold id only now, or no longer).
+    id, other (str): the concept, and the concept that replaces it or now has its name.
+    text, lang (str): the name, or the mention; the preferred name where a fact has changed.
+    label (str): the vocabulary of codes that have changed, or the relation.
+    before, after (str): what has changed; values of a list are joined with ", ".
+    """
+
+    kind: str
+    id: str
+    other: str = ""
+    text: str = ""
+    lang: str = ""
+    label: str = ""
+    before: str = ""
+    after: str = ""
+
 
 @dataclass(frozen=True)
 class Total:
@@ -213,9 +119,9 @@ class KbDiff:
     totals: list[Total] = field(default_factory=list)
     labels: dict[str, Counter[str]] = field(default_factory=dict)
 
-    def note(self, found: Iterable[Change], examples: int) -> None:
+    def note(self, changes: Iterable[Change], examples: int) -> None:
         """Count changes, and keep the first of each kind."""
-        for change in found:
+        for change in changes:
             self.counts[change.kind] += 1
             if label := change.label or change.lang:
                 self.labels.setdefault(change.kind, Counter())[label] += 1
@@ -234,178 +140,202 @@ def diff(
     RAISES (MedlinkError): E164 without room for temporary files, E107 and E401-E404 for the file
         of gold mentions.
     """
-    found = KbDiff(totals=list(_totals(old, new)))
-    found.note(changes(old, new), examples)
-    if gold is not None:
-        verdict = gold_verdict(old, new)
-        for mention in mentions_of(gold):
-            found.gold_links += len(mention.ids)
-            found.note(verdict(mention), examples)
-    return found
+    result = KbDiff(totals=list(_totals(old, new)))
+    result.note(changes(old, new), examples)
+    for mention in _mentions_of(gold) if gold is not None else ():
+        result.gold_links += len(mention.ids)
+        result.note(_of_mention(old, new, mention), examples)
+    return result
 
 
 def changes(old: KnowledgeBase, new: KnowledgeBase) -> Iterator[Change]:
     """Stream the differences: concepts first, in the order of their rows, then names."""
-    labels = {"old": old.labels, "new": new.labels}
     with scratch(_TABLES) as db:
-        for name, base in (("old", old), ("new", new)):
-            uri = base.path.absolute().as_uri() + "?mode=ro&immutable=1"
-            db.execute(f"ATTACH ? AS {name}", (uri,))
+        for alias, kb in (("old", old), ("new", new)):
+            uri = kb.path.absolute().as_uri() + "?mode=ro&immutable=1"
+            db.execute(f"ATTACH ? AS {alias}", (uri,))
+        before, after = _Side(db, "old", old.labels), _Side(db, "new", new.labels)
         db.execute("BEGIN")
-        yield from _lone_concepts(db, new, labels)
-        yield from _shared_concepts(db, labels)
-        for id, before, after in db.execute(_SUCCESSORS):
-            yield Change("successor changed", id, before=before, after=after)
+        yield from _lone_concepts(db, before, after, new)
+        yield from _shared_concepts(db, before, after)
+        for id, heir, other_heir in db.execute(_SUCCESSORS):
+            yield Change("successor changed", id, before=heir, after=other_heir)
         db.execute("COMMIT")
         db.executescript(_INDICES)
-        yield from _named(db, "name moved", _MOVED)
-        yield from _named(db, "name dropped", _UNMATCHED.format(one="gone", other="come"))
-        yield from _named(db, "name new", _UNMATCHED.format(one="come", other="gone"))
+        for kind, query in (
+            ("name moved", _MOVED),
+            ("name dropped", _UNMATCHED.format(one="gone", other="come")),
+            ("name new", _UNMATCHED.format(one="come", other="gone")),
+        ):
+            for row in db.execute(query):
+                yield Change(kind, *row)
 
 
 def _totals(old: KnowledgeBase, new: KnowledgeBase) -> Iterator[Total]:
     """List the counts of both, including equal ones."""
     yield Total("concepts", "", len(old), len(new))
     yield Total("names", "", old.n_names, new.n_names)
-    retired = [int(base.manifest.get("retired", 0)) for base in (old, new)]
+    retired = [int(kb.manifest.get("retired", 0)) for kb in (old, new)]
     yield Total("retired ids", "", *retired)
-    for what, one, other in (
+    for what, before, after in (
         ("names by language", old.manifest.get("by_lang", {}), new.manifest.get("by_lang", {})),
         ("names by source", old.manifest.get("by_source", {}), new.manifest.get("by_source", {})),
         ("concepts with codes", old.count_codes(), new.count_codes()),
         ("relations", old.manifest.get("by_relation", {}), new.manifest.get("by_relation", {})),
     ):
-        for label in sorted({*one, *other}):
-            yield Total(what, label, one.get(label, 0), other.get(label, 0))
+        for label in sorted({*before, *after}):
+            yield Total(what, label, before.get(label, 0), after.get(label, 0))
 
 
-_Labels = Mapping[str, Mapping[int, str]]
+class _Side(NamedTuple):
+    """One of the two knowledge bases, attached to the database under an alias."""
+
+    db: sqlite3.Connection
+    alias: str
+    labels: Mapping[int, str]
+
+    def names(self, first: int, count: int) -> list[_NameRow]:
+        """List the names of a concept."""
+        rows = self.db.execute(_NAMES.format(base=self.alias), (first, first + count))
+        text_of = self.labels
+        return [
+            (text, text_of[lang], text_of[source], text_of[tty], "obsolete" if old else "in use")
+            for text, lang, source, tty, old in rows
+        ]
+
+    def relations(self, row: int) -> dict[str, dict[str, None]]:
+        """List a concept's relations without those of the hierarchy (see "parents changed")."""
+        related: dict[str, dict[str, None]] = {}
+        for relation, other in self.db.execute(_RELATED.format(base=self.alias), (row,)):
+            related.setdefault(self.labels[relation], {})[other] = None
+        related.pop(ISA, None)
+        return related
+
+    def maps(self, row: int) -> dict[str, dict[str, None]]:
+        """List a concept's mapped codes with their relation ("E11 broader"), by vocabulary."""
+        mapped: dict[str, dict[str, None]] = {}
+        for vocabulary, code, relation in self.db.execute(_MAPPED.format(base=self.alias), (row,)):
+            text = f"{code} {self.labels[relation]}".strip()
+            mapped.setdefault(self.labels[vocabulary], {})[text] = None
+        return mapped
 
 
-def _lone_concepts(db: sqlite3.Connection, new: KnowledgeBase, labels: _Labels) -> Iterator[Change]:
-    for id, name, *place in db.execute(_ONLY_IN.format(one="new", other="old")):
-        _note(db, "come", id, [row[:2] for row in _names(db, "new", labels, *place)])
+def _lone_concepts(
+    db: sqlite3.Connection, before: _Side, after: _Side, new: KnowledgeBase
+) -> Iterator[Change]:
+    for id, name, *rows in db.execute(_ONLY_IN.format(one="new", other="old")):
+        _note(db, "come", id, [row[:2] for row in after.names(*rows)])
         yield Change("concept new", id, text=name)
-    for id, name, *place in db.execute(_ONLY_IN.format(one="old", other="new")):
-        _note(db, "gone", id, [row[:2] for row in _names(db, "old", labels, *place)])
-        successor = new.resolve(id)
-        if successor:
+    for id, name, *rows in db.execute(_ONLY_IN.format(one="old", other="new")):
+        _note(db, "gone", id, [row[:2] for row in before.names(*rows)])
+        if successor := new.resolve(id):
             yield Change("concept merged", id, successor, name)
         else:
-            known = db.execute("SELECT 1 FROM new.retired WHERE id = ?", (id,)).fetchone()
-            yield Change("concept retired" if known else "concept vanished", id, text=name)
+            query = "SELECT 1 FROM new.retired WHERE id = ?"
+            is_retired = db.execute(query, (id,)).fetchone()
+            yield Change("concept retired" if is_retired else "concept vanished", id, text=name)
 
 
-def _shared_concepts(db: sqlite3.Connection, labels: _Labels) -> Iterator[Change]:
-    for id, old_row, new_row, *rest in db.execute(_SHARED):
-        old_name, new_name, first, count, new_first, new_count, *facts = rest
-        had = _names(db, "old", labels, first, count)
-        has = _names(db, "new", labels, new_first, new_count)
-        found: list[Change] = []
-        if had != has:
-            found, gone, come = name_changes(id, had, has)
+def _shared_concepts(db: sqlite3.Connection, before: _Side, after: _Side) -> Iterator[Change]:
+    for id, old_row, new_row, old_name, name, *rest in db.execute(_SHARED):
+        old_names, new_names = before.names(*rest[:2]), after.names(*rest[2:4])
+        of_names: list[Change] = []
+        if old_names != new_names:
+            of_names, gone, come = _name_changes(id, old_names, new_names)
             _note(db, "gone", id, gone)
             _note(db, "come", id, come)
-        if old_name != new_name:
-            yield Change("concept renamed", id, id, f"{old_name} -> {new_name}")
-        if facts[:4] != facts[4:]:
-            yield from fact_changes(id, new_name, Facts(*facts[:4]), Facts(*facts[4:]))
-        was, now = _related(db, "old", labels, old_row), _related(db, "new", labels, new_row)
-        yield from value_changes("relations changed", id, new_name, was, now)
-        was, now = _mapped(db, "old", labels, old_row), _mapped(db, "new", labels, new_row)
-        yield from value_changes("maps changed", id, new_name, was, now)
-        yield from found
+        if old_name != name:
+            yield Change("concept renamed", id, id, f"{old_name} -> {name}")
+        if rest[4:8] != rest[8:]:
+            yield from _fact_changes(id, name, rest[4:8], rest[8:])
+        for kind, had, has in (
+            ("relations changed", before.relations(old_row), after.relations(new_row)),
+            ("maps changed", before.maps(old_row), after.maps(new_row)),
+        ):
+            yield from _value_changes(kind, id, name, had, has)
+        yield from of_names
 
 
-def _names(
-    db: sqlite3.Connection, base: str, labels: _Labels, first: int, count: int
-) -> list[NameRow]:
-    text_of = labels[base]
-    rows = db.execute(_NAMES.format(base=base), (first, first + count))
-    return [
-        (text, text_of[lang], text_of[source], text_of[tty], bool(obsolete))
-        for text, lang, source, tty, obsolete in rows
+def _fact_changes(id: str, name: str, old: Sequence[str], new: Sequence[str]) -> Iterator[Change]:
+    """Compare types, codes, parents and definition; another order of values is no change."""
+    codes = [load_codes(facts[1]) for facts in (old, new)]
+    yield from _value_changes("codes changed", id, name, *codes)
+    for kind, column in (("types changed", 0), ("parents changed", 2)):
+        values = [{"": load_list(facts[column])} for facts in (old, new)]
+        yield from _value_changes(kind, id, name, *values)
+    if old[3] != new[3]:
+        yield Change("definition changed", id, text=name, before=old[3], after=new[3])
+
+
+def _value_changes(
+    kind: str,
+    id: str,
+    name: str,
+    old: Mapping[str, Collection[str]],
+    new: Mapping[str, Collection[str]],
+) -> Iterator[Change]:
+    """List the labels whose sets of values differ, such as vocabularies and their codes."""
+    for label in sorted({*old, *new}):
+        had, has = old.get(label, ()), new.get(label, ())
+        if set(had) != set(has):
+            yield Change(kind, id, "", name, "", label, ", ".join(had), ", ".join(has))
+
+
+def _name_changes(
+    id: str, old: Sequence[_NameRow], new: Sequence[_NameRow]
+) -> tuple[list[Change], list[_NameKey], list[_NameKey]]:
+    """List the changes of names that stay, the names that were dropped, and those that are new."""
+    before, after = ({name[:2]: name[2:] for name in names} for names in (old, new))
+    staying = [
+        Change(f"name {what} changed", id, "", *name, before=had, after=has)
+        for name in before
+        if name in after
+        for what, had, has in zip(_OF_NAMES, before[name], after[name], strict=True)
+        if had != has
     ]
+    gone = [name for name in before if name not in after]
+    come = [name for name in after if name not in before]
+    for text, lang in list(gone):
+        langs = [lang_now for new_text, lang_now in come if new_text == text]
+        if len(langs) == 1 and sum(old_text == text for old_text, _ in gone) == 1:
+            staying.append(
+                Change("name language changed", id, "", text, langs[0], before=lang, after=langs[0])
+            )
+            gone.remove((text, lang))
+            come.remove((text, langs[0]))
+    return staying, gone, come
 
 
-def _related(
-    db: sqlite3.Connection, base: str, labels: _Labels, row: int
-) -> dict[str, dict[str, None]]:
-    """List a concept's relations without those of the hierarchy (see "parents changed")."""
-    found: dict[str, dict[str, None]] = {}
-    for relation, other in db.execute(_RELATED.format(base=base), (row,)):
-        found.setdefault(labels[base][relation], {})[other] = None
-    found.pop(ISA, None)
-    return found
-
-
-def _mapped(
-    db: sqlite3.Connection, base: str, labels: _Labels, row: int
-) -> dict[str, dict[str, None]]:
-    """List a concept's mapped codes with their relation ("E11 broader"), by vocabulary."""
-    found: dict[str, dict[str, None]] = {}
-    for vocabulary, code, relation in db.execute(_MAPPED.format(base=base), (row,)):
-        said = f"{code} {labels[base][relation]}"
-        found.setdefault(labels[base][vocabulary], {})[said.strip()] = None
-    return found
-
-
-def _note(db: sqlite3.Connection, table: str, id: str, names: Iterable[tuple[str, str]]) -> None:
+def _note(db: sqlite3.Connection, table: str, id: str, names: Iterable[_NameKey]) -> None:
     db.executemany(f"INSERT INTO {table} VALUES (?,?,?)", [(*name, id) for name in names])
-
-
-def _named(db: sqlite3.Connection, kind: str, query: str) -> Iterator[Change]:
-    for row in db.execute(query):
-        yield Change(kind, *row)
 
 
 def gold_changes(old: KnowledgeBase, new: KnowledgeBase, gold: Path) -> Iterator[Change]:
     """Stream what becomes of the links of a gold file, mention by mention."""
-    verdict = gold_verdict(old, new)
-    for mention in mentions_of(gold):
-        yield from verdict(mention)
+    return (change for mention in _mentions_of(gold) for change in _of_mention(old, new, mention))
 
 
-def mentions_of(gold: Path) -> Iterator[GoldMention]:
-    """Stream the mentions of a gold file."""
+def _mentions_of(gold: Path) -> Iterator[GoldMention]:
     return (mention for document in read_gold(gold) for mention in document.mentions)
 
 
-def gold_verdict(
-    old: KnowledgeBase, new: KnowledgeBase
-) -> Callable[[GoldMention], Iterator[Change]]:
-    """Make the function that says what changes for a mention; equal mentions are looked up once."""
-    find_old, find_new = _finder(old), _finder(new)
-
-    @lru_cache(maxsize=1 << 16)
-    def fate(id: str) -> tuple[str, str]:
-        before, after = id in old, id in new
-        if before == after:
-            return ("", "") if before else ("gold unknown", "")
-        if after:
-            return "gold gained", ""
-        successor = new.resolve(id)
-        return ("gold merged", successor) if successor else ("gold lost", "")
-
-    def verdict(mention: GoldMention) -> Iterator[Change]:
-        wanted = set(mention.ids)
-        for id in mention.ids:
-            kind, successor = fate(id)
-            if kind:
-                yield Change(kind, id, successor, mention.text)
-            wanted.add(successor)
-        was = not wanted.isdisjoint(find_old(mention.text))
-        is_now = not wanted.isdisjoint(find_new(mention.text))
-        if was != is_now:
-            kind = "gold findable" if is_now else "gold unfindable"
-            yield Change(kind, "|".join(mention.ids), text=mention.text)
-
-    return verdict
-
-
-def _finder(base: KnowledgeBase) -> Callable[[str], frozenset[str]]:
-    @lru_cache(maxsize=1 << 16)
-    def find(text: str) -> frozenset[str]:
-        return frozenset(concept.id for concept in base.find(text))
-
-    return find
+def _of_mention(old: KnowledgeBase, new: KnowledgeBase, mention: GoldMention) -> Iterator[Change]:
+    """List what changes for a mention: of its ids, and whether its text finds one of them."""
+    wanted = set(mention.ids)
+    for id in mention.ids:
+        was_there, is_there = id in old, id in new
+        successor = ""
+        if was_there and not is_there:
+            successor = new.resolve(id) or ""
+            kind = "gold merged" if successor else "gold lost"
+        else:
+            kind = "" if was_there else "gold gained" if is_there else "gold unknown"
+        if kind:
+            yield Change(kind, id, successor, mention.text)
+        wanted.add(successor)
+    was_findable, is_findable = (
+        any(concept.id in wanted for concept in kb.find(mention.text)) for kb in (old, new)
+    )
+    if was_findable != is_findable:
+        kind = "gold findable" if is_findable else "gold unfindable"
+        yield Change(kind, "|".join(mention.ids), text=mention.text)

@@ -28,7 +28,7 @@ class Filters:
     allow_ids, deny_ids (Tuple[str, ...]): the only concepts to keep; concepts to leave out.
     allow_names, deny_names (Tuple[str, ...]): the same for names, compared without regard to case,
         accents and punctuation, except that short forms keep their case ("ALL" is not "all").
-    RAISES (MedlinkError): E162 for an unknown group, E163 when nothing could pass.
+    RAISES (MedlinkError): E213 for an unknown group, E163 when nothing could pass.
     """
 
     languages: tuple[str, ...] = ()

@@ -6,8 +6,6 @@ whose text may be missing, a bare mention `{"mention", "ids", "lang", "type"}`, 
 Prodigy has exported. A `.json` file is an export of MedCATtrainer or Label Studio.
 """
 
-import gzip
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,14 +13,14 @@ from typing import Any, NamedTuple
 from ..errors import Errors
 from ..types import BadLine, BadLines
 from ..util.json_text import read_json, write_json
-from .gold_formats import FOREIGN, foreign_kind, is_export, is_prodigy, of_prodigy, read_export
-from .readers.lines import open_source, raw_lines
+from .gold_formats import FOREIGN, foreign_format, is_export, is_prodigy, of_prodigy, read_export
+from .readers.fields import FieldError
+from .readers.lines import DAMAGED, open_source, raw_lines
 
 _EXPECTED = (
     'a document {"text", "mentions": [{"start", "end", "mention", "ids"}]} or a mention '
     '{"mention", "ids"}'
 )
-_DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
 class GoldMention(NamedTuple):
@@ -55,10 +53,6 @@ class GoldDocument(NamedTuple):
     named: bool = True
 
 
-class _ProblemError(Exception):
-    """A problem of a line."""
-
-
 def read_gold(
     path: str | Path,
     *,
@@ -76,28 +70,40 @@ def read_gold(
     repeated (Optional[List[BadLine]]): collects documents with the id of an earlier document.
     RAISES (MedlinkError): E107 no file, E401 a line and E417 an export that cannot be read, E402
         offsets past the text, E403 a mismatch when `strict`, E404 no mention in the whole file,
-        E408 a repeated id of documents when `strict`, E418 a format that must be converted.
+        E403 a repeated id of documents when `strict`, E418 a format that must be converted.
     """
     path = Path(path)
-    if kind := foreign_kind(path):
-        raise Errors.foreign_gold(path=path, kind=kind, name=FOREIGN[kind].corpus)
+    if corpus := foreign_format(path):
+        raise Errors.foreign_gold(path=path, kind=corpus, name=FOREIGN[corpus].corpus)
     if not path.is_file():
         raise Errors.source_missing(path=path)
-    found = 0
-    lines: dict[str, int] = {}
-    for number, line in gold_lines(path):
-        if not line.strip():
+    any_mention = False
+    first_lines: dict[str, int] = {}
+
+    def note(collected: BadLines, line: int, problem: str) -> None:
+        if strict:
+            raise Errors.gold_mismatch(path=path, line=line, problem=problem)
+        if collected is not None:
+            collected.append(BadLine(str(path), line, problem))
+
+    for line, text in gold_lines(path):
+        if not text.strip():
             continue
         try:
-            document = _document(line, number)
-        except _ProblemError as problem:
-            raise _bad(path, number, problem) from problem
-        _check_id(path, document, lines, strict, repeated)
-        for place, mention in enumerate(document.mentions, 1):
-            _check_offsets(path, document, place, mention, strict, mismatches)
-        found += len(document.mentions)
+            document = _document(text, line)
+        except FieldError as error:
+            raise _bad(path, line, error.problem) from error
+        # Bare mentions need no id, and several may share one.
+        if document.named and (document.text is not None or len(document.mentions) > 1):
+            first = first_lines.setdefault(document.doc_id, line)
+            if first != line:
+                note(repeated, line, f"the document {document.doc_id!r} is in line {first} already")
+        for nth, mention in enumerate(document.mentions, 1):
+            if problem := _misplaced(path, document, nth, mention):
+                note(mismatches, line, problem)
+            any_mention = True
         yield document
-    if not found:
+    if not any_mention:
         raise Errors.no_gold(path=path)
 
 
@@ -152,7 +158,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
                 yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             raise _bad(path, number, f"not UTF-8 at byte {error.start} of the line") from error
-        except _DAMAGED as error:
+        except DAMAGED as error:
             raise _bad(path, number + 1, f"damaged gzip data ({error})") from error
 
 
@@ -160,101 +166,65 @@ def _bad(path: Path, line: int, problem: object) -> Exception:
     return Errors.bad_gold_line(path=path, line=line, problem=problem, expected=_EXPECTED)
 
 
-def _document(line: str, number: int) -> GoldDocument:
+def _document(text: str, line: int) -> GoldDocument:
     try:
-        data = read_json(line)
+        data = read_json(text)
     except ValueError as error:
-        raise _ProblemError(f"not JSON ({error})") from error
+        raise FieldError(f"not JSON ({error})", _EXPECTED) from error
     data = _object(data, "the line")
     if is_prodigy(data):
-        data = _of_prodigy(data)
-    text = data.get("text")
-    if text is not None and not isinstance(text, str):
-        raise _ProblemError('"text" is not a string')
-    if "mentions" in data:
-        items = data["mentions"]
-        if not isinstance(items, list):
-            raise _ProblemError('"mentions" is not a list')
-        mentions = tuple(_mention(item, text, place) for place, item in enumerate(items, 1))
+        try:
+            data = of_prodigy(data)
+        except (LookupError, TypeError, AttributeError) as error:
+            problem = f"no task of Prodigy ({type(error).__name__}: {error})"
+            raise FieldError(problem, _EXPECTED) from error
+    whole = data.get("text")
+    if whole is not None and not isinstance(whole, str):
+        raise FieldError('"text" is not a string', _EXPECTED)
+    mentions: tuple[GoldMention, ...]
+    if "mentions" not in data:
+        mentions, whole = (_mention(data, None, 1),), None
+    elif isinstance(data["mentions"], list):
+        mentions = tuple(_mention(item, whole, nth) for nth, item in enumerate(data["mentions"], 1))
     else:
-        mentions, text = (_mention(data, None, 1),), None
+        raise FieldError('"mentions" is not a list', _EXPECTED)
     doc_id, lang = _string(data, "doc_id"), _string(data, "lang") or "en"
-    return GoldDocument(doc_id or str(number), text, lang, mentions, number, bool(doc_id))
+    return GoldDocument(doc_id or str(line), whole, lang, mentions, line, bool(doc_id))
 
 
-def _of_prodigy(data: dict[str, Any]) -> dict[str, Any]:
-    try:
-        return of_prodigy(data)
-    except (LookupError, TypeError, AttributeError) as error:
-        raise _ProblemError(f"no task of Prodigy ({type(error).__name__}: {error})") from error
-
-
-def _mention(item: Any, text: str | None, place: int) -> GoldMention:
-    data = _object(item, f"mention {place}")
+def _mention(item: object, text: str | None, nth: int) -> GoldMention:
+    data = _object(item, f"mention {nth}")
     ids = data.get("ids")
     if not isinstance(ids, list) or not all(isinstance(id, str) and id.strip() for id in ids):
-        raise _ProblemError(f'"ids" of mention {place} is not a list of ids')
+        raise FieldError(f'"ids" of mention {nth} is not a list of ids', _EXPECTED)
     start, end = data.get("start", -1), data.get("end", -1)
     if type(start) is not int or type(end) is not int:
-        raise _ProblemError(f'"start" or "end" of mention {place} is not a whole number')
-    said = data.get("mention")
-    if said is None and text is not None and (start, end) != (-1, -1):
-        said = text[max(start, 0) : max(end, 0)]  # the offsets are checked later
-    if not isinstance(said, str):
-        raise _ProblemError(f'mention {place} has no "mention"')
-    ids = tuple(dict.fromkeys(id.strip() for id in ids))
-    return GoldMention(said, ids, start, end, _string(data, "type"))
+        raise FieldError(f'"start" or "end" of mention {nth} is not a whole number', _EXPECTED)
+    mention = data.get("mention")
+    if mention is None and text is not None and (start, end) != (-1, -1):
+        mention = text[max(start, 0) : max(end, 0)]  # the offsets are checked later
+    if not isinstance(mention, str):
+        raise FieldError(f'mention {nth} has no "mention"', _EXPECTED)
+    distinct = tuple(dict.fromkeys(id.strip() for id in ids))
+    return GoldMention(mention, distinct, start, end, _string(data, "type"))
 
 
-def _check_id(
-    path: Path,
-    document: GoldDocument,
-    lines: dict[str, int],
-    strict: bool,
-    repeated: BadLines,
-) -> None:
-    """Check that no earlier document has the same id; bare mentions need no id."""
-    if not document.named or (document.text is None and len(document.mentions) < 2):
-        return
-    first = lines.setdefault(document.doc_id, document.line)
-    if first == document.line:
-        return
-    if strict:
-        raise Errors.repeated_doc(
-            path=path, line=document.line, doc_id=document.doc_id, first=first
-        )
-    if repeated is not None:
-        problem = f"the document {document.doc_id!r} is in line {first} already"
-        repeated.append(BadLine(str(path), document.line, problem))
+def _misplaced(path: Path, document: GoldDocument, nth: int, mention: GoldMention) -> str:
+    """Say how a mention differs from the text at its offsets; "" where it does not.
 
-
-def _check_offsets(
-    path: Path,
-    document: GoldDocument,
-    place: int,
-    mention: GoldMention,
-    strict: bool,
-    mismatches: BadLines,
-) -> None:
-    """Check offsets against the text; a mention without offsets is a bare mention."""
+    A mention without offsets is a bare mention. RAISES (MedlinkError): E402 outside of the text.
+    """
     text, start, end = document.text, mention.start, mention.end
     if (start, end) == (-1, -1):
-        return
+        return ""
     if not 0 <= start <= end or (text is not None and end > len(text)):
+        length = "unknown" if text is None else len(text)
         raise Errors.gold_offsets(
-            path=path, line=document.line, place=place, start=start, end=end,
-            length="unknown" if text is None else len(text),
-        )  # fmt: skip
-    if text is None or text[start:end] == mention.text:
-        return
-    hint = _hint(text, mention)
-    if strict:
-        raise Errors.gold_mismatch(
-            path=path, line=document.line, place=place, start=start, end=end, hint=hint
+            path=path, line=document.line, place=nth, start=start, end=end, length=length
         )
-    if mismatches is not None:
-        problem = f"mention {place} is not the text at {start}-{end} ({hint})"
-        mismatches.append(BadLine(str(path), document.line, problem))
+    if text is None or text[start:end] == mention.text:
+        return ""
+    return f"mention {nth} is not the text at {start}-{end} ({_hint(text, mention)})"
 
 
 def _hint(text: str, mention: GoldMention) -> str:
@@ -263,7 +233,7 @@ def _hint(text: str, mention: GoldMention) -> str:
         return "they differ in case only"
     after = text.find(mention.text, mention.start) if mention.text else -1
     before = text.rfind(mention.text, 0, mention.end) if mention.text else -1
-    shifts = [place - mention.start for place in (before, after) if place >= 0]
+    shifts = [at - mention.start for at in (before, after) if at >= 0]
     if not shifts:
         return "the text does not hold it"
     shift = min(shifts, key=abs)
@@ -271,9 +241,9 @@ def _hint(text: str, mention: GoldMention) -> str:
     return f"it stands {abs(shift):,} characters {way}" if shift else "it is longer or shorter"
 
 
-def _object(data: Any, what: str) -> dict[str, Any]:
+def _object(data: object, what: str) -> dict[str, Any]:
     if not isinstance(data, dict):
-        raise _ProblemError(f"{what} is not an object")
+        raise FieldError(f"{what} is not an object", _EXPECTED)
     return data
 
 
@@ -282,5 +252,5 @@ def _string(data: dict[str, Any], name: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str | int):
-        raise _ProblemError(f'"{name}" is not a string')
+        raise FieldError(f'"{name}" is not a string', _EXPECTED)
     return str(value)

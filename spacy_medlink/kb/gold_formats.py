@@ -205,18 +205,15 @@ FOREIGN = {
 }
 
 
-def foreign_kind(path: Path) -> str:
+def foreign_format(path: Path) -> str:
     """Name the format of a file, or of the first known file in a directory; "" for none."""
-    files = islice(sorted(path.glob("*")), _FILES) if path.is_dir() else [path]
-    return next(filter(None, map(_kind, files)), "")
-
-
-def _kind(path: Path) -> str:
-    start = b""
-    with (
-        suppress(OSError, EOFError),
-        (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file,
-    ):
-        start = file.read(_SHOWN)
-    text = start.decode("utf-8-sig", "replace")
-    return next((name for name, one in FOREIGN.items() if one.begins.match(text)), "")
+    for file in islice(sorted(path.glob("*")), _FILES) if path.is_dir() else [path]:
+        start = b""
+        opener = gzip.open if file.suffix == ".gz" else open
+        with suppress(OSError, EOFError), opener(file, "rb") as opened:
+            start = opened.read(_SHOWN)
+        text = start.decode("utf-8-sig", "replace")
+        for name, foreign in FOREIGN.items():
+            if foreign.begins.match(text):
+                return name
+    return ""

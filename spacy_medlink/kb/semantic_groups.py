@@ -33,12 +33,13 @@ GROUPS = {
 def types_of(groups: Iterable[str]) -> frozenset[str]:
     """List the semantic types of groups, such as "DISO" (disorders).
 
-    RAISES (MedlinkError): E162 for a group that the UMLS does not have.
+    RAISES (MedlinkError): E213 for a group that the UMLS does not have.
     """
     found: set[str] = set()
     for group in groups:
         if group.upper() not in GROUPS:
-            raise Errors.unknown_group(group=group, known=", ".join(GROUPS))
+            known = ", ".join(GROUPS)
+            raise Errors.unknown_in_filter(what="semantic group", value=group, near=known)
         found.update(GROUPS[group.upper()].split())
     return frozenset(found)
 

@@ -13,12 +13,13 @@ import srsly
 from ..types import BadLines, CodeMap, Concept, Record
 from ..util.files import sha256_of
 from ..util.outputs import marked
-from .readers.fields import FieldError, identifier
+from .readers.fields import FieldError, identifier, sound
 from .readers.lines import numbered_lines, report
 from .readers.rows import delimiter_of, rows_of
 from .readers.xrefs import code_of, compact, relation_of_match
 from .rekey import scheme_of
 from .scratch import scratch
+from .vocabularies import by_vocabulary
 
 _TABLES = """
 CREATE TABLE map (
@@ -114,14 +115,11 @@ def _mapped(db: sqlite3.Connection, concept: Concept) -> Concept:
     rows = db.execute(_OF_ONE, _pair_of(concept) or ("", "")).fetchall()
     if not rows:
         return concept
-    codes = {vocabulary: dict.fromkeys(own) for vocabulary, own in concept.codes.items()}
-    maps = dict.fromkeys(concept.maps)
-    for vocabulary, code, relation, source, note, *place in rows:
-        codes.setdefault(vocabulary, {})[code] = None
-        maps[CodeMap(vocabulary, code, relation, source, note)] = None
-        db.execute("INSERT OR IGNORE INTO used VALUES (?,?)", place)
-    own = {vocabulary: tuple(values) for vocabulary, values in codes.items()}
-    return replace(concept, codes=own, maps=tuple(maps))
+    db.executemany("INSERT OR IGNORE INTO used VALUES (?,?)", (row[5:] for row in rows))
+    own = ((vocabulary, code) for vocabulary, codes in concept.codes.items() for code in codes)
+    codes = by_vocabulary([*own, *(row[:2] for row in rows)])
+    maps = dict.fromkeys([*concept.maps, *(CodeMap(*row[:5]) for row in rows)])
+    return replace(concept, codes=codes, maps=tuple(maps))
 
 
 def _pair_of(concept: Concept) -> _Pair | None:
@@ -165,12 +163,8 @@ def _rows(path: Path, bad_lines: BadLines) -> Iterator[_Row]:
     known = (facts.get("curie_map") or {}).items()
     prefixes = {prefix: base for prefix, base in known if isinstance(base, str)}
     source = _source(facts, path)
-    for number, row in rows:
-        try:
-            if found := _row(number, row, columns, prefixes):
-                yield found._replace(source=source)
-        except FieldError as error:
-            report(path, number, error.problem, error.expected, bad_lines)
+    for number, mapping in sound(path, rows, lambda row: _row(row, columns, prefixes), bad_lines):
+        yield mapping._replace(line=number, source=source)
 
 
 def _comments(
@@ -247,9 +241,7 @@ def _source(facts: Mapping[str, Any], path: Path) -> str:
     return called[1] if called and last.isprintable() else ""
 
 
-def _row(
-    number: int, cells: list[str], columns: list[str], prefixes: Mapping[str, str]
-) -> _Row | None:
+def _row(cells: list[str], columns: list[str], prefixes: Mapping[str, str]) -> _Row | None:
     """Read a row; None for one without a usable mapping."""
     if len(cells) != len(columns):
         raise FieldError(f"{len(cells)} columns", f"{len(columns)} as in the header")
@@ -266,7 +258,7 @@ def _row(
     subject, object = (_pairs(id, prefixes) for id in ids)
     confidence = row.get("confidence")
     note = f"confidence {confidence}" if confidence else ""
-    return _Row(number, subject, object, relation, note) if subject != object else None
+    return _Row(0, subject, object, relation, note) if subject != object else None
 
 
 def _pairs(id: str, prefixes: Mapping[str, str]) -> tuple[_Pair, ...]:

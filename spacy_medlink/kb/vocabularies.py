@@ -1,6 +1,7 @@
 """Vocabularies and languages: one name for each, however a source spells it."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -66,6 +67,14 @@ def canonical(vocabulary: str) -> str:
     spellings = (vocabulary, *(release[1] for release in (dated, numbered) if release))
     known = next(filter(None, (_NAMES.get(_folded(one)) for one in spellings)), "")
     return known or (dated[1] if dated and dated[2] else vocabulary)
+
+
+def by_vocabulary(codes: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """Sort (vocabulary, code) by vocabulary; each code once, in the order in which they came."""
+    sorted_codes: dict[str, dict[str, None]] = {}
+    for vocabulary, code in codes:
+        sorted_codes.setdefault(vocabulary, {})[code] = None
+    return {vocabulary: tuple(own) for vocabulary, own in sorted_codes.items()}
 
 
 def by_shape(id: str) -> str:

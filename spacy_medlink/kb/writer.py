@@ -15,6 +15,7 @@ from ..text.normalisation import ENTITY, without_entities
 from ..types import ISA, BadLine, CodeMap, Concept, Name, Relation, Retired
 from . import schema
 from .lookup import LookupSorter
+from .vocabularies import by_vocabulary
 
 _CHUNK = 20_000
 # Relations wait in a temporary SQLite file until the rows of their target concepts are known.
@@ -319,17 +320,18 @@ def unite(pieces: list[Concept]) -> Concept:
     """Merge records of one id: the preferred name of the first, the names and codes of all."""
     if len(pieces) == 1:
         return pieces[0]
-    codes: dict[str, tuple[str, ...]] = {}
-    for piece in pieces:
-        for vocabulary, values in piece.codes.items():
-            codes[vocabulary] = _ordered((*codes.get(vocabulary, ()), *values))
     return Concept(
         id=pieces[0].id,
         name=pieces[0].name,
         names=tuple(name for piece in pieces for name in piece.names),
         types=_ordered(value for piece in pieces for value in piece.types),
         definition=next((piece.definition for piece in pieces if piece.definition), ""),
-        codes=codes,
+        codes=by_vocabulary(
+            (vocabulary, code)
+            for piece in pieces
+            for vocabulary, codes in piece.codes.items()
+            for code in codes
+        ),
         parents=_ordered(value for piece in pieces for value in piece.parents),
         relations=tuple(dict.fromkeys(one for piece in pieces for one in piece.relations)),
         maps=tuple(dict.fromkeys(one for piece in pieces for one in piece.maps)),

@@ -51,7 +51,7 @@ class Linker:
     def of(cls, parts: Parts, settings: LinkSettings | None = None) -> "Linker":
         """Make a linker of parts.
 
-        RAISES (MedlinkError): E162, E213 for filters with names that the knowledge base lacks.
+        RAISES (MedlinkError): E213 for filters with names that the knowledge base lacks.
         """
         settings = settings or LinkSettings()
         retrieval = Retrieval(
@@ -105,7 +105,7 @@ class Linker:
         k (int): concepts wanted of each. keep (int): concepts kept, where that is more.
         only (Only): a filter of this call, beside the settings.
         force (bool): do not search outside.
-        RAISES (MedlinkError): E162, E213 for a filter with names that the knowledge base lacks.
+        RAISES (MedlinkError): E213 for a filter with names that the knowledge base lacks.
         """
         scopes = self._scopes(mentions, only)
         keys = self._keys(mentions, scopes, k, keep)
@@ -157,7 +157,7 @@ class Linker:
             mention even if a concept outside the filters matches better; None as the settings say.
         keep (int): candidates to keep for an evaluation, where that is more than the settings
             want; it does not change the link.
-        RAISES (MedlinkError): E162, E213 for a filter with names that the knowledge base lacks.
+        RAISES (MedlinkError): E213 for a filter with names that the knowledge base lacks.
         """
         settings = self.settings
         force = settings.force_within_filter if force is None else force

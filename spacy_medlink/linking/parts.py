@@ -77,6 +77,6 @@ class Parts:
     def scopes(self, settings: ScopeSettings) -> Scopes:
         """Make the scopes of entity labels.
 
-        RAISES (MedlinkError): E162, E213 for filters with names that the knowledge base lacks.
+        RAISES (MedlinkError): E213 for filters with names that the knowledge base lacks.
         """
         return Scopes(self.filters, self.facets, settings, self.memory is not None)

@@ -61,7 +61,7 @@ class Scopes:
 
     filters, facets: None if the engine has no knowledge base: filters are then impossible, and
         ties go by rows. with_labels (bool): whether the memory tells labels apart.
-    RAISES (MedlinkError): E162, E213 for settings with names that nothing has.
+    RAISES (MedlinkError): E213 for settings with names that nothing has.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Scopes:
         """Get the scope of an entity label.
 
         only (Only): filter of one call, beside the settings.
-        RAISES (MedlinkError): E162, E213 for a filter with names that nothing has.
+        RAISES (MedlinkError): E213 for a filter with names that nothing has.
         """
         types = (self._settings.labels or {}).get(label)
         of_label = Filter.of(types=types) if types else None

@@ -90,7 +90,7 @@ class NameFilters:
     def mask(self, selection: Selection) -> Mask | None:
         """Make the mask of a selection; None where every name passes.
 
-        RAISES (MedlinkError): E162 for an unknown group, E213 for an unknown type, source or
+        RAISES (MedlinkError): E213 for an unknown group, E213 for an unknown type, source or
             language, with the nearest known ones; E224 for a wrong expression, E106 for an unknown
             id in an expression.
         """

@@ -84,7 +84,7 @@ def test_what_is_wrong_is_said_before_anything_is_replaced(tmp_path, tiny_kb, ti
         "E101": {"kb": tmp_path / "missing.kb"},
         "E102": {"kb": tiny_encoder / "config.json"},
         "E205": {"encoder": tmp_path / "missing"},
-        "E207": {"encoder": tiny_encoder, "pooling": "max"},
+        "E302": {"encoder": tiny_encoder, "pooling": "max"},
         "E209": {"encoder": tiny_encoder, "index": "IVF4096,PQ48"},
         "E201": {"update": tmp_path / "missing"},
     }

@@ -154,7 +154,7 @@ def test_documents_of_one_id(run: Run, fail: Fail, tiny_assets: Assets, tmp_path
     gold = _write(tmp_path / "gold.jsonl", NOTE, NOTE)
     result = run("evaluate", tiny_assets.path, gold, "--tiers", "exact")
     assert result.stderr.startswith("[W403] 1 documents have an id that another has")
-    fail("E408", "evaluate", tiny_assets.path, gold, "--strict")
+    fail("E403", "evaluate", tiny_assets.path, gold, "--strict")
 
 
 def test_end_to_end(run: Run, tiny_assets: Assets, gold: Path, tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_two_documents_with_one_id(
     # They are told apart all the same: three documents, three mentions.
     assert (metrics["gold"]["documents"], metrics["gold"]["repeated_documents"]) == (3, 1)
     assert metrics["n"] == 3
-    assert "line 3" in fail("E408", "evaluate", tiny_assets.path, gold, "--strict")
+    assert "line 3" in fail("E403", "evaluate", tiny_assets.path, gold, "--strict")
 
 
 def test_offsets_past_the_end(fail: Fail, tiny_assets: Assets, tmp_path: Path) -> None:

@@ -220,7 +220,7 @@ def test_bad_input(fail: Fail, tmp_path: Path, obo: Path, jsonl: Path) -> None:
     assert "empty.jsonl" in fail("E104", *build, "jsonl", empty)
     assert "filters" in fail("E104", *build, "jsonl", jsonl, "--types", "T999")
     fail("E101", *build, "jsonl", jsonl, "--update", tmp_path / "none.kb")
-    fail("E162", *build, "jsonl", jsonl, "--groups", "NOSUCH")
+    fail("E213", *build, "jsonl", jsonl, "--groups", "NOSUCH")
     fail("E107", *build, "jsonl", jsonl, "--deny-ids", tmp_path / "nosuch")
     for option in ("--allow-ids", "--allow-names"):
         assert f"leave {option} out" in fail("E669", *build, "jsonl", jsonl, option, empty)

@@ -62,7 +62,7 @@ def test_nothing_is_loaded_before_it_is_needed(tmp_path):
         model.initialize()
     with pytest.raises(MedlinkError, match="E205"):
         model.predict(TEXTS)
-    with pytest.raises(MedlinkError, match="E207"):
+    with pytest.raises(MedlinkError, match="E302"):
         transformer_bi_encoder("some", pooling="max")
 
 

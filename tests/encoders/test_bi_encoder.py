@@ -271,7 +271,7 @@ def test_code_in_the_directory_is_not_run(tmp_path, tiny_encoder):
 
 @pytest.mark.parametrize("pooling", ["max", "CLS", " "])
 def test_unknown_pooling(tiny_encoder, pooling):
-    with pytest.raises(MedlinkError, match=r"E207.*'mean' or 'cls'"):
+    with pytest.raises(MedlinkError, match=r"E302.*'mean' or 'cls'"):
         BiEncoder.load(tiny_encoder, pooling=pooling)
 
 

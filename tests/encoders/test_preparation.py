@@ -73,7 +73,7 @@ def test_an_unknown_normal_form_is_refused(cased, tmp_path) -> None:
     path = _saved(cased, LOWER, tmp_path / "encoder")
     settings = path / "medlink_encoder.json"
     settings.write_text(settings.read_text().replace("lower_case", "normalisation"))
-    with pytest.raises(MedlinkError, match="E250"):
+    with pytest.raises(MedlinkError, match="E302"):
         BiEncoder.load(path)
 
 

@@ -80,7 +80,7 @@ def test_no_first_row_is_swallowed(tmp_path: Path) -> None:
         out=tmp_path / "x.kb", sources=[("csv", path)], options={"columns": columns}
     )
     assert [one.id for one in KnowledgeBase(tmp_path / "x.kb")] == ["1", "2"]
-    with pytest.raises(MedlinkError, match=r"E131.*1, Fever"):
+    with pytest.raises(MedlinkError, match=r"E161.*1, Fever"):
         build_knowledge_base(out=tmp_path / "x.kb", sources=[("csv", path)])
 
 

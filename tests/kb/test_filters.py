@@ -134,7 +134,7 @@ def test_nothing_could_pass() -> None:
 
 
 def test_unknown_group() -> None:
-    with pytest.raises(MedlinkError, match=r"E162.*'DISEASE'.*DISO"):
+    with pytest.raises(MedlinkError, match=r"E213.*'DISEASE'.*DISO"):
         Filters(groups=("DISEASE",))
 
 

@@ -167,7 +167,7 @@ def test_documents_of_one_id_are_counted_or_refused(tmp_path: Path) -> None:
     ]
     with pytest.raises(MedlinkError, match=r"line 4: the document '7' is in line 1") as caught:
         list(read_gold(path, strict=True))
-    assert caught.value.code == "E408"
+    assert caught.value.code == "E403"
 
 
 def test_documents_without_an_id_are_not_repeated(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ class TestBadRecords:
         assert [(bad.path, bad.line) for bad in bad_lines] == [(str(path), line)]
 
     def test_nothing_there(self, tmp_path):
-        with pytest.raises(MedlinkError, match="E153"):
+        with pytest.raises(MedlinkError, match="E160"):
             records_of(tmp_path)
 
 

@@ -32,13 +32,13 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
 )  # fmt: skip
 def test_misspelled_names(kb: KnowledgeBase, text: str, name: str) -> None:
     found = near_names(kb, text)
-    assert (found[0].name if found else "") == name
+    assert (found[0][1] if found else "") == name
 
 
 def test_each_concept_comes_once_the_most_similar_first(kb: KnowledgeBase) -> None:
     found = near_names(kb, "Hypertensio")
-    assert [one.concept.id for one in found] == ["A:2", "A:3"]
-    assert found[0].name == "Hypertension"
+    assert [concept.id for concept, _ in found] == ["A:2", "A:3"]
+    assert found[0][1] == "Hypertension"
     assert len(near_names(kb, "Hypertensio", limit=1)) == 1
 
 
@@ -48,8 +48,8 @@ def test_a_large_terminology_is_not_read_through(
     """A fixed number of look-ups, whatever its size."""
     monkeypatch.setattr(browse, "_SCANNED", 3)
     monkeypatch.setattr(KnowledgeBase, "iter_texts", lambda self: pytest.fail("reads all names"))
-    assert [one.name for one in near_names(kb, "hypertentsion")] == ["Hypertension"]
-    assert [one.name for one in near_names(kb, "fevre")] == ["Fever"]
+    assert [name for _, name in near_names(kb, "hypertentsion")] == ["Hypertension"]
+    assert [name for _, name in near_names(kb, "fevre")] == ["Fever"]
     assert near_names(kb, "diabtes melitus") == [], "two edits are too many"
 
 

@@ -223,7 +223,7 @@ class TestPlaces:
 
     def test_nowhere(self, tmp_path):
         (tmp_path / "README.txt").write_text("nothing")
-        with pytest.raises(MedlinkError, match="E151"):
+        with pytest.raises(MedlinkError, match="E160"):
             records_of(tmp_path)
 
     @pytest.mark.parametrize("cut", [10, 200])

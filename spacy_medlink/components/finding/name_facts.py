@@ -74,7 +74,7 @@ class NameFacts:
             concepts, of several the first in the alphabet; None for no labels.
         choice (Choice): which names may be found. lang (str): of the pipeline.
         forms (Optional[Forms]): of the words of names; None to learn those that the choice needs.
-        RAISES (MedlinkError): E106, E162, E213 for a choice with an unknown concept, type,
+        RAISES (MedlinkError): E106, E213 for a choice with an unknown concept, type,
             group or language.
         """
         concept = assets.filters.name_concept

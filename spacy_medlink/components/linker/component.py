@@ -136,7 +136,7 @@ class MedicalLinker(PicklablePipe):
         filters: `types`, `sources`, `languages`, `allow`, `deny`, `within` of this call, beside the
             settings.
         RETURNS (List[List[Link]]): for each Doc, a link for each of its spans, in their order.
-        RAISES (MedlinkError): E162, E213 for a filter with a value that the knowledge base does not
+        RAISES (MedlinkError): E213 for a filter with a value that the knowledge base does not
             have, E106, E224 for an expression.
         """
         self.rebuild_index()

@@ -22,7 +22,7 @@ FORMATS = {
     "obo": "obo",
     "omop": "omop",
     "owl": "rdf",
-    "scispacy": "scispacy",
+    "scispacy": "jsonl",
     "skos": "rdf",
     "snomed": "snomed",
     "tsv": "tabular",

@@ -6,8 +6,9 @@ from itertools import groupby
 from pathlib import Path
 
 from ...types import BadLines, Concept, Name, Record, Retired
-from .fields import FieldError, identifier, surface
-from .lines import numbered_lines, report
+from ..vocabularies import by_vocabulary
+from .fields import FieldError, identifier, sound, surface
+from .lines import filled_lines
 from .xrefs import code_by_shape
 
 _JOINED = re.compile(r"[|+]")
@@ -25,19 +26,9 @@ def read(
     lang, source (str): language and source of all names, because the format has neither.
     RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects it.
     """
-    lines = _parsed(path, bad_lines)
-    for _, group in groupby(lines, key=lambda line: line[0][0]):
+    rows = sound(path, filled_lines(path, bad_lines), _split, bad_lines, _EXPECTED)
+    for _, group in groupby((row for _, row in rows), key=lambda row: row[0][0]):
         yield from _records(list(group), lang, source)
-
-
-def _parsed(path: Path, bad_lines: BadLines) -> Iterator[tuple[list[str], str]]:
-    for number, line in numbered_lines(path, bad_lines):
-        if not line or line.isspace():
-            continue
-        try:
-            yield _split(line)
-        except FieldError as error:
-            report(path, number, error.problem, _EXPECTED, bad_lines)
 
 
 def _split(line: str) -> tuple[list[str], str]:
@@ -53,14 +44,11 @@ def _split(line: str) -> tuple[list[str], str]:
 def _records(lines: list[tuple[list[str], str]], lang: str, source: str) -> Iterator[Record]:
     names = [name for _, name in lines]
     id, *others = dict.fromkeys(id for ids, _ in lines for id in ids)
-    codes: dict[str, list[str]] = {}
-    for vocabulary, code in filter(None, map(code_by_shape, (id, *others))):
-        codes.setdefault(vocabulary, []).append(code)
     yield Concept(
         id=id,
         name=names[0],
         names=tuple(Name(name, lang, source) for name in names),
-        codes={vocabulary: tuple(values) for vocabulary, values in codes.items()},
+        codes=by_vocabulary(filter(None, map(code_by_shape, (id, *others)))),
     )
     for other in others:
         yield Retired(other, id, "alternative")

@@ -2,9 +2,10 @@
 
 import html
 import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ...types import BadLines, Record, Retired
 from .lines import report
@@ -21,6 +22,10 @@ _INLINE = r"i|b|u|em|strong|sub|sup|span|font|small|a"
 _TAG = re.compile(rf"</?(?:(?P<inline>{_INLINE})|br|p|div|li|ul)(?:\s+\w+=[^<>]*)?\s*/?>", re.I)
 
 
+Read = TypeVar("Read")
+Raw = TypeVar("Raw")
+
+
 class FieldError(Exception):
     """The problem of a line, and what was expected instead."""
 
@@ -28,6 +33,28 @@ class FieldError(Exception):
         super().__init__(problem, expected)
         self.problem = problem
         self.expected = expected
+
+
+def sound(
+    path: Path,
+    rows: Iterable[tuple[int, Raw]],
+    read: Callable[[Raw], Read | None],
+    bad_lines: BadLines,
+    expected: str = "",
+) -> Iterator[tuple[int, Read]]:
+    """Read numbered rows one by one; those with a FieldError are reported.
+
+    read (Callable): returns None for a row to pass over. expected (str): if all rows are of one
+        form, which is what the report says.
+    """
+    for line, row in rows:
+        try:
+            record = read(row)
+        except FieldError as error:
+            report(path, line, error.problem, expected or error.expected, bad_lines)
+        else:
+            if record is not None:
+                yield line, record
 
 
 def identifier(text: str, what: str = "id") -> str:

@@ -53,7 +53,7 @@ def _columns(path: Path) -> dict[str, str | int]:
     if {"id", "name"} <= found.keys():
         return found
     if first and (len(first) != len(_BARE) or found):
-        raise Errors.no_column(path=path, column="code", found=", ".join(first)[:500])
+        raise Errors.no_column(path=path, column="'code'", found=", ".join(first)[:500])
     return _BARE
 
 

@@ -10,9 +10,9 @@ from ...errors import Errors, Warnings
 from ...types import ISA, BadLines, Concept, Name, Record, Relation
 from ...util.telling import tell
 from ..writer import united
-from .fields import FieldError, cell, identifier, surface
+from .fields import FieldError, cell, identifier, sound, surface
 from .icd11 import is_tabulation, read_entities, read_tabulation
-from .lines import numbered_lines, report
+from .lines import filled_lines
 from .rows import read_table
 
 _ENOUGH = 0.8  # share of a list's codes that must be codes of its edition: others are headings
@@ -161,7 +161,7 @@ def read(
         that needs a header and has none, E105 for a bad line, unless `bad_lines` collects it.
     """
     # Several lines are tested, because the first one may be damaged.
-    lines = [line for _, line in islice(_filled(path, [], []), 20)]
+    lines = [line for _, line in islice(filled_lines(path, [], []), 20)]
     if lines and lines[0].lstrip()[:1] in ("{", "["):
         yield from read_entities(path, bad_lines, lang, source or ICD11.vocabulary)
         return
@@ -209,30 +209,28 @@ def _concepts(entries: Iterator[_Entry], edition: Edition, lang: str) -> Iterato
 
 def _order_file(path: Path, bad_lines: BadLines, western: list[int]) -> Iterator[_Entry]:
     expected = "an order number, a code, 0 or 1, a short and a long description in fixed columns"
-    for number, line in _filled(path, bad_lines, western):
-        try:
-            if not _ORDER.match(line):
-                raise FieldError("not a line of an order file", expected)
-            short, long = line[16:76].strip(), line[77:].strip()
-            name = surface(long or short, "description")
-            kind = "code" if line[14] == "1" else "category"
-            yield _Entry(identifier(line[6:13], "code"), name, short, kind)
-        except FieldError as error:
-            report(path, number, error.problem, error.expected, bad_lines)
+
+    def entry(line: str) -> _Entry:
+        if not _ORDER.match(line):
+            raise FieldError("not a line of an order file", expected)
+        short, long = line[16:76].strip(), line[77:].strip()
+        name = surface(long or short, "description")
+        kind = "code" if line[14] == "1" else "category"
+        return _Entry(identifier(line[6:13], "code"), name, short, kind)
+
+    rows = sound(path, filled_lines(path, bad_lines, western), entry, bad_lines)
+    return (row for _, row in rows)
 
 
 def _code_file(path: Path, bad_lines: BadLines, western: list[int]) -> Iterator[_Entry]:
-    for number, line in _filled(path, bad_lines, western):
+    def entry(line: str) -> _Entry:
         match = _CODE_FILE.fullmatch(line.rstrip())
         if match is None:
-            report(path, number, "no code and description", "`A000    Cholera ...`", bad_lines)
-        else:
-            yield _Entry(match[1], match[2])
+            raise FieldError("no code and description", "`A000    Cholera ...`")
+        return _Entry(match[1], match[2])
 
-
-def _filled(path: Path, bad_lines: BadLines, western: list[int]) -> Iterator[tuple[int, str]]:
-    lines = numbered_lines(path, bad_lines, western)
-    return ((number, line) for number, line in lines if line.strip())
+    rows = sound(path, filled_lines(path, bad_lines, western), entry, bad_lines)
+    return (row for _, row in rows)
 
 
 def _table(path: Path, bad_lines: BadLines, _: list[int]) -> Iterator[_Entry]:
@@ -246,19 +244,20 @@ def _table(path: Path, bad_lines: BadLines, _: list[int]) -> Iterator[_Entry]:
     name = name if name is not None else (0 if code == 1 else 1)
     data = chain([first], rows) if code is None else rows
     if width < 2 or (code is None and width > 2):
-        raise Errors.no_column(path=path, column="code", found=", ".join(first[1])[:500])
-    for number, cells in data:
-        try:
-            if len(cells) != width:
-                raise FieldError(f"{len(cells)} columns", f"{width} columns as in the first line")
-            kind_of = "" if kind is None else cell(cells[kind]).lower()
-            if kind_of not in _REMARKS:
-                # In the topography, levels are numbers; rows of other kinds are inclusions.
-                tty = "PT" if kind_of in ("", "title") or kind_of.isdigit() else "SY"
-                id = identifier(cell(cells[code or 0]), "code")
-                yield _Entry(id, surface(cell(cells[name], is_name=True)), tty=tty)
-        except FieldError as error:
-            report(path, number, error.problem, error.expected, bad_lines)
+        raise Errors.no_column(path=path, column="'code'", found=", ".join(first[1])[:500])
+
+    def entry(cells: list[str]) -> _Entry | None:
+        if len(cells) != width:
+            raise FieldError(f"{len(cells)} columns", f"{width} columns as in the first line")
+        struct = "" if kind is None else cell(cells[kind]).lower()
+        if struct in _REMARKS:
+            return None
+        # In the topography, levels are numbers; rows of other kinds are inclusions.
+        tty = "PT" if struct in ("", "title") or struct.isdigit() else "SY"
+        id = identifier(cell(cells[code or 0]), "code")
+        return _Entry(id, surface(cell(cells[name], is_name=True)), tty=tty)
+
+    yield from (row for _, row in sound(path, data, entry, bad_lines))
 
 
 def _place(headers: list[str], known: tuple[str, ...]) -> int | None:

@@ -1,15 +1,13 @@
 """A pull parser, with line numbers, for JSON documents that are too large for memory."""
 
-import gzip
 import json
 import re
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ...errors import Errors
-from .lines import open_source
+from .lines import DAMAGED, open_source
 
 _CHUNK = 1 << 20
 _LONGEST = 1 << 26  # characters of one value
@@ -141,7 +139,7 @@ class JsonStream:
     def _more(self, size: int) -> None:
         try:
             raw = self._carry + self._file.read(size)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        except DAMAGED as error:
             raise self.error(f"damaged gzip data ({error})", "a complete gzip file") from error
         self._ended = len(raw) == len(self._carry)
         text = ""

@@ -1,4 +1,4 @@
-"""JSON Lines: one concept a line, a superset of the format of scispaCy's knowledge bases."""
+"""JSON Lines, one concept a line, and the JSON list of concepts that scispaCy has."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,8 +6,9 @@ from typing import Any
 
 from ...types import ISA, BadLines, Concept, Name, Record, Relation, Retired
 from ...util.json_text import read_json
-from .fields import FieldError, identifier, storable, without_blank_names
-from .lines import numbered_lines, report
+from .fields import FieldError, identifier, sound, storable, without_blank_names
+from .json_stream import JsonStream
+from .lines import filled_lines
 
 EXPECTED = (
     'an object with "concept_id" (a string), "canonical_name" (a string), and "aliases" or "names"'
@@ -15,33 +16,46 @@ EXPECTED = (
 
 
 def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
-    """Stream the concepts of a `.jsonl` or `.jsonl.gz` file.
+    """Stream the concepts of a `.jsonl` or `.json` file, plain or `.gz`.
 
-    A line is a retired id if its `replaced_by` is an id, or is "" and the line has no names.
-    RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects it; if only a name is
-        empty, the rest of the line is kept.
+    A record is a retired id if its `replaced_by` is an id, or is "" and there are no names.
+    RAISES (MedlinkError): E105 for a bad record, unless `bad_lines` collects it; if only a name is
+        empty, the rest is kept. Always E105 where a list is not JSON.
     """
     return (record for _, record in numbered(path, bad_lines))
 
 
 def numbered(path: Path, bad_lines: BadLines = None) -> Iterator[tuple[int, Record]]:
     """Stream the records of `read`, each with its line number."""
-    for number, line in numbered_lines(path, bad_lines):
-        if not line.strip():
-            continue
-        try:
-            record = record_of(_decode(line))
-        except FieldError as error:
-            report(path, number, error.problem, EXPECTED, bad_lines)
-            continue
-        yield number, without_blank_names(record, path, number, EXPECTED, bad_lines)
+    records: Iterator[tuple[int, Record]]
+    if _is_list(path):
+        records = sound(path, _elements(path), _checked, bad_lines, EXPECTED)
+    else:
+        records = sound(path, filled_lines(path, bad_lines), _of_line, bad_lines, EXPECTED)
+    for line, record in records:
+        yield line, without_blank_names(record, path, line, EXPECTED, bad_lines)
 
 
-def record_of(data: Any) -> Record:
-    """Make the record of one decoded object.
+def _is_list(path: Path) -> bool:
+    if not path.name.lower().removesuffix(".gz").endswith(".json"):
+        return False
+    with JsonStream(path) as stream:
+        return stream.is_next("[")
 
-    RAISES (FieldError): when the object is no valid record.
-    """
+
+def _elements(path: Path) -> Iterator[tuple[int, Any]]:
+    with JsonStream(path) as stream:
+        for line in stream.elements():
+            yield line, stream.value()
+        stream.finish()
+
+
+def _checked(data: Any) -> Record:
+    storable(data)
+    return _record(data)
+
+
+def _record(data: Any) -> Record:
     if not isinstance(data, dict):
         raise _bad("not an object")
     id = identifier(_string(data, "concept_id"), '"concept_id"')
@@ -70,7 +84,7 @@ def record_of(data: Any) -> Record:
     )
 
 
-def _decode(line: str) -> Any:
+def _of_line(line: str) -> Record:
     try:
         data = read_json(line)
     # A number of more than 4,300 digits also raises a ValueError.
@@ -78,7 +92,7 @@ def _decode(line: str) -> Any:
         raise FieldError(f"not JSON ({error})", EXPECTED) from error
     if "\\u" in line:
         storable(data)
-    return data
+    return _record(data)
 
 
 def _names(data: dict[str, Any]) -> Iterator[Name]:

@@ -17,7 +17,7 @@ LONGEST = 1 << 26  # bytes of a line: a larger one is no line of anything that p
 _BLOCK = 1 << 16
 # What unpacks to more than this is no terminology: releases of the UMLS shrink to a tenth.
 _MUCH, _TIMES = 1 << 28, 200
-_DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)  # of a gzip file that is cut off, or broken
 
 
 def numbered_lines(
@@ -62,9 +62,17 @@ def numbered_lines(
                     yield number, raw.decode().rstrip("\r")
 
 
+def filled_lines(
+    path: Path, bad_lines: BadLines = None, western: list[int] | None = None
+) -> Iterator[tuple[int, str]]:
+    """Stream the lines of `numbered_lines` that are not blank."""
+    lines = numbered_lines(path, bad_lines, western)
+    return ((number, line) for number, line in lines if line and not line.isspace())
+
+
 def _as_utf8(file: BufferedIOBase) -> BufferedIOBase:
     start = b""
-    with suppress(*_DAMAGED):  # the first block says what is wrong
+    with suppress(*DAMAGED):  # the first block says what is wrong
         start = file.peek(2)[:2]  # type: ignore[attr-defined]
     is_utf16 = start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     return _Plain(_FromUtf16(file)) if is_utf16 else file
@@ -80,7 +88,7 @@ def raw_lines(file: BufferedIOBase) -> Iterator[bytes]:
 def line_end(file: BufferedIOBase) -> bytes:
     """Find what ends the lines of an opened source: CR, as on old systems, or LF."""
     start = b""
-    with suppress(*_DAMAGED):  # the first line says what is wrong
+    with suppress(*DAMAGED):  # the first line says what is wrong
         start = file.peek(_BLOCK)  # type: ignore[attr-defined]
     return b"\r" if b"\r" in start and b"\n" not in start else b"\n"
 
@@ -102,7 +110,7 @@ def _block(file: BufferedIOBase, path: Path, number: int, end: bytes) -> bytes:
     try:
         block = file.read(_BLOCK)
         return block if block.endswith(end) else block + _rest_of_line(file, end)
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise Errors.bad_line(
             path=path, line=number + 1, problem=f"damaged gzip data ({error})",
             expected="a complete gzip file",

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 from ...errors import Errors
 from ...types import ISA, BadLines, Concept, Name, Record, Relation
-from ..vocabularies import iso_639_1
+from ..vocabularies import by_vocabulary, iso_639_1
 from .lines import report
 from .xml_records import XmlRecord, xml_records
 
@@ -40,7 +40,7 @@ def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
     path (Path): descYYYY.xml or suppYYYY.xml, plain or `.gz`, or a directory, whose latest year is
         read.
     RAISES (MedlinkError): E105 for a record without id or name, unless `bad_lines` collects it, and
-        for a document that is not well-formed; E153 without files; E154 for entities.
+        for a document that is not well-formed; E160 without files; E154 for entities.
     """
     for file in _files(path):
         trees: dict[str, str] | None = None
@@ -70,7 +70,9 @@ def _files(path: Path) -> list[Path]:
              for kind in ("desc", "supp"))  # fmt: skip
     found = [files[-1] for files in kinds if files]
     if not found:
-        raise Errors.no_mesh(path=path)
+        expected = "the directory with descYYYY.xml and suppYYYY.xml, or one of the two"
+        problem = "no such XML is there"
+        raise Errors.source_incomplete(path=path, what="MeSH", problem=problem, expected=expected)
     return found
 
 
@@ -138,15 +140,19 @@ def _definition(element: Element) -> str:
 
 
 def _codes(element: Element) -> dict[str, tuple[str, ...]]:
-    codes: dict[str, dict[str, None]] = {}
-    for concept in _preferred(element):
-        # Releases before 2022 have a single number, without a list around it.
-        for number in (*concept.iterfind("RegistryNumber"), *concept.iterfind("*/RegistryNumber")):
-            for registry, shape in _REGISTRIES:
-                match = shape.fullmatch((number.text or "").strip())
-                if match is not None:
-                    codes.setdefault(registry, {})[match.group(1)] = None
-    return {registry: tuple(codes[registry]) for registry in codes}
+    # Releases before 2022 have a single number, without a list around it.
+    numbers = (
+        element
+        for concept in _preferred(element)
+        for path in ("RegistryNumber", "*/RegistryNumber")
+        for element in concept.iterfind(path)
+    )
+    return by_vocabulary(
+        (registry, match[1])
+        for element in numbers
+        for registry, shape in _REGISTRIES
+        if (match := shape.fullmatch((element.text or "").strip()))
+    )
 
 
 def _preferred(element: Element) -> Iterator[Element]:

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from operator import itemgetter
 from pathlib import Path
 
-from ...errors import Errors
+from ...errors import Errors, MedlinkError
 from ...types import ISA, BadLines, Concept, Name, Record, Relation, Retired
 from ..scratch import SortedRows, scratch
-from .fields import FieldError, cell, identifier, surface
+from ..vocabularies import by_vocabulary
+from .fields import FieldError, cell, identifier, sound, surface
 from .lines import report
 from .rows import read_rows
 
@@ -100,7 +101,7 @@ def read(
         VOCABULARY.csv are optional; each may be `.gz`.
     lang (str): language of the concepts' names; synonyms have their own.
     standard (bool): False makes every valid concept a concept here, whether standard or not.
-    RAISES (MedlinkError): E170 for another directory or header; E105 for a bad line, unless
+    RAISES (MedlinkError): E160 for another directory or header; E105 for a bad line, unless
         `bad_lines` collects it.
     """
     files = _files(path)
@@ -127,14 +128,20 @@ def files_of(path: Path) -> list[Path]:
 def _files(path: Path) -> dict[str, Path]:
     """Find the files by their names, in upper or lower case.
 
-    RAISES (MedlinkError): E170 without CONCEPT.csv.
+    RAISES (MedlinkError): E160 without CONCEPT.csv.
     """
     found = sorted(path.iterdir()) if path.is_dir() else []
     names = {file.name.lower().removesuffix(".gz").removesuffix(".csv"): file for file in found}
     if "concept" not in names:
         problem = "no CONCEPT.csv is there" if path.is_dir() else "it is not a directory"
-        raise Errors.omop_incomplete(path=path, problem=problem)
+        raise _incomplete(path, problem)
     return {name: names[name] for name in _COLUMNS if name in names}
+
+
+def _incomplete(path: Path, problem: str) -> MedlinkError:
+    expected = "the directory of an unpacked download from Athena, the one of CONCEPT.csv"
+    what = "a directory with an OMOP vocabulary"
+    return Errors.source_incomplete(path=path, what=what, problem=problem, expected=expected)
 
 
 def _rows(file: Path, name: str, bad_lines: BadLines) -> Iterator[tuple[int, tuple[str, ...]]]:
@@ -145,7 +152,7 @@ def _rows(file: Path, name: str, bad_lines: BadLines) -> Iterator[tuple[int, tup
     missing = next((column for column in columns if column not in found), "")
     if missing:
         problem = f"the first line, with tabs or commas between columns, has no {missing}"
-        raise Errors.omop_incomplete(path=file, problem=problem)
+        raise _incomplete(file, problem)
     pick: Callable[[list[str]], tuple[str, ...]] = itemgetter(*map(found.index, columns))
     for number, cells in rows:
         if len(cells) == len(found):
@@ -179,22 +186,10 @@ def _load(
     db.execute("BEGIN")
     for name, insert, select in loads:
         if name in files:
-            db.executemany(insert, _selected(files[name], name, select, bad_lines))
+            rows = sound(files[name], _rows(files[name], name, bad_lines), select, bad_lines)
+            db.executemany(insert, (row for _, row in rows))
     db.execute("COMMIT")
     return kinds
-
-
-def _selected(
-    file: Path, name: str, select: _Select, bad_lines: BadLines
-) -> Iterator[tuple[object, ...]]:
-    for number, cells in _rows(file, name, bad_lines):
-        try:
-            values = select(cells)
-        except FieldError as error:
-            report(file, number, error.problem, error.expected, bad_lines)
-        else:
-            if values is not None:
-                yield values
 
 
 def _concept(cells: tuple[str, ...], standard: bool) -> tuple[object, ...]:
@@ -226,9 +221,6 @@ def _concepts(db: sqlite3.Connection, lang: str, kinds: list[str]) -> Iterator[C
         )
     )  # fmt: skip
     for id, name, domain, vocabulary, kind, code in db.execute(_CONCEPTS):
-        codes: dict[str, dict[str, None]] = {_OMOP: {str(id): None}, vocabulary: {code: None}}
-        for other, foreign in mapped.of(id):
-            codes.setdefault(other, {})[foreign] = None
         relations = tuple(
             Relation(ISA if number == _IS_A else kinds[number], str(other),
                      vocabulary if same else _OMOP)
@@ -241,7 +233,7 @@ def _concepts(db: sqlite3.Connection, lang: str, kinds: list[str]) -> Iterator[C
         yield Concept(
             str(id), name, (Name(name, lang, vocabulary, "PT"), *further),
             tuple(dict.fromkeys(filter(None, (domain, kind)))),
-            codes={scheme: tuple(own) for scheme, own in codes.items()},
+            codes=by_vocabulary([(_OMOP, str(id)), (vocabulary, code), *mapped.of(id)]),
             parents=tuple(one.id for one in relations if one.relation == ISA),
             relations=relations,
         )  # fmt: skip

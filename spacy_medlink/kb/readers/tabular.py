@@ -13,8 +13,7 @@ from ...types import BadLines, Concept, Name, Record
 from ...util.telling import tell
 from ..vocabularies import canonical, is_known, iso_639_1
 from ..writer import united
-from .fields import FieldError, cell, identifier, surface
-from .lines import report
+from .fields import FieldError, cell, identifier, sound, surface
 from .rows import read_table
 
 # The fields that a column can fill, and the usual headers of such columns, in lower case with "_"
@@ -83,7 +82,7 @@ def read(
         ";", else a line end in each column of synonyms and types, and any of these or "," between
         ids.
     lang, source (str): language and source of names in rows that have none.
-    RAISES (MedlinkError): E131 without a header, E161 without a column of ids or names, E132 where
+    RAISES (MedlinkError): E161 without a header, E161 without a column of ids or names, E132 where
         commas may separate synonyms; E105 for a bad line, unless `bad_lines` collects it.
     """
     found = layout_of(path, columns, delimiter)
@@ -117,13 +116,13 @@ def numbered(
         for field in _LISTS if field in layout.fields
     }  # fmt: skip
     separators["ids"] = separator
-    for number, cells in rows if layout.has_header else chain([first], rows):
-        try:
-            if len(cells) != layout.width:
-                raise FieldError(f"{len(cells)} columns", f"{layout.width} columns as in line 1")
-            yield number, _concept(cells, layout, separators, Name("", lang, source))
-        except FieldError as error:
-            report(path, number, error.problem, error.expected, bad_lines)
+
+    def concept(cells: list[str]) -> Concept:
+        if len(cells) != layout.width:
+            raise FieldError(f"{len(cells)} columns", f"{layout.width} columns as in line 1")
+        return _concept(cells, layout, separators, Name("", lang, source))
+
+    yield from sound(path, rows if layout.has_header else chain([first], rows), concept, bad_lines)
 
 
 def layout_of(
@@ -132,7 +131,7 @@ def layout_of(
     """Find the columns of a table.
 
     RETURNS: the layout and the cells of the first row; None for an empty table.
-    RAISES (MedlinkError): E131, E161 as `read` does.
+    RAISES (MedlinkError): E161, E161 as `read` does.
     """
     first = next(read_table(path, [], delimiter), None)
     return None if first is None else (_layout(path, first[1], columns), first[1])
@@ -210,10 +209,11 @@ def _layout(path: Path, first: list[str], columns: Mapping[str, str | int] | Non
     headers = [_plain(cell) for cell in first]
     found = _mapped(path, first, columns) if columns else _usual(headers)
     if not (columns or found):
-        raise Errors.no_header(path=path, found=", ".join(first)[:500])
+        column = "with a known name, such as id or name"
+        raise Errors.no_column(path=path, column=column, found=", ".join(first)[:500])
     for field in ("id", "name"):
         if field not in found:
-            raise Errors.no_column(path=path, column=field, found=", ".join(first)[:500])
+            raise Errors.no_column(path=path, column=repr(field), found=", ".join(first)[:500])
     fields = {field: place for field, place in found.items() if not field.startswith(_CODE)}
     codes = {field[len(_CODE) :]: found[field] for field in found if field not in fields}
     by_header = not columns or any(_number(column, len(first)) < 0 for column in columns.values())
@@ -234,7 +234,7 @@ def _mapped(path: Path, first: list[str], columns: Mapping[str, str | int]) -> d
         if position < 0 and column in headers:
             position = headers.index(str(column))
         if position < 0:
-            raise Errors.no_column(path=path, column=column, found=", ".join(first)[:500])
+            raise Errors.no_column(path=path, column=repr(column), found=", ".join(first)[:500])
         found[field] = position
     return found
 

@@ -4,8 +4,6 @@ Expat is used directly, because it can refuse entities. An entity declared in th
 expand without limit; an undeclared entity would be missing from the text.
 """
 
-import gzip
-import zlib
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -13,12 +11,11 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from ...errors import Errors, MedlinkError
-from .lines import LONGEST, open_source
+from .lines import DAMAGED, LONGEST, open_source
 
 _BLOCK = 1 << 16
 LONGEST_TAG = 1 << 22  # bytes: expat reads what has no end again with every block
 _DEEPEST = 64
-_DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
 class XmlRecord(NamedTuple):
@@ -47,7 +44,7 @@ def xml_records(
         while True:
             try:
                 data = file.read(_BLOCK)
-            except _DAMAGED as error:
+            except DAMAGED as error:
                 parser.fail(f"damaged gzip data ({error})", error)
             parser.feed(data)
             yield from parser.taken()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...types import CodeMap
 from ..code_systems import system_of, vocabulary_of
-from ..vocabularies import VOCABULARIES, by_shape, canonical
+from ..vocabularies import VOCABULARIES, by_shape, by_vocabulary, canonical
 
 Match = tuple[str, str]
 """A cross-reference and its relation to the concept, as in `CodeMap.relation`."""
@@ -115,8 +115,5 @@ def codes_of(xrefs: Iterable[str], matches: Sequence[Match]) -> dict[str, tuple[
     Cross-references without a vocabulary are left out.
     """
     exact = (xref for xref, relation in matches if relation == "exact")
-    codes: dict[str, dict[str, None]] = {}
-    for code in map(code_of, (*exact, *xrefs, *(xref for xref, _ in matches))):
-        if code:
-            codes.setdefault(code[0], {})[code[1]] = None
-    return {vocabulary: tuple(values) for vocabulary, values in codes.items()}
+    everything = (*exact, *xrefs, *(xref for xref, _ in matches))
+    return by_vocabulary(filter(None, map(code_of, everything)))

@@ -114,9 +114,9 @@ def test_concepts_are_enough(tmp_path: Path) -> None:
     ],
 )
 def test_other_files(tmp_path: Path, changes: dict[str, str], problem: str) -> None:
-    with pytest.raises(MedlinkError, match=f"E170.*{problem}.*Athena"):
+    with pytest.raises(MedlinkError, match=f"E160.*{problem}.*Athena"):
         list(read("omop", write_omop(tmp_path, changes)))
-    with pytest.raises(MedlinkError, match=r"E170.*not a directory"):
+    with pytest.raises(MedlinkError, match=r"E160.*not a directory"):
         list(read("omop", Path(__file__)))
 
 

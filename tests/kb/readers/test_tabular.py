@@ -268,7 +268,7 @@ def test_sep_says_the_delimiter(tmp_path: Path) -> None:
 
 def test_dollars_of_meddra(tmp_path: Path) -> None:
     path = _write(tmp_path / "llt.asc", "1$Fever$9$$$Y$$\n2$Cough$9$$$Y$$\n")
-    with pytest.raises(MedlinkError, match=r"E131.*--columns id=1,name=2"):
+    with pytest.raises(MedlinkError, match=r"E161.*--columns id=1,name=2"):
         _concepts(path)
     found = _concepts(path, columns={"id": 1, "name": 2, "parents": 3})
     assert [(one.id, one.name, one.parents) for one in found] == [

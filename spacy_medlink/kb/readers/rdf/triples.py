@@ -1,8 +1,6 @@
 """Streams the triples of a file, with the line of each; pyoxigraph comes with the extra `rdf`."""
 
-import gzip
 import re
-import zlib
 from collections.abc import Container, Iterator
 from io import BufferedIOBase
 from pathlib import Path
@@ -12,13 +10,12 @@ from xml.parsers import expat
 
 from ....errors import Errors, MedlinkError
 from ....util.extras import missing
-from ..lines import open_source
+from ..lines import DAMAGED, open_source
 from ..xml_records import LONGEST_TAG
 
 BASE = "file:///"  # where a relative address starts, so that ids do not depend on directories
 _BLOCK = 1 << 16
 _NAMES = {"RDF_XML": "RDF/XML", "TURTLE": "Turtle", "N_TRIPLES": "N-Triples"}
-_DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 _XML = re.compile(rb"\s*<(?:[?!]|[\w:.\-]+\s)")  # an address of Turtle has no white space
 # Other syntaxes: the suffix, the name, how such a file begins, and what converts it.
 _ROBOT = "robot convert --input {name} --output {name}.owl"
@@ -135,7 +132,7 @@ class _Lines:
             block = self._file.read(_BLOCK)
             if block.endswith(b"\r"):
                 block += self._file.read(1)
-        except _DAMAGED as error:
+        except DAMAGED as error:
             raise Errors.bad_line(
                 path=self._path, line=self._next, problem=f"damaged gzip data ({error})",
                 expected="a complete gzip file",

@@ -12,6 +12,7 @@ from typing import Any
 
 from ....types import ISA, BadLines, CodeMap, Concept, Name, Record, Relation, Retired
 from ...scratch import SortedRows, scratch
+from ...vocabularies import by_vocabulary
 from .release import find_files, release_of
 from .store import ASSOCIATIONS, DEFINITION, FSN, TABLES, Store
 
@@ -101,12 +102,9 @@ def _records(store: Store, language: str, source: str) -> Iterator[Record]:
         if concept is None:
             store.report(place, f"the concept {id} without any name", "a description for it")
             continue
-        codes: dict[str, dict[str, None]] = {}
-        for vocabulary, target, *_ in mapped:
-            codes.setdefault(vocabulary, {})[target] = None
         yield Concept(
             **concept,
-            codes={vocabulary: tuple(targets) for vocabulary, targets in codes.items()},
+            codes=by_vocabulary(row[:2] for row in mapped),
             parents=tuple(dict.fromkeys(str(other) for type, other in related if type == _IS_A)),
             relations=tuple(
                 Relation(called.get(type, str(type)), str(other), source)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ....errors import Errors
+from ....errors import Errors, MedlinkError
 from ....types import BadLines
 from ..fields import FieldError
 from ..lines import numbered_lines, report
@@ -47,15 +47,24 @@ def find_files(path: Path) -> dict[str, list[Path]]:
     RAISES (MedlinkError): E160 without concepts or descriptions.
     """
     if not path.is_dir():
-        raise Errors.rf2_incomplete(path=path, problem="it is not a directory")
+        raise _incomplete(path, "it is not a directory")
     everything = sorted(file for file in path.rglob("*.txt*") if file.is_file())
     found: dict[str, list[Path]] = {}
     for kind, (name, _) in KINDS.items():
         pattern = re.compile(_PREFIX + name + _SUFFIX)
         found[kind] = [file for file in everything if pattern.fullmatch(file.name)]
         if kind in _NEEDED and not found[kind]:
-            raise Errors.rf2_incomplete(path=path, problem=f"no {kind} file of a snapshot is there")
+            raise _incomplete(path, f"no {kind} file of a snapshot is there")
     return found
+
+
+def _incomplete(path: Path, problem: str) -> MedlinkError:
+    expected = (
+        "the directory of an unpacked release, the one of Snapshot/ (for an extension, one that "
+        "also holds the edition it extends)"
+    )
+    what = "a SNOMED CT RF2 snapshot"
+    return Errors.source_incomplete(path=path, what=what, problem=problem, expected=expected)
 
 
 def release_of(path: Path) -> str:
@@ -77,7 +86,7 @@ def read_rows(path: Path, kind: str, bad_lines: BadLines) -> Iterator[Row]:
     found = header.split("\t")
     if found[: len(columns)] != columns:
         problem = f"{path.name} does not begin with the columns {' '.join(columns)}"
-        raise Errors.rf2_incomplete(path=path, problem=problem)
+        raise _incomplete(path, problem)
     width = len(found)
     for number, line in lines:
         fields = line.split("\t")

@@ -2,14 +2,14 @@
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from ....types import BadLines
-from ..fields import FieldError, surface
+from ..fields import FieldError, sound, surface
 from ..lines import report
-from .release import Row, read_rows, sctid
+from .release import read_rows, sctid
 
 # `place` is file and line, for reports of rows without a concept.
 TABLES = """
@@ -154,19 +154,10 @@ class Store:
 
     def _fill(self, file: Path, kind: str, select: _Select, insert: str) -> None:
         self._files.append(file)
-        rows = read_rows(file, kind, self.bad_lines)
-        self.db.executemany(insert, self._selected(file, rows, select))
-
-    def _selected(self, file: Path, rows: Iterator[Row], select: _Select) -> Iterator[_Values]:
-        base = (len(self._files) - 1) << 32
-        for number, fields in rows:
-            try:
-                values = select(fields, base + number)
-            except FieldError as error:
-                report(file, number, error.problem, error.expected, self.bad_lines)
-            else:
-                if values is not None:
-                    yield values
+        first = (len(self._files) - 1) << 32
+        lines = ((row[0], row) for row in read_rows(file, kind, self.bad_lines))
+        rows = sound(file, lines, lambda row: select(row[1], first + row[0]), self.bad_lines)
+        self.db.executemany(insert, (row for _, row in rows))
 
     def _preferred(self, fields: list[str], place: int) -> _Values:
         rank = None

@@ -43,7 +43,7 @@ def read(path: Path, bad_lines: BadLines = None, *, trade_names: bool = True) ->
     bad_lines (Optional[List[BadLine]]): collects bad lines; None makes the first one an error.
     trade_names (bool): whether drugs also get their brand names, with term type "TRADE"; reads two
         files twice.
-    RAISES (MedlinkError): E105 for a bad line, E150 for a file that is not sorted by id, E151 when
+    RAISES (MedlinkError): E105 for a bad line, E150 for a file that is not sorted by id, E160 when
         there is no release, E152 when MRREL has only one side of the hierarchy.
     """
     tables = find_tables(path)

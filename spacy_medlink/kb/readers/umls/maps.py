@@ -7,6 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from ....types import CodeMap
+from ...vocabularies import by_vocabulary
 from .conso import STR
 from .select import Row
 from .sources import Kinds
@@ -74,10 +75,8 @@ class Maps:
         if not found:
             return codes, ()
         maps = tuple(sorted(found, key=lambda one: one.relation != "exact"))
-        united = {scheme: dict.fromkeys(own) for scheme, own in codes.items()}
-        for one in maps:
-            united.setdefault(one.vocabulary, {})[one.code] = None
-        return {scheme: tuple(own) for scheme, own in united.items()}, maps
+        own = ((scheme, code) for scheme in codes for code in codes[scheme])
+        return by_vocabulary([*own, *(each[:2] for each in maps)]), maps
 
     def _of(self, origin: str, codes: Iterable[str]) -> Iterator[CodeMap]:
         for mapset, vocabulary in self._sets.get(origin, ()):

@@ -79,13 +79,18 @@ def find_tables(path: Path) -> dict[str, list[Piece]]:
 
     path (Path): a META directory, one above it, an archive, or a directory with archives.
     RETURNS (Dict[str, List[Piece]]): "MRCONSO" and the like to pieces.
-    RAISES (MedlinkError): E151 when there is no MRCONSO, E105 for a damaged archive.
+    RAISES (MedlinkError): E160 when there is no MRCONSO, E105 for a damaged archive.
     """
     for place in _places(path):
         tables = _tables_of(place)
         if "MRCONSO" in tables:
             return tables
-    raise Errors.no_conso(path=path)
+    raise Errors.source_incomplete(
+        path=path,
+        what="a release of the UMLS or of RxNorm",
+        problem="no MRCONSO.RRF is there",
+        expected="the META directory of a release, or the directory of its .nlm archives",
+    )
 
 
 def _places(path: Path) -> Iterator[list[Path]]:
