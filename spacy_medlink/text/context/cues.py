@@ -9,19 +9,20 @@ year, and another number for any number. Kinds:
   sentence. "." in a phrase is the end of a sentence.
 - "end": a phrase at which cues end. Its way lists the kinds of these cues; empty means all kinds.
 - "pseudo": a phrase that contains a cue but has no effect: "no increase in".
-- "answer": a word that answers for the mention before it. Its way is "yes" or "no".
+- "answer": words that answer for the mention before it. Its way is "yes" or "no".
 - "section": a heading. Its way is the name of the section, and the kinds of all mentions in it:
   "family_history: family".
 """
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import Errors
+from .answers import answer_pattern
 
 KINDS = ("negated", "historical", "hypothetical", "family", "uncertain")
 SECTION = "section"  # the attribute with the name of a mention's section
@@ -31,7 +32,7 @@ _WAYS = ("forward", "backward", "both")
 _EXPECTED = 'kind, tab, way, tab, phrases with ";" between them'
 _WORD = re.compile(r"[^\W\d_]+(?:['’](?:t|re|ve|ll|d|m)(?!\w))?|\d+|[^\w\s]")
 _GROUP = re.compile(r"\[([^\]]*)\]|\{(\w+)\}")
-_YEAR, _NUMBER = "1999", "0"
+YEAR, _NUMBER = "1999", "0"
 _YEARS = re.compile(r"(?:19|20)\d\d")
 _DIRECTORY = Path(__file__).parent
 
@@ -92,6 +93,17 @@ class Cues:
         self.sections: dict[str, Section] = {}
         self.answers: dict[str, bool] = {}
         self.shortened: set[str] = set()
+
+    @cached_property
+    def answer_pattern(self) -> re.Pattern[str]:
+        """The pattern of an answer behind a mention."""
+        return answer_pattern(self.answers)
+
+    @cached_property
+    def last_words(self) -> frozenset[str]:
+        """The last words of headings that have several."""
+        titles = (title.split() for title in self.sections)
+        return frozenset(words[-1] for words in titles if len(words) > 1)
 
     @classmethod
     def parse(cls, text: str, path: str | Path = "cues") -> "Cues":
@@ -167,7 +179,7 @@ def find_words(text: str, start: int = 0, end: int | None = None) -> Iterator[re
 def plain(word: str) -> str:
     """Write a word as in phrases: lower case, one form for all years and one for numbers."""
     if word[0].isdigit():
-        return _YEAR if _YEARS.fullmatch(word) else _NUMBER
+        return YEAR if _YEARS.fullmatch(word) else _NUMBER
     return word.lower().replace("’", "'")
 
 
@@ -218,7 +230,8 @@ def _alternatives(listed: str, sets: dict[str, str]) -> list[tuple[Words, ...]]:
 
 
 def _plain_words(text: str) -> tuple[Words, ...]:
-    return tuple(plain(word[0]) for word in find_words(text))
+    words = re.findall(f"_|{_WORD.pattern}", text)
+    return tuple("" if word == "_" else plain(word) for word in words)
 
 
 def _check(is_right: bool) -> None:

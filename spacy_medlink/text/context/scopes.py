@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..headings import Heading, find_headings
 from ..pieces import Border, Pieces
 from .answers import answer_to
-from .cues import END, KINDS, Cue, Cues, Section, find_words, plain
+from .cues import END, KINDS, YEAR, Cue, Cues, Section, find_words, plain
 
 _BULLET = re.compile(r"\s*(?:[-*•+>·–]|\d+[.)]|[a-z][.)])\s")
 _BEHIND_A_SENTENCE = re.compile(r"[ \t]?[^\s\w]*\s+|[.!?;:,)\]}\"'’”]*")
@@ -57,7 +57,8 @@ _Found = tuple[int, int, Cue]  # the first word of a cue, the word after the cue
 def find_sections(text: str, cues: Cues) -> list[Part]:
     """Find the sections of a document whose headings the cues know, in order.
 
-    A section ends where the next one begins, or at an unknown heading in capitals. It ends after
+    A section ends where the next one begins, or at an unknown heading in capitals or with the last
+    word of a known one, as "Dental history". It ends after
     its first paragraph if its kinds apply to all its mentions, or if its heading shares a line with
     text: later mentions may not belong to it.
     """
@@ -65,7 +66,8 @@ def find_sections(text: str, cues: Cues) -> list[Part]:
     for heading in find_headings(text, titles=True):
         words = " ".join(plain(word[0]) for word in find_words(heading.title))
         section = cues.sections.get(words)
-        if section or (heading.title.isupper() and " " in heading.title.strip()):
+        is_known = section is not None or words.rpartition(" ")[2] in cues.last_words
+        if is_known or (heading.title.isupper() and " " in heading.title.strip()):
             headings.append((heading, section))
     parts = []
     for number, (heading, section) in enumerate(headings):
@@ -113,7 +115,9 @@ class _Sentences:
     """
 
     def __init__(self, text: str, mentions: Sequence[tuple[int, int]], cues: Cues) -> None:
-        self._answers = {one: answer_to(text, *one, cues.answers) for one in mentions}
+        self._answers = {
+            one: answer_to(text, *one, cues.answers, cues.answer_pattern) for one in mentions
+        }
         answers = [(one.start, one.end) for one in self._answers.values() if one is not None]
         bounds = [
             bound
@@ -196,23 +200,30 @@ class _Sentence:
         self._starts = [word.start() for word in matches]
         self._is_item = _BULLET.match(text, begin, stop) is not None
         self._last_sign = text[begin:stop].rstrip()[-1:]
-        named = {place for one in mentions for place in range(*self._words(*one))}
+        within = [self._words(*one) for one in mentions]
+        firsts = {first for first, _ in within}
+        blank = {place for first, last in within for place in range(first, last)}
         answered = {
             place
             for first, last in answers
             for place in range(bisect_left(self._starts, first), bisect_left(self._starts, last))
         }
+        # A mention is one place, whatever words it has; an answer parts items as a comma does.
+        kept = [place for place in range(len(matches)) if place in firsts or place not in blank]
         words = [
-            "" if place in named or place in answered else plain(one[0])
-            for place, one in enumerate(matches)
+            "" if place in firsts else "," if place in answered else plain(matches[place][0])
+            for place in kept
         ]
+        self._starts = [self._starts[place] for place in kept]
+        named = [number for number, place in enumerate(kept) if place in firsts]
         self._bare = all(not word or word in _JOINTS or not word.isalnum() for word in words)
         self._found = _find_cues([*words, "."], cues, min(named, default=len(words)))
-        list_of = _List(words, sorted(named))
+        list_of = _List(words, named)
         self._reaches = {
             kind: reach for kind in KINDS if (reach := _reaches(kind, self._found, list_of))
         }
         self._count = len(words)
+        self._years = {place for place, word in enumerate(words) if word == YEAR}
         self.ends_with_a_cue = any(
             cue.forward and all(word and not word.isalnum() for word in words[end:])
             for _, end, cue in self._found
@@ -260,8 +271,9 @@ class _Sentence:
         return kinds - self._ended(self._words(start, start + 1)[0])
 
     def _ended(self, place: int) -> set[str]:
-        """Return the kinds that end phrases before a word stop."""
-        return {kind for _, end, cue in self._found if end <= place for kind in cue.ends}
+        """Return the kinds that end phrases before a word stop; a year is one of its item alone."""
+        own = [one for one in self._found if one[1] <= place and one[0] not in self._years]
+        return {kind for _, _, cue in own for kind in cue.ends}
 
     def _words(self, start: int, end: int) -> tuple[int, int]:
         """Find the first word of a mention and the word after it."""
@@ -354,6 +366,7 @@ class _List(NamedTuple):
 def _find_cues(words: list[str], cues: Cues, first: int) -> list[_Found]:
     """Find cues from left to right, the longest at each place; cues do not overlap.
 
+    An end phrase that follows a negation is negated itself: "never diagnosed with".
     first (int): place of the first mention: a cue before it does not look back.
     """
     found: list[_Found] = []
@@ -367,9 +380,25 @@ def _find_cues(words: list[str], cues: Cues, first: int) -> list[_Found]:
             looks_on = cue.forward or not cue.backward or place > first
             if looks_on and phrase.is_at(words, place):
                 length = len(phrase.places)
-                found.append((place, place + length, cue))
+                negation = _negation_of(cue, found, place)
+                if negation is None:
+                    found.append((place, place + length, cue))
+                else:
+                    found[negation] = (found[negation][0], place + length, found[negation][2])
         place += max(length, 1)
     return found
+
+
+def _negation_of(end: Cue, found: Sequence[_Found], place: int) -> int | None:
+    """Find the negation directly before the verb that would end it; "no, but" is none."""
+    if "negated" in end.ends and len(end.ends) < len(KINDS):
+        for number in range(len(found) - 1, -1, -1):
+            _, stop, cue = found[number]
+            if stop != place:
+                break
+            if cue.kind == "negated" and cue.forward:
+                return number
+    return None
 
 
 def _reaches(
