@@ -27,6 +27,7 @@ from .answers import answer_pattern
 KINDS = ("negated", "historical", "hypothetical", "family", "uncertain")
 SECTION = "section"  # the attribute with the name of a mention's section
 END = "end"
+_ALL = "all"
 _PSEUDO, _SECTION, _SET, _ANSWER = "pseudo", "section", "set", "answer"
 _WAYS = ("forward", "backward", "both")
 _EXPECTED = 'kind, tab, way, tab, phrases with ";" between them'
@@ -85,7 +86,8 @@ class Cues:
     phrases (Dict[str, List[Phrase]]): by first word, the longest first.
     sections (Dict[str, Section]): by the words of the heading. answers (Dict[str, bool]): words
         that answer for the mention before them, and whether they are yes. shortened (Set[str]):
-        words at the end of phrases whose full stop ends no sentence: "z.n".
+        words at the end of phrases whose full stop ends no sentence: "z.n". of_all
+        (FrozenSet[str]): the set "all": behind a list, a cue with such a word speaks of all in it.
     """
 
     def __init__(self) -> None:
@@ -93,6 +95,7 @@ class Cues:
         self.sections: dict[str, Section] = {}
         self.answers: dict[str, bool] = {}
         self.shortened: set[str] = set()
+        self.of_all: frozenset[str] = frozenset()
 
     @cached_property
     def answer_pattern(self) -> re.Pattern[str]:
@@ -120,6 +123,7 @@ class Cues:
                     raise Errors.bad_cue(path=path, line=number, expected=_EXPECTED) from error
         for phrases in made.phrases.values():
             phrases.sort(key=lambda one: -len(one.places))
+        made.of_all = frozenset(sets.get(_ALL, "").lower().split("|"))
         return made
 
     def _add(self, line: str, sets: dict[str, str]) -> None:

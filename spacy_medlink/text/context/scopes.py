@@ -24,10 +24,6 @@ _AND, _OR = frozenset("and y e ed et und &".split()), frozenset("or nor o ni ou 
 _JOINTS = frozenset([*_COMMAS, "/", *_AND, *_OR])
 _ITEM = 20  # words that an item of a list may have
 _ARTICLES = frozenset("a an the un una le la el der die das ein eine".split())
-# Behind several mentions these speak of all of them: "fever, cough were denied".
-_OF_ALL = frozenset(
-    "are were have all both denied negative absent neg denies niega nie verneint".split()
-)
 _OF_ITEMS = ("historical", "uncertain")
 _TEXT = re.compile(r"\S")
 _PARAGRAPH = re.compile(r"\r?\n[ \t]*\r?\n")
@@ -218,7 +214,7 @@ class _Sentence:
         named = [number for number, place in enumerate(kept) if place in firsts]
         self._bare = all(not word or word in _JOINTS or not word.isalnum() for word in words)
         self._found = _find_cues([*words, "."], cues, min(named, default=len(words)))
-        list_of = _List(words, named)
+        list_of = _List(words, named, cues.of_all)
         self._reaches = {
             kind: reach for kind in KINDS if (reach := _reaches(kind, self._found, list_of))
         }
@@ -309,10 +305,12 @@ class _List(NamedTuple):
     """The words of a sentence as a list of items.
 
     words (List[str]): "" for those of mentions. named (List[int]): the places of these.
+    of_all (Collection[str]): behind several mentions these speak of all: "fever, cough were denied".
     """
 
     words: list[str]
     named: list[int]
+    of_all: Collection[str]
 
     def begins_with_a_mention(self, place: int) -> bool:
         """Tell whether a mention follows at a place, but for an article."""
@@ -329,6 +327,13 @@ class _List(NamedTuple):
         while mention > first and self.words[mention - 1] not in _JOINTS:
             mention -= 1
         return mention
+
+    def own_item(self, place: int) -> int | None:
+        """Find where the item that ends at a place begins, if no mention is in it: "trop neg"."""
+        first = place
+        while first > max(0, place - _ITEM) and self.words[first - 1] not in _COMMAS:
+            first -= 1
+        return first if first < place and all(self.words[first:place]) else None
 
     def item_end(self, place: int) -> int:
         """Find where the item with the next mention behind a place ends."""
@@ -438,8 +443,10 @@ def _reaches(
             limits = [_last(ends_of_ends, start)]
             if cue.reach:
                 limits += [_last(commas, start - 1), start - cue.reach]
-            if _OF_ALL.isdisjoint(words[start:stop]):
+            if not any(word in list_of.of_all for word in words[start:stop]):
                 limits.append(list_of.item_start(start))
+            elif (own := list_of.own_item(start)) is not None:
+                limits.append(own)
             reaches.append((max(limits), start))
     if not reaches:
         return None
