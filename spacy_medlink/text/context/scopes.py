@@ -305,7 +305,7 @@ class _List(NamedTuple):
     """The words of a sentence as a list of items.
 
     words (List[str]): "" for those of mentions. named (List[int]): the places of these.
-    of_all (Collection[str]): behind several mentions these speak of all: "fever, cough were denied".
+    of_all (Collection[str]): behind several mentions these speak of all: "were denied".
     """
 
     words: list[str]
