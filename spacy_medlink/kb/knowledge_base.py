@@ -22,9 +22,15 @@ from .database import Connection, Database
 from .schema import concept_of, facts_of, kb_fingerprint, name_of
 from .semantic_groups import groups_of
 
+# SQLite takes bytes in any column. They are read as text or, where they are none, found damaged;
+# as an id they are damage, for no look-up would find them.
+_ID = related.ID.format("id")
 _CONCEPT = (
-    "SELECT row, id, name, first_name, n_names, types, codes, parents, definition FROM concept"
+    f"SELECT row, {_ID}, CAST(name AS TEXT), first_name, n_names, types, codes, parents,"
+    " CAST(definition AS TEXT) FROM concept"
 )
+_BRIEF = f"SELECT {_ID}, CAST(name AS TEXT), types FROM concept WHERE row = ?"
+_RETIRED = f"SELECT {_ID}, CAST(replaced_by AS TEXT), CAST(reason AS TEXT) FROM retired"
 _NAME = "SELECT CAST(text AS TEXT), lang, source, tty, obsolete FROM name"
 _ALL_TEXTS = "SELECT CAST(text AS TEXT) FROM name ORDER BY row"
 _TEXTS = (
@@ -145,7 +151,7 @@ class KnowledgeBase:
 
     def brief_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
         """Get (id, preferred name, types) of the concept of a row, faster than `concept_at`."""
-        id, name, types = self._row("SELECT id, name, types FROM concept WHERE row = ?", row)
+        id, name, types = self._row(_BRIEF, row)
         return id, name, self._decoded(_load_types, types)
 
     def codes_at(self, row: int) -> dict[str, tuple[str, ...]]:
@@ -186,7 +192,7 @@ class KnowledgeBase:
 
     def iter_ids(self) -> Iterator[str]:
         """Stream the id of every concept in the order of their rows."""
-        return (id for (id,) in self._db.execute("SELECT id FROM concept ORDER BY row"))
+        return (id for (id,) in self._db.execute(f"SELECT {_ID} FROM concept ORDER BY row"))
 
     def iter_rows_by_id(self) -> Iterator[int]:
         """Stream the row of every concept in the order of their ids."""
@@ -204,7 +210,7 @@ class KnowledgeBase:
     @cached_property
     def labels(self) -> Mapping[int, str]:
         """The texts of languages, sources and term types by number."""
-        return dict(self._db.execute("SELECT row, text FROM label").fetchall())
+        return dict(self._db.execute("SELECT row, CAST(text AS TEXT) FROM label").fetchall())
 
     def name_concepts(self) -> NDArray[np.int32]:
         """Return the concept row of every name row: (n_names,)."""
@@ -256,13 +262,14 @@ class KnowledgeBase:
 
     def iter_codes(self) -> Iterator[tuple[int, str, dict[str, tuple[str, ...]]]]:
         """Stream (concept row, id, codes by vocabulary), without reading names."""
-        for row, id, codes in self._db.execute("SELECT row, id, codes FROM concept ORDER BY row"):
+        for row, id, codes in self._db.execute(
+            f"SELECT row, {_ID}, codes FROM concept ORDER BY row"
+        ):
             yield row, id, self._decoded(schema.load_codes, codes)
 
     def retired(self) -> Iterator[Retired]:
         """Stream the history of ids that are no longer in use, sorted by id."""
-        query = "SELECT id, replaced_by, reason FROM retired ORDER BY id"
-        return (Retired(*row) for row in self._db.execute(query))
+        return (Retired(*row) for row in self._db.execute(f"{_RETIRED} ORDER BY id"))
 
     def resolve(self, id: str) -> str | None:
         """Follow retired and merged ids to the id in use; None when there is no successor."""
@@ -272,10 +279,9 @@ class KnowledgeBase:
 
     def history(self, id: str) -> list[Retired]:
         """List the steps from a retired id to its successor; [] for an id in use."""
-        query = "SELECT id, replaced_by, reason FROM retired WHERE id = ?"
         steps: dict[str, Retired] = {}
         while id not in self and id not in steps:
-            row = self._db.execute(query, (id,)).fetchone()
+            row = self._db.execute(f"{_RETIRED} WHERE id = ?", (id,)).fetchone()
             if row is None:
                 break
             steps[id] = Retired(*row)

@@ -7,33 +7,36 @@ from typing import Any
 from ..types import CodeMap, Relation
 from .database import Connection
 
+ID = "CASE typeof({0}) WHEN 'text' THEN {0} ELSE CAST(x'ff' AS TEXT) END"
+_ID = ID.format("concept.id")
+_SAID, _TELLER = "CAST(said.text AS TEXT)", "CAST(teller.text AS TEXT)"
 _NAMED = (
     "JOIN label AS said ON said.row = relation JOIN label AS teller ON teller.row = relation.source"
 )
 _OF_ONE = (
-    f"SELECT said.text, other.id, teller.text FROM relation {_NAMED}"
+    f"SELECT {_SAID}, {ID.format('other.id')}, {_TELLER} FROM relation {_NAMED}"
     " JOIN concept AS other ON other.row = {other} WHERE {own} = ?"
     " ORDER BY said.text, other.row, teller.text"
 )
 _ALL = (
-    f"SELECT subject, said.text, object, teller.text FROM relation {_NAMED}"
+    f"SELECT subject, {_SAID}, object, {_TELLER} FROM relation {_NAMED}"
     " ORDER BY subject, relation, object, relation.source"
 )
 _MAPS = (
-    "SELECT kind.text, code, said.text, teller.text, note FROM map"
-    " JOIN label AS kind ON kind.row = vocabulary JOIN label AS said ON said.row = relation"
-    " JOIN label AS teller ON teller.row = source WHERE concept = ?"
+    f"SELECT CAST(kind.text AS TEXT), CAST(code AS TEXT), {_SAID}, {_TELLER}, CAST(note AS TEXT)"
+    " FROM map JOIN label AS kind ON kind.row = vocabulary"
+    " JOIN label AS said ON said.row = relation JOIN label AS teller ON teller.row = source"
+    " WHERE concept = ?"
 )
 _CHILDREN = (
-    "SELECT concept.id FROM edge JOIN concept ON concept.row = child WHERE parent = ?"
-    " ORDER BY child"
+    f"SELECT {_ID} FROM edge JOIN concept ON concept.row = child WHERE parent = ? ORDER BY child"
 )
 _ABOVE = (
     "SELECT parent.value FROM json_each(?) AS known JOIN concept ON concept.id = known.value"
     " JOIN json_each(concept.parents) AS parent WHERE concept.parents != ''"
 )
 _BELOW = (
-    "SELECT DISTINCT concept.row, concept.id FROM json_each(?) AS known"
+    f"SELECT DISTINCT concept.row, {_ID} FROM json_each(?) AS known"
     " JOIN edge ON edge.parent = known.value JOIN concept ON concept.row = child ORDER BY 1"
 )
 _SHARED = (

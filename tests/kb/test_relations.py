@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -10,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb import KnowledgeBase, build_kb, schema
 from spacy_medlink.kb.browse import verify
 from spacy_medlink.kb.diff import changes, diff
 from spacy_medlink.kb.hierarchy import Hierarchy
 from spacy_medlink.kb.readers import read
 from spacy_medlink.kb.rekey import rekey
-from spacy_medlink.types import Concept, Name, Record, Relation
+from spacy_medlink.types import CodeMap, Concept, Name, Record, Relation, Retired
 from tests.kb import samples
 from tests.kb.samples import DIABETES, DISEASE, TYPE_2, table, write_rf2
 from tests.kb.umls_release import (
@@ -104,6 +105,50 @@ def test_a_damaged_hierarchy_is_an_error_with_a_code(kb: KnowledgeBase, tmp_path
     for direction in (Hierarchy(bad).below, Hierarchy(bad).above):
         with pytest.raises(MedlinkError, match="E102"):
             direction(np.array([0]))
+
+
+def _read_all(kb: KnowledgeBase) -> str:
+    rows = range(len(kb))
+    return repr([
+        list(kb), list(kb.iter_names()), list(kb.iter_ids()), list(kb.iter_codes()), kb.labels,
+        [(kb.brief_at(row), kb.concept_at(row)) for row in rows], list(kb.retired()),
+        [[kb.relations(id, inverse) for inverse in (True, False)] for id in kb.iter_ids()],
+        [(kb.maps(id), kb.children(id), kb.descendants(id)) for id in kb.iter_ids()],
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        (table, column)
+        for table, columns in schema.columns().items()
+        for column, type in columns
+        if type == "TEXT" and table != "meta"
+    ],
+)
+def test_bytes_in_place_of_texts_are_read_as_texts_or_found(
+    tmp_path: Path, table: str, column: str
+) -> None:
+    """SQLite takes bytes in any column; a linker that meets them would fail somewhere else."""
+    kb = build(
+        tmp_path / "kb",
+        Concept("body", "body"),
+        Concept("lung", "lung", parents=("body",), codes={"X": ("1",)},
+                relations=(Relation("part_of", "body", "A"),),
+                maps=(CodeMap("X", "1", "exact", "A", "a note"),)),
+        Retired("old", "lung", "merged"),
+    )  # fmt: skip
+    assert "b'" not in _read_all(kb)
+    text = damaged(
+        kb, tmp_path / "text.kb", f"UPDATE {table} SET {column} = CAST({column} AS BLOB)"
+    )
+    with suppress(MedlinkError):  # bytes as an id, or as a list of codes
+        assert "b'" not in _read_all(text)
+    bad = damaged(
+        kb, tmp_path / "bad.kb", f"UPDATE {table} SET {column} = CAST({column} || x'ff' AS BLOB)"
+    )
+    with pytest.raises(MedlinkError, match="E102"):
+        _read_all(bad)
 
 
 def test_pieces_of_a_concept_bring_their_relations(tmp_path: Path) -> None:
