@@ -1,4 +1,4 @@
-"""Desk: the requests that wait for one terminology, and the process that answers them."""
+"""Desk: the requests that wait for one terminology, and the processes that answer them."""
 
 import asyncio
 import itertools
@@ -17,7 +17,7 @@ from ..errors import Errors, MedlinkError
 from .correction_file import CorrectionFile
 from .worker import LinkProcess, Opening
 
-_TOGETHER = 20_000  # characters of texts that are linked at once
+_TOGETHER = 20_000  # characters of texts that are linked at once; a longer text is a long one
 _SPEED = 2_000  # characters for which a request waits a second longer than a short one
 _MOST_WAITING = 32_000_000  # characters
 
@@ -48,11 +48,61 @@ class _Job(NamedTuple):
     size: int
 
 
-class Desk:
-    """A terminology: its process, and the thread that hands it one request after another.
+class _Queue:
+    """The requests that wait for a process, and the thread that hands it one after another.
 
     A request is due when it came, and the later the more text it has. So a short note does not wait
     behind a hundred long ones, and none waits for ever.
+    """
+
+    def __init__(self, process: LinkProcess, seconds: float) -> None:
+        self._process, self._seconds = process, seconds
+        self._jobs: PriorityQueue[tuple[float, int, _Job | None]] = PriorityQueue()
+        self._count, self._is_closed = itertools.count(), False
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def put(self, due: float, job: _Job) -> None:
+        """Let a request wait until it is due."""
+        self._jobs.put((due, next(self._count), job))
+
+    def sizes(self) -> list[int]:
+        """List the sizes of the jobs that wait, and forget those that nobody waits for any more."""
+        with self._jobs.mutex:
+            kept = [one for one in self._jobs.queue if not (one[-1] and one[-1].done.cancelled())]
+            heapify(kept)
+            self._jobs.queue = kept
+            return [job.size for *_, job in kept if job is not None]
+
+    def __len__(self) -> int:
+        return self._jobs.qsize()
+
+    def close(self) -> None:
+        """Stop; what waits or is under way is not answered."""
+        self._is_closed = True
+        self._jobs.put((-1.0, -1, None))
+        self._process.close()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while (job := self._jobs.get()[-1]) is not None:
+            if job.done.set_running_or_notify_cancel():
+                self._answer(job)
+        while not self._jobs.empty():
+            if (job := self._jobs.get()[-1]) is not None:
+                job.done.cancel()
+
+    def _answer(self, job: _Job) -> None:
+        try:
+            job.done.set_result(self._process.ask(job.method, job.args, self._seconds))
+        except Exception as error:  # the thread must live on, and the caller must know
+            job.done.set_exception(error)
+            if not self._is_closed:
+                self._process.start_again()
+
+
+class Desk:
+    """A terminology: its process, and one for long texts, which starts with the first of them.
 
     name (str): of the terminology. source (str): assets, a pipeline, a package or "starter".
     waiting (int): most requests that may wait; further ones are refused (E622).
@@ -68,30 +118,27 @@ class Desk:
         seconds: float = LIMITS.seconds, **settings: Any,
     ) -> None:  # fmt: skip
         self.name, self.notes, self.corrections = name, notes, corrections
-        self._waiting, self._seconds = waiting, seconds
+        self._waiting, self._lock = waiting, threading.Lock()
         if source == STARTER and not Path(source).exists():
             self._starter = open_assets(None)  # its files stay when the process ends
             source = str(self._starter.path)
         overlay = "" if corrections is None else str(corrections.path)
-        self._process = LinkProcess(Opening(source, lang, device, overlay, settings))
-        self.paths = [*self._process.facts["paths"], *filter(None, [overlay])]
-        self._jobs: PriorityQueue[tuple[float, int, _Job | None]] = PriorityQueue()
-        self._count, self._lock = itertools.count(), threading.Lock()
-        self._is_closed = False
-        self._thread = threading.Thread(target=self._run, name=f"desk {name}", daemon=True)
-        self._thread.start()
+        opening = Opening(source, lang, device, overlay, settings)
+        process = LinkProcess(opening)
+        self._facts = process.start()
+        self.paths = [*self._facts.pop("paths"), *filter(None, [overlay])]
+        self._short, self._long = _Queue(process, seconds), _Queue(LinkProcess(opening), seconds)
 
     @property
     def facts(self) -> dict[str, Any]:
         """The description of the terminology: names and numbers."""
-        facts = {name: value for name, value in self._process.facts.items() if name != "paths"}
         corrected = {"corrections": self.corrections is not None, "notes": len(self.notes)}
-        return {"name": self.name, **facts, **corrected}
+        return {"name": self.name, **self._facts, **corrected}
 
     @property
     def n_waiting(self) -> int:
         """Number of waiting requests."""
-        return self._jobs.qsize()
+        return len(self._short) + len(self._long)
 
     def ask(self, method: str, *args: Any, size: int = 0) -> "Future[Any]":
         """Ask a method of `Terminology`. size (int): characters of its texts.
@@ -113,47 +160,21 @@ class Desk:
 
     def close(self) -> None:
         """Stop; what waits or is under way is not answered."""
-        self._is_closed = True
-        self._jobs.put((-1.0, 0, None))
-        self._process.end()
-        self._thread.join()
+        self._short.close()
+        self._long.close()
 
     def _put(self, jobs: list[_Job]) -> "list[Future[Any]]":
         size = sum(job.size for job in jobs)
         with self._lock:
-            sizes = self._sizes_waiting()
+            sizes = self._short.sizes() + self._long.sizes()
             is_full = len(sizes) + len(jobs) > max(self._waiting, len(jobs))
             if is_full or (sizes and sum(sizes) + size > _MOST_WAITING):
                 raise Errors.busy(count=len(sizes))
             due = monotonic()
             for job in jobs:
                 due += job.size / _SPEED
-                self._jobs.put((due, next(self._count), job))
+                (self._long if job.size > _TOGETHER else self._short).put(due, job)
         return [job.done for job in jobs]
-
-    def _sizes_waiting(self) -> list[int]:
-        """List the sizes of the jobs that wait, and forget those that nobody waits for any more."""
-        with self._jobs.mutex:
-            kept = [one for one in self._jobs.queue if not (one[-1] and one[-1].done.cancelled())]
-            heapify(kept)
-            self._jobs.queue = kept
-            return [job.size for *_, job in kept if job is not None]
-
-    def _run(self) -> None:
-        while (job := self._jobs.get()[-1]) is not None:
-            if job.done.set_running_or_notify_cancel():
-                self._answer(job)
-        while not self._jobs.empty():
-            if (job := self._jobs.get()[-1]) is not None:
-                job.done.cancel()
-
-    def _answer(self, job: _Job) -> None:
-        try:
-            job.done.set_result(self._process.ask(job.method, job.args, self._seconds))
-        except Exception as error:  # the thread must live on, and the caller must know
-            job.done.set_exception(error)
-            if not self._is_closed:
-                self._process.start_again()
 
 
 class Desks:

@@ -10,7 +10,9 @@ from contextlib import suppress
 from io import StringIO
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..annotate.formats import format_named
@@ -250,14 +252,14 @@ class Terminology:
 
 
 class LinkProcess:
-    """A Terminology in a process of its own, which is started anew when it has ended.
+    """A Terminology in a process of its own, which is started when it is asked and does not run.
 
     RAISES (MedlinkError): as `Terminology`.
     """
 
     def __init__(self, opening: Opening) -> None:
-        self._opening = opening
-        self.facts: dict[str, Any] = self._start()
+        self._opening, self._lock, self._is_closed = opening, Lock(), False
+        self._process: SpawnProcess | None = None
 
     def ask(self, method: str, args: Sequence[Any], seconds: float) -> Any:
         """Ask a method of Terminology; a process that takes longer is ended.
@@ -265,16 +267,16 @@ class LinkProcess:
         RAISES (MedlinkError): E626 after so many seconds, E625 where the process has failed, and
             what the method raises.
         """
-        if not self._process.is_alive():
-            self._start()
+        if not self._is_alive():
+            self.start()
         try:
             self._connection.send((method, args))
             if not self._connection.poll(seconds):
-                self.end()
+                self._end()
                 raise Errors.too_slow(seconds=seconds)
             is_good, answer = self._connection.recv()
         except (EOFError, OSError):
-            self.end()
+            self._end()
             raise Errors.not_linked(problem="the process that linked it has ended") from None
         if not is_good:
             raise answer
@@ -282,20 +284,25 @@ class LinkProcess:
 
     def start_again(self) -> None:
         """Start the process if it has ended, so that the next request need not wait for it."""
-        if not self._process.is_alive():
+        if not self._is_alive():
             with suppress(MedlinkError):  # the next request says it
-                self._start()
+                self.start()
 
-    def end(self) -> None:
-        """End the process at once."""
-        self._process.kill()
-        self._process.join(_ENDING)
+    def close(self) -> None:
+        """End the process at once, and for good."""
+        with self._lock:
+            self._is_closed = True
+        self._end()
 
-    def _start(self) -> Any:
+    def start(self) -> Any:
+        """Start the process. RETURNS: the facts of its Terminology."""
         context = get_context("spawn")
         self._connection, other = context.Pipe()
-        self._process = context.Process(target=_work, args=(other, self._opening), daemon=True)
-        self._process.start()
+        with self._lock:
+            if self._is_closed:
+                raise Errors.not_linked(problem="the service ends")
+            self._process = context.Process(target=_work, args=(other, self._opening), daemon=True)
+            self._process.start()
         other.close()
         try:
             is_good, facts = self._connection.recv()
@@ -304,6 +311,14 @@ class LinkProcess:
         if not is_good:
             raise facts
         return facts
+
+    def _is_alive(self) -> bool:
+        return self._process is not None and self._process.is_alive()
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.join(_ENDING)
 
 
 def _work(connection: "Connection[Any, Any]", opening: Opening) -> None:

@@ -18,10 +18,11 @@ from fastapi.testclient import TestClient  # there only with the extra `serve`
 
 from spacy_medlink.serve import Desk, Limits, make_app  # imports fastapi
 from spacy_medlink.serve.desk import _pieces
-from spacy_medlink.serve.worker import Opening, Terminology
+from spacy_medlink.serve.worker import LinkProcess, Opening, Terminology
 
 WORD, CRAFTED = "diabetes", "utnssibo25kuTl99"
 SLOW = "$" * 1_000_000  # half a minute of tokenising, cut as it is
+LONG = "fever and asthma. " * 1_200  # more than the texts that are linked at once
 
 
 @pytest.fixture(scope="module")
@@ -35,29 +36,39 @@ def _ended(future: "Future[Any]") -> str:
     return caught.value.code
 
 
+def _pid(process: LinkProcess) -> int:
+    assert process._process is not None
+    return process._process.pid or 0
+
+
 @pytest.mark.slow
 def test_a_process_that_takes_too_long_is_ended_and_started_anew(tiny_assets: Assets) -> None:
+    """And short texts are answered meanwhile, by another process."""
     desk = Desk("tiny", str(tiny_assets.path), device="cpu", seconds=3, waiting=2)
-    process, pids = desk._process, list[int | None]()
+    short, long = desk._short._process, desk._long._process
+    app = make_app([desk], Limits(length=len(SLOW), seconds=120))
+    client = TestClient(app, base_url="http://127.0.0.1")
     try:
-        pids.append(process._process.pid)
-        app = make_app([desk], Limits(length=len(SLOW), seconds=3))
-        answer = TestClient(app, base_url="http://127.0.0.1").post("/link", json={"texts": [SLOW]})
+        assert short._process and not long._process, "no long text has come"
+        held = desk.ask_of_texts("link", [SLOW], {}, 0)[0]
+        assert client.post("/link", json={"texts": ["fever"]}).status_code == 200
+        assert not held.done()
+        answer = client.post("/link", json={"texts": [SLOW]})
         assert (answer.status_code, answer.json()["error"]["code"]) == (504, "E626")
-        waited = desk.ask_of_texts("link", ["fever"], {}, 0)[0]
-        assert waited.result(120)[0][1] == 1, "the next process answers what waited"
-        pids.append(process._process.pid)
-        os.kill(int(pids[-1] or 0), signal.SIGKILL)
-        while process._process.is_alive():
+        assert _ended(held) == "E626"
+        assert desk.ask_of_texts("link", [LONG], {}, 0)[0].result(120)[0][1], "started anew"
+
+        pids = [_pid(short), _pid(long)]
+        os.kill(pids[0], signal.SIGKILL)
+        while short._is_alive():
             time.sleep(0.01)
         assert desk.ask_of_texts("link", ["fever"], {}, 0)[0].result(120)[0][1] == 1
-        pids.append(process._process.pid)
-        assert len(set(pids)) == 3
+        assert _pid(short) != pids[0] and _pid(long) == pids[1]
 
         held = desk.ask_of_texts("link", [SLOW], {}, 0)[0]
         while desk.n_waiting:
             time.sleep(0.01)
-        waiting = [desk.ask("search", "fever", 5) for _ in range(2)]
+        waiting = [desk.ask("link", [LONG], {}, 0, size=len(LONG)) for _ in range(2)]
         with pytest.raises(MedlinkError, match="E622"):
             desk.ask("search", "fever", 5)
     finally:
@@ -65,6 +76,20 @@ def test_a_process_that_takes_too_long_is_ended_and_started_anew(tiny_assets: As
         desk.close()
     assert time.monotonic() - start < 20, "nothing holds the end"
     assert held.done() and all(one.cancelled() for one in waiting)
+    assert not short._is_alive() and not long._is_alive()
+
+
+@pytest.mark.slow
+def test_a_process_that_is_still_opened_ends_with_the_service(tiny_assets: Assets) -> None:
+    for pause in (0.0, 0.2):
+        desk = Desk("tiny", str(tiny_assets.path), device="cpu")
+        first = desk.ask_of_texts("link", [LONG], {}, 0)[0]
+        time.sleep(pause)
+        start = time.monotonic()
+        desk.close()
+        assert time.monotonic() - start < 10
+        assert first.cancelled() or _ended(first) == "E625"
+        assert not desk._long._process._is_alive()
 
 
 @pytest.mark.slow
@@ -86,7 +111,7 @@ def test_a_short_text_does_not_wait_for_long_ones(desk: Desk) -> None:
 def test_what_nobody_waits_for_takes_no_place(desk: Desk) -> None:
     desk.ask_of_texts("link", [SLOW[:20_000]], {}, 0)
     for _ in range(3):
-        waiting = desk.ask_of_texts("link", ["fever. " * 3_000] * 250, {}, 0)
+        waiting = desk.ask_of_texts("link", ["fever. " * 2_800] * 250, {}, 0)
         assert sum(one.cancel() for one in waiting) >= 249
     assert desk.ask_of_texts("link", ["asthma"], {}, 0)[0].result(60)[0][1] == 1
     assert desk.n_waiting < 10
