@@ -18,7 +18,7 @@ from benchmarks.training import material
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.objectives.batch import LOSSES
 from spacy_medlink.kb import KnowledgeBase
-from training.experiment import Experiment
+from training.pretraining import Pretraining
 from training.recipe.reading import read_recipe
 from training.recipe.settings import ObjectiveSettings, Recipe
 
@@ -86,8 +86,8 @@ def measure(work: Path, steps: int, pairs: int, rate: float, among: int) -> dict
     }  # fmt: skip
 
 
-def _experiment(recipe: Recipe, base: str, kb: Path, work: Path) -> Experiment:
-    return Experiment(
+def _experiment(recipe: Recipe, base: str, kb: Path, work: Path) -> Pretraining:
+    return Pretraining(
         recipe, KnowledgeBase(kb), BiEncoder.load(base), prepared=work / "prepared"
     )  # fmt: skip
 

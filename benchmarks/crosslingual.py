@@ -23,8 +23,8 @@ from spacy_medlink.kb import KnowledgeBase, build_knowledge_base
 from spacy_medlink.kb.filters import Filters
 from spacy_medlink.types import Floats1d
 from training.embedded import place_model
-from training.pretrain import pretrain
 from training.recipe.reading import read_recipe
+from training.train import Inputs, train
 
 DATA = Path(os.environ.get("MEDLINK_DATA", Path(__file__).parents[2] / "shared" / "data"))
 _CONFIGS = Path(__file__).parents[1] / "training" / "papers" / "configs"
@@ -80,15 +80,9 @@ def measure(work: Path, minutes: float, count: int) -> dict[str, Any]:
     for name, (config, own) in _VARIANTS.items():
         overrides = {**_OVERRIDES, **own, "training.max_minutes": minutes}
         place = work / name.replace(" ", "")
-        figures = pretrain(
-            read_recipe(_CONFIGS / config, overrides),
-            kb=known.path,
-            base=str(base),
-            output=place,
-            run=place.with_name(f"{place.name}_run"),
-            bitext=bitext if "bitext.order" in own else None,
-            say=typer.echo,
-        )
+        text = bitext if "bitext.order" in own else None
+        inputs = Inputs(str(base), place, known.path, text=text)
+        figures = train(read_recipe(_CONFIGS / config, overrides), inputs, say=typer.echo)
         found[name] = task.accuracy(BiEncoder.load(str(place)))
         facts[name] = {"part": figures["trained_part"], "trained": figures["training"]["names"]}
         typer.echo(f"{name}: {found[name]}")

@@ -30,8 +30,10 @@ from spacy_medlink.util.devices import AUTO, describe, find_device
 from training.choosing.validation import rank
 from training.data.holdout import Holdout
 from training.embedded import place_model, place_ontology
-from training.pretrain import HOLDOUT, pretrain
+from training.pretraining import HOLDOUT
 from training.recipe.reading import read_recipe
+from training.train import Inputs
+from training.train import train as train_by
 
 _RESULTS = Path(__file__).parent / "results"
 _CONFIGS = Path(__file__).parents[1] / "training" / "configs"
@@ -139,11 +141,9 @@ def train(
         output = place if last else place.with_name(f"{place.name}_{number}")
         names = {"training.names": round(own.names * stage.share)}
         settings = {**stage.settings, **names}
-        figures = pretrain(
-            read_recipe(_CONFIGS / stage.config, settings), kb=own.kb.path, base=str(base),
-            output=output, run=output.with_name(f"{output.name}_run"), device=device,
-            prepared=place.parent / "prepared", say=typer.echo, overwrite=True,
-        )  # fmt: skip
+        recipe = read_recipe(_CONFIGS / stage.config, settings)
+        inputs = Inputs(str(base), output, own.kb.path, prepared=place.parent / "prepared")
+        figures = train_by(recipe, inputs, device=device, say=typer.echo, overwrite=True)
         base = output
     trained = figures["training"]
     return {"names": trained["names"], "names_per_s": round(trained["names_per_s"]),

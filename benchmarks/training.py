@@ -24,10 +24,10 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.objectives.batch import LOSSES, MINERS, BatchObjective
 from spacy_medlink.kb import KnowledgeBase
 from training.embedded import place_model, place_ontology
-from training.experiment import Experiment
 from training.loop.learner import Learner
 from training.loop.name_task import NameTask
 from training.loop.ranks import ALONE
+from training.pretraining import Pretraining
 from training.recipe.reading import read_recipe
 
 _RESULTS = Path(__file__).parent / "results"
@@ -77,7 +77,7 @@ Way = Callable[[int], int]
 """Trains on a step. RETURNS the number of names that were encoded."""
 
 
-def ways_of(kb: Path, base: str, pairs: int, device: str) -> tuple[Experiment, dict[str, Way]]:
+def ways_of(kb: Path, base: str, pairs: int, device: str) -> tuple[Pretraining, dict[str, Way]]:
     """Make all ways, over the same pairs of the names of a knowledge base."""
     settings = {
         "sampler.batch_pairs": pairs,
@@ -86,7 +86,7 @@ def ways_of(kb: Path, base: str, pairs: int, device: str) -> tuple[Experiment, d
         "training.sub_batches": 4,
     }
     recipe = read_recipe(_RECIPE, settings)
-    experiment = Experiment(recipe, KnowledgeBase(kb), BiEncoder.load(base), device)
+    experiment = Pretraining(recipe, KnowledgeBase(kb), BiEncoder.load(base), device)
     ways = {"ours": ours(experiment)}
     for precision in ("bf16", "fp32"):
         ways[f"reference, {precision}"] = reference(experiment, base, device, precision, kb)
@@ -103,7 +103,7 @@ def material(work: Path) -> tuple[str, Path]:
     return str(base), kb
 
 
-def ours(experiment: Experiment) -> Way:
+def ours(experiment: Pretraining) -> Way:
     """Train as this project does."""
     own = experiment._recipe.objective
     objective = BatchObjective(
@@ -116,7 +116,7 @@ def ours(experiment: Experiment) -> Way:
     return lambda step: learner.learn(step, 2e-5).names
 
 
-def reference(experiment: Experiment, base: str, device: str, precision: str, kb: Path) -> Way:
+def reference(experiment: Pretraining, base: str, device: str, precision: str, kb: Path) -> Way:
     """Train as the authors' code does, on the same pairs."""
     own, names = Reference(base, device, precision), experiment.names
     texts = {row: text.lower() for row, text in enumerate(KnowledgeBase(kb).iter_texts())}

@@ -19,12 +19,12 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
 from training.data.cutting import Cutter
 from training.data.material import Wanted
-from training.data.names import Reading
 from training.data.prepared import open_material, prepare
 from training.data.sampler import PairSampler
 from training.embedded import place_model
+from training.recipe.settings import DataSettings
 
-_WANTED = Wanted(Reading(), 50, 0, 0.1, 8000, 0)
+_WANTED = Wanted(DataSettings())
 
 
 def prepare_names(kb: str, base: str, place: str) -> dict[str, Any]:

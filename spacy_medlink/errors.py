@@ -290,7 +290,7 @@ class Errors:
     reranker_mismatch = Message(
         "E217",
         "The reranker at {path} was made for another {what} than that of these assets. Train one "
-        "for them with `python -m training.rerank`, or do without it (`rerank_top = 0`).",
+        "for them with `python -m training.train`, or do without it (`rerank_top = 0`).",
     )
 
     ranker_mismatch = Message(
@@ -533,13 +533,13 @@ class Errors:
     )
     bitext_missing = Message(
         "E517",
-        "The recipe trains on a bitext ({order}), and none is given: add `--bitext FILE`, or set "
+        "The recipe trains on a bitext ({order}), and none is given: add `--text FILE`, or set "
         'order = "none" in [bitext].',
     )
     bitext_unused = Message(
         "E518",
         '{path} is given as a bitext, but the recipe does not use one. Set order = "mixed" or '
-        '"after" in [bitext], or leave `--bitext` out.',
+        '"after" in [bitext], or leave `--text` out.',
     )
     no_relations = Message(
         "E519",

@@ -24,9 +24,8 @@ from spacy_medlink.util.devices import AUTO
 from spacy_medlink.util.progress import show_progress
 
 from .data.holdout import Holdout, Query
-from .outputs import Outputs
-from .saving import FIGURES
-from .verbs import Device, Overwrite, run
+from .train import FIGURES
+from .verbs import Device, Outputs, Overwrite, run_verb
 
 RANKS = (1, 5, 20)
 _HARD = ("triplet_margin", "hard_pairs")  # miners of hard pairs, as SAP has them
@@ -169,4 +168,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run(main)
+    run_verb(main)

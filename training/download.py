@@ -18,7 +18,7 @@ from .corpora.layout import gold_files
 from .corpora.registry import CORPORA
 from .fetching.place import MANIFEST, downloads, is_placed, place, where
 from .fetching.sources import Source, find_source
-from .verbs import IfAny, Overwrite, run
+from .verbs import IfAny, Overwrite, run_verb
 
 COLLECTED = "collected.json"
 _FORMAT = "spacy-medlink collected sources"
@@ -87,4 +87,4 @@ def _instructions(name: str, source: Source, corpora: Path) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    run(main)
+    run_verb(main)

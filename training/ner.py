@@ -23,8 +23,8 @@ from spacy_medlink.util.files import replacing_directory
 from spacy_medlink.util.outputs import DirectoryKind, check_output
 
 from .data.mentions import known_types
-from .recipe.overrides import parse_overrides
-from .verbs import Device, Overwrite, Set, run
+from .recipe.reading import parse_overrides
+from .verbs import Device, Overwrite, Set, run_verb
 from .word_vectors import write_word_vectors
 
 if TYPE_CHECKING:
@@ -180,4 +180,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run(main)
+    run_verb(main)

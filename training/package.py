@@ -16,7 +16,7 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.util.files import replacing_directory
 from spacy_medlink.util.outputs import DirectoryKind, check_output
 
-from .verbs import Overwrite, run
+from .verbs import Overwrite, run_verb
 
 PIPELINE = DirectoryKind("a packaged pipeline")
 
@@ -127,4 +127,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run(main)
+    run_verb(main)

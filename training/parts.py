@@ -23,7 +23,7 @@ from .corpora.registry import CORPORA
 from .corpora.tally import Tally
 from .data.mentions import known_types
 from .fetching.sources import find_source
-from .verbs import Overwrite, run
+from .verbs import Overwrite, run_verb
 
 GOLD = DirectoryKind("the gold mentions of a workflow")
 _SHARE = 0.1  # of the documents, where the publisher set none apart
@@ -175,4 +175,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run(main)
+    run_verb(main)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .verbs import run
+from .verbs import run_verb
 
 
 def main(files: Annotated[list[Path], typer.Argument(help="Text files.")]) -> None:
@@ -15,4 +15,4 @@ def main(files: Annotated[list[Path], typer.Argument(help="Text files.")]) -> No
 
 
 if __name__ == "__main__":
-    run(main)
+    run_verb(main)

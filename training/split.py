@@ -14,7 +14,7 @@ from spacy_medlink.kb.gold import gold_lines, read_gold
 from spacy_medlink.util.files import replacing_file
 from spacy_medlink.util.outputs import FileKind, check_output
 
-from .verbs import Overwrite, run
+from .verbs import Overwrite, run_verb
 
 _GOLD = FileKind("a part of a gold file")  # gold looks the same, whoever made it
 
@@ -62,4 +62,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run(main)
+    run_verb(main)

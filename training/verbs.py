@@ -1,15 +1,18 @@
-"""Run a verb of the workflow from the command line; an error is one line and exit code 1."""
+"""What the verbs share: options, their run from the command line, and a table as their result."""
 
+import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.util.files import save_text
+from spacy_medlink.util.outputs import PathLike, check_output, companion, marked
 
 from .loop.interruption import EXIT_CODE, StoppedError
 
@@ -25,10 +28,10 @@ IfAny = Annotated[
     bool,
     typer.Option(
         "--if-any",
-        help="Where there is no annotated text that teaches, hand on what is there and say so.",
+        help="Where something cannot be had, hand on what is there and say so.",
     ),
 ]
-"""The option `--if-any` of a step that a workflow has whether or not gold mentions are there."""
+"""The option `--if-any` of a step that a workflow has whether or not its inputs are there."""
 
 Overwrite = Annotated[
     bool,
@@ -39,13 +42,8 @@ Overwrite = Annotated[
     ),
 ]
 
-RunDirectory = Annotated[
-    Path | None, typer.Option(help="Directory for checkpoint and log; OUTPUT_run if left out.")
-]
-MaxMinutes = Annotated[float | None, typer.Option(help="Budget of the training loop.")]
-Resume = Annotated[bool, typer.Option(help="Go on from the checkpoint.")]
 Set = Annotated[list[str] | None, typer.Option("--set", help="Another value: section.key=value.")]
-"""Options of the verbs that train."""
+"""The option `--set` of a verb that reads a recipe, a config or a plan."""
 
 
 @contextmanager
@@ -59,18 +57,39 @@ def stoppable() -> Iterator[None]:
         raise typer.Exit(EXIT_CODE) from stop
 
 
-def run(main: Callable[..., None] | None = None, **verbs: Callable[..., None]) -> None:
-    """Parse the command line for a typer function and call it.
-
-    main (Optional[Callable]): the one there is; or verbs (Callable): several, by the first word.
-    """
+def run_verb(main: Callable[..., None]) -> None:
+    """Parse the command line for a typer function and call it."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    if main is not None:
-        app.command()(main)
-    for name, verb in verbs.items():
-        app.command(name)(verb)
+    app.command()(main)
     try:
         app()
     except MedlinkError as error:
         typer.echo(str(error), err=True)
         sys.exit(1)
+
+
+class Outputs:
+    """Two files that are written together.
+
+    output (Path): the JSON file. what (str): its content, such as "a comparison"; the file says so.
+    inputs (Iterable[Path]): what must not be replaced. overwrite (bool): replace files of something
+        else.
+    RAISES (MedlinkError): E120-E124 for what is there.
+    """
+
+    def __init__(
+        self, output: Path, what: str, inputs: Iterable[PathLike | None], overwrite: bool
+    ) -> None:
+        self._format = f"spacy-medlink {what.partition(' ')[2]}"
+        kind, page = marked(what, f'"format": "{self._format}"'), output.with_suffix(".md")
+        self._kinds = {output: kind, page: companion(f"the table of {what}", kind, output)}
+        self._inputs, self._overwrite = list(inputs), overwrite
+        for path, one in self._kinds.items():
+            check_output(path, one, self._inputs, overwrite=overwrite)
+
+    def write(self, facts: Mapping[str, Any], table: str) -> None:
+        """Write facts as JSON and their table, and print the table."""
+        whole = json.dumps({"format": self._format, **facts}, indent=2, ensure_ascii=False)
+        for (path, kind), text in zip(self._kinds.items(), (whole, table), strict=True):
+            save_text(path, kind, text + "\n", self._inputs, overwrite=self._overwrite)
+        typer.echo(table)

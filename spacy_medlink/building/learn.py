@@ -102,7 +102,7 @@ def learn(
             made = _with_models_of(assets, build("again", None), work / "kept")
             after, missing = links_of(made, train, progress), {"models": _NOT_BETTER}
         if assets.manifest.get("reranker") is not None:
-            missing["reranker"] = "scores have changed: train it again (python -m training.rerank)"
+            missing["reranker"] = "scores have changed: train it again (python -m training.train)"
         reasons = dict(made.manifest.get("left_out") or {})
         for part, why in missing.items():
             reasons |= left_out(made, part, why)

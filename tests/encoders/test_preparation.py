@@ -18,8 +18,8 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Mention
 from tests.tiny import write_tiny_encoder
-from training.pretrain import pretrain
 from training.recipe.reading import read_recipe
+from training.train import Inputs, train
 
 LOWER = Preparation(lower_case=True)
 
@@ -83,7 +83,7 @@ def test_training_saves_the_letter_case_and_the_index_has_it(
     quick = {"training.epochs": 1.0, "selection.interpolation": [1.0], "selection.min_gain": -100.0}
     recipe = read_recipe(Path("training/papers/configs/sapbert.cfg"), quick)
     assert recipe.data.lower_case
-    pretrain(recipe, kb=tiny_kb.path, base=str(cased), output=tmp_path / "sap", run=tmp_path / "r")
+    train(recipe, Inputs(str(cased), tmp_path / "sap", tiny_kb.path))
     encoder = BiEncoder.load(tmp_path / "sap")
     assert encoder.preparation == LOWER
     assets = build_assets(tmp_path / "assets", tiny_kb.path, str(tmp_path / "sap"))
@@ -98,9 +98,7 @@ def test_a_tokenizer_that_lower_cases_by_itself_keeps_its_fingerprint(
     tiny_encoder: Path, tiny_kb: KnowledgeBase, tmp_path: Path
 ) -> None:
     recipe = read_recipe(Path("training/papers/configs/sapbert.cfg"), {"training.epochs": 1.0})
-    pretrain(
-        recipe, kb=tiny_kb.path, base=str(tiny_encoder), output=tmp_path / "s", run=tmp_path / "r"
-    )
+    train(recipe, Inputs(str(tiny_encoder), tmp_path / "s", tiny_kb.path))
     assert BiEncoder.load(tmp_path / "s").preparation == Preparation()
 
 

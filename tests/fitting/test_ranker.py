@@ -1,6 +1,7 @@
 """Fitting a ranker to annotated text: what it learns, what it must not see, when it is left out."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,9 +28,10 @@ from spacy_medlink.retrieval.concepts import RESOLUTION
 from spacy_medlink.retrieval.fusion import ReciprocalRankFusion
 from spacy_medlink.retrieval.memory import MentionMemory, Remembered, read_memory
 from spacy_medlink.types import Concept, Mention, Name
-from training.rerank import _lists
-from training.reranking.recipe import RerankRecipe
+from training.recipe.reading import read_recipe
+from training.reranking.rerank import lists_of
 
+RERANK = read_recipe(Path("training/configs/rerank.cfg"))
 SITES = (
     "heart lung liver kidney spleen stomach bladder thyroid pancreas prostate colon skin".split()
 )
@@ -181,7 +183,7 @@ def test_a_reranker_chosen_behind_another_order_is_left_out(place, tiny_encoder,
 
 def test_a_reranker_has_to_beat_the_ranker(place, fitted):
     gold = place / "gold.jsonl"
-    _, held = _lists(fitted.assets, RerankRecipe(), gold, gold)
+    _, held = lists_of(fitted.assets, RERANK, gold, gold)
     first = [own.candidates[0] for own in held if own.candidates]
     assert all(RANKER in one.scores for one in first if not one.scores.get("memory"))
 
@@ -190,7 +192,7 @@ def test_what_was_learned_from_a_document_is_not_known_while_it_trains_a_reranke
     gold = place / "gold.jsonl"
     kb, _ = add_mention_names(tmp_path / "named.kb", KnowledgeBase(place / "kb"), [gold])
     own = build_assets(tmp_path / "own", kb.path, memory=[gold])
-    lists, held = _lists(own, RerankRecipe(), gold, gold)
+    lists, held = lists_of(own, RERANK, gold, gold)
     assert lists and not any(one.scores.get("memory") for each in lists for one in each.candidates)
     assert all(each.candidates[0].scores.get("memory") for each in held)
     for each in lists:  # every mention stands in one document alone

@@ -13,26 +13,26 @@ from spacy_medlink.kb import KnowledgeBase
 from tests.devices import CUDA, DEVICES
 from tests.training.conftest import SETTINGS
 from tests.training.objectives.test_memory import _names, _unit
-from training.experiment import Experiment
 from training.loop.encoding import encode_names
 from training.loop.precision import Precision
 from training.objectives.name_memory import NameMemory
+from training.pretraining import Pretraining
 from training.recipe.reading import read_recipe
 
 SHORT = {"training.epochs": 2.0, "training.eval_every": 1000}
-Make = Callable[..., Experiment]
+Make = Callable[..., Pretraining]
 
 
 @pytest.fixture
 def make(tiny_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path) -> Make:
     """Make an experiment on a device; changes are those of the recipe."""
 
-    def make(device: str, **changes: Any) -> Experiment:
+    def make(device: str, **changes: Any) -> Pretraining:
         file = tmp_path / "recipe.cfg"
-        file.write_text("[training]\nseed = 0\n", encoding="utf-8")
+        file.write_text('[recipe]\nkind = "pretrain"\n', encoding="utf-8")
         changed = {key.replace("__", "."): value for key, value in changes.items()}
         recipe = read_recipe(file, {**SETTINGS, **SHORT, **changed})
-        return Experiment(recipe, tiny_kb, BiEncoder.load(tiny_encoder), device)
+        return Pretraining(recipe, tiny_kb, BiEncoder.load(tiny_encoder), device)
 
     return make
 

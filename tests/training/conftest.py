@@ -9,10 +9,10 @@ import pytest
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
-from training.experiment import Experiment
+from training.pretraining import Pretraining
 from training.recipe.reading import read_recipe
 from training.recipe.settings import Recipe
-from training.verbs import run
+from training.verbs import run_verb
 
 SETTINGS: dict[str, Any] = {
     "holdout.fraction": 0.5,
@@ -26,7 +26,7 @@ SETTINGS: dict[str, Any] = {
 }
 
 MakeRecipe = Callable[..., Recipe]
-MakeExperiment = Callable[..., Experiment]
+MakeExperiment = Callable[..., Pretraining]
 Call = Callable[..., tuple[int, str, str]]
 
 
@@ -37,7 +37,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
     def call_it(main: Callable[..., None], *arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["verb", *map(str, arguments)])
         with pytest.raises(SystemExit) as end:
-            run(main)
+            run_verb(main)
         out, err = capsys.readouterr()
         return int(end.value.code or 0), out, err
 
@@ -50,7 +50,7 @@ def recipe(tmp_path: Path) -> MakeRecipe:
 
     def make(**changes: Any) -> Recipe:
         file = tmp_path / "recipe.cfg"
-        file.write_text("[training]\nseed = 0\n", encoding="utf-8")
+        file.write_text('[recipe]\nkind = "pretrain"\n', encoding="utf-8")
         changed = {key.replace("__", "."): value for key, value in changes.items()}
         return read_recipe(file, {**SETTINGS, **changed})
 
@@ -61,7 +61,7 @@ def recipe(tmp_path: Path) -> MakeRecipe:
 def experiment(tiny_kb: KnowledgeBase, tiny_encoder: Path, recipe: MakeRecipe) -> MakeExperiment:
     """Make an experiment on the tiny knowledge base with the tiny encoder."""
 
-    def make(**changes: Any) -> Experiment:
-        return Experiment(recipe(**changes), tiny_kb, BiEncoder.load(tiny_encoder))
+    def make(**changes: Any) -> Pretraining:
+        return Pretraining(recipe(**changes), tiny_kb, BiEncoder.load(tiny_encoder))
 
     return make

@@ -8,8 +8,8 @@ import pytest
 import training
 from spacy_medlink.building import build_assets
 from training.compare import compare, name_of, table
-from training.pretrain import pretrain
 from training.recipe.reading import read_recipe
+from training.train import Inputs, train
 
 CONFIGS = Path(training.__file__).parent / "configs"
 
@@ -24,11 +24,8 @@ def trained(tmp_path_factory, tiny_kb, tiny_encoder):
             "training.names": 64, "sampler.batch_pairs": 8, "holdout.fraction": 0.3,
             "selection.interpolation": [1.0], "selection.min_gain": -100.0,
         }  # fmt: skip
-        pretrain(
-            read_recipe(CONFIGS / f"{name}.cfg", given),
-            kb=tiny_kb.path, base=base, output=place / name, run=place / f"{name}_run",
-            device="cpu",
-        )  # fmt: skip
+        recipe = read_recipe(CONFIGS / f"{name}.cfg", given)
+        train(recipe, Inputs(base, place / name, tiny_kb.path), device="cpu")
         made.append(place / name)
         base = str(place / name)
     return made

@@ -24,12 +24,12 @@ from tests.tiny import write_tiny_encoder
 from training.data.holdout import Holdout
 from training.data.names import TokenTable
 from training.data.texts import read_texts
-from training.distil import main
-from training.distillation import Distillation
+from training.distilling import Distillation
 from training.embedded import MODEL_PACKAGE, ONTOLOGY_PACKAGE, place_model, place_ontology
 from training.objectives.teacher import TeacherObjective
 from training.recipe.settings import DistilSettings
 from training.students import make_student, narrowed, with_projection
+from training.train import main
 
 from .conftest import SETTINGS, Call
 
@@ -61,9 +61,9 @@ def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _arguments(kb: KnowledgeBase, teacher: Path, output: Path, **changes: object) -> list[str]:
     recipe = output.parent / "recipe.cfg"
-    recipe.write_text("[training]\nseed = 0\n", encoding="utf-8")
+    recipe.write_text('[recipe]\nkind = "distil"\n', encoding="utf-8")
     settings = {**DISTIL, **{key.replace("__", "."): value for key, value in changes.items()}}
-    paths = [str(recipe), f"--kb={kb.path}", f"--teacher={teacher}", f"--output={output}"]
+    paths = [str(recipe), f"--kb={kb.path}", f"--base={teacher}", f"--output={output}"]
     return [*paths, *(f"--set={key}={json.dumps(value)}" for key, value in settings.items())]
 
 
@@ -80,7 +80,7 @@ def test_a_student_comes_near_its_teacher_and_builds_assets(
 ) -> None:  # fmt: skip
     output, text = tmp_path / "small", tmp_path / "notes.txt"
     text.write_text("The patient has chest pain, and a fever that goes on for weeks.\n", "utf-8")
-    more = [f"--student={student}", f"--text={text}"]
+    more = [f"--set=distil.student={student}", f"--text={text}"]
     arguments = _arguments(tiny_kb, teacher, output, optimizer__learning_rate=rate)
     assert call(main, *arguments, *more)[0] == 0
     own, theirs = BiEncoder.load(output), BiEncoder.load(teacher)
@@ -103,8 +103,9 @@ def test_the_recipes_run(
 ) -> None:
     toy = ("holdout.fraction", "distil.max_loss", "selection.min_gain")
     status, _, err = call(
-        main, f"training/configs/{recipe}.cfg", f"--kb={tiny_kb.path}", f"--teacher={teacher}",
-        f"--student={student}", f"--output={tmp_path / 'small'}", "--set=training.names=500",
+        main, f"training/configs/{recipe}.cfg", f"--kb={tiny_kb.path}", f"--base={teacher}",
+        f"--set=distil.student={student}", f"--output={tmp_path / 'small'}",
+        "--set=training.names=500",
         *(f"--set={name}={DISTIL[name]}" for name in toy),
     )  # fmt: skip
     assert status == 0, err
@@ -123,7 +124,7 @@ def test_an_encoder_of_other_pieces_and_dimensions_learns_from_assets(
     own = BiEncoder.load(teacher)
     BiEncoder(own.tokenizer, BertModel(config), "cls").save(student)
     arguments = _arguments(tiny_kb, tiny_assets.path, output, optimizer__learning_rate=5e-3)
-    assert call(main, *arguments, f"--student={student}")[0] == 0
+    assert call(main, *arguments, f"--set=distil.student={student}")[0] == 0
     made = BiEncoder.load(output)
     assert made.dim == 16
     assert made.pooling == "cls"
@@ -153,13 +154,13 @@ def test_one_that_loses_too_much_is_not_shipped_and_goes_on(
     monkeypatch.setattr(Distillation, "teacher", {"dev": half, "test": half})
     output = tmp_path / "small"
     strict = _arguments(tiny_kb, teacher, output, distil__max_loss=0, training__epochs=1.0)
-    code, _, err = call(main, *strict, "--student=1")
+    code, _, err = call(main, *strict, "--set=distil.student=1")
     assert code == 1
     assert "E541" in err
     assert "acc@1" in err
     assert not output.exists()
     arguments = _arguments(tiny_kb, teacher, output, training__epochs=1.0)
-    assert call(main, *arguments, "--student=1", "--resume")[0] == 0
+    assert call(main, *arguments, "--set=distil.student=1", "--resume")[0] == 0
     assert output.is_dir()
 
 
@@ -168,7 +169,7 @@ def test_a_student_that_cannot_be(
     student: str, code: str, call: Call, teacher: Path, tiny_kb: KnowledgeBase, tmp_path: Path
 ) -> None:
     arguments = _arguments(tiny_kb, teacher, tmp_path / "small")
-    status, _, err = call(main, *arguments, f"--student={student}")
+    status, _, err = call(main, *arguments, f"--set=distil.student={student}")
     assert status == 1
     assert code in err
 
@@ -177,7 +178,7 @@ def test_a_loss_of_names_is_no_loss_of_a_teacher(
     call: Call, teacher: Path, tiny_kb: KnowledgeBase, tmp_path: Path
 ) -> None:
     arguments = _arguments(tiny_kb, teacher, tmp_path / "small", objective__loss="info_nce")
-    status, _, err = call(main, *arguments, "--student=1")
+    status, _, err = call(main, *arguments, "--set=distil.student=1")
     assert status == 1
     assert "E502" in err
 
@@ -253,11 +254,11 @@ def test_minilm_teaches_a_smaller_one(recipe: str, call: Call, tmp_path: Path) -
     build_kb(tmp_path / "kb", concepts[::20])
     student = "static" if recipe == "distil_static" else "3"
     options = {
-        "teacher": tmp_path / "minilm", "student": student, "kb": tmp_path / "kb",
-        "output": tmp_path / "small",
+        "base": tmp_path / "minilm", "kb": tmp_path / "kb", "output": tmp_path / "small",
     }  # fmt: skip
-    settings: dict[str, float] = {
-        "training.names": 4000, "holdout.fraction": 0.3, "distil.max_loss": 100,
+    settings: dict[str, object] = {
+        "distil.student": student, "distil.max_loss": 100,
+        "training.names": 4000, "holdout.fraction": 0.3,
         "sampler.batch_pairs": 64,  # a batch of the static student's would be half of all names
         "selection.min_gain": -100.0,
     }  # fmt: skip

@@ -1,6 +1,7 @@
 """Fine-tuning on annotated text: what is read, every loss, what is shipped, going on."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,13 +20,13 @@ from training.data.candidates import Candidates
 from training.data.mention_sampler import MentionSampler, WithNearNames, mention_pairs
 from training.data.mentions import join, read_mentions
 from training.data.names import read_names
-from training.finetune import finetune, main
 from training.finetuning import Finetuning
 from training.objectives.marginal import MarginalObjective
 from training.objectives.mention_memory import MentionMemoryObjective
-from training.objectives.registered import OF_MENTIONS
 from training.recipe.reading import read_recipe
 from training.recipe.settings import Recipe
+from training.train import Inputs, main
+from training.train import train as train_by
 
 APP = Typer()
 APP.command()(main)
@@ -72,7 +73,7 @@ def recipe_of(name: str, **changes) -> Recipe:
         "encoder.dropout": 0.0,
     }  # fmt: skip
     changed = {key.replace("__", "."): value for key, value in changes.items()}
-    return read_recipe(RECIPES[name], {**quick, **changed}, OF_MENTIONS)
+    return read_recipe(RECIPES[name], {**quick, **changed})
 
 
 def test_what_is_read(train, tiny_kb):
@@ -341,15 +342,12 @@ def test_without_mentions_that_teach_the_base_is_handed_on(
     nothing, said = tmp_path / "nothing.jsonl", []
     nothing.write_text(line, encoding="utf-8")
     files = {"train": train, "dev": dev, empty: nothing}
-    given = {
-        "kb": tiny_kb.path, "base": str(tiny_encoder), "output": tmp_path / "out",
-        "run": tmp_path / "run", "say": said.append, **files,
-    }  # fmt: skip
-    figures = finetune(recipe_of("finetune"), **given, if_any=True)
+    inputs = Inputs(str(tiny_encoder), tmp_path / "out", tiny_kb.path, **files)
+    figures = train_by(recipe_of("finetune"), inputs, say=said.append, if_any=True)
     assert why in figures["left_out"] and "left out" in said[0]
     assert json.loads((tmp_path / "out/metrics.json").read_text("utf-8")) == figures
     handed_on = BiEncoder.load(tmp_path / "out")
     assert handed_on.fingerprint() == BiEncoder.load(tiny_encoder).fingerprint()
     if empty == "train" or "XX:1" not in line:  # what the knowledge base lacks counts as wrong
         with pytest.raises(MedlinkError):
-            finetune(recipe_of("finetune"), **{**given, "output": tmp_path / "other"})
+            train_by(recipe_of("finetune"), replace(inputs, output=tmp_path / "other"))

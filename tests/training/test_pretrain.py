@@ -19,7 +19,7 @@ from training.choosing.yardstick import Yardstick
 from training.data.holdout import Holdout
 from training.loop import encoding
 from training.loop.learner import Learner, Learnt
-from training.pretrain import main
+from training.train import main
 
 from .conftest import SETTINGS
 
@@ -31,7 +31,7 @@ APP.command()(main)
 def arguments(tiny_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path) -> list[str]:
     """The command line that trains the tiny encoder on the tiny knowledge base."""
     file = tmp_path / "recipe.cfg"
-    file.write_text("[training]\nseed = 0\n", encoding="utf-8")
+    file.write_text('[recipe]\nkind = "pretrain"\n', encoding="utf-8")
     paths = {"--kb": tiny_kb.path, "--base": tiny_encoder, "--output": tmp_path / "sap"}
     settings = [f"--set={key}={json.dumps(value)}" for key, value in SETTINGS.items()]
     return [str(file), *(f"{key}={value}" for key, value in paths.items()), *settings]
@@ -148,7 +148,7 @@ def test_ctrl_c_exits_130_and_resume_ends_the_work(
 
 
 def test_a_budget_is_kept(arguments: list[str], tmp_path: Path) -> None:
-    result = _run(arguments, "--max-minutes=0.01", "--set=training.epochs=100000")
+    result = _run(arguments, "--set=training.max_minutes=0.01", "--set=training.epochs=100000")
     assert result.exit_code == 0, result.output
     assert _figures(tmp_path)["training"]["seconds"] < 20
 
@@ -157,7 +157,7 @@ def _message(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     """Run as from the command line, where an error is a line and exit code 1."""
     with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as end:
         patch.setattr("sys.argv", ["pretrain", *arguments])
-        verbs.run(main)
+        verbs.run_verb(main)
     assert end.value.code == 1
     return capsys.readouterr().err
 

@@ -15,13 +15,26 @@ from training.loop.interruption import StoppedError
 from training.loop.learner import Learner
 from training.loop.metrics import read_log
 from training.loop.trainer import METRICS
-from training.rerank import _lists, main, rerank
-from training.reranking.recipe import RerankRecipe
+from training.recipe.reading import read_recipe
+from training.recipe.settings import Recipe
+from training.reranking.rerank import lists_of, rerank
+from training.train import main
 
 LUNG, HEART = "HP:0002204", "HP:0001698"
-RECIPE = RerankRecipe(
-    top=4, epochs=8, batch=4, learning_rate=3e-3, head_rate=3e-2, patience=0, precision="fp32"
-)
+CONFIG = Path(__file__).parents[2] / "training" / "configs" / "rerank.cfg"
+
+
+def recipe_of(**changes: object) -> Recipe:
+    quick = {
+        "reranking.top": 4, "training.epochs": 8, "reranking.batch": 4, "training.patience": 0,
+        "optimizer.learning_rate": 3e-3, "objective.learning_rate": 3e-2,
+        "training.precision": "fp32",
+    }  # fmt: skip
+    changed = {key.replace("__", "."): value for key, value in changes.items()}
+    return read_recipe(CONFIG, {**quick, **changed})
+
+
+RECIPE = recipe_of()
 CONTEXTS = [("lung ", LUNG), ("heart ", HEART)]
 
 
@@ -42,7 +55,7 @@ def write_gold(path: Path, count: int, contexts=CONTEXTS, mention="PE") -> Path:
 def test_it_learns_from_context(tiny_assets, tmp_path):
     train, dev = write_gold(tmp_path / "t.jsonl", 12), write_gold(tmp_path / "d.jsonl", 6)
     said: list[str] = []
-    recipe = RECIPE.model_copy(update={"epochs": 8})
+    recipe = RECIPE
     made = rerank(
         recipe, assets=tiny_assets.path, train=train, dev=dev, output=tmp_path / "new",
         run=tmp_path / "run", say=said.append,
@@ -99,9 +112,8 @@ def test_a_training_that_was_stopped_goes_on_where_it_was(tiny_assets, tmp_path,
 
 def test_it_is_left_out_where_there_is_nothing_to_gain(tiny_assets, tmp_path, capsys):
     gold = write_gold(tmp_path / "g.jsonl", 3, [("lung ", LUNG)], "Pulmonary embolism")
-    recipe = tmp_path / "r.cfg"
-    recipe.write_text("[reranking]\nepochs = 1\ntop = 3\n", encoding="utf-8")
-    main(recipe, assets=tiny_assets.path, train=gold, dev=gold, output=tmp_path / "new")
+    changes = ["training.epochs=1", "reranking.top=3"]
+    main(CONFIG, str(tiny_assets.path), tmp_path / "new", train_=gold, dev=gold, set_=changes)
     assert "left out" in capsys.readouterr().out
     made = Assets(tmp_path / "new", verify=True)
     assert made.reranker is None
@@ -113,7 +125,7 @@ def test_it_is_left_out_where_there_is_nothing_to_gain(tiny_assets, tmp_path, ca
 
 def test_names_play_the_mentions(tiny_assets, tmp_path):
     made = rerank(
-        RerankRecipe(top=4, epochs=1, batch=4), assets=tiny_assets.path, train=None, dev=None,
+        recipe_of(training__epochs=1), assets=tiny_assets.path, train=None, dev=None,
         output=tmp_path / "new", run=tmp_path / "run",
     )  # fmt: skip
     noted = made.manifest["reranker"] or made.manifest["left_out"]["reranker"]
@@ -133,7 +145,7 @@ def test_a_fifth_of_the_training_documents_chooses(tiny_assets, tmp_path):
     assert facts["chosen_on"]["file"] == "g.jsonl"
     assert facts["chosen_on"]["reranked"]["acc@1"] == 1.0
     # With names beside there is more to train on, and as much to choose by.
-    recipe = RECIPE.model_copy(update={"epochs": 1, "beside": 5, "weight": 1.0})
+    recipe = recipe_of(training__epochs=1, reranking__beside=5, reranking__weight=1.0)
     more = rerank(
         recipe, assets=tiny_assets.path, train=gold, dev=None, output=tmp_path / "more",
         run=tmp_path / "more_run", say=said.append,
@@ -151,16 +163,14 @@ def test_mentions_of_no_concept_teach_a_class_of_none(tiny_assets, tmp_path):
         document["mentions"][0]["ids"] = []
     text = "".join(json.dumps(document) + "\n" for document in nil)
     gold.write_text("\n".join(lines) + "\n" + text, encoding="utf-8")
-    rest, held = _lists(tiny_assets, RECIPE.model_copy(update={"loss": "listwise_nil"}), gold, None)
+    rest, held = lists_of(tiny_assets, recipe_of(objective__loss="listwise_nil"), gold, None)
     assert len(rest) + len(held) == 60
     assert sum(not one.right.any() for one in [*rest, *held]) == 30
 
 
 def test_dev_needs_train(tiny_assets, tmp_path):
-    recipe = tmp_path / "r.cfg"
-    recipe.write_text("[reranking]\n", encoding="utf-8")
-    command = [sys.executable, "-m", "training.rerank", recipe, "--assets", tiny_assets.path,
-               "--dev", recipe, "--output", tmp_path / "new"]  # fmt: skip
+    command = [sys.executable, "-m", "training.train", CONFIG, "--base", tiny_assets.path,
+               "--dev", CONFIG, "--output", tmp_path / "new"]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "--dev needs --train" in done.stderr
 

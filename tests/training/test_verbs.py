@@ -6,20 +6,18 @@ from typing import Any
 
 import pytest
 
-from training import compare, distil, finetune, ner, pretrain, represent, rerank
+from training import compare, evaluate, ner, train
 from training.papers import reproduce
 
 VERBS = [
     compare.main,
-    distil.main,
-    finetune.main,
+    evaluate.main,
     ner.main,
-    pretrain.main,
-    rerank.main,
     reproduce.main,
+    train.main,
 ]
 
 
-@pytest.mark.parametrize("verb", [*VERBS, *represent.VERBS.values()])
+@pytest.mark.parametrize("verb", VERBS)
 def test_it_has_a_device_and_takes_a_gpu_by_default(verb: Callable[..., Any]) -> None:
     assert inspect.signature(verb).parameters["device"].default == "auto"

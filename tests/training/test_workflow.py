@@ -68,10 +68,8 @@ def test_a_step_reads_what_an_earlier_one_made(workflow: str) -> None:
 def test_every_step_that_trains_takes_the_device() -> None:
     config = load_project_config(ROOT, overrides={"vars.device": "cuda:3"})
     scripts = [line for command in config["commands"] for line in command["script"]]
-    training = [
-        line for line in scripts if line.split()[2].endswith((".pretrain", ".finetune", ".rerank"))
-    ]
-    assert len(training) == 5 and all("--device cuda:3" in line for line in training)
+    training = [line for line in scripts if line.split()[2] == "training.train"]
+    assert len(training) == 6 and all("--device cuda:3" in line for line in training)
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +131,7 @@ def test_train_runs_to_its_end_with_and_without_gold(checkout: Path, data_dir: P
     out = _run(checkout, "train", *changes, "--vars.corpora=mcn")
     assert "mcn is missing. [E713]" in out and "corpora/downloads/mcn" in out
     assert "goes on without: mcn" in out
-    assert "Fine-tuning is left out" in out and "The reranker is left out" in out
+    assert "Training is left out" in out and "The reranker is left out" in out
     assert "No gold mentions were there" in out
     wheel = "en_medlink_test-0.1.0/dist/en_medlink_test-0.1.0-py3-none-any.whl"
     assert (checkout / "packages" / "trained" / wheel).is_file()

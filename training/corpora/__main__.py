@@ -10,7 +10,7 @@ import typer
 
 from spacy_medlink.util.progress import show_progress
 
-from ..verbs import Overwrite, run
+from ..verbs import Overwrite, run_verb
 from .convert import convert
 from .registry import find_corpus
 from .tally import Tally
@@ -39,4 +39,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run(main)
+    run_verb(main)

@@ -1,7 +1,7 @@
 """Material: the names and pairs of a training, from a knowledge base and perhaps a bitext."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,11 @@ from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.files import sha256_of
 
+from ..recipe.settings import DataSettings, HoldoutSettings
 from .bitext import bitext_blocks
 from .holdout import Holdout, make_holdout
 from .names import (
     Block,
-    Reading,
     Tokenize,
     TrainingNames,
     empty_block,
@@ -30,27 +30,19 @@ from .pairs import Pairs, make_pairs, preferred_pairs
 class Wanted:
     """The choices that decide about the material.
 
-    reading (Reading): how names are read. pairs (str): "all", or "preferred" for pairs with the
-    preferred name only. pairs_per_concept (int): at most. seed (int): of the random
-    trimming. fraction, most, holdout_seed: of the hold-out (`make_holdout`).
-    bitext (Optional[Path]): a file of translations.
+    seed (int): of the random trimming of pairs. bitext (Optional[Path]): a file of translations.
     """
 
-    reading: Reading
-    pairs_per_concept: int
-    seed: int
-    fraction: float
-    most: int
-    holdout_seed: int
+    data: DataSettings
+    holdout: HoldoutSettings = field(default_factory=HoldoutSettings)
+    seed: int = 0
     bitext: Path | None = None
-    pairs: str = "all"
 
     def facts(self) -> dict[str, Any]:
         """Return plain values; a bitext is identified by its content, not its path."""
-        facts = asdict(self)
-        facts["reading"]["languages"] = list(self.reading.languages)
-        facts["bitext"] = sha256_of(self.bitext) if self.bitext else None
-        return facts
+        content = sha256_of(self.bitext) if self.bitext else None
+        held = self.holdout.model_dump(exclude={"among"})
+        return {"data": self.data.as_dict(), "holdout": held, "seed": self.seed, "bitext": content}
 
 
 @dataclass(frozen=True)
@@ -91,7 +83,8 @@ class Material:
 
 def hold_out(kb: KnowledgeBase, wanted: Wanted) -> Holdout:
     """Hold out names, as `make_holdout` does."""
-    return make_holdout(kb, wanted.fraction, wanted.most, wanted.holdout_seed)
+    own = wanted.holdout
+    return make_holdout(kb, own.fraction, own.most, own.seed)
 
 
 def read_material(kb: KnowledgeBase, tokenize: Tokenize, wanted: Wanted) -> Material:
@@ -101,7 +94,7 @@ def read_material(kb: KnowledgeBase, tokenize: Tokenize, wanted: Wanted) -> Mate
     """
     holdout = hold_out(kb, wanted)
     skip = frozenset(holdout.rows)
-    blocks = [empty_block(), *name_blocks(kb, tokenize, wanted.reading, skip)]
+    blocks = [empty_block(), *name_blocks(kb, tokenize, wanted.data, skip)]
     n_kb = sum(len(block.rows) for block in blocks)
     blocks += translations(kb, tokenize, wanted)
     names, languages = joined(blocks)
@@ -119,8 +112,8 @@ def pair_up(kb: KnowledgeBase, names: TrainingNames, wanted: Wanted) -> Pairs:
 
     RAISES (MedlinkError): E503 when there is none.
     """
-    make = preferred_pairs if wanted.pairs == "preferred" else make_pairs
-    pairs = make(names.concepts, names.trainable, wanted.pairs_per_concept, wanted.seed)
+    make = preferred_pairs if wanted.data.pairs == "preferred" else make_pairs
+    pairs = make(names.concepts, names.trainable, wanted.data.pairs_per_concept, wanted.seed)
     if not len(pairs):
         raise Errors.too_few_names(path=kb.path, concepts=0)
     return pairs

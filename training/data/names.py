@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Hashes1d, Ints1d, Name
 
+from ..recipe.settings import DataSettings
+
 Item = TypeVar("Item")
 Tokenize = Callable[[Sequence[str]], list[list[int]]]
-TRADE_NAME = "TRADE"  # the term type that the UMLS reader gives to names of a substance's brands
 _CHUNK = 50_000
+_ALL = DataSettings()
 
 
 @dataclass(frozen=True)
@@ -81,28 +83,6 @@ class TrainingNames:
         )
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How the names of a knowledge base are read.
-
-    languages (Collection[str]): languages to train on, all when empty.
-    obsolete (bool): whether to train on names that the source marks as obsolete.
-    trade_names (bool): whether to train on the names of a substance's brands.
-    """
-
-    languages: Collection[str] = ()
-    obsolete: bool = True
-    trade_names: bool = True
-
-    def is_trainable(self, name: Name) -> bool:
-        """Tell whether a name may be in pairs."""
-        return (
-            (not self.languages or name.lang in self.languages)
-            and (self.obsolete or not name.obsolete)
-            and (self.trade_names or name.tty != TRADE_NAME)
-        )
-
-
 class Block(NamedTuple):
     """Some thousand names as arrays: the columns of `TrainingNames`, and more.
 
@@ -123,7 +103,7 @@ def read_names(
     kb: KnowledgeBase,
     tokenize: Tokenize,
     skip: Collection[int] = (),
-    how: Reading = Reading(),
+    how: DataSettings = _ALL,
 ) -> TrainingNames:
     """Read the names of a knowledge base, each string once a concept (ignoring case).
 
@@ -137,7 +117,7 @@ def read_names(
 def name_blocks(
     kb: KnowledgeBase,
     tokenize: Tokenize,
-    how: Reading,
+    how: DataSettings,
     skip: frozenset[int] = frozenset(),
     first: int = 0,
     last: int | None = None,

@@ -20,10 +20,11 @@ from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.files import replacing_directory
 from spacy_medlink.util.outputs import DirectoryKind
 
+from ..recipe.settings import DataSettings
 from .cutting import Cutter
 from .holdout import Holdout
 from .material import Material, Wanted, hold_out, pair_up, translations
-from .names import Block, Reading, TokenTable, TrainingNames, empty_block, name_blocks
+from .names import Block, TokenTable, TrainingNames, empty_block, name_blocks
 
 _FORMAT = 1
 _MANIFEST, _HOLDOUT, _PAIRS, _OFFSETS = "manifest.json", "holdout", "pairs.npy", "offsets.npy"
@@ -38,7 +39,7 @@ class _Job(NamedTuple):
 
     kb: Path
     cutter: Cutter
-    reading: Reading
+    reading: DataSettings
     skip: frozenset[int]
     first: int
     last: int
@@ -102,7 +103,7 @@ def _write(kb: KnowledgeBase, cutter: Cutter, wanted: Wanted, path: Path, proces
     skip = frozenset(holdout.rows)
     bounds = _bounds(kb, processes)
     jobs = [
-        _Job(kb.path, cutter, wanted.reading, skip, first, last, path / f"part{number}")
+        _Job(kb.path, cutter, wanted.data, skip, first, last, path / f"part{number}")
         for number, (first, last) in enumerate(pairwise(bounds))
     ]
     counts = list(_all_done(jobs))

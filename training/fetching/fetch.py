@@ -77,14 +77,14 @@ def _get(url: str, place: Path, query: dict[str, str] | None) -> None:
 
 
 def _may_pass(error: requests.RequestException) -> bool:
-    if isinstance(error, requests.HTTPError):
+    if error.response is not None:
         return error.response.status_code in _LATER
     return not isinstance(error, requests.ConnectionError)
 
 
 def _failed(url: str, homepage: str, error: requests.RequestException, tries: int) -> MedlinkError:
     """Say what went wrong without the address that was asked, which may have a key in it."""
-    if isinstance(error, requests.HTTPError):
+    if error.response is not None:
         code = error.response.status_code
         reason = f"HTTP {code} {error.response.reason}"
         if code in {401, 403}:

@@ -1,28 +1,48 @@
-"""The losses that a recipe can name, with their needs: names, mentions, or a teacher."""
+"""The losses that a recipe can name, by its kind; each with its defaults and what it needs."""
 
-from spacy_medlink.encoders.objectives.batch import LOSSES
-from spacy_medlink.encoders.objectives.protocol import Choice
+from functools import partial
 
+from spacy_medlink.encoders.objectives.batch import LOSSES as IN_BATCH
+from spacy_medlink.encoders.objectives.lists import LOSSES as OF_LISTS
+from spacy_medlink.encoders.objectives.protocol import Choice, Needs
+
+from ..recipe.settings import Recipe
 from .marginal import MarginalObjective
 from .memory import MemoryObjective
 from .mention_memory import MentionMemoryObjective
 from .teacher import TeacherObjective
 
-OF_NAMES = {**LOSSES, "all_names": Choice(MemoryObjective, {"temperature": 0.05}, "memory")}
-
-OF_MENTIONS = {
-    **LOSSES,
-    "all_names": Choice(MentionMemoryObjective, {"temperature": 0.05, "renewal": 0.5}, "memory"),
-    # The defaults of dense share and candidates are the paper's.
-    "marginal": Choice(
-        MarginalObjective,
-        {"candidates": 20, "dense_ratio": 0.5, "temperature": 0.05, "sparse_weight": 0.0},
-        "candidates",
-    ),
+LOSSES: dict[str, dict[str, Choice]] = {
+    "pretrain": {
+        **IN_BATCH,
+        "all_names": Choice(MemoryObjective, {"temperature": 0.05}, "memory"),
+    },
+    "finetune": {
+        **IN_BATCH,
+        "all_names": Choice(
+            MentionMemoryObjective, {"temperature": 0.05, "renewal": 0.5}, "memory"
+        ),
+        # The defaults of dense share and candidates are the paper's.
+        "marginal": Choice(
+            MarginalObjective,
+            {"candidates": 20, "dense_ratio": 0.5, "temperature": 0.05, "sparse_weight": 0.0},
+            "candidates",
+        ),
+    },
+    "distil": {
+        "teacher": Choice(
+            TeacherObjective, {"vector_weight": 1.0, "ranking_weight": 1.0, "temperature": 0.05}
+        ),
+    },
+    "rerank": {name: Choice(partial(OF_LISTS.__getitem__, name), {}) for name in OF_LISTS},
 }
 
-OF_TEACHER = {
-    "teacher": Choice(
-        TeacherObjective, {"vector_weight": 1.0, "ranking_weight": 1.0, "temperature": 0.05}
-    ),
-}
+
+def choice_of(recipe: Recipe) -> Choice:
+    """Look up the loss of a recipe."""
+    return LOSSES[recipe.recipe.kind][recipe.objective.loss]
+
+
+def needs_of(recipe: Recipe) -> Needs:
+    """Say what the objective of a recipe learns from."""
+    return "neighbours" if recipe.objective.neighbours else choice_of(recipe).needs

@@ -28,14 +28,11 @@ from ..corpora.layout import walk
 from ..corpora.registry import find_corpus
 from ..corpora.tally import Tally
 from ..data.bitext import convert_bitext
-from ..finetune import finetune
 from ..loop.trainer import CHECKPOINT
-from ..objectives.registered import OF_MENTIONS
-from ..pretrain import pretrain
 from ..recipe.reading import read_recipe
-from ..rerank import rerank
-from ..reranking.recipe import read_rerank_recipe
 from ..split import split_gold
+from ..train import Inputs
+from ..train import train as train_by
 from .plan import Corpus, Dictionary, Plan, System
 
 _GOLD = FileKind("the gold mentions of a plan")
@@ -143,66 +140,39 @@ class Maker:
         base = self.encoder(own.base, corpus, fold, seed)
         if not own.learns:  # the base, measured otherwise
             return base
-        learn = {
-            "names": self._learn_names,
-            "mentions": self._learn_mentions,
-            "order": self._learn_order,
-        }[own.learns]
-        return learn(own, key, base, corpus, fold, seed)
+        return self._trained(own, key, base, corpus, fold, seed)
 
-    def _learn_names(
+    def _trained(
         self, own: System, key: str, base: Path, corpus: str, fold: int, seed: int
     ) -> Path:
-        recipe = read_recipe(_HERE / own.recipe, {**own.settings, "training.seed": seed})
-        kb = self.dictionary(own.of or self._plan.corpora[corpus].dictionary)
-        bitext = self.bitext(own.bitext) if own.bitext else None
-        place = self._place(key, seed, recipe.as_dict(), base, [kb, bitext])
-        if not place.is_dir():
-            self._say(f"training {own.name}, seed {seed}")
-            pretrain(
-                recipe, kb=kb, base=str(base), output=place, run=_run(place), device=self._device,
-                bitext=bitext, prepared=self._work / "models" / "prepared", say=self._say,
-                resume=_is_begun(place),
-            )  # fmt: skip
-        return place
-
-    def _learn_mentions(
-        self, own: System, key: str, base: Path, corpus: str, fold: int, seed: int
-    ) -> Path:
-        source = own.of or corpus
-        settings = {**own.settings, "training.seed": seed}
-        if epochs := self._plan.corpora[source].epochs.get(key):
+        source, settings = own.of or corpus, {**own.settings, "training.seed": seed}
+        if own.learns != "names" and (epochs := self._plan.corpora[source].epochs.get(key)):
             settings["training.epochs"] = epochs
-        recipe = read_recipe(_HERE / own.recipe, settings, OF_MENTIONS)
-        kb = self.dictionary(self._plan.corpora[source].dictionary)
-        train, dev = (self.gold(source, part, fold) for part in ("train", "dev"))
-        place = self._place(f"{key}-{source}", seed, recipe.as_dict(), base, [kb, train, dev])
-        if not place.is_dir():
-            self._say(f"training {own.name} on {source}, seed {seed}")
-            finetune(
-                recipe, kb=kb, base=str(base), train=train, dev=dev, output=place,
-                run=_run(place), device=self._device, say=self._say, resume=_is_begun(place),
-            )  # fmt: skip
-        return place
-
-    def _learn_order(
-        self, own: System, key: str, base: Path, corpus: str, fold: int, seed: int
-    ) -> Path:
-        recipe = read_rerank_recipe(_HERE / own.recipe, {**own.settings, "reranking.seed": seed})
-        kb = self.dictionary(self._plan.corpora[corpus].dictionary)
-        train, dev = (self.gold(own.of or corpus, part, fold) for part in ("train", "dev"))
-        facts = recipe.as_dict()
-        place = self._place(f"{key}-{corpus}", seed, facts, base, [kb, train, dev])
-        if not place.is_dir():
-            self._say(f"training {own.name} on {own.of or corpus}, seed {seed}")
-            built = place.with_name(f"{place.name}_assets")
-            pooling = own.pooling or None
-            build_assets(built, kb, base, pooling=pooling, device=self._device,
+        recipe = read_recipe(_HERE / own.recipe, settings)
+        text = train = dev = None
+        if own.learns == "names":
+            kb = self.dictionary(own.of or self._plan.corpora[corpus].dictionary)
+            text = self.bitext(own.bitext) if own.bitext else None
+        else:
+            measured = corpus if own.learns == "order" else source
+            kb = self.dictionary(self._plan.corpora[measured].dictionary)
+            train, dev = (self.gold(source, part, fold) for part in ("train", "dev"))
+            key = f"{key}-{measured}"
+        made_of = [self._identity(file) for file in (kb, text, train, dev) if file is not None]
+        digest = _digest(recipe.as_dict(), self._identity(base), made_of)
+        place = self._work / "models" / f"{key}-seed{seed}-{digest}"
+        if place.is_dir():
+            return place
+        self._say(f"training {own.name}, seed {seed}")
+        begin = base
+        if own.learns == "order":
+            begin = place.with_name(f"{place.name}_assets")
+            build_assets(begin, kb, base, pooling=own.pooling or None, device=self._device,
                          progress=show_progress)  # fmt: skip
-            rerank(
-                recipe, assets=built, train=train, dev=dev, output=place, run=_run(place),
-                device=self._device, say=self._say,
-            )  # fmt: skip
+        prepared = self._work / "models" / "prepared" if own.learns == "names" else None
+        inputs = Inputs(str(begin), place, kb, train, dev, text, prepared=prepared)
+        resume = (inputs.place / CHECKPOINT).is_dir()
+        train_by(recipe, inputs, resume=resume, device=self._device, say=self._say)
         return place
 
     def bitext(self, keys: Sequence[str]) -> Path:
@@ -217,27 +187,12 @@ class Maker:
         self._say(f"{keys[0]}: {count:,} translations")
         return place
 
-    def _place(
-        self, key: str, seed: int, recipe: dict[str, Any], base: Path, files: Sequence[Path | None]
-    ) -> Path:
-        made_of = [self._identity(file) for file in files if file is not None]
-        digest = _digest(recipe, self._identity(base), made_of)
-        return self._work / "models" / f"{key}-seed{seed}-{digest}"
-
 
 def _identity(path: Path) -> str:
     """Identify a knowledge base, gold file or encoder by its content, not its path."""
     if path.suffix == ".kb":
         return kb_fingerprint(KnowledgeBase(path).manifest)
     return sha256_of(path) if path.is_file() else BiEncoder.load(path).fingerprint()
-
-
-def _run(place: Path) -> Path:
-    return place.with_name(f"{place.name}_run")
-
-
-def _is_begun(place: Path) -> bool:
-    return (_run(place) / CHECKPOINT).is_dir()
 
 
 def _digest(*facts: Any) -> str:

@@ -11,7 +11,7 @@ from pydantic import NonNegativeInt, ValidationError, model_validator
 
 from spacy_medlink.errors import Errors
 
-from ..recipe.overrides import parse_overrides
+from ..recipe.reading import parse_overrides
 from ..recipe.settings import Section
 
 _Named = list[tuple[str, Mapping[str, Any]]]

@@ -19,11 +19,10 @@ from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.devices import AUTO, find_device
 
 from ..corpora.tally import Tally
-from ..outputs import Outputs
-from ..recipe.overrides import parse_overrides
+from ..recipe.reading import parse_overrides
 from ..representations.mcsm import encode_terms, mcsm, read_typed
 from ..representations.relations import HeadSettings, classify, divide, read_triplets
-from ..verbs import Device, Overwrite, Set, run, stoppable
+from ..verbs import Device, Outputs, Overwrite, Set, run_verb, stoppable
 from .hyperparameters import read_hyperparameters
 from .layout import Layout, read_layout
 from .making import Maker, stamps
@@ -234,4 +233,4 @@ def _say(line: str) -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    run_verb(main)

@@ -1,6 +1,6 @@
 """Run a module of the checkout from the papers' project, whose steps start in this directory.
 
-`python run.py training.pretrain configs/sapbert.cfg ...` is `python -m training.pretrain ...` as
+`python run.py training.train configs/sapbert.cfg ...` is `python -m training.train ...` as
 from the top of the checkout, but with paths relative to here.
 """
 

@@ -1,11 +1,13 @@
-"""Reading of recipes: a file of sections, and `--set` over it, becomes a checked model."""
+"""Reading of recipes: a file, the one that it is based on, and `--set`, become a checked model."""
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
+import typer
 from pydantic import ValidationError
 from spacy.util import load_config
 
@@ -13,52 +15,66 @@ from spacy_medlink.encoders.objectives.batch import MINERS
 from spacy_medlink.encoders.objectives.protocol import Choice
 from spacy_medlink.errors import Errors, MedlinkError
 
-from ..objectives.registered import OF_NAMES
-from .checks import check_choice, check_together, unknown_key
+from ..objectives.registered import LOSSES, needs_of
 from .settings import Recipe, Section
 
 Sections = TypeVar("Sections", bound=Section)
 _SAYS = re.compile(r"^(\w+ should|Value error, must)")  # how pydantic begins a rule
+_MOST_BASES = 9
 
 
-def read_recipe(
-    path: Path,
-    overrides: Mapping[str, Any] | None = None,
-    losses: Mapping[str, Choice] = OF_NAMES,
-) -> Recipe:
-    """Read the recipe of an encoder.
+def parse_overrides(given: Sequence[str] | None) -> dict[str, Any]:
+    """Read "section.key=value" strings; values are JSON, or plain text.
 
-    losses (Mapping): those that the training knows, by name.
-    RAISES (MedlinkError): as `read_sections` does.
+    RAISES (typer.BadParameter): for one without a section, a key or a value.
+    """
+    settings: dict[str, Any] = {}
+    for text in given or ():
+        key, equals, value = text.partition("=")
+        if not equals or "." not in key:
+            raise typer.BadParameter(f"{text!r} is not section.key=value", param_hint="--set")
+        try:
+            settings[key.strip()] = json.loads(value)
+        except json.JSONDecodeError:
+            settings[key.strip()] = value.strip()
+    return settings
+
+
+def read_recipe(path: Path, overrides: Mapping[str, Any] | None = None) -> Recipe:
+    """Read a recipe of any kind.
+
+    RAISES (MedlinkError): as `read_sections` does, and E502 for settings that do not go together.
     """
     recipe = read_sections(path, Recipe, overrides)
-    own = recipe.objective
-    check_choice(path, "miner", own.miner, own.miner_settings, MINERS)
-    check_choice(path, "loss", own.loss, own.loss_settings, losses)
-    check_together(recipe, losses[own.loss].needs)
+    own, losses = recipe.objective, LOSSES[recipe.recipe.kind]
+    _check_choice(path, "miner", own.miner, own.miner_settings, MINERS)
+    _check_choice(path, "loss", own.loss, own.loss_settings, losses)
+    for key, only, why in _demands(recipe):
+        section, name = key.split(".")
+        value = getattr(getattr(recipe, section), name)
+        if value != only:
+            raise Errors.bad_value(key=key, value=value, rule=f"must be {only!r} {why}")
+    pairs = recipe.sampler.batch_pairs
+    if 2 * pairs < recipe.sampler.names_per_concept:
+        rule = "must be at least names_per_concept / 2, so that a batch holds a whole concept"
+        raise Errors.bad_value(key="sampler.batch_pairs", value=pairs, rule=rule)
     return recipe
 
 
 def read_sections(
     path: Path, kind: type[Sections], overrides: Mapping[str, Any] | None = None
 ) -> Sections:
-    """Read a recipe file (the format of spaCy's config.cfg).
+    """Read a file of sections (the format of spaCy's config.cfg).
 
     kind (Type[Sections]): the sections that there are.
     overrides (Mapping): values by dotted key ("training.max_minutes"), which win over the file.
     RAISES (MedlinkError): E107 no such file, E510 not such a file, E501 unknown key, E502 a value
         that cannot be.
     """
-    if not path.is_file():
-        raise Errors.source_missing(path=path)
-    try:
-        config: dict[str, Any] = dict(load_config(path))
-    except (ValueError, KeyError) as error:
-        raise Errors.not_a_recipe(path=path, reason=error) from error
-    _forget_settings(config, overrides or {})
-    for key, value in (overrides or {}).items():
-        # Not left to the config system, which overrides only what the file has.
-        _put(config, key, value)
+    config: dict[str, Any] = {}
+    for file in reversed(list(_with_bases(path))):
+        _put_all(config, file)
+    _put_all(config, overrides or {})
     try:
         # As JSON, whose lists become tuples: strictly read, lists of Python do not.
         return kind.model_validate_json(json.dumps(config))
@@ -66,23 +82,83 @@ def read_sections(
         raise _as_ours(path, kind, error) from error
 
 
-def _forget_settings(config: dict[str, Any], overrides: Mapping[str, Any]) -> None:
-    """Take out what the file sets for a loss or miner that another one replaces."""
-    own = config.get("objective", {})
+def _with_bases(path: Path) -> Iterator[dict[str, Any]]:
+    """Load a file, then the one that it is based on, and so on: values by dotted key."""
+    for _ in range(_MOST_BASES):
+        if not path.is_file():
+            raise Errors.source_missing(path=path)
+        try:
+            config: dict[str, Any] = dict(load_config(path))
+        except (ValueError, KeyError) as error:
+            raise Errors.not_a_recipe(path=path, reason=error) from error
+        yield dict(_flat(config))
+        about = config.get("recipe")
+        base = about.get("base") if isinstance(about, dict) else None
+        if not isinstance(base, str) or not base:
+            return
+        path = path.parent / base
+    raise Errors.bad_value(key="recipe.base", value=base, rule="must not lead back to the recipe")
+
+
+def _flat(config: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in config.items():
+        if isinstance(value, dict) and value:
+            yield from _flat(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", value
+
+
+def _put_all(config: dict[str, Any], values: Mapping[str, Any]) -> None:
+    """Put values into a config; another loss or miner does not inherit the settings of the old."""
+    own = config.get("objective")
     for what in ("loss", "miner"):
-        new = overrides.get(f"objective.{what}")
+        new = values.get(f"objective.{what}")
         if isinstance(own, dict) and new is not None and new != own.get(what):
             own.pop(f"{what}_settings", None)
+    for key, value in values.items():
+        *sections, last = key.split(".")
+        place = config
+        for name in sections:
+            place = place.setdefault(name, {})
+            if not isinstance(place, dict):
+                raise Errors.bad_value(key=key, value=value, rule=f"{name} is not a section")
+        place[last] = value
 
 
-def _put(config: dict[str, Any], key: str, value: Any) -> None:
-    *sections, last = key.split(".")
-    place = config
-    for name in sections:
-        place = place.setdefault(name, {})
-        if not isinstance(place, dict):
-            raise Errors.bad_value(key=key, value=value, rule=f"{name} is not a section")
-    place[last] = value
+def _check_choice(
+    path: Path, what: str, name: str, settings: Mapping[str, float], known: Mapping[str, Choice]
+) -> None:
+    """Check the name of a loss or miner, and the names of its settings."""
+    if name not in known:
+        rule = f"must be one of {', '.join(known)}{_nearest(name, known)}"
+        raise Errors.bad_value(key=f"objective.{what}", value=name, rule=rule)
+    for setting in settings:
+        if setting not in (own := known[name].settings):
+            raise _unknown_key(path, f"setting of the {what} {name}", setting, own)
+
+
+def _demands(recipe: Recipe) -> Iterator[tuple[str, object, str]]:
+    """List what a setting demands of another one: its key, the only value it may have, and why."""
+    own = recipe.objective
+    if needs_of(recipe) == "memory":
+        why = f"with the loss {own.loss}, which compares with all names"
+        yield "objective.neighbours", 0, why
+        yield "objective.miner", "none", why
+        yield "bitext.order", "none", why
+        yield "sampler.names_per_concept", 0, why
+        yield "sampler.balance_languages", False, why
+    if recipe.recipe.kind != "pretrain":
+        yield "objective.neighbours", 0, "for a recipe that does not pre-train"
+    if own.neighbours:
+        why = "with objective.neighbours, which knows the names of the terminology"
+        yield "bitext.order", "none", why
+    if recipe.sampler.names_per_concept:
+        yield "sampler.balance_languages", False, "with names_per_concept, which draws no pairs"
+    if recipe.adapter.kind != "none":
+        why = "with an adapter, which is trained in place of all of the base's layers"
+        yield "encoder.freeze_layers", 0, why
+    if recipe.recipe.kind == "rerank":
+        yield "selection.metric", "mrr", "for a reranker, whose weight is chosen by it"
 
 
 def _as_ours(path: Path, kind: type[Section], error: ValidationError) -> MedlinkError:
@@ -100,4 +176,16 @@ def _as_ours(path: Path, kind: type[Section], error: ValidationError) -> Medlink
     for place in places:
         known = known.model_fields[place].annotation
     what = f"key in [{'.'.join(places)}]" if places else "section"
-    return unknown_key(path, what, key, known.model_fields)
+    return _unknown_key(path, what, key, known.model_fields)
+
+
+def _unknown_key(path: Path, what: str, key: str, known: Collection[str]) -> MedlinkError:
+    """Make E501, with the nearest key that there is."""
+    listed, guess = ", ".join(known) or "none", _nearest(key, known)
+    return Errors.unknown_key(path=path, what=what, key=key, guess=guess, known=listed)
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """Ask whether the nearest known name was meant; "" when none is near."""
+    near = get_close_matches(name, list(known), n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     NonNegativeFloat,
@@ -14,8 +15,8 @@ from pydantic import (
     PositiveInt,
 )
 
-from spacy_medlink.encoders.objectives.protocol import Choice, Needs
 from spacy_medlink.encoders.objectives.registered import BatchChoice
+from spacy_medlink.types import Name
 
 
 def _none_or_several(value: int) -> int:
@@ -24,9 +25,18 @@ def _none_or_several(value: int) -> int:
     return value
 
 
+def _is_tried(weight: float | None) -> float | None:
+    if weight is not None and weight not in WEIGHTS[1:]:
+        raise ValueError(f"must be null, or one of {', '.join(map(str, WEIGHTS[1:]))}")
+    return weight
+
+
 AtLeast2 = Annotated[int, Field(ge=2)]
 Rate = Annotated[float, Field(ge=0, lt=1)]
 Share = Annotated[float, Field(gt=0, le=1)]
+TRADE_NAME = "TRADE"  # the term type that the UMLS reader gives to names of a substance's brands
+WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0)
+"""Weights of a reranker beside retrieval that are tried."""
 
 
 class Section(BaseModel):
@@ -37,6 +47,18 @@ class Section(BaseModel):
     def as_dict(self) -> dict[str, Any]:
         """Write as plain dicts and lists, for JSON."""
         return self.model_dump()
+
+
+class RecipeSettings(Section):
+    """What a recipe is.
+
+    kind (str): "pretrain" on the names of a knowledge base, "finetune" on annotated mentions,
+    "distil" a smaller encoder of a larger one, or "rerank", a cross-encoder over candidates.
+    base (str): a recipe beside this one, whose values hold where this one says nothing.
+    """
+
+    kind: Literal["pretrain", "finetune", "distil", "rerank"]
+    base: str = ""
 
 
 class DataSettings(Section):
@@ -58,9 +80,17 @@ class DataSettings(Section):
     obsolete: bool = True
     trade_names: bool = True
 
+    def is_trainable(self, name: Name) -> bool:
+        """Tell whether a name may be in pairs."""
+        return (
+            (not self.languages or name.lang in self.languages)
+            and (self.obsolete or not name.obsolete)
+            and (self.trade_names or name.tty != TRADE_NAME)
+        )
+
 
 class BitextSettings(Section):
-    """What to do with the file of translations that `--bitext` names (pairs as pseudo-concepts).
+    """What to do with the file of translations that `--text` names (pairs as pseudo-concepts).
 
     order (str): "none", "mixed" with the pairs of synonyms, or "after" them as a second stage.
     epochs (float), batch_pairs (int): of the second stage.
@@ -132,12 +162,12 @@ class EncoderSettings(Section):
 
 
 class ObjectiveSettings(Section):
-    """Miner and loss by name (`encoders.objectives.batch`), each with its own settings.
+    """Miner and loss by name (`training.objectives.registered`), each with its own settings.
 
     neighbours (int): 0 mines in the batch alone, as the papers do; else so many nearest wrong names
     of each name, out of a memory of all names, are mined too, and its synonyms.
-    learning_rate, weight_decay (float): of weights that the objective itself learns (the weight of
-    spelling, vectors of relations, a classifier of types), which start from nothing or nearly so.
+    learning_rate, weight_decay (float): of weights that start from nothing: what the objective
+    itself learns (the weight of spelling, vectors of relations), and a reranker's head.
     The loss "all_names" (`training.objectives.memory`) compares with all names, not with those of
     the batch; it takes no miner.
     """
@@ -153,10 +183,6 @@ class ObjectiveSettings(Section):
     def in_batch(self) -> BatchChoice:
         """Get miner and loss as the registered function makes them that `spacy train` has, too."""
         return BatchChoice(self.loss, self.miner, self.loss_settings, self.miner_settings)
-
-    def needs(self, losses: Mapping[str, Choice]) -> Needs:
-        """Say what the objective learns from. losses (Mapping): those that there are, by name."""
-        return "neighbours" if self.neighbours else losses[self.loss].needs
 
 
 class RelationSettings(Section):
@@ -255,20 +281,46 @@ class SelectionSettings(Section):
 class DistilSettings(Section):
     """What a smaller encoder learns from its teacher, and how much worse it may be.
 
-    mutations (int): texts beside each name, which write it in another way. texts (int): names and
-    mutations together, at most, drawn at random; and as many pieces of a text.
+    student (str): how many of the teacher's first layers, "static", or the directory of an
+    encoder. mutations (int): texts beside each name, which write it in another way. texts (int):
+    names and mutations together, at most, drawn at random; and as many pieces of a text.
     max_loss (float): points of the metric of [selection] on the held-out names of `dev` that the
     student may be below its teacher; one that loses more is not shipped.
     """
 
+    student: Annotated[str, BeforeValidator(str)] = "static"
     mutations: NonNegativeInt = 1
     texts: PositiveInt = 1_000_000
     max_loss: NonNegativeFloat = 2.0
 
 
+class RerankSettings(Section):
+    """What a reranker reads.
+
+    top (int): candidates a mention. context (int): word pieces on each side of it.
+    max_length (int): of a pair, in word pieces. definitions (bool): read definitions too.
+    names (int): names of the knowledge base that play mentions, when there is no gold file.
+    beside (int): names that play mentions beside those of a gold file; they have no context.
+    batch (int): mentions a step. layers (Optional[int]): only the first of the encoder's.
+    weight (Optional[float]): of the reranker beside retrieval, whatever it gains; 1 is its order
+    alone. None is the best on dev, where that gains beyond doubt.
+    """
+
+    top: PositiveInt = 25
+    context: NonNegativeInt = 16
+    max_length: PositiveInt = 96
+    definitions: bool = False
+    names: PositiveInt = 4000
+    beside: NonNegativeInt = 0
+    batch: PositiveInt = 8
+    layers: PositiveInt | None = None
+    weight: Annotated[float | None, AfterValidator(_is_tried)] = None
+
+
 class Recipe(Section):
     """A recipe: its sections."""
 
+    recipe: RecipeSettings
     data: DataSettings = DataSettings()
     bitext: BitextSettings = BitextSettings()
     holdout: HoldoutSettings = HoldoutSettings()
@@ -280,6 +332,22 @@ class Recipe(Section):
     relations: RelationSettings = RelationSettings()
     types: TypeSettings = TypeSettings()
     distil: DistilSettings = DistilSettings()
+    reranking: RerankSettings = RerankSettings()
     optimizer: OptimizerSettings = OptimizerSettings()
     training: TrainingSettings = TrainingSettings()
     selection: SelectionSettings = SelectionSettings()
+
+    def decisive(self) -> dict[str, Any]:
+        """Return what a checkpoint depends on; the rest may be new when a training is resumed."""
+        values = self.as_dict()
+        for section in ("optimizer", "training", "selection"):
+            del values[section]
+        for section, key in _FREE:
+            del values[section][key]
+        return {**values, "batches_a_step": self.training.accumulation}
+
+
+_FREE = (
+    ("recipe", "base"), ("objective", "learning_rate"), ("objective", "weight_decay"),
+    ("distil", "max_loss"),
+)  # fmt: skip

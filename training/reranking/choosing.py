@@ -12,9 +12,9 @@ from spacy_medlink.evaluation.outcome import first_right
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.linking.reranking import Reranker
 
+from ..recipe.settings import WEIGHTS
 from .lists import RankedList
 
-WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0)
 # Standard errors that a gain must exceed: the best of eight weights and of some epochs gains by one
 # often enough where there is nothing to gain.
 _ERRORS = 2

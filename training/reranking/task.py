@@ -15,8 +15,8 @@ from ..loop.gradients import pulled
 from ..loop.precision import Precision
 from ..loop.ranks import Ranks
 from ..loop.task import Pulled, Task
+from ..recipe.settings import Recipe
 from .lists import RankedList
-from .recipe import RerankRecipe
 
 
 class ListTask(Task):
@@ -32,16 +32,16 @@ class ListTask(Task):
     def __init__(
         self,
         encoder: CrossEncoder,
-        recipe: RerankRecipe,
+        recipe: Recipe,
         lists: Sequence[RankedList],
         texts: CandidateTexts,
         validate: Callable[[], dict[str, float]],
         made_with: str,
     ) -> None:
-        loss = LOSSES[recipe.loss]
+        loss = LOSSES[recipe.objective.loss]
         self.lists = [own for own in lists if loss.teaches(own.right)]
         self.module, self.objective, self.made_with = encoder.module, Stateless(), made_with
-        self._shuffle = Shuffle(len(self.lists), recipe.batch, recipe.seed)
+        self._shuffle = Shuffle(len(self.lists), recipe.reranking.batch, recipe.training.seed)
         self.steps_per_epoch = self._shuffle.steps_per_epoch
         self._encoder, self._texts, self._validate = encoder, texts, validate
         self._loss = loss.compute

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from spacy_medlink.kb import KnowledgeBase
-from training.data.names import Reading, TokenTable, read_names, string_hash
+from training.data.names import TokenTable, read_names, string_hash
+from training.recipe.settings import DataSettings
 
 
 def _letters(texts: Sequence[str]) -> list[list[int]]:
@@ -48,7 +49,7 @@ def test_other_languages_and_obsolete_names_stay_but_are_not_trained_on(
     tiny_kb: KnowledgeBase,
 ) -> None:
     everything = read_names(tiny_kb, _letters)
-    names = read_names(tiny_kb, _letters, how=Reading(["en"], obsolete=False))
+    names = read_names(tiny_kb, _letters, how=DataSettings(languages=("en",), obsolete=False))
     assert names.rows.tolist() == everything.rows.tolist()
     for row, trainable in zip(names.rows.tolist(), names.trainable.tolist(), strict=True):
         name = tiny_kb.name_at(row)

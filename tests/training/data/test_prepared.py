@@ -15,10 +15,10 @@ from spacy_medlink.kb import KnowledgeBase
 from training.data import prepared
 from training.data.cutting import Cutter
 from training.data.material import Material, Wanted, read_material
-from training.data.names import Reading
 from training.data.prepared import open_material, prepare
+from training.recipe.settings import DataSettings, HoldoutSettings
 
-WANTED = Wanted(Reading(("en", "de")), 50, 0, 0.5, 100, 0)
+WANTED = Wanted(DataSettings(languages=("en", "de")), HoldoutSettings(fraction=0.5, most=100))
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_it_is_made_once_and_again_when_anything_differs(
     assert len(made) == 1
     others = [
         replace(wanted, seed=1),
-        replace(wanted, reading=replace(wanted.reading, obsolete=False)),
+        replace(wanted, data=wanted.data.model_copy(update={"obsolete": False})),
         replace(wanted, bitext=None),
     ]
     places = {prepare(tiny_kb, cutter, other, tmp_path / "p") for other in others}
@@ -125,6 +125,6 @@ def test_the_manifest_says_what_it_was_made_of(
 ) -> None:
     place = prepare(tiny_kb, cutter, wanted, tmp_path)
     manifest = json.loads((place / "manifest.json").read_text("utf-8"))
-    assert manifest["made_of"]["wanted"]["reading"]["languages"] == ["en", "de"]
+    assert manifest["made_of"]["wanted"]["data"]["languages"] == ["en", "de"]
     assert manifest["made_of"]["kb"]["manifest"] == tiny_kb.manifest
     assert place.name == manifest["key"][:16]

@@ -18,7 +18,6 @@ from spacy_medlink.encoders.objectives.protocol import Stateless
 from spacy_medlink.errors import MedlinkError
 from tests.children import in_thread
 from training.choosing.yardstick import Yardstick
-from training.experiment import Experiment
 from training.loop import checkpoint
 from training.loop.encoding import encode_names
 from training.loop.interruption import StoppedError
@@ -27,6 +26,7 @@ from training.loop.metrics import read_log
 from training.loop.precision import Precision
 from training.loop.ranks import ALONE
 from training.loop.trainer import CHECKPOINT, METRICS, Trainer
+from training.pretraining import Pretraining
 from training.weights import Weights, copy_weights
 
 from ..conftest import MakeExperiment
@@ -35,7 +35,7 @@ FP32 = Precision("fp32", torch.device("cpu"))
 LOSSES = ["multi_similarity", "all_names"]
 
 
-def _trainer(experiment: Experiment, directory: Path) -> Trainer:
+def _trainer(experiment: Pretraining, directory: Path) -> Trainer:
     return experiment.trainer(directory)
 
 
@@ -48,7 +48,7 @@ def _same(first: Weights, second: Weights) -> bool:
     return all(torch.equal(tensor, second[name]) for name, tensor in first.items())
 
 
-def _found_by_synonyms(experiment: Experiment) -> float:
+def _found_by_synonyms(experiment: Pretraining) -> float:
     """How many training names have a name of their own concept as the nearest other one."""
     names, (first, counts) = experiment.names, _counts(experiment.names.concepts)
     encoder = experiment._encoder

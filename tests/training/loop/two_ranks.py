@@ -14,8 +14,8 @@ from safetensors.torch import save_file
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
-from training.experiment import Experiment
 from training.loop.ranks import Ranks, all_ranks
+from training.pretraining import Pretraining
 from training.recipe.reading import read_recipe
 
 STEPS = 4
@@ -34,10 +34,10 @@ def train(
     kb: str, encoder: str, out: Path, settings: dict[str, object], ranks: Ranks
 ) -> dict[str, torch.Tensor]:
     recipe_file = out.with_suffix(".cfg")
-    recipe_file.write_text("[training]\nseed = 0\n", encoding="utf-8")
+    recipe_file.write_text('[recipe]\nkind = "pretrain"\n', encoding="utf-8")
     recipe = read_recipe(recipe_file, settings)
     base = BiEncoder.load(encoder)
-    experiment = Experiment(recipe, KnowledgeBase(kb), base, "cpu", ranks=ranks)
+    experiment = Pretraining(recipe, KnowledgeBase(kb), base, "cpu", ranks=ranks)
     trainer = experiment.trainer(out.with_suffix(".run"))
     learner = trainer._learner
     named = dict(trainer._task.module.named_parameters())

@@ -12,21 +12,19 @@ from spacy.util import load_config
 
 from docs.generate import PAGES
 from spacy_medlink.encoders.objectives.batch import LOSSES
-from training.objectives.registered import OF_MENTIONS
 from training.papers.hyperparameters import Hyperparameter, read_hyperparameters
 from training.papers.layout import LayoutFile
 from training.papers.published import LAYOUTS
 from training.recipe.reading import read_recipe, read_sections
 from training.representations.relations import HeadSettings
-from training.reranking.recipe import RerankFile
 
 CONFIGS = LAYOUTS.parent / "configs"
-RECIPES = sorted(path.stem for path in CONFIGS.glob("*.cfg"))
+RECIPES = sorted(path.stem for path in CONFIGS.glob("*.cfg") if path.stem != "published")
 TABLES = sorted(f"layouts/{path.stem}" for path in LAYOUTS.glob("*.cfg"))
 ROWS = read_hyperparameters()
 NAMES = [*RECIPES, *TABLES, "losses", "relations"]
 # What a layout says of its table, not of how it measures.
-WORDS = {"table.paper", "table.title", "table.note"}
+WORDS = {"table.paper", "table.title", "table.note", "recipe.kind", "recipe.base"}
 
 
 def _flat(config: dict[str, Any], above: str = "") -> dict[str, Any]:
@@ -42,7 +40,13 @@ def _set(name: str) -> set[str]:
     if name in ("losses", "relations"):
         return set(_values(name))
     path = LAYOUTS / f"{name[8:]}.cfg" if name in TABLES else CONFIGS / f"{name}.cfg"
-    return set(_flat(load_config(path))) - WORDS
+    files = [path, *([CONFIGS / "published.cfg"] if _is_published(name) else [])]
+    return {key for file in files for key in _flat(load_config(file))} - WORDS
+
+
+def _is_published(name: str) -> bool:
+    """Tell whether a recipe of names or mentions has what all papers share."""
+    return name in RECIPES and not name.startswith("rerank")
 
 
 @cache
@@ -54,10 +58,8 @@ def _values(name: str) -> dict[str, Any]:
         return _flat({"head": asdict(HeadSettings())})
     if name in TABLES:
         found: Any = read_sections(LAYOUTS / f"{name[8:]}.cfg", LayoutFile)
-    elif name.startswith("rerank"):
-        found = read_sections(CONFIGS / f"{name}.cfg", RerankFile)
     else:
-        found = read_recipe(CONFIGS / f"{name}.cfg", losses=OF_MENTIONS)
+        found = read_recipe(CONFIGS / f"{name}.cfg")
     return _flat(json.loads(found.model_dump_json()))
 
 

@@ -10,13 +10,12 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.devices import CPU
-from training.experiment import Experiment
 from training.loop.modules import prepare
 from training.papers.published import LAYOUTS
+from training.pretraining import Pretraining
 from training.recipe.reading import read_recipe
 from training.recipe.settings import EncoderSettings
-from training.rerank import rerank
-from training.reranking.recipe import read_rerank_recipe
+from training.reranking.rerank import rerank
 
 from ..test_rerank import write_gold
 
@@ -24,7 +23,8 @@ CONFIGS = LAYOUTS.parent / "configs"
 OF_NAMES = sorted(
     path.stem
     for path in CONFIGS.glob("*.cfg")
-    if not path.stem.startswith(("finetune", "rerank"))  # tests/training/test_finetune.py
+    # tests/training/test_finetune.py
+    if not path.stem.startswith(("finetune", "rerank", "published"))
 )
 
 
@@ -40,7 +40,7 @@ def test_a_recipe_of_names_trains_to_its_end(
     if recipe.bitext.order == "after":
         bitext = tmp_path / "words.tsv"
         bitext.write_text("Herz\theart\nLunge\tlung\n", encoding="utf-8")
-    made = Experiment(recipe, tiny_kb, BiEncoder.load(tiny_encoder), bitext=bitext)
+    made = Pretraining(recipe, tiny_kb, BiEncoder.load(tiny_encoder), bitext=bitext)
     result = made.run(tmp_path / "run")
     assert result is not None
     assert result.figures["trained_part"] == 1.0
@@ -49,7 +49,7 @@ def test_a_recipe_of_names_trains_to_its_end(
 
 def test_the_reranker_of_clinlinker_trains_to_its_end(tiny_assets: Assets, tmp_path: Path) -> None:
     gold = write_gold(tmp_path / "gold.jsonl", 2)
-    recipe = read_rerank_recipe(CONFIGS / "rerank_clinlinker.cfg", {"reranking.epochs": 1})
+    recipe = read_recipe(CONFIGS / "rerank_clinlinker.cfg", {"training.epochs": 1})
     said: list[str] = []
     rerank(recipe, assets=tiny_assets.path, train=gold, dev=gold, output=tmp_path / "new",
            run=tmp_path / "run", say=said.append)  # fmt: skip

@@ -47,7 +47,7 @@ def _overrides(plan: Plan, variables: dict[str, str]) -> list[str]:
     """Point to the toy data, and let every training be short."""
     found = [f"vars.{name}={value}" for name, value in variables.items()]
     for key, system in plan.systems.items():
-        fast = {"names": NAMES, "mentions": FAST, "order": {"reranking.epochs": 1}}
+        fast = {"names": NAMES, "mentions": FAST, "order": {"training.epochs": 1}}
         if system.learns:
             settings = {**system.settings, **fast[system.learns]}
             if "coder" in system.recipe:

@@ -6,35 +6,39 @@ import pytest
 import typer
 
 from spacy_medlink.errors import MedlinkError
-from training.objectives.registered import OF_MENTIONS, OF_TEACHER
-from training.recipe.overrides import parse_overrides
-from training.recipe.reading import read_recipe
-from training.recipe.settings import Recipe
+from training.recipe.reading import parse_overrides, read_recipe
+from training.recipe.settings import Recipe, SamplerSettings
 
-# The recipe of rerankers has a section of its own (tests/training/reranking); one is a config of
-# `spacy train` (tests/components/shared).
+# Three are configs of `spacy train` (tests/components/shared), one is no recipe by itself.
 CONFIGS = sorted(
     path
     for path in (Path(__file__).parents[3] / "training").rglob("configs/*.cfg")
-    if not path.name.startswith(("rerank", "pipeline", "ner"))
+    if not path.name.startswith(("pipeline", "ner", "published"))
 )
+
+KINDS = {"finetune": "finetune", "distil": "distil", "rerank": "rerank", "sap": "pretrain"}
 
 
 def _write(path: Path, text: str) -> Path:
     file = path / "recipe.cfg"
-    file.write_text(text, encoding="utf-8")
+    kind = '[recipe]\nkind = "pretrain"\n' if text.startswith("[") else ""
+    file.write_text(kind + text, encoding="utf-8")
     return file
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
 def test_recipes_that_come_with_the_project_are_good(path: Path) -> None:
-    assert read_recipe(path, losses={**OF_MENTIONS, **OF_TEACHER}) != Recipe()
+    recipe = read_recipe(path)
+    assert recipe != Recipe(recipe=recipe.recipe)
+    for prefix, kind in KINDS.items():
+        if path.name.startswith(prefix):
+            assert recipe.recipe.kind == kind
 
 
 def test_what_a_file_leaves_out_has_its_default(tmp_path: Path) -> None:
     recipe = read_recipe(_write(tmp_path, "[optimizer]\nlearning_rate = 1e-4\n"))
     assert recipe.optimizer.learning_rate == 1e-4
-    assert recipe.sampler == Recipe().sampler
+    assert recipe.sampler == SamplerSettings()
 
 
 @pytest.mark.parametrize(
@@ -108,6 +112,51 @@ def test_another_loss_does_not_inherit_the_settings_of_the_one_it_replaces(tmp_p
     assert not recipe.objective.miner_settings
     kept = read_recipe(file, {"objective.loss_settings.base": 0.1})
     assert kept.objective.loss_settings == {"alpha": 1.0, "base": 0.1}
+
+
+def test_a_recipe_says_its_kind_and_only_what_differs_from_its_base(tmp_path: Path) -> None:
+    (tmp_path / "base.cfg").write_text(
+        '[recipe]\nkind = "pretrain"\n[training]\nepochs = 3\nseed = 5\n[objective]\nloss = "nca"\n'
+        "[objective.loss_settings]\nsoftmax_scale = 7\n", "utf-8"
+    )  # fmt: skip
+    child, text = tmp_path / "child.cfg", '[recipe]\nbase = "base.cfg"\n[training]\nepochs = 4\n'
+    child.write_text(text, "utf-8")
+    recipe = read_recipe(child, {"training.seed": 6})
+    assert (recipe.recipe.kind, recipe.training.epochs, recipe.training.seed) == ("pretrain", 4, 6)
+    assert recipe.objective.loss_settings == {"softmax_scale": 7}
+    child.write_text(text + '[objective]\nloss = "info_nce"\n', "utf-8")
+    assert not read_recipe(child).objective.loss_settings, "another loss has settings of its own"
+    (tmp_path / "base.cfg").write_text('[recipe]\nbase = "child.cfg"\n', "utf-8")
+    with pytest.raises(MedlinkError, match=r"E502.*recipe.base.*lead back"):
+        read_recipe(child)
+    child.write_text('[recipe]\nbase = "none.cfg"\n', "utf-8")
+    with pytest.raises(MedlinkError, match=r"E107.*none.cfg"):
+        read_recipe(child)
+    child.write_text("[training]\nepochs = 4\n", "utf-8")
+    with pytest.raises(MedlinkError, match=r"E502.*recipe.*must be there"):
+        read_recipe(child)
+    with pytest.raises(MedlinkError, match=r"E502.*recipe.kind"):
+        read_recipe(child, {"recipe.kind": "tune"})
+
+
+@pytest.mark.parametrize(
+    ("overrides", "code"),
+    [
+        ({"objective.loss": "cosine"}, "E502"),
+        ({"reranking.top": 0}, "E502"),
+        ({"reranking.top": 2.5}, "E502"),
+        ({"reranking.definitions": 1}, "E502"),
+        ({"reranking.layers": 0}, "E502"),
+        ({"reranking.weight": 0.15}, "E502"),
+        ({"reranking.rate": 1}, "E501"),
+        ({"selection.metric": "acc@20"}, "E502"),
+    ],
+)
+def test_recipes_of_rerankers_that_cannot_be(overrides: dict[str, object], code: str) -> None:
+    path = next(path for path in CONFIGS if path.name == "rerank_fast.cfg")
+    assert (read_recipe(path).reranking.layers, read_recipe(path).reranking.top) == (3, 25)
+    with pytest.raises(MedlinkError, match=code):
+        read_recipe(path, overrides)
 
 
 def test_a_missing_recipe_is_an_error(tmp_path: Path) -> None:

@@ -1,19 +1,14 @@
-"""Losses over candidates, against sums by hand; the choice of a weight; recipes."""
-
-from pathlib import Path
+"""Losses over candidates, against sums by hand; the choice of a weight."""
 
 import numpy as np
 import pytest
 import torch
 
-import training
 from spacy_medlink.encoders.objectives.lists import LOSSES
-from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.intervals import standard_error
 from spacy_medlink.types import Mention
 from training.reranking.choosing import choose
 from training.reranking.lists import RankedList
-from training.reranking.recipe import read_rerank_recipe
 
 LOGITS = torch.tensor([1.0, 0.0, -1.0, 2.0, 2.0])
 RIGHT = [np.array([True, False, False]), np.array([False, True])]
@@ -82,31 +77,3 @@ def test_the_same_text_many_times_proves_little():
     many = standard_error(values, [str(n) for n in range(100)])
     assert few > 5 * many
     assert standard_error(values, ["a"] * 100) == pytest.approx(many)
-
-
-@pytest.mark.parametrize(
-    ("overrides", "code"),
-    [
-        ({"reranking.loss": "cosine"}, "E502"),
-        ({"reranking.top": 0}, "E502"),
-        ({"reranking.top": 2.5}, "E502"),
-        ({"reranking.definitions": 1}, "E502"),
-        ({"reranking.layers": 0}, "E502"),
-        ({"reranking.layers": 1.5}, "E502"),
-        ({"reranking.rate": 1}, "E501"),
-        ({"training.epochs": 1}, "E501"),
-    ],
-)
-def test_recipes_that_cannot_be(tmp_path, overrides, code):
-    file = tmp_path / "recipe.cfg"
-    file.write_text("[reranking]\ntop = 5\n", encoding="utf-8")
-    assert read_rerank_recipe(file).top == 5
-    with pytest.raises(MedlinkError, match=code):
-        read_rerank_recipe(file, overrides)
-
-
-@pytest.mark.parametrize(("name", "layers"), [("rerank.cfg", None), ("rerank_fast.cfg", 3)])
-def test_the_recipes_that_come_with_the_project_are_good(name, layers):
-    recipe = read_rerank_recipe(Path(training.__file__).parent / "configs" / name)
-    assert recipe.learning_rate < 1e-4
-    assert recipe.layers == layers

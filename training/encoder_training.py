@@ -1,5 +1,7 @@
-"""Study: a training by a recipe, from a base to the shipped weights."""
+"""EncoderTraining: from a base, by a recipe, to the encoder that is shipped."""
 
+import hashlib
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,15 +19,19 @@ from .choosing.selection import Halves, Selection, select
 from .choosing.yardstick import Yardstick
 from .data.names import TrainingNames
 from .data.sampler import Sampler
-from .loop.adapting import Adaptation
-from .loop.modules import preparation_of, prepare
+from .loop.modules import Adaptation, preparation_of, prepare
 from .loop.name_task import NameTask
 from .loop.precision import Precision
 from .loop.ranks import ALONE, Ranks
 from .loop.trainer import Trainer
 from .recipe.settings import Recipe
-from .report import describe, ending, speed, training_figures, verdict
 from .weights import copy_weights
+
+Say = Callable[[str], None]
+
+
+def silent(line: str) -> None:
+    """Say nothing."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +42,8 @@ class Result:
     figures: dict[str, Any]
 
 
-class Study(ABC):
-    """A training that chooses the weights to ship.
+class EncoderTraining(ABC):
+    """A training of an encoder that chooses the weights to ship; each kind of recipe has its own.
 
     base (BiEncoder): its module takes the weights that are chosen in the end.
     device (str | torch.device): where to train. say (Callable): told each stage.
@@ -52,7 +58,7 @@ class Study(ABC):
         recipe: Recipe,
         base: BiEncoder,
         device: str | torch.device,
-        say: Callable[[str], None],
+        say: Say,
         ranks: Ranks = ALONE,
     ) -> None:
         self._recipe, self._say, self._ranks = recipe, say, ranks
@@ -73,21 +79,25 @@ class Study(ABC):
     def _sampler(self) -> Sampler:
         """Make the sampler."""
 
-    def _batches(self) -> int | None:
-        """Count the batches to train on, where that is not by the epochs of the sampler."""
-        return None
-
     @abstractmethod
     def _objective(self) -> Objective:
         """Make the loss."""
 
     @abstractmethod
-    def _made_with(self) -> str:
-        """Identify all that a checkpoint depends on."""
+    def _made_of(self) -> list[str]:
+        """Identify the data, all that a checkpoint depends on beside recipe and base."""
 
     @abstractmethod
     def _facts(self) -> dict[str, int]:
         """Count the training data."""
+
+    def _batches(self) -> int | None:
+        """Count the batches to train on, where that is not by the epochs of the sampler."""
+        return None
+
+    @abstractmethod
+    def store(self, directory: Path) -> None:
+        """Write what belongs beside the encoder."""
 
     def run(self, directory: Path, resume: bool = False) -> Result | None:
         """Train and choose.
@@ -104,20 +114,31 @@ class Study(ABC):
         base_shortlist = self.yardstick.fast(self._base)
         trainer = self.trainer(directory)
         trainer.train(resume)
-        progress = trainer.progress
+        progress, stopped_by = trainer.progress, trainer.stopped_by()
+        speed = progress.names / max(progress.training_seconds, 1e-9)
+        cut = "; stopped by training.max_minutes before the recipe was done"
         self._say(
-            f"Trained {progress.names:,} names in {progress.seconds:.0f} s"
-            f" ({speed(progress):.0f} names/s){ending(trainer.stopped_by())}"
+            f"Trained {progress.names:,} names in {progress.seconds:.0f} s ({speed:.0f} names/s)"
+            f"{cut if stopped_by == 'minutes' else ''}"
         )
         selection, shipped = self._select(trainer.best)
-        self._say(f"Shipped: {describe(shipped)} ({verdict(selection)})")
+        self._say(f"Shipped: {describe(shipped)} ({_verdict(selection)})")
         figures = {
             "base": self.yardstick.base,
             "shipped": shipped,
             "trained_part": selection.part,
             "tried": [{"part": part, "dev_shortlist": dev} for part, dev in selection.tried],
-            "training": training_figures(progress, trainer.stopped_by(), base_shortlist),
-            "data": {**self._facts(), **self._trained(), **self.yardstick.facts()},
+            "training": {
+                "stopped_by": stopped_by,
+                "steps": progress.step,
+                "names": progress.names,
+                "seconds": round(progress.seconds, 1),
+                "names_per_s": round(speed, 1),
+                "best_step": progress.best_step,
+                "dev_shortlist": progress.history,
+                "base_shortlist": base_shortlist,
+            },
+            "data": {**counts, **self.yardstick.facts()},
             "precision": self._precision.name,
             "device": str(self._device),
             "ranks": self._ranks.count,
@@ -127,14 +148,15 @@ class Study(ABC):
 
     def trainer(self, directory: Path) -> Trainer:
         """Make the loop, with its checkpoint and log in a directory."""
+        sampler, objective = self._sampler(), self._objective()
         task = NameTask(
             self._encoder,
             self.names,
-            self._sampler(),
-            self._objective(),
+            sampler,
+            objective,
             self._recipe.training,
             lambda encoder: self.yardstick.fast(encoder),
-            self._made_with(),
+            made_with(self._recipe, self._base.fingerprint(), *self._made_of()),
             self._batches(),
         )
         return Trainer(task, self._recipe, directory, self._precision, self._ranks)
@@ -190,3 +212,25 @@ class Study(ABC):
             add_adapters(module, reduction)
         module.load_state_dict(selection.weights)
         return own.over(module)
+
+
+def made_with(recipe: Recipe, *facts: str) -> str:
+    """Identify all that a checkpoint depends on. facts (str): identities of base and data."""
+    text = json.dumps([recipe.decisive(), facts], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def describe(halves: Halves) -> str:
+    """Write the figures of both halves in a line."""
+    return "; ".join(
+        f"{half} acc@1 {own['acc@1']:.1f}, @5 {own['acc@5']:.1f}, @20 {own['acc@20']:.1f}"
+        for half, own in halves.items()
+    )
+
+
+def _verdict(selection: Selection) -> str:
+    if not selection.part:
+        return "the base is kept: what was trained did not beat it on dev"
+    if selection.part == 1:
+        return "the trained encoder"
+    return f"{selection.part:g} x trained + {1 - selection.part:g} x base"

@@ -15,9 +15,9 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Name
 from tests.tiny import TINY_RECORDS
-from training.experiment import Experiment
 from training.loop.metrics import read_log
 from training.loop.trainer import METRICS
+from training.pretraining import Pretraining
 from training.weights import copy_weights
 
 from .conftest import MakeExperiment, MakeRecipe
@@ -99,7 +99,7 @@ def test_relations_and_types_must_be_there(
 ) -> None:  # fmt: skip
     wanted = recipe(**{f"{part}__weight": 1.0})
     with pytest.raises(MedlinkError, match=rf"{code}.*flat\.kb"):
-        Experiment(wanted, flat_kb, BiEncoder.load(tiny_encoder)).trainer(tmp_path)
+        Pretraining(wanted, flat_kb, BiEncoder.load(tiny_encoder)).trainer(tmp_path)
 
 
 @pytest.fixture
@@ -111,8 +111,8 @@ def bitext(tmp_path: Path) -> Path:
 
 def _with_bitext(
     recipe: MakeRecipe, kb: KnowledgeBase, encoder: Path, bitext: Path | None, **changes: Any
-) -> Experiment:
-    return Experiment(recipe(**changes), kb, BiEncoder.load(encoder), bitext=bitext)
+) -> Pretraining:
+    return Pretraining(recipe(**changes), kb, BiEncoder.load(encoder), bitext=bitext)
 
 
 @pytest.mark.parametrize("order", ["mixed", "after"])
@@ -173,7 +173,7 @@ def test_adapters_learn_in_place_of_the_base_and_are_shipped(
     before, texts = base.encode(["fever", "heart attack"]), ["fever", "heart attack"]
     own = copy_weights(base.module)
     many = sum(parameter.numel() for parameter in base.module.parameters())
-    made = Experiment(recipe(**changes, **SHIP, **MUCH), tiny_kb, base)
+    made = Pretraining(recipe(**changes, **SHIP, **MUCH), tiny_kb, base)
     np.testing.assert_allclose(made._encoder.encode(texts), before, atol=1e-2)
     result = made.run(tmp_path / "run")
     assert result is not None
@@ -251,7 +251,7 @@ def test_trade_names_can_be_left_out(
     kb, found = KnowledgeBase(tmp_path / "brands.kb"), {}
     for kept in (True, False):
         wanted = recipe(data__trade_names=kept, holdout__fraction=0.1)
-        made = Experiment(wanted, kb, BiEncoder.load(tiny_encoder))
+        made = Pretraining(wanted, kb, BiEncoder.load(tiny_encoder))
         rows = made.names.rows[np.unique(made.pairs)].tolist()
         found[kept] = {kb.name_at(row).text for row in rows if kb.name_at(row).tty == "TRADE"}
     assert found[True]
@@ -263,7 +263,7 @@ def test_a_knowledge_base_whose_concepts_have_one_name_is_an_error(
 ) -> None:
     build_kb(tmp_path / "kb", [Concept(id, f"name {id}", (Name(f"name {id}"),)) for id in "ABC"])
     with pytest.raises(MedlinkError, match="E503"):
-        Experiment(recipe(), KnowledgeBase(tmp_path / "kb"), BiEncoder.load(tiny_encoder))
+        Pretraining(recipe(), KnowledgeBase(tmp_path / "kb"), BiEncoder.load(tiny_encoder))
 
 
 @pytest.mark.parametrize("together", [0, 8])
@@ -274,7 +274,7 @@ def test_a_concept_with_ten_thousand_names_does_not_swallow_the_epoch(
     concepts = [many, *(record for record in TINY_RECORDS if isinstance(record, Concept))]
     build_kb(tmp_path / "kb", concepts)
     wanted = recipe(sampler__names_per_concept=together)
-    made = Experiment(wanted, KnowledgeBase(tmp_path / "kb"), BiEncoder.load(tiny_encoder))
+    made = Pretraining(wanted, KnowledgeBase(tmp_path / "kb"), BiEncoder.load(tiny_encoder))
     trainer = made.trainer(tmp_path / "run")
     sampler = trainer._task.sampler
     epoch = np.concatenate([sampler.batch(step) for step in range(sampler.steps_per_epoch)])

@@ -1,16 +1,6 @@
-"""Train a reranker for assets; it is left out where it does not beat retrieval.
+"""Train a reranker for assets; it is left out where it does not beat retrieval."""
 
-`python -m training.rerank training/configs/rerank.cfg --assets assets/medic \
---train corpora/train.jsonl --dev corpora/dev.jsonl --output assets/medic_reranked`
-"""
-
-import hashlib
-import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.assets.layout import ENCODER
@@ -27,21 +17,20 @@ from spacy_medlink.util.devices import AUTO, CPU, find_device
 from spacy_medlink.util.files import sha256_of
 from spacy_medlink.util.outputs import check_output
 
-from .data.mentions import why_nothing
-from .loop.precision import Precision
-from .loop.trainer import Trainer
-from .recipe.overrides import parse_overrides
-from .reranking.choosing import by_weight, choose, figures
-from .reranking.lists import RankedList, gold_lists, name_lists, unannotated_lists
-from .reranking.recipe import RerankRecipe, read_rerank_recipe
-from .reranking.task import ListTask
-from .verbs import Device, IfAny, MaxMinutes, Overwrite, Resume, RunDirectory, Set, run, stoppable
+from ..data.mentions import why_nothing
+from ..encoder_training import Say, made_with, silent
+from ..loop.precision import Precision
+from ..loop.trainer import Trainer
+from ..recipe.settings import Recipe
+from .choosing import by_weight, choose, figures
+from .lists import RankedList, gold_lists, name_lists, unannotated_lists
+from .task import ListTask
 
 _DEV_SHARE = 0.25  # of the names that play mentions
 
 
 def rerank(
-    recipe: RerankRecipe,
+    recipe: Recipe,
     *,
     assets: Path,
     train: Path | None,
@@ -50,7 +39,7 @@ def rerank(
     run: Path,
     resume: bool = False,
     device: str = AUTO,
-    say: Callable[[str], None] = lambda line: None,
+    say: Say = silent,
     overwrite: bool = False,
     if_any: bool = False,
 ) -> Assets:
@@ -73,31 +62,34 @@ def rerank(
     if if_any and (why := _why_nothing(own, train, dev)):
         say(f"The reranker is left out: {why}.")
         return leave_out_reranker(own, output, why, overwrite)
-    training, held = _lists(own, recipe, train, dev)
+    training, held = lists_of(own, recipe, train, dev)
     base = BiEncoder.load(own.path / ENCODER, device=place)
+    reads = recipe.reranking
     settings = CrossSettings(
-        recipe.max_length, recipe.context, recipe.definitions, LOSSES[recipe.loss].activation,
-        top=recipe.top, kb=kb_fingerprint(own.manifest["kb"]),
+        reads.max_length, reads.context, reads.definitions,
+        LOSSES[recipe.objective.loss].activation, top=reads.top,
+        kb=kb_fingerprint(own.manifest["kb"]),
     )  # fmt: skip
-    encoder = CrossEncoder.of(base, settings, recipe.layers)
+    encoder = CrossEncoder.of(base, settings, reads.layers)
 
     def validate() -> dict[str, float]:
         ranks = by_weight(encoder, own.kb, held)
         best = max(ranks, key=lambda weight: float(ranks[weight].mean()))
         return {**figures(ranks[best]), "weight": best}
 
-    texts = CandidateTexts(own.kb, recipe.definitions)
-    made_with = _made_with(own, recipe, train, dev)
-    task = ListTask(encoder, recipe, training, texts, validate, made_with)
+    texts = CandidateTexts(own.kb, reads.definitions)
+    files = [sha256_of(path) for path in (train, dev) if path is not None]
+    identity = made_with(recipe, own.manifest["encoder"]["fingerprint"], settings.kb, *files)
+    task = ListTask(encoder, recipe, training, texts, validate, identity)
     if not task.lists or not held:
         why = "mentions without a right and a wrong candidate"
         raise Errors.no_mentions(path=train or own.path, left_out=why)
     say(f"{len(task.lists):,} mentions to train on, {len(held):,} to choose by")
-    trainer = Trainer(task, recipe.for_loop(), run, Precision(recipe.precision, place))
+    trainer = Trainer(task, recipe, run, Precision(recipe.training.precision, place))
     trainer.train(resume)
     encoder.module.load_state_dict(trainer.best)
     encoder.refresh()
-    chosen = choose(by_weight(encoder, own.kb, held), held, recipe.weight)
+    chosen = choose(by_weight(encoder, own.kb, held), held, reads.weight)
     chosen_on = dev or train
     facts = {
         "chosen_on": {**chosen.facts, "file": chosen_on.name if chosen_on else None},
@@ -112,7 +104,7 @@ def rerank(
     say(f"Retrieval: {before}\nReranked:  {after} (weight {chosen.weight})")
     say("The calibrator is fitted anew, to names: those of other scores do not fit.")
     encoder = encoder.using(weight=chosen.weight)
-    if recipe.weight is None:  # a wanted weight is an order that nothing else may change
+    if reads.weight is None:  # a wanted weight is an order that nothing else may change
         retriever = own.engine(calibrator=False, ranker=train is not None, rerank_top=0)
         facts["gate"] = gate = fit_rerank_gate(
             Reranker(encoder, own.kb),
@@ -131,8 +123,8 @@ def _why_nothing(assets: Assets, *files: Path | None) -> str:
     return next(filter(None, given), "")
 
 
-def _lists(
-    assets: Assets, recipe: RerankRecipe, train: Path | None, dev: Path | None
+def lists_of(
+    assets: Assets, recipe: Recipe, train: Path | None, dev: Path | None
 ) -> tuple[list[RankedList], list[RankedList]]:
     """Look up the mentions to train on, and those that choose the weight.
 
@@ -142,62 +134,14 @@ def _lists(
     # With a reranker the gate is shut: all tiers are asked.
     engine = assets.engine(calibrator=False, rerank_top=0, exact_first=False)
     plain = engine.with_parts(memory=None, rescorer=None)
-    names = recipe.names if train is None else recipe.beside
-    lists = name_lists(assets.kb, plain, recipe.top, names, recipe.seed) if names else []
+    own, seed = recipe.reranking, recipe.training.seed
+    names = own.names if train is None else own.beside
+    lists = name_lists(assets.kb, plain, own.top, names, seed) if names else []
     if train is None:
         held = round(len(lists) * _DEV_SHARE)
         return lists[held:], lists[:held]
-    rest, own = unannotated_lists(train, assets, recipe.top)
+    rest, apart = unannotated_lists(train, assets, own.top)
     if dev is None:
-        return [*rest, *lists], own
-    unknown = [one for one in own if not remembered(one.candidates)]
-    return [*rest, *unknown, *lists], gold_lists(dev, assets.kb, engine, recipe.top)
-
-
-def _made_with(assets: Assets, recipe: RerankRecipe, train: Path | None, dev: Path | None) -> str:
-    values = {k: v for k, v in recipe.as_dict().items() if k not in ("epochs", "max_minutes")}
-    files = [sha256_of(path) for path in (train, dev) if path is not None]
-    made_by = assets.manifest["encoder"]["fingerprint"]
-    parts = [values, files, made_by, kb_fingerprint(assets.manifest["kb"])]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-
-
-def main(
-    config: Annotated[Path, typer.Argument(help="Recipe, such as training/configs/rerank.cfg.")],
-    assets: Annotated[Path, typer.Option(help="Assets that `medlink build` wrote.")],
-    output: Annotated[Path, typer.Option(help="Directory for the new assets.")],
-    train: Annotated[Path | None, typer.Option(help="Annotated text to train on.")] = None,
-    dev: Annotated[
-        Path | None,
-        typer.Option(help="Annotated text to choose the weight by; default: a fifth of TRAIN."),
-    ] = None,
-    run: RunDirectory = None,
-    max_minutes: MaxMinutes = None,
-    resume: Resume = False,
-    device: Device = AUTO,
-    set_: Set = None,
-    if_any: IfAny = False,
-    overwrite: Overwrite = False,
-) -> None:
-    """Train a reranker on annotated text, or on names; keep it if it beats retrieval."""
-    if train is None and dev is not None:
-        raise typer.BadParameter("--dev needs --train")
-    overrides = parse_overrides(set_, **{"reranking.max_minutes": max_minutes})
-    with stoppable():
-        rerank(
-            read_rerank_recipe(config, overrides),
-            assets=assets,
-            train=train,
-            dev=dev,
-            output=output,
-            run=run or output.with_name(f"{output.name}_run"),
-            resume=resume,
-            device=device,
-            say=typer.echo,
-            overwrite=overwrite,
-            if_any=if_any,
-        )
-
-
-if __name__ == "__main__":
-    run(main)
+        return [*rest, *lists], apart
+    unknown = [one for one in apart if not remembered(one.candidates)]
+    return [*rest, *unknown, *lists], gold_lists(dev, assets.kb, engine, own.top)

@@ -1,8 +1,6 @@
 """Distillation: a student learns the vectors of its teacher."""
 
-import hashlib
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -24,23 +22,22 @@ from .data.holdout import Holdout, make_holdout
 from .data.names import TrainingNames, read_names
 from .data.sampler import Sampler, TextSampler
 from .data.texts import read_texts, unlabelled
+from .encoder_training import EncoderTraining, Result, Say, describe, silent
 from .loop.encoding import encode_unknown
 from .loop.precision import Precision
-from .objectives.registered import OF_TEACHER
+from .loop.ranks import ALONE, Ranks
+from .objectives.registered import choice_of
+from .pretraining import HOLDOUT
 from .recipe.settings import Recipe
-from .report import describe
 from .students import make_student, narrowed, with_projection
-from .study import Result, Study
 
-_DECISIVE = ("distil", "holdout", "sampler", "encoder", "objective")
 _FITTED = 20_000  # texts to fit a projection to
 
 
-class Distillation(Study):
+class Distillation(EncoderTraining):
     """Training of a student on names of a knowledge base, their mutations, and pieces of a text.
 
-    teacher (BiEncoder): not changed. student (str): a number of the teacher's layers, "static",
-    or the directory of an encoder. device (str | torch.device): where to train.
+    teacher (BiEncoder): not changed. device (str | torch.device): where to train.
     text (Optional[Path]): a text file. vectors (Sequence[Path]): directories that may hold
     vectors of the teacher. say (Callable): called with each stage.
     RAISES (MedlinkError): E503 too few names, E508 no such device, E302 layers it lacks.
@@ -51,11 +48,11 @@ class Distillation(Study):
         recipe: Recipe,
         kb: KnowledgeBase,
         teacher: BiEncoder,
-        student: str,
         device: str | torch.device = "cpu",
+        say: Say = silent,
+        ranks: Ranks = ALONE,
         text: Path | None = None,
         vectors: Sequence[Path] = (),
-        say: Callable[[str], None] = lambda line: None,
     ) -> None:
         self._teacher = teacher.move(find_device(str(device)))
         self._precision = Precision(recipe.training.precision, self._teacher.device)
@@ -73,14 +70,14 @@ class Distillation(Study):
             "Encoding texts with the teacher",
             self._known,
         )
-        base = make_student(teacher, student, asked.tokens)
+        base = make_student(teacher, recipe.distil.student, asked.tokens)
         self.names: TrainingNames = unlabelled(texts, base.tokenize)
         if base.dim != teacher.dim:
             some = np.arange(min(_FITTED, len(texts)))
             base = with_projection(base, self._targets[some], self.names.tokens.take(some))
         # The student keeps its way to prepare texts, which may differ from its teacher's.
         data = recipe.data.model_copy(update={"lower_case": base.preparation.lower_case})
-        super().__init__(recipe.model_copy(update={"data": data}), base, device, say)
+        super().__init__(recipe.model_copy(update={"data": data}), base, device, say, ranks)
 
     @cached_property
     def teacher(self) -> Halves:
@@ -99,14 +96,15 @@ class Distillation(Study):
             base, names, self.holdout, nearest, self._precision, among, known
         )
 
-    def run(self, directory: Path, resume: bool = False) -> Result:
-        """Train and choose, as `Study.run` does.
+    def run(self, directory: Path, resume: bool = False) -> Result | None:
+        """Train and choose, as `EncoderTraining.run` does.
 
         RAISES (MedlinkError): E541 where the student loses more than the recipe allows.
         """
         self._say(f"Teacher: {describe(self.teacher)}")
         result = super().run(directory, resume)
-        assert result is not None  # one process alone is the first rank
+        if result is None:
+            return None
         metric, allowed = self._recipe.selection.metric, self._recipe.distil.max_loss
         wanted, found = self.teacher["dev"][metric], result.figures["shipped"]["dev"][metric]
         if wanted - found > allowed:
@@ -121,7 +119,7 @@ class Distillation(Study):
 
     def _objective(self) -> Objective:
         own = self._recipe.objective
-        objective: Objective = OF_TEACHER[own.loss].with_settings(
+        objective: Objective = choice_of(self._recipe).with_settings(
             own.loss_settings, self._targets, self._device
         )
         return objective
@@ -129,12 +127,10 @@ class Distillation(Study):
     def _facts(self) -> dict[str, int]:
         return {"texts": len(self.names), "held_out": len(self.holdout.rows)}
 
-    def _made_with(self) -> str:
-        settings = {name: getattr(self._recipe, name).as_dict() for name in _DECISIVE}
-        del settings["distil"]["max_loss"]
-        facts = [
-            json.dumps(settings, sort_keys=True), self.holdout.kb,
-            sha256_of(self._text) if self._text else "",
-            self._teacher.fingerprint(), self._base.fingerprint(),
-        ]  # fmt: skip
-        return hashlib.sha256(" ".join(facts).encode()).hexdigest()
+    def _made_of(self) -> list[str]:
+        text = sha256_of(self._text) if self._text else ""
+        return [self.holdout.kb, text, self._teacher.fingerprint()]
+
+    def store(self, directory: Path) -> None:
+        """Write the hold-out."""
+        self.holdout.save(directory / HOLDOUT)

@@ -1,0 +1,204 @@
+"""Pretraining: training on the names of a knowledge base, measured on held-out names."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.objectives.protocol import Needs, Objective
+from spacy_medlink.encoders.stored import StoredVectors
+from spacy_medlink.errors import Errors
+from spacy_medlink.kb import KnowledgeBase
+
+from .choosing.yardstick import Yardstick
+from .data.cutting import Cutter
+from .data.group_sampler import GroupSampler
+from .data.holdout import Holdout
+from .data.language_sampler import LanguageSampler
+from .data.material import Material, Wanted, read_material
+from .data.names import TrainingNames
+from .data.pairs import Pairs
+from .data.prepared import open_material, prepare
+from .data.relations import Relations, RelationSampler
+from .data.sampler import NameSampler, PairSampler, Sampler, SequenceSampler
+from .encoder_training import EncoderTraining, Say, silent
+from .loop.ranks import ALONE, Ranks
+from .objectives.joint import JointObjective, Part
+from .objectives.mined_memory import MinedMemoryObjective
+from .objectives.name_memory import NameMemory
+from .objectives.registered import choice_of, needs_of
+from .objectives.transe import TransE
+from .objectives.typing_head import TypeHead, concept_types
+from .recipe.settings import Recipe
+
+HOLDOUT = "holdout"
+
+
+class Pretraining(EncoderTraining):
+    """A training that holds out names, pairs the rest, trains, and chooses the weights to ship.
+
+    bitext (Optional[Path]): a file of translations, for a recipe that trains on it.
+    prepared (Optional[Path]): keeps names and pairs for later runs; None for in memory.
+    vectors (Sequence[Path]): directories that may hold vectors of the base.
+    For the others see `EncoderTraining`.
+    RAISES (MedlinkError): E503 too few names, E508 no such device, E516-E520 data that the recipe
+        needs is missing.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        kb: KnowledgeBase,
+        base: BiEncoder,
+        device: str | torch.device = "cpu",
+        say: Say = silent,
+        ranks: Ranks = ALONE,
+        bitext: Path | None = None,
+        prepared: Path | None = None,
+        vectors: Sequence[Path] = (),
+    ) -> None:
+        super().__init__(recipe, base, device, say, ranks)
+        if recipe.bitext.order != "none" and bitext is None:
+            raise Errors.bitext_missing(order=recipe.bitext.order)
+        if recipe.bitext.order == "none" and bitext is not None:
+            raise Errors.bitext_unused(path=bitext)
+        self._kb, self._vectors = kb, vectors
+        wanted = Wanted(recipe.data, recipe.holdout, recipe.training.seed, bitext)
+        self._bitext = str(wanted.facts()["bitext"])
+        self._material = self._gather(wanted, prepared)
+        self.holdout: Holdout = self._material.holdout
+        self.names: TrainingNames = self._material.names
+        self.pairs: Pairs = self._material.pairs
+        self._count: int | None = None
+        self._relations = self._make_relations()
+
+    def _gather(self, wanted: Wanted, prepared: Path | None) -> Material:
+        cutter = Cutter.of(self._encoder)
+        if prepared is None:
+            return read_material(self._kb, cutter, wanted)
+        place = self._ranks.from_first(lambda: prepare(self._kb, cutter, wanted, prepared))
+        return open_material(place, self._kb)
+
+    def _make_relations(self) -> Relations | None:
+        """Make the drawer of triples for each batch, if the recipe gives relations a weight."""
+        own, sampler = self._recipe.relations, self._recipe.sampler
+        if not own.weight:
+            return None
+        each = 1 if own.triples else max(1, sampler.names_per_concept)
+        seed, names = self._recipe.training.seed, self._material.kb_names
+        return Relations(self._kb, names, own.triples, seed, each, 2 * sampler.batch_pairs)
+
+    @cached_property
+    def yardstick(self) -> Yardstick:
+        """The yardstick on the hold-out; made at first use, which encodes names."""
+        recipe = self._recipe
+        return Yardstick.of_holdout(
+            self._base,
+            self._material.kb_names,
+            self.holdout,
+            recipe.selection.shortlist,
+            self._precision,
+            recipe.holdout.among if needs_of(recipe) == "pairs" else None,
+            StoredVectors.find(self._base, self._vectors),
+        )
+
+    def _sampler(self) -> Sampler:
+        recipe, seed = self._recipe, self._recipe.training.seed
+        if self._relations is not None and not recipe.relations.triples:
+            sampler: Sampler = RelationSampler(None, self._relations)
+        else:
+            sampler = _WAYS[needs_of(recipe)].sampler(self)
+        if recipe.bitext.order == "after":
+            own = recipe.bitext
+            second = PairSampler(self._material.translations, own.batch_pairs, seed)
+            first = round(recipe.training.epochs * sampler.steps_per_epoch)
+            self._count = first + round(own.epochs * second.steps_per_epoch)
+            sampler = SequenceSampler([(sampler, first), (second, self._count - first)])
+        if self._relations is not None:
+            sampler = RelationSampler(sampler, self._relations)
+        return sampler
+
+    def _batches(self) -> int | None:
+        return self._count
+
+    def _of_names(self) -> Sampler:
+        size = 2 * self._recipe.sampler.batch_pairs
+        return NameSampler(self.names, size, self._recipe.training.seed)
+
+    def _of_synonyms(self) -> Sampler:
+        own, seed, material = self._recipe.sampler, self._recipe.training.seed, self._material
+        size, mixed = own.batch_pairs, self._recipe.bitext.order == "mixed"
+        if own.names_per_concept:
+            names = material.names if mixed else material.kb_names
+            most = self._recipe.data.pairs_per_concept
+            return GroupSampler(names, own.names_per_concept, 2 * size, most, seed)
+        pairs = material.pairs if mixed else material.synonyms
+        if own.balance_languages:
+            return LanguageSampler(pairs, material.languages, size, seed)
+        return PairSampler(pairs, size, seed)
+
+    def _objective(self) -> Objective:
+        """Make the main loss, and add the other ones.
+
+        RAISES (MedlinkError): E520 no types in the knowledge base.
+        """
+        recipe, seed, dim = self._recipe, self._recipe.training.seed, self._encoder.dim
+        main = _WAYS[needs_of(recipe)].objective(self)
+        parts: list[tuple[str, float, Part]] = []
+        if self._relations is not None:
+            own, kinds = recipe.relations, 2 * len(self._relations.kinds)
+            part = TransE(self._relations.draw, kinds, dim, own.margin, seed, self._device)
+            parts.append(("relations", own.weight, part))
+        if recipe.types.weight:
+            types = concept_types(self._kb)
+            if int(types.max()) < 1:
+                raise Errors.no_types(path=self._kb.path)
+            head = TypeHead(types, dim, seed, self._device)
+            parts.append(("types", recipe.types.weight, head))
+        return JointObjective(main, parts) if parts else main
+
+    def _in_batch(self) -> Objective:
+        return self._recipe.objective.in_batch().make()
+
+    def _with_neighbours(self) -> Objective:
+        own = self._recipe.objective
+        memory = NameMemory(self.names, self.yardstick.vectors, self._device)
+        return MinedMemoryObjective(*own.in_batch().parts(), memory, own.neighbours)
+
+    def _with_memory(self) -> Objective:
+        settings = self._recipe.objective.loss_settings
+        objective: Objective = choice_of(self._recipe).with_settings(
+            settings, self.names, self.yardstick.vectors, self._device
+        )
+        return objective
+
+    def store(self, directory: Path) -> None:
+        """Write the hold-out, and the vectors of the names."""
+        self.holdout.save(directory / HOLDOUT)
+        self.yardstick.store(directory)
+
+    def _facts(self) -> dict[str, int]:
+        own, translations = self._material, len(self._material.translations)
+        facts = {"names": own.n_kb, "pairs": len(own.synonyms)}
+        facts |= {"translations": translations} if translations else {}
+        return {**facts, "held_out": len(self.holdout.rows)}
+
+    def _made_of(self) -> list[str]:
+        return [self.holdout.kb, self._bitext]
+
+
+class _Way(NamedTuple):
+    """The sampler and the objective that go together."""
+
+    sampler: Callable[[Pretraining], Sampler]
+    objective: Callable[[Pretraining], Objective]
+
+
+_WAYS: dict[Needs, _Way] = {
+    "pairs": _Way(Pretraining._of_synonyms, Pretraining._in_batch),
+    "neighbours": _Way(Pretraining._of_synonyms, Pretraining._with_neighbours),
+    "memory": _Way(Pretraining._of_names, Pretraining._with_memory),
+}
