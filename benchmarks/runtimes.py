@@ -24,10 +24,10 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.building.export import exports
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.native import has_native_bf16
 from spacy_medlink.encoders.runtime import ONNX, RuntimeEncoder
 from spacy_medlink.evaluation import load_gold
 from spacy_medlink.types import Encoder, Floats2d
+from spacy_medlink.util.devices import has_native_bf16
 
 _NAMES, _RUNS, _STARTS = 500, 3, 5
 _START = """

@@ -44,10 +44,10 @@ SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
 BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_550,  # wanted: 1,200
-    ("util",): 1_840,  # wanted: 1,200
+    ("util",): 1_850,  # wanted: 1,200
     ("text",): 3_190,  # wanted: 3,000
-    ("kb",): 10_720,  # wanted: 9,000
-    ("encoders",): 2_740,  # wanted: 2,500
+    ("kb",): 10_680,  # wanted: 9,000
+    ("encoders",): 2_700,  # wanted: 2,500
     ("retrieval",): 3_800,  # wanted: 3,000
     ("linking",): 3_740,  # wanted: 3,400
     ("fitting",): 3_060,  # wanted: 2,600

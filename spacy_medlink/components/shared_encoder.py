@@ -11,8 +11,8 @@ import torch
 from spacy.tokens import Doc, Span
 from thinc.api import Model, torch2xp, xp2torch
 
-from ..encoders.dropout import dropping
-from ..encoders.projection import dumped, parsed
+from ..encoders.adapters import dropping
+from ..encoders.pooling import dumped, parsed
 from ..encoders.shim import BiEncoderShim
 from .shared_network import is_trained
 

@@ -14,7 +14,7 @@ from thinc.api import Model, get_torch_default_device, xp2torch
 
 from ..encoders.bi_encoder import BiEncoder
 from ..encoders.loading import load_transformer
-from ..encoders.projection import PROJECTION_FILE, identity
+from ..encoders.pooling import PROJECTION_FILE, identity
 from ..errors import Errors
 from ..types import Floats2d
 from ..util import devices

@@ -1,10 +1,12 @@
-"""Bottleneck adapters: small layers inside a transformer, trained while its own weights stay.
+"""What training puts into a transformer: bottleneck adapters, and dropout for a step.
 
-The configuration of Pfeiffer et al. 2021 ("AdapterFusion", section 4.2): one adapter after the
+Adapters are small layers that are trained while the own weights of the transformer stay, in the
+configuration of Pfeiffer et al. 2021 ("AdapterFusion", section 4.2): one adapter after the
 feed-forward block of every layer, with the layer norm before and after it.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +43,8 @@ class AdaptedOutput(torch.nn.Module):
 
     def __init__(self, output: torch.nn.Module, reduction: int) -> None:
         super().__init__()
-        own: Any = output
-        self.dense, self.dropout, self.LayerNorm = own.dense, own.dropout, own.LayerNorm
+        block: Any = output
+        self.dense, self.dropout, self.LayerNorm = block.dense, block.dropout, block.LayerNorm
         self.adapter = Bottleneck(self.dense.out_features, reduction)
 
     def forward(self, hidden: torch.Tensor, residual: torch.Tensor) -> torch.Tensor:
@@ -108,3 +110,26 @@ def load_adapters(module: torch.nn.Module, path: Path, reduction: int) -> None:
 
 def _is_bert_like(output: torch.nn.Module) -> bool:
     return all(hasattr(output, name) for name in ("dense", "dropout", "LayerNorm"))
+
+
+def set_dropout(module: torch.nn.Module, rate: float) -> None:
+    """Set the share of numbers that are left out in training, 0..1, in all parts of a module."""
+    for part in module.modules():
+        if isinstance(part, torch.nn.Dropout):
+            part.p = rate
+        if hasattr(part, "dropout_prob"):  # kept as a number by attention that is fused
+            part.dropout_prob = rate  # type: ignore[assignment]  # torch expects tensors
+
+
+@contextmanager
+def dropping(module: torch.nn.Module, rate: float) -> Iterator[None]:
+    """Run a module with dropout while the block lasts; it is pinned to evaluation otherwise."""
+    if not rate:
+        yield
+        return
+    set_dropout(module, rate)
+    module.train()
+    try:
+        yield
+    finally:
+        module.eval()

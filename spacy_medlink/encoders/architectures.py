@@ -4,17 +4,14 @@ spaCy resolves architectures when a config names them, so this module stays ligh
 transformers are imported when a model is made.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
+
+from thinc.api import Model, torch2xp, xp2torch
+from thinc.types import Floats2d
 
 from ..errors import Errors
 from .preparation import POOLING_RULE, POOLINGS
-
-if TYPE_CHECKING:
-    from thinc.api import Model
-    from thinc.types import Floats2d
 
 
 def transformer_bi_encoder(
@@ -35,8 +32,15 @@ def transformer_bi_encoder(
 
     if pooling is not None and pooling not in POOLINGS:
         raise Errors.bad_setting(name="pooling", value=pooling, rule=POOLING_RULE)
-    attrs = {"name": name, "pooling": pooling, "max_length": max_length}
-    return _model("medlink_bi_encoder", BiEncoderShim(), None, attrs)
+    attrs = {"name": name, "pooling": pooling, "max_length": max_length, "dropout_rate": 0.0}
+    return Model(
+        "medlink_bi_encoder",
+        _forward,
+        init=_init,
+        dims={"nO": None},
+        attrs=attrs,
+        shims=[BiEncoderShim()],
+    )
 
 
 def encoder_of(model: Model[Any, Any]) -> Any:
@@ -46,19 +50,14 @@ def encoder_of(model: Model[Any, Any]) -> Any:
     """
     shim: Any = model.shims[0]
     if shim.encoder is None:
-        own = {name: model.attrs[name] for name in ("pooling", "max_length") if name in model.attrs}
-        encoder = shim.loader.load(model.attrs["name"], device=shim.placed_on, **own)
+        settings = {
+            name: model.attrs[name] for name in ("pooling", "max_length") if name in model.attrs
+        }
+        encoder = shim.loader.load(model.attrs["name"], device=shim.placed_on, **settings)
         shim.set_encoder(encoder)
         if not model.has_dim("nO"):
             model.set_dim("nO", encoder.dim)
     return shim.encoder
-
-
-def _model(name: str, shim: Any, width: int | None, attrs: dict[str, Any]) -> Model[Any, Floats2d]:
-    from thinc.api import Model
-
-    attrs = {**attrs, "dropout_rate": 0.0}
-    return Model(name, _forward, init=_init, dims={"nO": width}, attrs=attrs, shims=[shim])
 
 
 def _init(model: Model[Any, Floats2d], X: Any = None, Y: Any = None) -> None:  # noqa: N803  # thinc calls by these names
@@ -70,9 +69,8 @@ def _forward(
 ) -> tuple[Floats2d, Callable[[Floats2d], list[Any]]]:
     """Encode texts, (n, dim)."""
     import torch
-    from thinc.api import torch2xp, xp2torch
 
-    from .dropout import dropping
+    from .adapters import dropping
 
     encoder, shim = encoder_of(model), cast(Any, model.shims[0])
     if not is_train or not inputs:

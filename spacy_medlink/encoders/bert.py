@@ -50,8 +50,8 @@ class Bert(torch.nn.Module):
         for name in ("word_embeddings", "position_embeddings", "token_type_embeddings"):
             self._keep(name, weights[f"embeddings.{name}.weight"].type(dtype))
         self._keep_both("first_norm", weights, "embeddings.LayerNorm.", dtype)
-        for number in range(int(config["num_hidden_layers"])):
-            self._keep_layer(number, weights, dtype)
+        for layer in range(int(config["num_hidden_layers"])):
+            self._keep_layer(layer, weights, dtype)
 
     def forward(
         self,
@@ -60,10 +60,10 @@ class Bert(torch.nn.Module):
         token_type_ids: torch.Tensor | None = None,
     ) -> Output:
         """Run on word-piece ids, mask and segments, each (n, length), int64."""
-        own = self._weights
-        hidden = embedding(input_ids, own["word_embeddings"])
-        hidden = hidden + embedding(self._positions(input_ids), own["position_embeddings"])
-        types = own["token_type_embeddings"]
+        weights = self._weights
+        hidden = embedding(input_ids, weights["word_embeddings"])
+        hidden = hidden + embedding(self._positions(input_ids), weights["position_embeddings"])
+        types = weights["token_type_embeddings"]
         hidden = hidden + (types[0] if token_type_ids is None else embedding(token_type_ids, types))
         hidden = self._norm(hidden, "first_norm")
         bias = None
@@ -71,8 +71,8 @@ class Bert(torch.nn.Module):
         if not hidden.is_cpu or not bool(attention_mask.all()):
             least = torch.finfo(hidden.dtype).min
             bias = (1 - attention_mask[:, None, None, :]).type(hidden.dtype) * least
-        for number in range(self.config.num_hidden_layers):
-            hidden = self._layer(hidden, bias, str(number))
+        for layer in range(self.config.num_hidden_layers):
+            hidden = self._layer(hidden, bias, str(layer))
         return Output(hidden)
 
     def _apply(self, fn: Any, recurse: bool = True) -> "Bert":
@@ -81,16 +81,16 @@ class Bert(torch.nn.Module):
         self._weights = dict(self.named_parameters())
         return self
 
-    def _layer(self, hidden: torch.Tensor, bias: torch.Tensor | None, own: str) -> torch.Tensor:
-        attended = self._linear(self._attend(hidden, bias, own), own + "mix")
-        hidden = self._norm(attended + hidden, own + "mix_norm")
-        inner = gelu(self._linear(hidden, own + "up"))
-        return self._norm(self._linear(inner, own + "down") + hidden, own + "down_norm")
+    def _layer(self, hidden: torch.Tensor, bias: torch.Tensor | None, prefix: str) -> torch.Tensor:
+        attended = self._linear(self._attend(hidden, bias, prefix), prefix + "mix")
+        hidden = self._norm(attended + hidden, prefix + "mix_norm")
+        inner = gelu(self._linear(hidden, prefix + "up"))
+        return self._norm(self._linear(inner, prefix + "down") + hidden, prefix + "down_norm")
 
-    def _attend(self, hidden: torch.Tensor, bias: torch.Tensor | None, own: str) -> torch.Tensor:
+    def _attend(self, hidden: torch.Tensor, bias: torch.Tensor | None, prefix: str) -> torch.Tensor:
         count, length, dim = hidden.shape
         width = dim // self._heads
-        whole = self._linear(hidden, own + "qkv").view(count, length, 3, self._heads, width)
+        whole = self._linear(hidden, prefix + "qkv").view(count, length, 3, self._heads, width)
         queries, keys, values = whole.permute(2, 0, 3, 1, 4)
         if not hidden.is_cpu:
             fused = scaled_dot_product_attention(queries, keys, values, attn_mask=bias)
@@ -114,19 +114,21 @@ class Bert(torch.nn.Module):
         weight, bias = self._weights[name], self._weights[name + "_bias"]
         return layer_norm(hidden, weight.shape, weight, bias, self._epsilon)
 
-    def _keep_layer(self, number: int, weights: Weights, dtype: torch.dtype) -> None:
-        own, theirs = str(number), _LAYER.format(number)
-        for kind in ("weight", "bias"):
+    def _keep_layer(self, layer: int, weights: Weights, dtype: torch.dtype) -> None:
+        prefix, theirs = str(layer), _LAYER.format(layer)
+        for parameter in ("weight", "bias"):
             parts = [
-                weights[f"{theirs}attention.self.{name}.{kind}"].type(dtype)
+                weights[f"{theirs}attention.self.{name}.{parameter}"].type(dtype)
                 for name in ("query", "key", "value")
             ]
-            self._keep(own + "qkv" + ("" if kind == "weight" else "_bias"), torch.cat(parts))
-        self._keep_both(own + "mix", weights, theirs + "attention.output.dense.", dtype)
-        self._keep_both(own + "mix_norm", weights, theirs + "attention.output.LayerNorm.", dtype)
-        self._keep_both(own + "up", weights, theirs + "intermediate.dense.", dtype)
-        self._keep_both(own + "down", weights, theirs + "output.dense.", dtype)
-        self._keep_both(own + "down_norm", weights, theirs + "output.LayerNorm.", dtype)
+            self._keep(
+                prefix + "qkv" + ("" if parameter == "weight" else "_bias"), torch.cat(parts)
+            )
+        self._keep_both(prefix + "mix", weights, theirs + "attention.output.dense.", dtype)
+        self._keep_both(prefix + "mix_norm", weights, theirs + "attention.output.LayerNorm.", dtype)
+        self._keep_both(prefix + "up", weights, theirs + "intermediate.dense.", dtype)
+        self._keep_both(prefix + "down", weights, theirs + "output.dense.", dtype)
+        self._keep_both(prefix + "down_norm", weights, theirs + "output.LayerNorm.", dtype)
 
     def _keep_both(self, name: str, weights: Weights, theirs: str, dtype: torch.dtype) -> None:
         self._keep(name, weights[theirs + "weight"].type(dtype))

@@ -16,18 +16,16 @@ import xxhash
 from ..errors import Errors
 from ..types import Floats2d
 from ..util import devices
+from ..util.devices import has_native_bf16
 from ..util.locks import ForkSafeLock
 from ..util.setting_types import is_weight
 from ..util.threads import side_by_side, threads
 from .adapters import adapter_reduction, divided, load_adapters, save_adapters
-from .damage import running
 from .directory import positions, read_json, refused
-from .loading import load_transformer
-from .native import has_native_bf16
+from .loading import load_transformer, running
 from .place import directory_of
-from .pooling import pool
+from .pooling import PROJECTION_FILE, dumped, pool, read_projection
 from .preparation import AS_IT_IS, MEAN, POOLING_RULE, POOLINGS, Preparation
-from .projection import PROJECTION_FILE, dumped, read_projection
 from .sentence import read_sentence_settings
 from .tokens import batches_of, by_length, cut, rectangle, special_ids
 
@@ -224,7 +222,7 @@ class BiEncoder:
             with torch.inference_mode():
                 parts = list(self._runs(module, pieces, rows, size))
                 # Fetched once: waiting for every batch would leave a GPU idle between them.
-                order = [row for own, _ in parts for row in own]
+                order = [row for rows_of_batch, _ in parts for row in rows_of_batch]
                 vectors[order] = devices.fetched(torch.cat([output for _, output in parts]).float())
 
         workers = self._workers(pieces)

@@ -21,8 +21,8 @@ from ..errors import Errors
 from ..types import Floats1d, Ints2d
 from ..util import devices
 from .bi_encoder import BiEncoder, unseen
-from .damage import running
 from .directory import positions
+from .loading import running
 from .pairs import Pair, Pieces, Template
 from .pooling import pool
 
@@ -191,10 +191,10 @@ class CrossEncoder:
         with torch.inference_mode(), running():
             parts = [
                 part
-                for batch, length in batches([len(one.ids) for one in pieces], size)
+                for batch, length in batches([len(pair.ids) for pair in pieces], size)
                 for part in self._scored(transformer, pieces, batch, length)
             ]
-            order = [place for batch, _ in parts for place in batch]
+            order = [row for batch, _ in parts for row in batch]
             scores[order] = devices.fetched(torch.cat([logits for _, logits in parts]))
         bad = np.flatnonzero(~np.isfinite(scores))
         if len(bad):
@@ -207,7 +207,7 @@ class CrossEncoder:
 
     def forward(self, pieces: Sequence[Pieces]) -> torch.Tensor:
         """Run the module on pairs, with gradients: logits (n,) on its device."""
-        return self._run(self.base.module, pieces, max(len(one.ids) for one in pieces))
+        return self._run(self.base.module, pieces, max(len(pair.ids) for pair in pieces))
 
     def move(self, device: torch.device) -> "CrossEncoder":
         """Score on another device from now on. RETURNS itself."""
@@ -228,7 +228,7 @@ class CrossEncoder:
     ) -> list[tuple[list[int], torch.Tensor]]:
         """Score a batch, in halves where the device has no memory for the whole of it."""
         try:
-            return [(batch, self._run(transformer, [pieces[place] for place in batch], length))]
+            return [(batch, self._run(transformer, [pieces[row] for row in batch], length))]
         except (RuntimeError, MemoryError) as error:
             if len(batch) == 1 or not devices.is_out_of_memory(error):
                 raise
@@ -262,22 +262,24 @@ def batches(lengths: Sequence[int], batch_pieces: int) -> list[tuple[list[int], 
     RETURNS (List[Tuple[List[int], int]]): places of the pairs, and their common length.
     """
     by_length: dict[int, list[int]] = {}
-    for place, length in enumerate(lengths):
-        by_length.setdefault(-(-length // _STEP) * _STEP, []).append(place)
-    found = []
+    for row, length in enumerate(lengths):
+        by_length.setdefault(-(-length // _STEP) * _STEP, []).append(row)
+    grouped = []
     for length, places in sorted(by_length.items(), reverse=True):
         count = max(1, batch_pieces // length)
-        found += [(places[start : start + count], length) for start in range(0, len(places), count)]
-    return found
+        grouped += [
+            (places[start : start + count], length) for start in range(0, len(places), count)
+        ]
+    return grouped
 
 
 def _pad(pieces: Sequence[Pieces], length: int, pad_id: int) -> tuple[Ints2d, Ints2d, Ints2d]:
     """Pad to a rectangle: ids, segments and attention mask, each (n, length), int64."""
     ids = np.full((len(pieces), length), pad_id, dtype=np.int64)
     types, mask = np.zeros_like(ids), np.zeros_like(ids)
-    for row, one in enumerate(pieces):
-        end = len(one.ids)
-        ids[row, :end], types[row, one.second : end], mask[row, :end] = one.ids, 1, 1
+    for row, pair in enumerate(pieces):
+        end = len(pair.ids)
+        ids[row, :end], types[row, pair.second : end], mask[row, :end] = pair.ids, 1, 1
     return ids, types, mask
 
 
@@ -286,9 +288,9 @@ def keep_layers(transformer: Any, count: int) -> None:
 
     RAISES (MedlinkError): E302 for layers that it has not.
     """
-    found = len(getattr(getattr(transformer, "encoder", None), "layer", ()))
-    if not 1 <= count <= found:
-        rule = f"must be 1 to {found}, the layers of the encoder"
+    layers = len(getattr(getattr(transformer, "encoder", None), "layer", ()))
+    if not 1 <= count <= layers:
+        rule = f"must be 1 to {layers}, the layers of the encoder"
         raise Errors.bad_setting(name="layers", value=count, rule=rule)
     transformer.encoder.layer = transformer.encoder.layer[:count]
     transformer.config.num_hidden_layers = count

@@ -135,7 +135,7 @@ def refused(directory: Path, reason: str) -> MedlinkError:
     return Errors.encoder_damaged(path=directory, reason=reason)
 
 
-def _check_type(directory: Path, config: dict[str, Any]) -> None:
+def _check_type(directory: Path, config: dict[str, object]) -> None:
     type_of = config.get("model_type")
     if isinstance(type_of, str) and type_of in _FROM_ZERO | _FROM_PADDING:
         return
@@ -148,7 +148,7 @@ def _check_type(directory: Path, config: dict[str, Any]) -> None:
     )
 
 
-def _check_fields(directory: Path, file: str, content: Any) -> None:
+def _check_fields(directory: Path, file: str, content: object) -> None:
     for name, value in _fields(content):
         if _NAMES_CODE.fullmatch(name) and not _is_harmless(name, value):
             raise refused(
@@ -161,7 +161,7 @@ def _check_fields(directory: Path, file: str, content: Any) -> None:
             raise refused(directory, f"{file}: {name!r:.60} points out of the directory")
 
 
-def _fields(content: Any) -> Iterator[tuple[str, Any]]:
+def _fields(content: object) -> Iterator[tuple[str, object]]:
     """List the fields of an object and of all objects in it."""
     waiting = [content]
     while waiting:
@@ -173,5 +173,5 @@ def _fields(content: Any) -> Iterator[tuple[str, Any]]:
             waiting.extend(value)
 
 
-def _is_harmless(name: str, value: Any) -> bool:
+def _is_harmless(name: str, value: object) -> bool:
     return not value or ("_implementation" in name and value in _OWN_ATTENTION)

@@ -12,13 +12,13 @@ from safetensors import safe_open
 
 from ..errors import Errors
 from ..util import devices
+from ..util.devices import has_native_bf16
 from ..util.held import Directory, held, place_of, source_of
 from .bert import Bert, can_run
 from .bi_encoder import SETTINGS_FILE, BiEncoder, fingerprint_of
-from .damage import is_failure
-from .native import has_native_bf16
+from .loading import is_failure
+from .pooling import PROJECTION_FILE, parsed
 from .preparation import Preparation
-from .projection import PROJECTION_FILE, parsed
 from .tokens import read_json, read_tokenizer
 
 
@@ -92,10 +92,10 @@ def _open_light(directory: Directory, device: torch.device) -> tuple[BiEncoder, 
 
 def _problem_of(encoder: BiEncoder) -> str:
     """Return why a tokenizer does not fit its model; "" where it fits."""
-    known = encoder.module.get_parameter(_embeddings(encoder.module)).shape[0]
+    rows = encoder.module.get_parameter(_embeddings(encoder.module)).shape[0]
     highest = max(encoder.tokenizer.get_vocab().values(), default=-1)
-    if not 0 <= highest < known:
-        return f"the tokenizer has the word piece {highest}, the model {known} of them"
+    if not 0 <= highest < rows:
+        return f"the tokenizer has the word piece {highest}, the model {rows} of them"
     if encoder.max_length < 2:
         return f"texts would have {encoder.max_length} word pieces"
     return ""

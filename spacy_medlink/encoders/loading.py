@@ -4,14 +4,36 @@ The directory is checked first (see `directory`), and the libraries get what was
 others, no pickle, no network.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from ..errors import MedlinkError
-from .damage import is_failure
+from ..errors import Errors, MedlinkError
+from ..util import devices
 from .directory import TOKENIZER_CONFIG, check_files, read_config, read_json, refused
+
+
+def is_failure(error: BaseException) -> bool:
+    """Tell whether an exception is an error, also a panic of Rust, and not the program's end."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+@contextmanager
+def running() -> Iterator[None]:
+    """Turn any exception of a running model into an error with a code.
+
+    RAISES (MedlinkError): E222.
+    """
+    try:
+        yield
+    except (IndexError, TypeError, ValueError, RuntimeError) as error:
+        if devices.is_out_of_memory(error):
+            raise
+        raise Errors.encoder_unfit(reason=str(error).partition("\n")[0]) from error
+
 
 _LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 
@@ -32,13 +54,13 @@ def load_transformer(
     from transformers import CONFIG_MAPPING, AutoModel
 
     try:
-        own = CONFIG_MAPPING[config["model_type"]].from_dict(config)
-        if hasattr(own, "reference_compile"):  # ModernBERT would compile, and write files
-            own.reference_compile = False
-        tokenizer = _tokenizer(directory, own)
+        model_config = CONFIG_MAPPING[config["model_type"]].from_dict(config)
+        if hasattr(model_config, "reference_compile"):  # ModernBERT would compile, and write files
+            model_config.reference_compile = False
+        tokenizer = _tokenizer(directory, model_config)
         module = AutoModel.from_pretrained(
             str(directory),
-            config=own,
+            config=model_config,
             use_safetensors=True,
             attn_implementation=attention,
             **_LOCAL,

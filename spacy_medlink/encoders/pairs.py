@@ -56,7 +56,7 @@ class Template:
         word = fast.encode("a", add_special_tokens=False).ids
         ids = fast.encode("a", "a", add_special_tokens=True).ids
         size = len(word)
-        starts = [place for place in range(len(ids)) if ids[place : place + size] == word]
+        starts = [start for start in range(len(ids)) if ids[start : start + size] == word]
         first, second = starts[0], starts[-1]
         return cls(
             tokenizer, ids[:first], ids[first + size : second], ids[second + size :],
@@ -68,8 +68,8 @@ class Template:
         texts: dict[str, int] = {_OPEN: 0, _CLOSE: 1}
         mentions = {pair.mention: None for pair in pairs}
         parts = {mention: _parts(mention) for mention in mentions}
-        for own in parts.values():
-            for text in own:
+        for texts_of in parts.values():
+            for text in texts_of:
                 texts.setdefault(text, len(texts))
         for pair in pairs:
             texts.setdefault(pair.candidate, len(texts))

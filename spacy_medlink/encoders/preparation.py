@@ -3,13 +3,12 @@
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from ..errors import Errors
 
 MEAN, MEAN_ALL, CLS = "mean", "mean_all", "cls"
 POOLINGS = (MEAN_ALL, MEAN, CLS)
-POOLING_RULE = f"must be one of {', '.join(map(repr, POOLINGS))}"
+POOLING_RULE = "must be 'mean_all', 'mean' or 'cls'"
 NORMALISATIONS = ("", "NFC", "NFKC")
 
 
@@ -53,12 +52,12 @@ class Preparation:
         """Leave out the prefix, for texts that are only a part of what is encoded."""
         return replace(self, prefix="")
 
-    def as_settings(self) -> dict[str, Any]:
+    def as_settings(self) -> dict[str, object]:
         """List the settings that differ from the defaults, as saved beside the weights."""
         return {name: value for name, value in asdict(self).items() if value}
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> "Preparation":
+    def of(cls, settings: Mapping[str, object]) -> "Preparation":
         """Read saved settings; those that are not there have their defaults.
 
         RAISES (MedlinkError): E302 for an unknown normalisation.

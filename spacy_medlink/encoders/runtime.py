@@ -83,8 +83,8 @@ class RuntimeEncoder:
         if self.pooling == CLS:
             words = np.arange(ids.shape[1])[None] == np.zeros((len(ids), 1))
         elif self.pooling == MEAN:
-            own = mask & ~np.isin(ids, self._special)
-            words = np.where(own.any(axis=1, keepdims=True), own, mask)
+            ordinary = mask & ~np.isin(ids, self._special)
+            words = np.where(ordinary.any(axis=1, keepdims=True), ordinary, mask)
         return np.asarray(words, dtype=np.float32)
 
     def _session(self) -> Session:
@@ -117,7 +117,7 @@ def _settings(encoder: Directory) -> dict[str, Any]:
         raise Errors.encoder_damaged(path=place_of(encoder), reason=error) from error
 
 
-def _open(place: Path) -> Session:
+def _open(directory: Path) -> Session:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -125,5 +125,5 @@ def _open(place: Path) -> Session:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors
     options.enable_cpu_mem_arena = False  # which would keep the room of the largest batch
-    session = onnxruntime.InferenceSession(place / FILE, options, ["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(directory / FILE, options, ["CPUExecutionProvider"])
     return lambda inputs: session.run(None, dict(inputs))[0]

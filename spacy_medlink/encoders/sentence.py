@@ -28,9 +28,9 @@ def read_sentence_settings(directory: Path) -> dict[str, Any]:
         if settings["prefix"] and not config.get("include_prompt", True):
             raise ValueError("the pooling leaves out the words of the prompt")
         for path in sorted(directory.glob("sentence_*_config.json")):
-            own = _object(directory, path.name)
-            settings["lower_case"] = bool(own.get("do_lower_case"))
-            settings["max_length"] = own.get("max_seq_length")
+            config_of = _object(directory, path.name)
+            settings["lower_case"] = bool(config_of.get("do_lower_case"))
+            settings["max_length"] = config_of.get("max_seq_length")
     except ValueError as error:
         raise refused(directory, f"what its sentence-transformers files say: {error}") from error
     # Without a length of its own, that of the tokenizer counts, as in sentence-transformers.
@@ -45,8 +45,8 @@ def _pooling_directory(directory: Path) -> str | None:
         return _POOLING if (directory / _POOLING / CONFIG).is_file() else None
     pooling = None
     for module in modules if isinstance(modules, list) else [modules]:
-        own = module if isinstance(module, dict) else {}
-        type_of, place = str(own.get("type")), str(own.get("path", ""))
+        description = module if isinstance(module, dict) else {}
+        type_of, within = str(description.get("type")), str(description.get("path", ""))
         name = type_of.rpartition(".")[2]
         if not type_of.startswith("sentence_transformers.") or name not in _TAKEN:
             raise refused(
@@ -54,15 +54,15 @@ def _pooling_directory(directory: Path) -> str | None:
                 f"{_MODULES} has {type_of[:80]!r}, which is not taken over ({', '.join(_TAKEN)} "
                 "are). Take another model, or save the transformer alone",
             )
-        if Path(place).name != place or (name == "Transformer" and place):
-            raise refused(directory, f"{_MODULES} says that {name} is in {place[:80]!r}")
-        pooling = place if name == "Pooling" else pooling
+        if Path(within).name != within or (name == "Transformer" and within):
+            raise refused(directory, f"{_MODULES} says that {name} is in {within[:80]!r}")
+        pooling = within if name == "Pooling" else pooling
     if pooling is None:
         raise refused(directory, f"{_MODULES} has no pooling")
     return pooling
 
 
-def _pooling(config: dict[str, Any]) -> str:
+def _pooling(config: dict[str, object]) -> str:
     """Return the pooling under our name; another one, which `BiEncoder` refuses, under its own."""
     named = config.get("pooling_mode")
     if named is None:
@@ -74,9 +74,11 @@ def _pooling(config: dict[str, Any]) -> str:
 
 def _prefix(directory: Path) -> str:
     """Return the prompt before each text. Names and mentions have the same: that of queries."""
-    said = _object(directory, _PROMPTS)
-    prompts, name = said.get("prompts") or {}, said.get("default_prompt_name")
-    if not isinstance(prompts, dict) or not all(isinstance(own, str) for own in prompts.values()):
+    config = _object(directory, _PROMPTS)
+    prompts, name = config.get("prompts") or {}, config.get("default_prompt_name")
+    if not isinstance(prompts, dict) or not all(
+        isinstance(prompt, str) for prompt in prompts.values()
+    ):
         raise ValueError(f"the prompts in {_PROMPTS} are no texts")
     if not any(prompts.values()):
         return ""
@@ -84,8 +86,8 @@ def _prefix(directory: Path) -> str:
     if name is None and len(prompts) == 1:
         (name,) = prompts
     if name not in prompts:
-        known = ", ".join(map(repr, prompts))
-        raise ValueError(f"set default_prompt_name in {_PROMPTS} to one of its prompts: {known}")
+        names = ", ".join(map(repr, prompts))
+        raise ValueError(f"set default_prompt_name in {_PROMPTS} to one of its prompts: {names}")
     return str(prompts[name])
 
 

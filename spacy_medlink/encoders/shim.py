@@ -6,6 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 import srsly
+import torch
 from thinc.api import PyTorchShim
 
 from ..types import Floats2d
@@ -20,7 +21,7 @@ class BiEncoderShim(PyTorchShim):
     Hugging Face directory (safetensors), where the parent would pickle the weights.
     """
 
-    loader: ClassVar[Any] = BiEncoder
+    loader: ClassVar[type[BiEncoder]] = BiEncoder
 
     def __init__(self, encoder: Any = None) -> None:
         super().__init__(encoder.module if encoder else None)
@@ -39,8 +40,8 @@ class BiEncoderShim(PyTorchShim):
         vectors: Floats2d = self.encoder.encode(texts)
         return vectors
 
-    def place(self, device: Any) -> None:
-        """Compute on another device (torch.device) than where spaCy did when this was made."""
+    def place(self, device: torch.device) -> None:
+        """Compute on another device than where spaCy did when this was made."""
         self.placed_on = device
         if self.encoder is not None:
             self.encoder.move(device)
@@ -85,9 +86,9 @@ class BiEncoderShim(PyTorchShim):
     def __reduce__(self) -> tuple[Callable[..., "BiEncoderShim"], tuple[Any, bytes]]:
         return _from_bytes, (type(self), self.to_bytes())
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "BiEncoderShim":
+    def __deepcopy__(self, memo: dict[int, object]) -> "BiEncoderShim":
         return self.copy()
 
 
-def _from_bytes(kind: type[BiEncoderShim], data: bytes) -> BiEncoderShim:
-    return kind().from_bytes(data)
+def _from_bytes(shim_type: type[BiEncoderShim], data: bytes) -> BiEncoderShim:
+    return shim_type().from_bytes(data)

@@ -41,8 +41,8 @@ class StoredVectors:
     def find(cls, encoder: BiEncoder, directories: Iterable[Path]) -> "StoredVectors | None":
         """Open what an encoder has made, from the first directory that has it; else None."""
         name = _file_of(encoder.fingerprint())
-        found = (directory / DIRECTORY / name for directory in directories)
-        path = next((path for path in found if path.is_file()), None)
+        paths = (directory / DIRECTORY / name for directory in directories)
+        path = next((path for path in paths if path.is_file()), None)
         return None if path is None else cls(encoder, path)
 
     def __len__(self) -> int:
@@ -72,9 +72,9 @@ def store_vectors(
     vectors (Floats2d): (n, dim).
     """
     keys = np.frombuffer(b"".join(map(_key, pieces)), dtype=np.uint8).reshape(-1, _KEY)
-    place = directory / DIRECTORY
-    place.mkdir(exist_ok=True)
-    save_file({"keys": keys, "vectors": vectors}, place / _file_of(fingerprint))
+    target = directory / DIRECTORY
+    target.mkdir(exist_ok=True)
+    save_file({"keys": keys, "vectors": vectors}, target / _file_of(fingerprint))
 
 
 def _key(pieces: Sequence[int]) -> bytes:

@@ -41,7 +41,7 @@ def read_tokenizer(directory: Directory) -> LightTokenizer:
     }
     return LightTokenizer(
         tokenizer,
-        [tokenizer.token_to_id(token) for own in tokens.values() for token in own],
+        [tokenizer.token_to_id(token) for texts in tokens.values() for token in texts],
         tokenizer.token_to_id(tokens["unk_token"][0]) if "unk_token" in tokens else None,
         tokenizer.token_to_id(tokens["pad_token"][0]) if "pad_token" in tokens else None,
         int(read_json(directory, "tokenizer_config.json")["model_max_length"]),
@@ -50,8 +50,8 @@ def read_tokenizer(directory: Directory) -> LightTokenizer:
 
 def read_json(directory: Directory, name: str) -> dict[str, Any]:
     """Read a JSON file of a directory."""
-    found: dict[str, Any] = json.loads(held(directory, name).read().decode("utf-8"))
-    return found
+    content: dict[str, Any] = json.loads(held(directory, name).read().decode("utf-8"))
+    return content
 
 
 def special_ids(tokenizer: Any) -> list[int]:
@@ -102,5 +102,5 @@ def rectangle(pieces: Sequence[Sequence[int]], width: int, pad_id: int) -> Ints2
     return table
 
 
-def _content(token: Any) -> str:
+def _content(token: object) -> str:
     return str(token["content"] if isinstance(token, dict) else token)

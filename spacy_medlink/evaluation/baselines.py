@@ -11,7 +11,7 @@ from ..linking.settings import NAMES_PER_TIER
 from ..linking.tiers import NgramTier
 from ..retrieval.mask import Mask
 from ..types import Floats2d, Hits, Ints1d, Ints2d, Progress
-from ..util.lru import Lru
+from ..util.locks import Lru
 from ..util.progress import no_progress
 from .judging import Ranker
 from .settings import Settings

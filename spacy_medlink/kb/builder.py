@@ -65,7 +65,7 @@ class KnowledgeBaseBuilder:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        error_type: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
@@ -92,9 +92,9 @@ class KnowledgeBaseBuilder:
 
     def _finish(self) -> None:
         if self._writer.report.concepts == 0:
-            facts = self.manifest
+            manifest = self.manifest
             raise Errors.kb_empty(
-                source=facts.get("source", "the source"), format=facts.get("format", "given")
+                source=manifest.get("source", "the source"), format=manifest.get("format", "given")
             )
         if not self._writer.index_ids():
             self._merge()

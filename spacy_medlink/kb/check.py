@@ -202,8 +202,8 @@ def _shape(id: str) -> str:
 def _of_all(db: sqlite3.Connection, paths: Sequence[str]) -> Iterator[Problem]:
     """Find the problems that only all records together show."""
     first: tuple[str, str] = ("", "")
-    for folded, id, place in db.execute(_CASE):
-        file, line = divmod(place, _PLACE)
+    for folded, id, first_place in db.execute(_CASE):
+        file, line = divmod(first_place, _PLACE)
         if folded != first[0]:
             first = (folded, id)
             continue

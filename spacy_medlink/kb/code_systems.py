@@ -45,8 +45,8 @@ def coded(vocabulary: str, code: str) -> Coded:
 
 def vocabulary_of_id(id: str, codes: Mapping[str, Sequence[str]]) -> str:
     """Return the vocabulary of a concept's id, as far as the id and the codes tell."""
-    own = {vocabulary: tuple(values) for vocabulary, values in codes.items()}
-    return scheme_of(Concept(id, "", codes=own))
+    by_vocabulary = {vocabulary: tuple(values) for vocabulary, values in codes.items()}
+    return scheme_of(Concept(id, "", codes=by_vocabulary))
 
 
 def curie(id: str, codes: Mapping[str, Sequence[str]]) -> str:
@@ -56,9 +56,9 @@ def curie(id: str, codes: Mapping[str, Sequence[str]]) -> str:
 
 def codings(id: str, codes: Mapping[str, Sequence[str]]) -> list[Coded]:
     """List the codings of a concept: its id first, then its codes by vocabulary, each once."""
-    own = coded(vocabulary_of_id(id, codes), id)
+    coded_id = coded(vocabulary_of_id(id, codes), id)
     others = (coded(vocabulary, code) for vocabulary in sorted(codes) for code in codes[vocabulary])
-    return list(dict.fromkeys([own, *others]))
+    return list(dict.fromkeys([coded_id, *others]))
 
 
 def concept_url(id: str, codes: Mapping[str, Sequence[str]] | None = None) -> str:

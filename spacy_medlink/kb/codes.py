@@ -47,19 +47,19 @@ class CodeChooser:
 
         row (int): the concept. codes: all its codes, by vocabulary. name (str): the matched name.
         """
-        own = codes.get(vocabulary, ())
-        if len(own) < 2:
-            return ChosenCode(own[0] if own else None)
+        candidates = codes.get(vocabulary, ())
+        if len(candidates) < 2:
+            return ChosenCode(candidates[0] if candidates else None)
         id, preferred, _ = self._kb.brief_at(row)
-        if id in own:
+        if id in candidates:
             return ChosenCode(id)
-        keys = {code: self._keys(vocabulary, code, row) for code in own}
+        keys = {code: self._keys(vocabulary, code, row) for code in candidates}
         for text in (name, preferred):
-            named = [code for code in own if key(text) in keys[code]]
+            named = [code for code in candidates if key(text) in keys[code]]
             if len(named) == 1:
                 return ChosenCode(named[0])
         sharing = self._kb.shared_codes(vocabulary)
-        ordered = sorted(own, key=lambda code: len(sharing.get(code, ())))  # stable
+        ordered = sorted(candidates, key=lambda code: len(sharing.get(code, ())))  # stable
         return ChosenCode(ordered[0], tuple(ordered))
 
     def _keys(self, vocabulary: str, code: str, but: int) -> frozenset[str]:
@@ -69,6 +69,6 @@ class CodeChooser:
             concept = self._kb.concept_at(row)
             if concept.codes.get(vocabulary) == (code,):
                 concepts.append(concept)
-        names = (name.text for one in concepts if one.row != but for name in one.names)
+        names = (name.text for concept in concepts if concept.row != but for name in concept.names)
         elsewhere = self._known(vocabulary, code) if self._known is not None else frozenset()
         return frozenset(map(key, names)) | elsewhere

@@ -27,18 +27,18 @@ UNKNOWN_ID = "unknown id"
 REPEATED = "repeats an earlier line"
 
 
-def no_effect(found: Iterable[tuple[str, int]]) -> NoEffect:
+def no_effect(rules: Iterable[tuple[str, int]]) -> NoEffect:
     """Count lines by reason.
 
-    found (Iterable[Tuple[str, int]]): (reason, line number), in the order of the file; a line that
+    rules (Iterable[Tuple[str, int]]): (reason, line number), in the order of the file; a line that
         holds several mentions may come several times.
     """
     counted: NoEffect = {}
-    for reason, line in found:
-        own = counted.setdefault(reason, {"count": 0, "lines": []})
-        own["count"] += 1
-        if len(own["lines"]) < _LINES_KEPT and line not in own["lines"]:
-            own["lines"].append(line)
+    for reason, line in rules:
+        counts = counted.setdefault(reason, {"count": 0, "lines": []})
+        counts["count"] += 1
+        if len(counts["lines"]) < _LINES_KEPT and line not in counts["lines"]:
+            counts["lines"].append(line)
     return dict(sorted(counted.items()))
 
 
@@ -112,14 +112,14 @@ class Curation:
 
     def distinct(self) -> Iterator[Rule]:
         """List the rules without those that repeat an earlier one, which have no effect."""
-        said: set[tuple[str, _Identity, str, str]] = set()
+        seen: set[tuple[str, _Identity, str, str]] = set()
         for rule in self.rules:
             same = (rule.action, name_identity(rule.name), rule.id, rule.lang)
-            if same in said:
+            if same in seen:
                 rule.no_effect = REPEATED
             else:
                 yield rule
-            said.add(same)
+            seen.add(same)
 
     def apply(self, records: Iterable[Record]) -> Iterator[Record]:
         """Stream the curated records; afterwards `as_manifest` lists the effects.
@@ -225,30 +225,30 @@ def read_curation(path: Path, bad_lines: BadLines = None) -> Curation:
     rules: list[Rule] = []
     forced: dict[tuple[_Identity, str], Rule] = {}
     lines = (
-        (number, (number, line))
-        for number, line in filled_lines(path, bad_lines)
-        if not (number == 1 and line.lower().split("\t")[0] == _COLUMNS[0])
+        (line_number, (line_number, line))
+        for line_number, line in filled_lines(path, bad_lines)
+        if not (line_number == 1 and line.lower().split("\t")[0] == _COLUMNS[0])
     )
-    for number, rule in sound(path, lines, _rule, bad_lines):
+    for line_number, rule in sound(path, lines, _rule, bad_lines):
         if rule.action == "force":
             other = forced.setdefault((name_identity(rule.name), rule.lang), rule)
             if other.id != rule.id:
                 problem = (
                     f"{rule.name!r} is forced to {rule.id}, in line {other.line} to {other.id}"
                 )
-                raise Errors.curation_conflict(path=path, line=number, problem=problem)
+                raise Errors.curation_conflict(path=path, line=line_number, problem=problem)
         rules.append(rule)
     return Curation(rules)
 
 
 def _rule(numbered_line: tuple[int, str]) -> Rule:
-    number, line = numbered_line
+    line_number, line = numbered_line
     data = _decode(line) if line.lstrip()[0] == "{" else _cells(line)
-    unknown = set(data) - set(_COLUMNS)
-    values = {column: data.get(column) or "" for column in _COLUMNS}
-    if unknown or not all(isinstance(value, str) for value in values.values()):
+    given = [data.get(column) or "" for column in _COLUMNS]
+    texts = [value.strip() for value in given if isinstance(value, str)]
+    if set(data) - set(_COLUMNS) or len(texts) < len(given):
         raise FieldError(f"a rule with {', '.join(map(str, data))}", _EXPECTED)
-    action, name, id, lang = (values[column].strip() for column in _COLUMNS)
+    action, name, id, lang = texts
     if action not in _ACTIONS:
         raise FieldError(f"the action {action[:60]!r}", _EXPECTED)
     if id or action != "deny":
@@ -256,18 +256,18 @@ def _rule(numbered_line: tuple[int, str]) -> Rule:
     if action == RETIRE:
         if name:
             raise FieldError(f"a name, {name[:60]!r}, where a concept is retired", _EXPECTED)
-        return Rule(number, action, "", id)
-    return Rule(number, action, surface(name), id, lang.lower())
+        return Rule(line_number, action, "", id)
+    return Rule(line_number, action, surface(name), id, lang.lower())
 
 
-def _cells(line: str) -> dict[str, Any]:
+def _cells(line: str) -> dict[str, object]:
     cells = line.split("\t")
     if not 2 <= len(cells) <= len(_COLUMNS):
         raise FieldError(f"{len(cells)} columns", _EXPECTED)
     return dict(zip(_COLUMNS, cells, strict=False))
 
 
-def _decode(line: str) -> dict[str, Any]:
+def _decode(line: str) -> dict[str, object]:
     try:
         data = read_json(line)
     except ValueError as error:

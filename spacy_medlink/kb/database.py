@@ -165,12 +165,12 @@ def _odd_table(connection: sqlite3.Connection) -> str:
     for type, name in connection.execute(_OTHERS):
         if type != "index" or name not in schema.INDICES:
             return f"it has the {type} {name!r}"
-    found: dict[str, list[tuple[str, str]]] = {}
+    columns_of: dict[str, list[tuple[str, str]]] = {}
     for table, column, type in connection.execute(_COLUMNS):
-        found.setdefault(table, []).append((column, type))
-    if unknown := found.keys() - expected.keys():
+        columns_of.setdefault(table, []).append((column, type))
+    if unknown := columns_of.keys() - expected.keys():
         return f"it has the table {min(unknown)!r}"
     for table, columns in expected.items():
-        if found.get(table) != columns:
+        if columns_of.get(table) != columns:
             return f"the table {table} is not there, or is another one"
     return ""

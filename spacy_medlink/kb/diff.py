@@ -162,13 +162,13 @@ def changes(old: KnowledgeBase, new: KnowledgeBase) -> Iterator[Change]:
             yield Change("successor changed", id, before=heir, after=other_heir)
         db.execute("COMMIT")
         db.executescript(_INDICES)
-        for kind, query in (
+        for change, query in (
             ("name moved", _MOVED),
             ("name dropped", _UNMATCHED.format(one="gone", other="come")),
             ("name new", _UNMATCHED.format(one="come", other="gone")),
         ):
             for row in db.execute(query):
-                yield Change(kind, *row)
+                yield Change(change, *row)
 
 
 def _totals(old: KnowledgeBase, new: KnowledgeBase) -> Iterator[Total]:
@@ -248,27 +248,27 @@ def _shared_concepts(db: sqlite3.Connection, before: _Side, after: _Side) -> Ite
             yield Change("concept renamed", id, id, f"{old_name} -> {name}")
         if rest[4:8] != rest[8:]:
             yield from _fact_changes(id, name, rest[4:8], rest[8:])
-        for kind, had, has in (
+        for change, had, has in (
             ("relations changed", before.relations(old_row), after.relations(new_row)),
             ("maps changed", before.maps(old_row), after.maps(new_row)),
         ):
-            yield from _value_changes(kind, id, name, had, has)
+            yield from _value_changes(change, id, name, had, has)
         yield from of_names
 
 
 def _fact_changes(id: str, name: str, old: Sequence[str], new: Sequence[str]) -> Iterator[Change]:
     """Compare types, codes, parents and definition; another order of values is no change."""
-    codes = [load_codes(facts[1]) for facts in (old, new)]
+    codes = [load_codes(columns[1]) for columns in (old, new)]
     yield from _value_changes("codes changed", id, name, *codes)
-    for kind, column in (("types changed", 0), ("parents changed", 2)):
-        values = [{"": load_list(facts[column])} for facts in (old, new)]
-        yield from _value_changes(kind, id, name, *values)
+    for change, column in (("types changed", 0), ("parents changed", 2)):
+        values = [{"": load_list(columns[column])} for columns in (old, new)]
+        yield from _value_changes(change, id, name, *values)
     if old[3] != new[3]:
         yield Change("definition changed", id, text=name, before=old[3], after=new[3])
 
 
 def _value_changes(
-    kind: str,
+    change: str,
     id: str,
     name: str,
     old: Mapping[str, Collection[str]],
@@ -278,7 +278,7 @@ def _value_changes(
     for label in sorted({*old, *new}):
         had, has = old.get(label, ()), new.get(label, ())
         if set(had) != set(has):
-            yield Change(kind, id, "", name, "", label, ", ".join(had), ", ".join(has))
+            yield Change(change, id, "", name, "", label, ", ".join(had), ", ".join(has))
 
 
 def _name_changes(
@@ -327,15 +327,15 @@ def _of_mention(old: KnowledgeBase, new: KnowledgeBase, mention: GoldMention) ->
         successor = ""
         if was_there and not is_there:
             successor = new.resolve(id) or ""
-            kind = "gold merged" if successor else "gold lost"
+            change = "gold merged" if successor else "gold lost"
         else:
-            kind = "" if was_there else "gold gained" if is_there else "gold unknown"
-        if kind:
-            yield Change(kind, id, successor, mention.text)
+            change = "" if was_there else "gold gained" if is_there else "gold unknown"
+        if change:
+            yield Change(change, id, successor, mention.text)
         wanted.add(successor)
     was_findable, is_findable = (
         any(concept.id in wanted for concept in kb.find(mention.text)) for kb in (old, new)
     )
     if was_findable != is_findable:
-        kind = "gold findable" if is_findable else "gold unfindable"
-        yield Change(kind, "|".join(mention.ids), text=mention.text)
+        change = "gold findable" if is_findable else "gold unfindable"
+        yield Change(change, "|".join(mention.ids), text=mention.text)

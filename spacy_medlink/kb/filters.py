@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 
 from ..errors import Errors
 from ..text.normalisation import is_short_form, normalise
@@ -50,7 +49,7 @@ class Filters:
             raise Errors.bad_filter(problem=problem)
         if self.allow_ids and set(self.allow_ids) <= set(self.deny_ids):
             raise Errors.bad_filter(problem="every allowed id is denied too")
-        _ = self._types  # so that an unknown group fails here
+        types_of(self.groups)  # so that an unknown group fails here
 
     def apply(
         self, records: Iterable[Record], removed: Counter[str] | None = None
@@ -63,17 +62,25 @@ class Filters:
             "concept: no name left").
         """
         removed = Counter() if removed is None else removed
-        verdict = self._verdict()
+        verdict, types = self._verdict(), {*self.types, *types_of(self.groups)}
+        allowed_ids, denied_ids = frozenset(self.allow_ids), frozenset(self.deny_ids)
         for record in records:
             if isinstance(record, Retired):
-                if record.id not in self._denied_ids:
+                if record.id not in denied_ids:
                     yield record
                 else:
                     removed["retired: denied id"] += 1
                 continue
-            reason = self._refuses(record)
-            kept = record if reason else self._with_names(record, verdict, removed)
-            if kept is None or reason:
+            reason, kept = "", None
+            if allowed_ids and record.id not in allowed_ids:
+                reason = "id not allowed"
+            elif record.id in denied_ids:
+                reason = "denied id"
+            elif types and types.isdisjoint(record.types):
+                reason = "type"
+            else:
+                kept = self._with_names(record, verdict, removed)
+            if kept is None:
                 removed[f"concept: {reason or 'no name left'}"] += 1
             else:
                 yield kept
@@ -86,46 +93,19 @@ class Filters:
             for name, value in given.items() if value
         }  # fmt: skip
 
-    @cached_property
-    def _types(self) -> frozenset[str]:
-        return frozenset(self.types) | types_of(self.groups)
-
-    @cached_property
-    def _allowed_ids(self) -> frozenset[str]:
-        return frozenset(self.allow_ids)
-
-    @cached_property
-    def _denied_ids(self) -> frozenset[str]:
-        return frozenset(self.deny_ids)
-
-    def _refuses(self, concept: Concept) -> str:
-        if self._allowed_ids and concept.id not in self._allowed_ids:
-            return "id not allowed"
-        if concept.id in self._denied_ids:
-            return "denied id"
-        if self._types and self._types.isdisjoint(concept.types):
-            return "type"
-        return ""
-
     def _with_names(
         self, concept: Concept, verdict: Verdict, removed: Counter[str]
     ) -> Concept | None:
         kept = []
         for name in names_of(concept):
-            reason = verdict(name)
-            if reason:
+            if reason := verdict(name):
                 removed[f"name: {reason}"] += 1
+            elif self.sources and "|" in name.source:
+                wanted = [source for source in name.source.split("|") if source in self.sources]
+                kept.append(name._replace(source="|".join(wanted)))
             else:
-                kept.append(self._narrowed(name))
-        if not kept:
-            return None
-        return with_names(concept, kept)
-
-    def _narrowed(self, name: Name) -> Name:
-        if not self.sources or "|" not in name.source:
-            return name
-        wanted = [source for source in name.source.split("|") if source in self.sources]
-        return name._replace(source="|".join(wanted))
+                kept.append(name)
+        return with_names(concept, kept) if kept else None
 
     def _verdict(self) -> Verdict:
         """Make the function that returns why a name is left out, "" for a name to keep."""

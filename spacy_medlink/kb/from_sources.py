@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,13 +10,12 @@ from ..types import BadLine, Progress, Record
 from ..util.files import sha256_of
 from ..util.outputs import check_output
 from ..util.progress import no_progress
-from . import readers
 from .builder import KnowledgeBaseBuilder
-from .curation import Curation, read_curation
+from .curation import read_curation
 from .filters import Filters
 from .history import History
 from .knowledge_base import KnowledgeBase
-from .readers import get_reader
+from .readers import existing, get_reader, module_of
 from .rekey import rekey
 from .schema import KB
 from .sssom import MappingSets
@@ -75,27 +73,21 @@ def build_knowledge_base(
     filters = filters or Filters()
     removed: Counter[str] = Counter()
     bad_lines: list[BadLine] = []
-    rules = read_curation(curation, bad_lines) if curation else Curation()
-    found = _records(sources, options or {}, bad_lines, progress)
-    records = filters.apply(found if skip_bad_lines else _all_sound(found, bad_lines), removed)
-    mapping_sets = MappingSets([_existing(path) for path in maps])
-    if maps:
-        records = mapping_sets.apply(records, bad_lines)
-    if id_scheme:
-        records = rekey(records, id_scheme, dropped=removed)
-    facts = facts_of(sources, filters, id_scheme)
-    with KnowledgeBaseBuilder(out, facts, read, improves=update, overwrite=overwrite) as builder:
-        records = rules.apply(records) if curation else records
+    rules = read_curation(curation, bad_lines) if curation else None
+    mapping_sets = MappingSets([existing(path) for path in maps]) if maps else None
+    records = _records(sources, options or {}, bad_lines, progress)
+    records = filters.apply(records if skip_bad_lines else _all_sound(records, bad_lines), removed)
+    records = mapping_sets.apply(records, bad_lines) if mapping_sets else records
+    records = rekey(records, id_scheme, dropped=removed) if id_scheme else records
+    manifest = facts_of(sources, filters, id_scheme)
+    with KnowledgeBaseBuilder(out, manifest, read, improves=update, overwrite=overwrite) as builder:
+        records = rules.apply(records) if rules else records
         for record in history.apply(records) if history else records:
             builder.add(record)
         builder.report.bad_lines = bad_lines
-        if history:
-            builder.manifest["updated_from"] = history.as_manifest()
         builder.manifest["removed"] = dict(sorted(removed.items()))
-        if maps:
-            builder.manifest["maps"] = mapping_sets.as_manifest()
-        if curation:
-            builder.manifest["curation"] = rules.as_manifest()
+        steps = {"updated_from": history, "maps": mapping_sets, "curation": rules}
+        builder.manifest |= {name: step.as_manifest() for name, step in steps.items() if step}
     return Built(KnowledgeBase(out), builder.report, removed)
 
 
@@ -107,14 +99,8 @@ def _records(
 ) -> Iterator[Record]:
     for format, path in sources:
         reader = get_reader(format)
-        records = reader(_existing(path), bad_lines, **options)
+        records = reader(existing(path), bad_lines, **options)
         yield from (progress or no_progress)(records, None, f"reading {path.name}")
-
-
-def _existing(path: Path) -> Path:
-    if not path.exists():
-        raise Errors.source_missing(path=path)
-    return path
 
 
 def _all_sound(records: Iterator[Record], bad_lines: list[BadLine]) -> Iterator[Record]:
@@ -139,38 +125,34 @@ def _all_sound(records: Iterator[Record], bad_lines: list[BadLine]) -> Iterator[
 
 def facts_of(
     sources: Sequence[tuple[str, Path]], filters: Filters, id_scheme: str
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """List the sources of the knowledge base, without directories, which differ by machine."""
     described = [_describe(format, path) for format, path in sources]
-    facts: dict[str, Any] = {
-        "source": ", ".join(one["name"] for one in described),
+    manifest: dict[str, object] = {
+        "source": ", ".join(source["name"] for source in described),
         "format": ", ".join(dict.fromkeys(format for format, _ in sources)),
-        "version": ", ".join(one["version"] for one in described if one["version"]),
+        "version": ", ".join(source["version"] for source in described if source["version"]),
         "sources": described,
         "filters": filters.as_manifest(),
     }
     if id_scheme:
-        facts["id_scheme"] = id_scheme
-    return facts
+        manifest["id_scheme"] = id_scheme
+    return manifest
 
 
 def _describe(format: str, path: Path) -> dict[str, Any]:
-    readers.get_reader(format)
-    if not path.exists():
-        raise Errors.source_missing(path=path)
-    module = import_module(f"{readers.__name__}.{readers.FORMATS[format]}")
-    release_of = getattr(module, "release_of", None)
-    files_of = getattr(module, "files_of", _all_files)
+    module = module_of(format)
+    existing(path)
+    if hasattr(module, "files_of"):
+        files = module.files_of(path)
+    else:
+        files = [path] if path.is_file() else sorted(filter(Path.is_file, path.rglob("*")))
     return {
         "name": path.resolve().name,
         "format": format,
-        "version": release_of(path) if release_of else "",
+        "version": module.release_of(path) if hasattr(module, "release_of") else "",
         "sha256": {
             file.name if file == path else file.relative_to(path).as_posix(): sha256_of(file)
-            for file in files_of(path)
+            for file in files
         },
     }
-
-
-def _all_files(path: Path) -> list[Path]:
-    return [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())

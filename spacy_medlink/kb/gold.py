@@ -111,15 +111,16 @@ def dump_gold(documents: Iterable[GoldDocument]) -> str:
     """Write documents as a file that `read_gold` reads."""
     lines = (
         {
-            "doc_id": one.doc_id, "lang": one.lang, "text": one.text,
+            "doc_id": document.doc_id,
+            "lang": document.lang,
+            "text": document.text,
             "mentions": [
-                {"start": own.start, "end": own.end, "mention": own.text, "ids": own.ids,
-                 "type": own.type}
-                for own in one.mentions
+                {"start": start, "end": end, "mention": text, "ids": ids, "type": type}
+                for text, ids, start, end, type in document.mentions
             ],
         }
-        for one in documents
-    )  # fmt: skip
+        for document in documents
+    )
     return "".join(write_json(line) + "\n" for line in lines)
 
 
@@ -150,16 +151,16 @@ def _exported(path: Path) -> list[tuple[int, str]] | None:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    number = 0
+    line_number = 0
     with open_source(path) as file:
         try:
             for raw in raw_lines(file):
-                number += 1
-                yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8")
+                line_number += 1
+                yield line_number, raw.decode("utf-8-sig" if line_number == 1 else "utf-8")
         except UnicodeDecodeError as error:
-            raise _bad(path, number, f"not UTF-8 at byte {error.start} of the line") from error
+            raise _bad(path, line_number, f"not UTF-8 at byte {error.start} of the line") from error
         except DAMAGED as error:
-            raise _bad(path, number + 1, f"damaged gzip data ({error})") from error
+            raise _bad(path, line_number + 1, f"damaged gzip data ({error})") from error
 
 
 def _bad(path: Path, line: int, problem: object) -> Exception:
@@ -247,7 +248,7 @@ def _object(data: object, what: str) -> dict[str, Any]:
     return data
 
 
-def _string(data: dict[str, Any], name: str) -> str:
+def _string(data: dict[str, object], name: str) -> str:
     value = data.get(name)
     if value is None:
         return ""

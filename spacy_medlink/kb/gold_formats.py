@@ -22,18 +22,18 @@ _COUNTS = ((True, True), (True, False), (False, True), (False, False))
 _CONCEPTS = ("textarea", "choices", "taxonomy")  # results of Label Studio that hold ids
 
 
-def is_export(data: Any) -> bool:
+def is_export(data: object) -> bool:
     """Tell whether JSON is what MedCATtrainer or Label Studio exports."""
     if isinstance(data, list):
-        return any(isinstance(one, Mapping) and _is_task(one) for one in data)
+        return any(isinstance(task, Mapping) and _is_task(task) for task in data)
     return isinstance(data, Mapping) and ("projects" in data or {"data", "annotations"} <= {*data})
 
 
-def _is_task(one: Mapping[str, Any]) -> bool:
+def _is_task(task: Mapping[str, Any]) -> bool:
     """Tell whether a record is a task of Label Studio, also in its form JSON-MIN."""
-    lists = (value for value in one.values() if isinstance(value, list) and value)
+    lists = (value for value in task.values() if isinstance(value, list) and value)
     regions = (value[0] for value in lists if isinstance(value[0], Mapping))
-    return not _TASK.isdisjoint(one) or any("labels" in region for region in regions)
+    return not _TASK.isdisjoint(task) or any("labels" in region for region in regions)
 
 
 def is_prodigy(line: Mapping[str, Any]) -> bool:
@@ -76,10 +76,12 @@ def _of_medcat(document: Mapping[str, Any]) -> Record:
     """Keep what an annotator has confirmed, changed or added."""
     text = document["text"]
     mentions = [
-        _placed(text, one, one.get("value"), [one["cui"]], "", reversed(_COUNTS))
-        for one in document["annotations"]
-        if any(one.get(key) for key in ("correct", "alternative", "manually_created"))
-        and not any(one.get(key) for key in ("deleted", "killed", "irrelevant"))
+        _placed(
+            text, annotation, annotation.get("value"), [annotation["cui"]], "", reversed(_COUNTS)
+        )
+        for annotation in document["annotations"]
+        if any(annotation.get(key) for key in ("correct", "alternative", "manually_created"))
+        and not any(annotation.get(key) for key in ("deleted", "killed", "irrelevant"))
     ]
     name = document.get("name") or document.get("id") or ""
     return {"doc_id": str(name), "text": text, "mentions": mentions}
@@ -90,24 +92,27 @@ def _of_label_studio(task: Mapping[str, Any]) -> Record | None:
     given = task["annotations"] if "annotations" in task else task.get("completions")
     if given is None and "data" not in task:
         raise ValueError("JSON-MIN does not say to which region a concept belongs")
-    annotations = [one for one in given or () if not one.get("was_cancelled")]
+    annotations = [each for each in given or () if not each.get("was_cancelled")]
     if not annotations:
         return None
-    true = [one for one in annotations if one.get("ground_truth")]
+    true = [each for each in annotations if each.get("ground_truth")]
     regions: dict[str, list[Mapping[str, Any]]] = {}
     for result in (true or annotations)[-1]["result"]:
         regions.setdefault(str(result.get("id")), []).append(result)
     text, mentions = _text_of(task["data"]), []
-    for own in regions.values():
-        ids = _ids([value for one in own for value in _concepts(one)])
-        region = next((one["value"] for one in own if "labels" in one["value"]), own[0]["value"])
+    for results in regions.values():
+        ids = _ids([value for result in results for value in _concepts(result)])
+        region = next(
+            (result["value"] for result in results if "labels" in result["value"]),
+            results[0]["value"],
+        )
         if ids is None or "start" not in region:
             continue
         if isinstance(region["start"], str):
             raise ValueError("regions of HyperText or Paragraphs have no offsets in a plain text")
-        labels = [label for one in own for label in one["value"].get("labels", ())]
-        kind = labels[0] if labels else ""
-        mentions.append(_placed(text, region, region.get("text"), ids, kind, _COUNTS))
+        labels = [label for result in results for label in result["value"].get("labels", ())]
+        label = labels[0] if labels else ""
+        mentions.append(_placed(text, region, region.get("text"), ids, label, _COUNTS))
     return {"doc_id": str(task.get("id") or ""), "text": text, "mentions": mentions}
 
 
@@ -122,10 +127,10 @@ def _text_of(data: Mapping[str, Any]) -> str:
 
 def _placed(
     text: str,
-    place: Mapping[str, Any],
-    said: Any,
+    region: Mapping[str, Any],
+    recorded: object,
     ids: list[str],
-    kind: str,
+    label: str,
     counts: Iterable[tuple[bool, bool]],
 ) -> Record:
     """Make a mention, with the offsets in characters at which the text is what the tool recorded.
@@ -133,13 +138,13 @@ def _placed(
     Without a recorded text the first way to count is taken. Where none fits, the mention has the
     recorded text, too, so that the reader of gold finds the mismatch.
     """
-    start, end = place["start"], place["end"]
-    known = isinstance(said, str) and bool(said)
+    start, end = region["start"], region["end"]
+    wanted = recorded if isinstance(recorded, str) else ""
     for units, joined in counts:
-        found = _characters(text, start, end, units, joined)
-        if found and (not known or _plain(text[slice(*found)]) == _plain(said)):
-            return _mention(found, ids, kind)
-    return _mention((start, end), ids, kind) | ({"mention": said} if known else {})
+        span = _characters(text, start, end, units, joined)
+        if span and (not wanted or _plain(text[slice(*span)]) == _plain(wanted)):
+            return _mention(span, ids, label)
+    return _mention((start, end), ids, label) | ({"mention": wanted} if wanted else {})
 
 
 def _characters(
@@ -152,11 +157,11 @@ def _characters(
     if not 0 <= start < end:
         return None
     characters = list[int]()  # of each offset
-    for number, one in enumerate(text):
-        width = 2 if units and one > "\uffff" else 1
-        if joined and one == "\r" and text[number + 1 : number + 2] == "\n":
+    for nth, character in enumerate(text):
+        width = 2 if units and character > "\uffff" else 1
+        if joined and character == "\r" and text[nth + 1 : nth + 2] == "\n":
             width = 0
-        characters += [number] * width
+        characters += [nth] * width
         if len(characters) >= end:
             return characters[start], characters[end - 1] + 1
     return None
@@ -179,12 +184,12 @@ def _concepts(result: Mapping[str, Any]) -> list[str]:
 
 def _ids(values: list[str]) -> list[str] | None:
     """Keep ids: [] for a mention that is no concept, None where nothing is said."""
-    said = [value.strip() for value in values if value.strip()]
-    return [id for id in said if id.upper() not in _NIL] if said else None
+    ids = [value.strip() for value in values if value.strip()]
+    return [id for id in ids if id.upper() not in _NIL] if ids else None
 
 
-def _mention(place: tuple[int, int], ids: list[str], type: str) -> Record:
-    return {"start": place[0], "end": place[1], "ids": ids, "type": type}
+def _mention(span: tuple[int, int], ids: list[str], type: str) -> Record:
+    return {"start": span[0], "end": span[1], "ids": ids, "type": type}
 
 
 _SHOWN, _FILES = 4096, 20  # bytes of a file that are looked at, and files of a directory

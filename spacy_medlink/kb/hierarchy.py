@@ -61,7 +61,7 @@ class Hierarchy:
 
 def _checked(edges: Ints1d, n_concepts: int) -> Ints1d:
     rows = (edges >> 32, edges & _CHILD)
-    if len(edges) and not all(0 <= one.min() <= one.max() < n_concepts for one in rows):
+    if len(edges) and not all(0 <= ends.min() <= ends.max() < n_concepts for ends in rows):
         raise ValueError("its hierarchy leads to concepts that there are not")
     return edges
 
@@ -73,19 +73,19 @@ def _starts(rows: Ints1d, n_concepts: int) -> Ints1d:
 
 def _reached(rows: Ints1d, starts: Ints1d, ends: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Follow the edges from some rows level by level, each row once: (n_concepts,)."""
-    found = np.zeros(len(starts) - 1, dtype=np.bool_)
-    place_of = np.empty(len(found), dtype=np.int64)
-    found[rows] = True
+    reached = np.zeros(len(starts) - 1, dtype=np.bool_)
+    place_of = np.empty(len(reached), dtype=np.int64)
+    reached[rows] = True
     while len(rows):
         first, counts = starts[rows], starts[rows + 1] - starts[rows]
         places = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
         rows = ends[places]
-        rows = rows[~found[rows]]
-        found[rows] = True
+        rows = rows[~reached[rows]]
+        reached[rows] = True
         # Keep one edge for each row that several edges reach. Sorting them would take longer.
         place_of[rows] = np.arange(len(rows))
         rows = rows[place_of[rows] == np.arange(len(rows))]
-    return found
+    return reached
 
 
 Concepts = NDArray[np.bool_]
@@ -125,22 +125,22 @@ def concepts_of(expression: str, kb: KnowledgeBase, hierarchy: Hierarchy) -> Con
 
 def _found(part: _Of | _Joined, kb: KnowledgeBase, hierarchy: Hierarchy) -> Concepts:
     if isinstance(part, _Joined):
-        return reduce(_JOIN[part.word], (_found(one, kb, hierarchy) for one in part.parts))
+        return reduce(_JOIN[part.word], (_found(inner, kb, hierarchy) for inner in part.parts))
     id = kb.resolve(part.id)
     if id is None:
         raise Errors.unknown_concept(path=kb.path, id=part.id)
     row = np.array([kb.row_of(id)])
     around = {"<": hierarchy.below, ">": hierarchy.above}.get(part.sign[:1])
-    found = around(row) if around else np.zeros(len(kb), dtype=np.bool_)
-    found[row] = part.sign in ("", "<<", ">>")
-    return found
+    mask = around(row) if around else np.zeros(len(kb), dtype=np.bool_)
+    mask[row] = part.sign in ("", "<<", ">>")
+    return mask
 
 
 class _Parser:
     def __init__(self, text: str) -> None:
         self._text = text
         # The next one last. Nothing but white space is passed over.
-        self._tokens = [(one[0], one.start()) for one in _TOKEN.finditer(text)][::-1]
+        self._tokens = [(match[0], match.start()) for match in _TOKEN.finditer(text)][::-1]
 
     def parse(self) -> _Of | _Joined:
         """Read the whole expression. RAISES (MedlinkError): E224 when it is none."""
@@ -185,8 +185,8 @@ class _Parser:
         return self._tokens.pop()[0]
 
     def _error(self, expected: str) -> Exception:
-        place = self._tokens[-1][1] if self._tokens else len(self._text)
-        found = repr(self._token) if self._token else "its end"
+        position = self._tokens[-1][1] if self._tokens else len(self._text)
+        token = repr(self._token) if self._token else "its end"
         return Errors.bad_expression(
-            expression=self._text, place=place + 1, found=found, expected=expected
+            expression=self._text, place=position + 1, found=token, expected=expected
         )

@@ -59,11 +59,11 @@ class History:
 
     def as_manifest(self) -> dict[str, object]:
         """List the updated knowledge base and the counts of kept ids, for the manifest."""
-        facts = {name: self.old.manifest[name] for name in _FACTS if name in self.old.manifest}
+        copied = {name: self.old.manifest[name] for name in _FACTS if name in self.old.manifest}
         return {
             "name": self.old.path.name,
             "sha256": sha256_of(self.old.path),
-            **facts,
+            **copied,
             "ids": dict(sorted(self.counts.items())),
         }
 
@@ -81,9 +81,9 @@ class History:
     def _counted(
         self, chunk: list[Retired], wanted: NDArray[np.bool_], what: str
     ) -> Iterator[Retired]:
-        for place in np.flatnonzero(wanted).tolist():
+        for position in np.flatnonzero(wanted).tolist():
             self.counts[what] += 1
-            yield chunk[place]
+            yield chunk[position]
 
 
 def _has_name(concept: Concept) -> bool:

@@ -80,7 +80,7 @@ class KnowledgeBase:
         self._database: Database | None = Database(self.path, file)
         _ = self._db  # so that a bad file fails here, not at the first look-up
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         expected = self._expected or kb_fingerprint(self.manifest)
         return {"path": self.path, "fingerprint": expected}
 
@@ -111,8 +111,8 @@ class KnowledgeBase:
         labels, db = self.labels, self._db
         names = db.execute(f"{_NAME} ORDER BY row")
         for row in db.execute(f"{_CONCEPT} ORDER BY row"):
-            own = names.fetchmany(row[4]) if row[4] else ()
-            texts = tuple(self._decoded(name_of, name, labels) for name in own)
+            name_rows = names.fetchmany(row[4]) if row[4] else ()
+            texts = tuple(self._decoded(name_of, name, labels) for name in name_rows)
             yield self._decoded(concept_of, row, texts)
 
     @property
@@ -146,8 +146,8 @@ class KnowledgeBase:
 
         names (bool): read its names, too; without them `names` is (), in a third of the time.
         """
-        found = self._row(f"{_CONCEPT} WHERE row = ?", row)
-        return self._concept(found) if names else self._decoded(concept_of, found, ())
+        columns = self._row(f"{_CONCEPT} WHERE row = ?", row)
+        return self._concept(columns) if names else self._decoded(concept_of, columns, ())
 
     def brief_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
         """Get (id, preferred name, types) of the concept of a row, faster than `concept_at`."""
@@ -167,9 +167,9 @@ class KnowledgeBase:
         """Get the texts of the names of many rows, faster than one by one."""
         if len(rows) <= _FEW_ROWS:
             return [self.text_at(row) for row in rows]
-        found = dict(self._db.execute(_TEXTS, (json.dumps(list(rows)),)).fetchall())
+        texts = dict(self._db.execute(_TEXTS, (json.dumps(list(rows)),)).fetchall())
         try:
-            return [found[row] for row in rows]
+            return [texts[row] for row in rows]
         except KeyError as error:
             raise self._damaged(f"no name of row {error}") from error
 
@@ -205,7 +205,7 @@ class KnowledgeBase:
     def iter_types(self) -> Iterator[tuple[str, ...]]:
         """Stream the types of every concept in the order of their rows."""
         query = "SELECT types FROM concept ORDER BY row"
-        return (self._decoded(schema.load_list, one) for (one,) in self._db.execute(query))
+        return (self._decoded(schema.load_list, types) for (types,) in self._db.execute(query))
 
     @cached_property
     def labels(self) -> Mapping[int, str]:
@@ -231,11 +231,11 @@ class KnowledgeBase:
 
     def rows_named(self, text: str) -> list[tuple[int, int]]:
         """Find the names that equal a text, as `find` does: sorted (name row, concept row)."""
-        own = key(text)
-        value = hash_key(own)
-        found = self._db.execute(_NAMED, (value - (value >> 63 << 64),)).fetchall()
+        key_of_text = key(text)
+        value = hash_key(key_of_text)
+        candidates = self._db.execute(_NAMED, (value - (value >> 63 << 64),)).fetchall()
         # Two keys may have the same hash, so the names found by hash are compared by key.
-        return [(row, concept) for row, concept, name in found if key(name) == own]
+        return [(row, concept) for row, concept, name in candidates if key(name) == key_of_text]
 
     def name_rows(self, row: int) -> range:
         """List the rows of the names of a concept, by its row."""
@@ -328,8 +328,8 @@ class KnowledgeBase:
         inverse (bool): list the relations of other concepts to this one instead.
         RAISES (KeyError): when there is no such concept.
         """
-        found = related.relations_of(self._db, self.row_of(id), inverse)
-        return [one for one in found if one.relation == relation] if relation else found
+        relations = related.relations_of(self._db, self.row_of(id), inverse)
+        return [each for each in relations if each.relation == relation] if relation else relations
 
     def iter_relations(self) -> Iterator[tuple[int, str, int, str]]:
         """Stream (concept row, relation, row of the other concept, source), by the first row."""
@@ -386,12 +386,12 @@ class KnowledgeBase:
             raise Errors.kb_replaced(path=self.path)
 
     def _row(self, query: str, row: int) -> Any:
-        found = self._db.execute(query, (row,)).fetchone()
-        if found is None:
+        columns = self._db.execute(query, (row,)).fetchone()
+        if columns is None:
             raise self._damaged(f"nothing has the row {row}")
-        return found
+        return columns
 
-    def _decoded(self, decode: Callable[..., Read], *values: Any) -> Read:
+    def _decoded(self, decode: Callable[..., Read], *values: object) -> Read:
         try:
             return decode(*values)
         except (ValueError, TypeError, LookupError, RecursionError) as error:
@@ -401,8 +401,8 @@ class KnowledgeBase:
         return Errors.kb_damaged(path=self.path, reason=reason)
 
     def _concept(self, row: Sequence[Any]) -> Concept:
-        own = self._names_of(row[0], range(row[3], row[3] + row[4]))
-        return self._decoded(concept_of, row, tuple(own))
+        names = self._names_of(row[0], range(row[3], row[3] + row[4]))
+        return self._decoded(concept_of, row, tuple(names))
 
     def _names_of(self, concept: int, rows: range) -> Iterable[Name]:
         """Read the names of a concept, by the row of the concept and the rows of the names."""

@@ -161,4 +161,4 @@ def _read(file: BinaryIO, size: int) -> bytes:
 
 
 def _bucket_paths(directory: Path) -> list[Path]:
-    return [directory / f"{number:02d}" for number in range(1 << _BITS)]
+    return [directory / f"{bucket:02d}" for bucket in range(1 << _BITS)]

@@ -30,7 +30,7 @@ class Overlay:
         """Find the changes of rules to a knowledge base, and note in each rule what it changed."""
         rules = Curation([replace(rule, applied=0, no_effect="") for rule in curation.rules])
         rows = sorted(_concerned(rules.rules, kb))
-        curated = {one.id: one for one in rules.apply(map(kb.concept_at, rows))}
+        curated = {record.id: record for record in rules.apply(map(kb.concept_at, rows))}
         added: list[tuple[int, Name]] = []
         dropped: list[int] = []
         for concept in map(kb.concept_at, rows):
@@ -40,7 +40,7 @@ class Overlay:
             rows_of_names = enumerate(concept.names, concept.first_name)
             dropped += [row for row, name in rows_of_names if name not in names]
             added += [(concept.row, name) for name in names if name not in built]
-        retired = frozenset(id for id, one in curated.items() if isinstance(one, Retired))
+        retired = frozenset(id for id, record in curated.items() if isinstance(record, Retired))
         return cls(tuple(rules.rules), tuple(added), tuple(dropped), retired)
 
     @property
@@ -65,10 +65,10 @@ class Overlay:
     @cached_property
     def by_concept(self) -> Mapping[int, list[Name]]:
         """The names that were added, by concept row."""
-        found: dict[int, list[Name]] = {}
+        added: dict[int, list[Name]] = {}
         for concept, name in self.added:
-            found.setdefault(concept, []).append(name)
-        return found
+            added.setdefault(concept, []).append(name)
+        return added
 
 
 class OverlaidKb(KnowledgeBase):
@@ -84,7 +84,7 @@ class OverlaidKb(KnowledgeBase):
         super().__init__(base.path, base.file)
         self.overlay = overlay
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**super().__getstate__(), "overlay": self.overlay}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
@@ -101,8 +101,8 @@ class OverlaidKb(KnowledgeBase):
     def texts_at(self, rows: Sequence[int]) -> list[str]:
         """Get the texts of the names of many rows."""
         built = dict.fromkeys(row for row in rows if row < self.n_names)
-        found = dict(zip(built, super().texts_at(list(built)), strict=True))
-        return [found[row] if row in found else self._added(row).text for row in rows]
+        texts = dict(zip(built, super().texts_at(list(built)), strict=True))
+        return [texts[row] if row in texts else self._added(row).text for row in rows]
 
     def name_at(self, row: int) -> Name:
         """Get the name of a row, 0 <= row < n_names and those added."""

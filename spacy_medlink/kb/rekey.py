@@ -30,7 +30,6 @@ _CUI = re.compile(r"C\d{7}")
 def rekey(
     records: Iterable[Record],
     scheme: str,
-    old_scheme: str = "",
     dropped: Counter[str] | None = None,
 ) -> Iterator[Record]:
     """Stream the records with the codes of a scheme as their ids.
@@ -41,14 +40,12 @@ def rekey(
     the parents' new ids are known only at the end.
 
     scheme (str): vocabulary of the codes, such as "UMLS".
-    old_scheme (str): vocabulary of the old ids; "" takes the prefix of each ("HP"), "UMLS" for a
-        CUI, else the source of the preferred name.
     dropped (Optional[Counter[str]]): counts dropped concepts ("without UMLS") by distinct ids.
     RAISES (MedlinkError): E164 when there is no room for the temporary file.
     """
     with scratch(_TABLES) as db:
         db.execute("BEGIN")
-        db.executemany("INSERT INTO record VALUES (?)", _spooled(db, records, scheme, old_scheme))
+        db.executemany("INSERT INTO record VALUES (?)", _spooled(db, records, scheme))
         db.executescript(_INDICES)
         if dropped is not None:
             dropped[f"without {scheme}"] += _count_dropped(db)
@@ -57,13 +54,12 @@ def rekey(
             if isinstance(record, Retired):
                 yield record._replace(replaced_by=_successor(db, record.replaced_by))
                 continue
-            old = old_scheme or scheme_of(record)
             for id in _new_ids(db, record.id):
-                yield _renamed(db, record, id, scheme, old)
+                yield _renamed(db, record, id, scheme)
 
 
 def _spooled(
-    db: sqlite3.Connection, records: Iterable[Record], scheme: str, old_scheme: str
+    db: sqlite3.Connection, records: Iterable[Record], scheme: str
 ) -> Iterator[tuple[str]]:
     """Note the ids of each record and stream the record as text."""
     for record in records:
@@ -71,8 +67,7 @@ def _spooled(
             db.execute("INSERT INTO gone VALUES (?)", (record.id,))
             yield (_dump(list(record)),)
             continue
-        kept = (old_scheme or scheme_of(record)) == scheme
-        ids = (record.id,) if kept else record.codes.get(scheme, ())
+        ids = (record.id,) if scheme_of(record) == scheme else record.codes.get(scheme, ())
         db.executemany("INSERT INTO renamed VALUES (?,?)", [(record.id, id) for id in ids])
         if not ids:
             db.execute("INSERT INTO uncoded VALUES (?)", (record.id,))
@@ -88,17 +83,15 @@ def _count_dropped(db: sqlite3.Connection) -> int:
     return int(count)
 
 
-def _renamed(
-    db: sqlite3.Connection, concept: Concept, id: str, scheme: str, old_scheme: str
-) -> Concept:
+def _renamed(db: sqlite3.Connection, concept: Concept, id: str, scheme: str) -> Concept:
     codes: dict[str, tuple[str, ...]] = {**concept.codes, scheme: (id,)}
-    if old_scheme != scheme:
+    if (old_scheme := scheme_of(concept)) != scheme:
         codes[old_scheme] = tuple(dict.fromkeys((concept.id, *codes.get(old_scheme, ()))))
     parents = tuple(parent for parent in _new_parents(db, concept.parents) if parent != id)
     relations = tuple(
-        one._replace(id=other)
-        for one in concept.relations
-        for other in _new_related(db, one)
+        relation._replace(id=other)
+        for relation in concept.relations
+        for other in _new_related(db, relation)
         if other != id
     )
     return replace(concept, id=id, codes=codes, parents=parents, relations=relations)
@@ -114,18 +107,18 @@ def _new_parents(db: sqlite3.Connection, parents: Iterable[str]) -> Iterator[str
     """Find the new ids of the nearest ancestors that have a new id."""
     seen: dict[str, None] = {}
     waiting = list(dict.fromkeys(parents))
-    found: dict[str, None] = {}
+    nearest: dict[str, None] = {}
     while waiting:
         parent = waiting.pop(0)
         if parent in seen:
             continue
         seen[parent] = None
         ids = _new_ids(db, parent)
-        found.update(dict.fromkeys(ids))
+        nearest.update(dict.fromkeys(ids))
         if not ids:
             rows = db.execute("SELECT parent FROM above WHERE child = ?", (parent,))
             waiting.extend(above for (above,) in rows)
-    return iter(found)
+    return iter(nearest)
 
 
 def _new_ids(db: sqlite3.Connection, id: str) -> list[str]:
@@ -138,8 +131,8 @@ def _successor(db: sqlite3.Connection, id: str) -> str:
     ids = _new_ids(db, id)
     if ids:
         return ids[0]
-    known = db.execute("SELECT 1 FROM gone WHERE id = ?", (id,)).fetchone()
-    return id if known else ""
+    is_retired = db.execute("SELECT 1 FROM gone WHERE id = ?", (id,)).fetchone()
+    return id if is_retired else ""
 
 
 def scheme_of(concept: Concept) -> str:
@@ -149,9 +142,9 @@ def scheme_of(concept: Concept) -> str:
         return prefixed[1]
     if _CUI.fullmatch(concept.id):
         return "UMLS"
-    own = next((scheme for scheme, codes in concept.codes.items() if concept.id in codes), "")
+    by_code = next((scheme for scheme, codes in concept.codes.items() if concept.id in codes), "")
     source = concept.names[0].source if concept.names else ""
-    return own or source.partition("|")[0] or "ID"
+    return by_code or source.partition("|")[0] or "ID"
 
 
 def _plain(concept: Concept) -> tuple[object, ...]:
@@ -171,7 +164,7 @@ def _load(values: list[Any]) -> Record:
     id, name, names, types, definition, codes, parents, relations, maps = values
     return Concept(
         id, name, tuple(Name(*fields) for fields in names), tuple(types), definition,
-        {vocabulary: tuple(found) for vocabulary, found in codes.items()}, tuple(parents),
+        {vocabulary: tuple(own_codes) for vocabulary, own_codes in codes.items()}, tuple(parents),
         tuple(Relation(*fields) for fields in relations),
         tuple(CodeMap(*fields) for fields in maps),
     )  # fmt: skip

@@ -48,9 +48,9 @@ _SHARED = (
 
 def relations_of(db: Connection, row: int, inverse: bool) -> list[Relation]:
     """List a concept's relations, or the inverse ones; see KnowledgeBase.relations."""
-    own, other = ("object", "subject") if inverse else ("subject", "object")
-    found = _rows(db, _OF_ONE.format(own=own, other=other), row)
-    return [Relation(relation, id, source, inverse) for relation, id, source in found]
+    own_column, other = ("object", "subject") if inverse else ("subject", "object")
+    rows = _rows(db, _OF_ONE.format(own=own_column, other=other), row)
+    return [Relation(relation, id, source, inverse) for relation, id, source in rows]
 
 
 def all_relations(db: Connection) -> Iterator[tuple[int, str, int, str]]:
@@ -60,13 +60,13 @@ def all_relations(db: Connection) -> Iterator[tuple[int, str, int, str]]:
 
 def maps_of(db: Connection, row: int, codes: Mapping[str, Sequence[str]]) -> list[CodeMap]:
     """List the codes of a concept with relation, source and note; see KnowledgeBase.maps."""
-    said: dict[tuple[str, str], list[CodeMap]] = {
-        (vocabulary, code): [] for vocabulary, own in codes.items() for code in own
+    by_code: dict[tuple[str, str], list[CodeMap]] = {
+        (vocabulary, code): [] for vocabulary, listed in codes.items() for code in listed
     }
     for vocabulary, code, *rest in _rows(db, _MAPS, row):
         # A code that became the concept's id is no longer among the concept's codes.
-        said.get((vocabulary, code), []).append(CodeMap(vocabulary, code, *rest))
-    return [one for pair, own in said.items() for one in own or [CodeMap(*pair)]]
+        by_code.get((vocabulary, code), []).append(CodeMap(vocabulary, code, *rest))
+    return [code_map for pair, listed in by_code.items() for code_map in listed or [CodeMap(*pair)]]
 
 
 def children(db: Connection, row: int) -> list[str]:
@@ -76,32 +76,32 @@ def children(db: Connection, row: int) -> list[str]:
 
 def ancestors(db: Connection, id: str) -> dict[str, int]:
     """Map every ancestor's id to its distance in levels, including ids without a concept here."""
-    found, level, depth = {id: 0}, [id], 0
+    distances, level, depth = {id: 0}, [id], 0
     while level:
         depth += 1
         above = dict.fromkeys(parent for (parent,) in _rows(db, _ABOVE, json.dumps(level)))
-        level = [parent for parent in above if parent not in found]
-        found.update(dict.fromkeys(level, depth))
-    del found[id]
-    return found
+        level = [parent for parent in above if parent not in distances]
+        distances.update(dict.fromkeys(level, depth))
+    del distances[id]
+    return distances
 
 
 def descendants(db: Connection, row: int) -> dict[str, int]:
     """Map every descendant's id to its distance in levels, nearest first."""
-    found, seen, level, depth = dict[str, int](), {row}, [row], 0
+    distances, seen, level, depth = dict[str, int](), {row}, [row], 0
     while level:
         depth += 1
         below = _rows(db, _BELOW, json.dumps(level))
         new = [(child, id) for child, id in below if child not in seen]
         level = [child for child, _ in new]
         seen.update(level)
-        found.update((id, depth) for _, id in new)
-    return found
+        distances.update((id, depth) for _, id in new)
+    return distances
 
 
-def _rows(db: Connection, query: str, value: Any) -> list[Any]:
-    found: list[Any] = db.execute(query, (value,)).fetchall()
-    return found
+def _rows(db: Connection, query: str, value: object) -> list[Any]:
+    rows: list[Any] = db.execute(query, (value,)).fetchall()
+    return rows
 
 
 def shared_codes(db: Connection, vocabulary: str) -> dict[str, tuple[int, ...]]:

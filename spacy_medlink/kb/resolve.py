@@ -54,8 +54,8 @@ class IdResolver:
 
     def rows(self, id: str) -> frozenset[int]:
         """Find the rows of the concepts of an id; empty where there are none."""
-        found = self.find(id)
-        return frozenset() if found is None else found.rows
+        concepts = self.find(id)
+        return frozenset() if concepts is None else concepts.rows
 
     def _look_up(self, id: str) -> Found | None:
         split, rows, ways = code_of(id), set[int](), list[str]()
@@ -102,8 +102,8 @@ def find_ids(kb: KnowledgeBase, ids: Collection[str], scheme: str = "") -> dict[
     RETURNS (Dict[str, Found]): only the ids that were found.
     """
     resolver = IdResolver(kb, scheme)
-    found = {id: resolver.find(id) for id in ids}
-    return {id: one for id, one in found.items() if one is not None}
+    by_id = {id: resolver.find(id) for id in ids}
+    return {id: concepts for id, concepts in by_id.items() if concepts is not None}
 
 
 def _bare(id: str, codes: Mapping[str, Iterable[str]]) -> Iterator[str]:

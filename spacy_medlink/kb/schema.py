@@ -15,7 +15,6 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any
@@ -122,37 +121,36 @@ def load_codes(text: str) -> dict[str, tuple[str, ...]]:
     return {vocabulary: _strings(values) for vocabulary, values in codes.items()}
 
 
-@lru_cache(1)
 def columns() -> dict[str, list[tuple[str, str]]]:
     """List name and type of every column, by table."""
     database = sqlite3.connect(":memory:")
     database.executescript(TABLES)
-    found: dict[str, list[tuple[str, str]]] = {}
+    by_table: dict[str, list[tuple[str, str]]] = {}
     rows = database.execute(
         "SELECT m.name, p.name, p.type FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS p"
         " WHERE m.type = 'table'"
     )
     for table, column, type in rows:
-        found.setdefault(table, []).append((column, type))
+        by_table.setdefault(table, []).append((column, type))
     database.close()
-    return found
+    return by_table
 
 
 def _json(text: str) -> object:
     try:
-        found: object = json.loads(text)
+        value: object = json.loads(text)
     except (TypeError, RecursionError) as error:
         raise ValueError(str(error)) from error
-    return found
+    return value
 
 
 def _strings(values: object) -> tuple[str, ...]:
-    if not isinstance(values, list) or not all(type(one) is str for one in values):
+    if not isinstance(values, list) or not all(type(value) is str for value in values):
         raise ValueError("something else than a list of texts")
     return tuple(values)
 
 
-def kb_fingerprint(manifest: Mapping[str, Any]) -> str:
+def kb_fingerprint(manifest: Mapping[str, object]) -> str:
     """Identify a knowledge base by its manifest: SHA-256, hexadecimal."""
     text = json.dumps(manifest, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -164,10 +162,10 @@ _COUNTS = ("concepts", "names")
 
 def concept_of(row: Sequence[Any], names: tuple[Name, ...]) -> Concept:
     """Make the concept of a row; names (Tuple[Name, ...]): its names."""
-    number, id, name, first, _, types, codes, parents, definition = row
+    concept_row, id, name, first, _, types, codes, parents, definition = row
     return Concept(
         id=id, name=name, names=names, types=load_list(types), definition=definition,
-        codes=load_codes(codes), parents=load_list(parents), row=number,
+        codes=load_codes(codes), parents=load_list(parents), row=concept_row,
         first_name=first,
     )  # fmt: skip
 
@@ -180,8 +178,8 @@ def name_of(row: Sequence[Any], labels: Mapping[int, str]) -> Name:
 
 def facts_of(values: Mapping[str, str]) -> dict[str, Any]:
     """Read the facts about a build, by their names, and check those that are counted with."""
-    facts = {name: json.loads(value) for name, value in values.items()}
+    manifest = {name: json.loads(value) for name, value in values.items()}
     for name in _COUNTS:
-        if type(facts[name]) is not int or not 0 <= facts[name] < _MOST_ROWS:
-            raise ValueError(f"{name} is {facts[name]!r}")
-    return facts
+        if type(manifest[name]) is not int or not 0 <= manifest[name] < _MOST_ROWS:
+            raise ValueError(f"{name} is {manifest[name]!r}")
+    return manifest

@@ -46,11 +46,11 @@ class SortedRows:
 
     def of(self, concept: float) -> list[tuple[Any, ...]]:
         """Take the rows of a concept, without it; concepts must be asked for in rising order."""
-        found = []
+        rows = []
         while self._next is not None and self._next[0] <= concept:
             if self._next[0] == concept:
-                found.append(self._next[1:])
+                rows.append(self._next[1:])
             else:
                 self._stray(self._next)
             self._next = next(self._rows, None)
-        return found
+        return rows

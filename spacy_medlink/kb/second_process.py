@@ -52,7 +52,7 @@ def last_words(problem: bytes) -> str:
     return next((line.strip() for line in reversed(lines) if line.strip()), "it was killed")
 
 
-_Columns = list[list[Any]]
+_Columns = list[list[object]]
 _Batch = tuple[
     list[tuple[Any, ...]], _Columns, _Columns, list[tuple[str, int, str, str]], tuple[str, ...]
 ]
@@ -154,8 +154,8 @@ class _Batches:
             self._bad_lines.clear()
 
 
-def _columns(rows: Sequence[tuple[Any, ...]], kind: type[Name] | type[Relation]) -> _Columns:
-    return [list(map(itemgetter(column), rows)) for column in range(len(kind._fields))]
+def _columns(rows: Sequence[tuple[Any, ...]], record_type: type[Name] | type[Relation]) -> _Columns:
+    return [list(map(itemgetter(column), rows)) for column in range(len(record_type._fields))]
 
 
 def _records(
@@ -170,7 +170,7 @@ def _records(
             n_names, n_relations, id, name, types, definition, codes, parents, maps = record
             yield Concept(
                 id, name, tuple(islice(names, n_names)), types, definition, codes, parents,
-                tuple(islice(relations, n_relations)), tuple(CodeMap(*one) for one in maps),
+                tuple(islice(relations, n_relations)), tuple(CodeMap(*fields) for fields in maps),
             )  # fmt: skip
 
 

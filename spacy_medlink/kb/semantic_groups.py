@@ -35,16 +35,18 @@ def types_of(groups: Iterable[str]) -> frozenset[str]:
 
     RAISES (MedlinkError): E213 for a group that the UMLS does not have.
     """
-    found: set[str] = set()
+    selected: set[str] = set()
     for group in groups:
         if group.upper() not in GROUPS:
-            known = ", ".join(GROUPS)
-            raise Errors.unknown_in_filter(what="semantic group", value=group, near=known)
-        found.update(GROUPS[group.upper()].split())
-    return frozenset(found)
+            names = ", ".join(GROUPS)
+            raise Errors.unknown_in_filter(what="semantic group", value=group, near=names)
+        selected.update(GROUPS[group.upper()].split())
+    return frozenset(selected)
 
 
 def groups_of(types: Iterable[str]) -> tuple[str, ...]:
     """List the groups that semantic types belong to, in alphabetical order."""
-    own = set(types)
-    return tuple(group for group, members in GROUPS.items() if not own.isdisjoint(members.split()))
+    wanted = set(types)
+    return tuple(
+        group for group, members in GROUPS.items() if not wanted.isdisjoint(members.split())
+    )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import srsly
 
@@ -116,8 +116,8 @@ def _mapped(db: sqlite3.Connection, concept: Concept) -> Concept:
     if not rows:
         return concept
     db.executemany("INSERT OR IGNORE INTO used VALUES (?,?)", (row[5:] for row in rows))
-    own = ((vocabulary, code) for vocabulary, codes in concept.codes.items() for code in codes)
-    codes = by_vocabulary([*own, *(row[:2] for row in rows)])
+    listed = ((vocabulary, code) for vocabulary, codes in concept.codes.items() for code in codes)
+    codes = by_vocabulary([*listed, *(row[:2] for row in rows)])
     maps = dict.fromkeys([*concept.maps, *(CodeMap(*row[:5]) for row in rows)])
     return replace(concept, codes=codes, maps=tuple(maps))
 
@@ -136,10 +136,10 @@ def _load(db: sqlite3.Connection, file: int, path: Path, bad_lines: BadLines) ->
     count = 0
     db.execute("BEGIN")
     for row in _rows(path, bad_lines):
-        said = row.source, row.note, file, row.line
+        origin = row.source, row.note, file, row.line
         inverse = _INVERSE.get(row.relation, row.relation)
-        one_way = ((*id, *row.object[0], row.relation, *said) for id in row.subject)
-        other_way = ((*id, *row.subject[0], inverse, *said) for id in row.object)
+        one_way = ((*id, *row.object[0], row.relation, *origin) for id in row.subject)
+        other_way = ((*id, *row.subject[0], inverse, *origin) for id in row.object)
         db.executemany("INSERT INTO map VALUES (?,?,?,?,?,?,?,?,?)", (*one_way, *other_way))
         count += 1
     db.execute("COMMIT")
@@ -152,19 +152,20 @@ def _rows(path: Path, bad_lines: BadLines) -> Iterator[_Row]:
     first = next(rest, (1, ""))
     delimiter = delimiter_of([first[1]])
     rows = rows_of(path, chain([first], rest), bad_lines, delimiter, is_quoted=True)
-    number, columns = next(rows, (1, []))
+    line_number, columns = next(rows, (1, []))
     if missing := next((column for column in _NEEDED if column not in columns), ""):
-        report(path, number, f"no column {missing}", "the columns of SSSOM", bad_lines)
+        report(path, line_number, f"no column {missing}", "the columns of SSSOM", bad_lines)
         return
     # A spreadsheet fills comments up with empty cells, and quotes some.
     cells = rows_of(path, iter(comments), [], delimiter, is_quoted=True)
-    texts = [(number, delimiter.join(row).rstrip(delimiter)[1:]) for number, row in cells]
-    facts = _facts(path, texts, bad_lines)
-    known = (facts.get("curie_map") or {}).items()
-    prefixes = {prefix: base for prefix, base in known if isinstance(base, str)}
-    source = _source(facts, path)
-    for number, mapping in sound(path, rows, lambda row: _row(row, columns, prefixes), bad_lines):
-        yield mapping._replace(line=number, source=source)
+    texts = [(line_number, delimiter.join(row).rstrip(delimiter)[1:]) for line_number, row in cells]
+    header = _facts(path, texts, bad_lines)
+    declared = header.get("curie_map")
+    prefix_map = declared if isinstance(declared, dict) else {}
+    prefixes = {prefix: base for prefix, base in prefix_map.items() if isinstance(base, str)}
+    source = _source(header, path)
+    mappings = sound(path, rows, lambda row: _row(row, columns, prefixes), bad_lines)
+    yield from (mapping._replace(line=line, source=source) for line, mapping in mappings)
 
 
 def _comments(
@@ -173,46 +174,46 @@ def _comments(
     """Take the comments that come first off the lines."""
     comments: list[tuple[int, str]] = []
     size = 0
-    for number, line in lines:
+    for line_number, line in lines:
         if not line.startswith(("#", '"#')):
-            return comments, chain([(number, line)], lines)
+            return comments, chain([(line_number, line)], lines)
         size += len(line)
         if size < _HEADER:
-            comments.append((number, line))
+            comments.append((line_number, line))
     return comments, iter(())
 
 
-def _facts(path: Path, comments: list[tuple[int, str]], bad_lines: BadLines) -> dict[str, Any]:
+def _facts(path: Path, comments: list[tuple[int, str]], bad_lines: BadLines) -> dict[str, object]:
     """Read the comments, entry by entry, so that a bad line spoils nothing but itself."""
     entries: list[list[tuple[int, str]]] = []
-    for number, text in comments:
+    for line_number, text in comments:
         text = text.expandtabs()
         if entries and _depth(text) > _depth(entries[-1][0][1]):
-            entries[-1].append((number, text))
+            entries[-1].append((line_number, text))
         elif text.strip():
-            entries.append([(number, text)])
-    facts: dict[str, Any] = {}
+            entries.append([(line_number, text)])
+    header: dict[str, object] = {}
     for entry in entries:
         try:
-            facts.update(_yaml(entry))
+            header.update(_yaml(entry))
         except FieldError:
-            facts.update(_mended(path, entry, bad_lines))
-    return facts
+            header.update(_mended(path, entry, bad_lines))
+    return header
 
 
-def _mended(path: Path, entry: list[tuple[int, str]], bad_lines: BadLines) -> dict[str, Any]:
+def _mended(path: Path, entry: list[tuple[int, str]], bad_lines: BadLines) -> Mapping[str, object]:
     """Read an entry whose first line, or some of whose lines below it, are bad."""
     head, *inner = entry
-    found: dict[str, dict[str, Any]] = {}
+    merged: dict[str, dict[str, object]] = {}
     for lines in ([head], *([head, line] for line in inner)):
         try:
             for key, value in _yaml(lines).items():
-                found.setdefault(key, {}).update(value if isinstance(value, dict) else {})
+                merged.setdefault(key, {}).update(value if isinstance(value, dict) else {})
         except FieldError as error:
             report(path, lines[-1][0], error.problem, error.expected, bad_lines)
             if len(lines) == 1:
                 break
-    return found
+    return merged
 
 
 def _depth(text: str) -> int:
@@ -220,23 +221,23 @@ def _depth(text: str) -> int:
     return len(indent[0]) if indent else 0
 
 
-def _yaml(lines: Sequence[tuple[int, str]]) -> dict[str, Any]:
+def _yaml(lines: Sequence[tuple[int, str]]) -> dict[str, object]:
     """Parse lines; {} for one that is plain text."""
     try:
-        facts: Any = srsly.yaml_loads("\n".join(text for _, text in lines))
+        header: object = srsly.yaml_loads("\n".join(text for _, text in lines))
     except (ValueError, RecursionError) as error:
         problem = f"not YAML ({str(error)[:200]})"
         raise FieldError(" ".join(problem.split()), "YAML behind each #") from error
-    if not isinstance(facts, dict):
+    if not isinstance(header, dict):
         return {}
-    if not isinstance(facts.get("curie_map") or {}, dict):
+    if not isinstance(header.get("curie_map") or {}, dict):
         raise FieldError("no prefix and address", "`prefix: address` below curie_map")
-    return {str(key): value for key, value in facts.items()}
+    return {str(key): value for key, value in header.items()}
 
 
-def _source(facts: Mapping[str, Any], path: Path) -> str:
+def _source(header: Mapping[str, object], path: Path) -> str:
     """Return the name of the set."""
-    last = re.split("[/#]", str(facts.get("mapping_set_id") or path.name).rstrip("/#"))[-1]
+    last = re.split("[/#]", str(header.get("mapping_set_id") or path.name).rstrip("/#"))[-1]
     called = _SET.fullmatch(last)
     return called[1] if called and last.isprintable() else ""
 
@@ -275,7 +276,7 @@ def _pairs(id: str, prefixes: Mapping[str, str]) -> tuple[_Pair, ...]:
     else:
         meant = code_of(id)
     pairs = [code_of(id), meant] if meant and meant[0] == "URL" else [meant]
-    found = tuple(dict.fromkeys(pair for pair in pairs if pair is not None))
-    if not found:
+    distinct = tuple(dict.fromkeys(pair for pair in pairs if pair is not None))
+    if not distinct:
         raise FieldError(f"the id {id[:60]!a}", "a prefix and an id, such as HP:0001250")
-    return found
+    return distinct

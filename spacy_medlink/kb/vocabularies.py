@@ -65,8 +65,8 @@ def canonical(vocabulary: str) -> str:
     """
     dated, numbered = _DATED.fullmatch(vocabulary), _NUMBERED.fullmatch(vocabulary)
     spellings = (vocabulary, *(release[1] for release in (dated, numbered) if release))
-    known = next(filter(None, (_NAMES.get(_folded(one)) for one in spellings)), "")
-    return known or (dated[1] if dated and dated[2] else vocabulary)
+    name = next(filter(None, (_NAMES.get(_folded(spelling)) for spelling in spellings)), "")
+    return name or (dated[1] if dated and dated[2] else vocabulary)
 
 
 def by_vocabulary(codes: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
@@ -74,7 +74,7 @@ def by_vocabulary(codes: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]
     sorted_codes: dict[str, dict[str, None]] = {}
     for vocabulary, code in codes:
         sorted_codes.setdefault(vocabulary, {})[code] = None
-    return {vocabulary: tuple(own) for vocabulary, own in sorted_codes.items()}
+    return {vocabulary: tuple(ordered) for vocabulary, ordered in sorted_codes.items()}
 
 
 def by_shape(id: str) -> str:

@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, count, groupby, repeat
 from operator import attrgetter, itemgetter
 from pathlib import Path
@@ -15,6 +15,7 @@ from ..text.normalisation import ENTITY, without_entities
 from ..types import ISA, BadLine, CodeMap, Concept, Name, Relation, Retired
 from . import schema
 from .lookup import LookupSorter
+from .schema import concept_of, name_of
 from .vocabularies import by_vocabulary
 
 _CHUNK = 20_000
@@ -29,6 +30,17 @@ _RELATE = (
     " CASE inverse WHEN 0 THEN other.row ELSE concept END, source"
     " FROM waiting CROSS JOIN concept AS other ON other.id = waiting.id ORDER BY 1, 2, 3, 4"
 )
+
+# What is read back where records of one id must be merged.
+_PIECES = (
+    "SELECT row, id, name, first_name, n_names, types, codes, parents, definition,"
+    " MIN(row) OVER (PARTITION BY id) AS first FROM concept ORDER BY first, row"
+)
+_NAMES = (
+    "SELECT text, lang, source, tty, obsolete FROM name WHERE row >= ? AND row < ? ORDER BY row"
+)
+_RELATED = "SELECT relation, id, source, inverse FROM waiting WHERE concept = ?"
+_MAPPED = "SELECT vocabulary, code, relation, source, note FROM map WHERE concept = ?"
 
 
 @dataclass
@@ -51,8 +63,8 @@ class _Numbers(dict[str, int]):
     """Numbers strings in the order in which they are first asked for."""
 
     def __missing__(self, text: str) -> int:
-        number = self[text] = len(self)
-        return number
+        label = self[text] = len(self)
+        return label
 
 
 class TableWriter:
@@ -115,22 +127,21 @@ class TableWriter:
         many("INSERT INTO concept VALUES (?,?,?,?,?,?,?,?,?)", self._concepts)
         if self._names:
             self._flush_names()
-        number = self._labels.__getitem__
+        label_of = self._labels.__getitem__
         many(
             "INSERT INTO waiting VALUES (?,?,?,?,?)",
             [
-                (row, number(one.relation), one.id, number(one.source), one.inverse)
-                for row, one in self._relations
+                (row, label_of(item.relation), item.id, label_of(item.source), item.inverse)
+                for row, item in self._relations
             ],
         )
         many(
             "INSERT OR IGNORE INTO map VALUES (?,?,?,?,?,?)",
             [
-                (row, number(one.vocabulary), one.code, number(one.relation), number(one.source),
-                 one.note)
-                for row, one in self._maps
+                (row, label_of(vocabulary), code, label_of(relation), label_of(source), note)
+                for row, (vocabulary, code, relation, source, note) in self._maps
             ],
-        )  # fmt: skip
+        )
         many("INSERT OR IGNORE INTO retired VALUES (?,?,?)", self._retired)
         self._concepts.clear()
         self._names.clear()
@@ -145,10 +156,10 @@ class TableWriter:
         )
         first = self.report.names - len(texts)
         rows = chain.from_iterable(repeat(concept[0], concept[4]) for concept in self._concepts)
-        number = self._labels.__getitem__
+        label_of = self._labels.__getitem__
         columns = zip(
-            count(first), rows, texts, map(number, langs), map(number, sources),
-            map(number, ttys), map(int, obsolete),
+            count(first), rows, texts, map(label_of, langs), map(label_of, sources),
+            map(label_of, ttys), map(int, obsolete),
         )  # fmt: skip
         self._db.executemany("INSERT INTO name VALUES (?,?,?,?,?,?,?)", columns)
         self._lookup.add(first, texts)
@@ -169,64 +180,51 @@ class TableWriter:
 
     def merged(self) -> Iterator[Concept]:
         """Read the concepts back, records of one id merged, in the order of their first records."""
-        labels = {row: text for text, row in self._labels.items()}
         self._db.execute("CREATE INDEX temp.waiting_concept ON waiting (concept)")
-        pieces = self._db.execute(
-            "SELECT id, MIN(row) OVER (PARTITION BY id) AS first, row, first_name, n_names, types,"
-            " codes, parents, definition FROM concept ORDER BY first, row"
-        )
-        waiting: list[Concept] = []
-        for id, _, row, first_name, n_names, types, codes, parents, definition in pieces:
-            if waiting and waiting[0].id != id:
-                yield unite(waiting)
-                waiting = []
-            rows = self._db.execute(
-                "SELECT text, lang, source, tty, obsolete FROM name"
-                " WHERE row >= ? AND row < ? ORDER BY row",
-                (first_name, first_name + n_names),
-            )
-            names = tuple(
-                Name(text, labels[lang], labels[source], labels[tty], bool(obsolete))
-                for text, lang, source, tty, obsolete in rows
-            )
-            waiting.append(
-                Concept(id, names[0].text, names, schema.load_list(types), definition,
-                        schema.load_codes(codes), schema.load_list(parents),
-                        self._relations_at(row, labels), self._maps_at(row, labels), row)
-            )  # fmt: skip
-        if waiting:
-            yield unite(waiting)
+        return united(self._pieces())
 
-    def _relations_at(self, row: int, labels: Mapping[int, str]) -> tuple[Relation, ...]:
-        query = "SELECT relation, id, source, inverse FROM waiting WHERE concept = ?"
-        return tuple(
-            Relation(labels[relation], other, labels[source], bool(inverse))
-            for relation, other, source, inverse in self._db.execute(query, (row,))
-        )
-
-    def _maps_at(self, row: int, labels: Mapping[int, str]) -> tuple[CodeMap, ...]:
-        query = "SELECT vocabulary, code, relation, source, note FROM map WHERE concept = ?"
-        return tuple(
-            CodeMap(labels[vocabulary], code, labels[relation], labels[source], note)
-            for vocabulary, code, relation, source, note in self._db.execute(query, (row,))
-        )
+    def _pieces(self) -> Iterator[Concept]:
+        labels = {row: text for text, row in self._labels.items()}
+        for *row, _ in self._db.execute(_PIECES):
+            names = self._db.execute(_NAMES, (row[3], row[3] + row[4]))
+            related, mapped = (self._db.execute(query, row[:1]) for query in (_RELATED, _MAPPED))
+            yield replace(
+                concept_of(row, tuple(name_of(name, labels) for name in names)),
+                relations=tuple(
+                    Relation(labels[relation], id, labels[source], bool(inverse))
+                    for relation, id, source, inverse in related
+                ),
+                maps=tuple(
+                    CodeMap(labels[vocabulary], code, labels[relation], labels[source], note)
+                    for vocabulary, code, relation, source, note in mapped
+                ),
+            )
 
     def retired(self) -> Iterator[Retired]:
         """Read back the histories."""
         for row in self._db.execute("SELECT id, replaced_by, reason FROM retired ORDER BY id"):
             yield Retired(*row)
 
-    def finish(self, facts: Mapping[str, object]) -> None:
+    def finish(self, given: Mapping[str, object]) -> None:
         """Sort the look-up table, resolve the hierarchy, write the manifest, commit."""
         self.flush()
         for entries in self._lookup.sorted():
             columns = zip(entries["hash"].tolist(), entries["name"].tolist(), strict=True)
             self._db.executemany("INSERT INTO lookup VALUES (?,?)", columns)
         self._write_edges()
-        self._write_relations()
-        labels = [(number, text) for text, number in self._labels.items()]
+        self._db.execute(_RELATE)
+        self._db.execute(schema.RELATION_INDEX)
+        texts = {label: text for text, label in self._labels.items()}
+        relations = self._db.execute("SELECT relation, count(*) FROM relation GROUP BY relation")
+        self.report.by_relation.update({texts[label]: count for label, count in relations})
+        labels = [(label, text) for text, label in self._labels.items()]
         self._db.executemany("INSERT INTO label VALUES (?,?)", labels)
-        manifest = {**facts, **self._counts()}
+        counts = {
+            name: dict(sorted(value.items())) if isinstance(value, Counter) else value
+            for name, value in vars(self.report).items()
+        }
+        bad_lines = len(self.report.bad_lines)
+        manifest = {**given, **counts, "schema": schema.VERSION, "bad_lines": bad_lines}
         rows = [(name, json.dumps(manifest[name], sort_keys=True)) for name in sorted(manifest)]
         self._db.executemany("INSERT INTO meta VALUES (?,?)", rows)
         self._db.execute("COMMIT")
@@ -247,29 +245,6 @@ class TableWriter:
         edges = np.fromiter(chain.from_iterable(self._db.execute(schema.EDGES)), schema.EDGE)
         self._db.execute("INSERT INTO hierarchy VALUES (?)", (edges.data,))
 
-    def _write_relations(self) -> None:
-        self._db.execute(_RELATE)
-        self._db.execute(schema.RELATION_INDEX)
-        texts = {number: text for text, number in self._labels.items()}
-        counts = self._db.execute("SELECT relation, count(*) FROM relation GROUP BY relation")
-        self.report.by_relation.update({texts[number]: count for number, count in counts})
-
-    def _counts(self) -> dict[str, object]:
-        report = self.report
-        return {
-            "schema": schema.VERSION,
-            "concepts": report.concepts,
-            "names": report.names,
-            "retired": report.retired,
-            "merged": report.merged,
-            "without_names": report.without_names,
-            "missing_parents": report.missing_parents,
-            "bad_lines": len(report.bad_lines),
-            "by_lang": dict(sorted(report.by_lang.items())),
-            "by_source": dict(sorted(report.by_source.items())),
-            "by_relation": dict(sorted(report.by_relation.items())),
-        }
-
 
 def distinct_names(concept: Concept) -> list[Name]:
     """List a concept's names, the preferred one first, each (text, language) once.
@@ -279,20 +254,20 @@ def distinct_names(concept: Concept) -> list[Name]:
     names = concept.names
     if _is_plain(concept):
         return list(names)
-    found: dict[tuple[str, str], Name] = {}
+    distinct: dict[tuple[str, str], Name] = {}
     preferred = next((name for name in names if name.text == concept.name), None)
     if preferred is None and concept.name.strip():
         preferred = Name(concept.name)
     for name in (preferred, *names) if preferred is not None else names:
         text = _tidied(name.text)
-        if not text:
-            continue
-        known = found.get((text, name.lang))
-        if known is None:
-            found[text, name.lang] = name if name.text == text else name._replace(text=text)
-        elif name is not preferred:
-            found[text, name.lang] = _with_sources_of(known, name)
-    return list(found.values())
+        first = distinct.get((text, name.lang))
+        if text and first is None:
+            distinct[text, name.lang] = name if name.text == text else name._replace(text=text)
+        elif first is not None and name is not preferred:
+            sources = dict.fromkeys(f"{first.source}|{name.source}".strip("|").split("|"))
+            is_old = first.obsolete and name.obsolete
+            distinct[text, name.lang] = first._replace(source="|".join(sources), obsolete=is_old)
+    return list(distinct.values())
 
 
 def _is_plain(concept: Concept) -> bool:
@@ -333,25 +308,20 @@ def unite(pieces: list[Concept]) -> Concept:
             for code in codes
         ),
         parents=_ordered(value for piece in pieces for value in piece.parents),
-        relations=tuple(dict.fromkeys(one for piece in pieces for one in piece.relations)),
-        maps=tuple(dict.fromkeys(one for piece in pieces for one in piece.maps)),
+        relations=tuple(dict.fromkeys(item for piece in pieces for item in piece.relations)),
+        maps=tuple(dict.fromkeys(item for piece in pieces for item in piece.maps)),
     )
 
 
 def _relations(concept: Concept, parents: Iterable[str]) -> list[Relation]:
     """List the relations of a concept, including those to parents without a stated source."""
-    told = {one.id for one in concept.relations if one.relation == ISA}
+    told = {relation.id for relation in concept.relations if relation.relation == ISA}
     untold = [Relation(ISA, parent) for parent in parents if parent not in told]
     return [*concept.relations, *untold]
 
 
 def _ordered(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values))
-
-
-def _with_sources_of(known: Name, other: Name) -> Name:
-    sources = "|".join(dict.fromkeys(f"{known.source}|{other.source}".strip("|").split("|")))
-    return known._replace(source=sources, obsolete=known.obsolete and other.obsolete)
 
 
 def united(pieces: Iterable[Concept]) -> Iterator[Concept]:

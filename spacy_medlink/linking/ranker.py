@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import Errors
 from ..types import Candidate, Floats1d, Mention, Rescorer
 from ..util.held import File, content_of, place_of
-from ..util.lru import Lru
+from ..util.locks import Lru
 from .blending import blend, remembered
 from .conditions import difference
 from .facts import NameFacts

@@ -9,7 +9,7 @@ import numpy as np
 from ..kb import KnowledgeBase
 from ..text.normalisation import key
 from ..types import Candidate, Floats1d, Mention
-from ..util.lru import Lru
+from ..util.locks import Lru
 from .blending import blend, remembered
 from .gate import RerankGate
 

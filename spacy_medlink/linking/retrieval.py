@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..retrieval.concepts import MEMORY, rank_concepts, set_ranks
 from ..types import Candidate, Encoder, Floats1d, Floats2d, Fusion
-from ..util.lru import Lru
+from ..util.locks import Lru
 from .forms import Asked, LookupKey, Way, has_letters
 from .scopes import Scope
 from .tiers import Found, Tiers

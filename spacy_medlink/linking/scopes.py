@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..retrieval.concepts import TieRule
 from ..retrieval.filters import Filter, NameFilters, Only, Selection, select
-from ..util.lru import Lru
+from ..util.locks import Lru
 
 if TYPE_CHECKING:
     from ..retrieval.facets import Facets

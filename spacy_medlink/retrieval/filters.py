@@ -14,7 +14,7 @@ from ..errors import Errors
 from ..kb import KnowledgeBase
 from ..kb.hierarchy import Hierarchy, concepts_of
 from ..kb.semantic_groups import GROUPS, types_of
-from ..util.lru import Lru
+from ..util.locks import Lru
 from .facets import Facets
 from .mask import Mask
 
@@ -31,7 +31,7 @@ class Filter:
     types (Tuple[str, ...]): types of concepts, such as "T047", or semantic groups, such as "DISO";
         one match is enough. sources, languages (Tuple[str, ...]): of names.
     allow, deny (Tuple[str, ...]): ids of the only allowed concepts; ids of excluded concepts.
-    within (str): an expression for a part of the hierarchy (`kb.expression`).
+    within (str): an expression for a part of the hierarchy (`kb.hierarchy`).
     """
 
     types: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ..types import Floats1d, Ints1d
 from ..util.held import Directory
-from ..util.lru import Lru
+from ..util.locks import Lru
 from .arrays import check, load_arrays, save_arrays
 from .grams import BUCKETS, csr, trigrams
 from .ragged import Ragged, offsets_of, sums

@@ -17,6 +17,9 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import BinaryIO
 
+if sys.platform != "win32":
+    import fcntl
+
 _LOCK = "lock"
 OLD = "old"  # part of the name of what a swap in two steps has moved away
 _LOCKED = b"spacy-medlink: temporary, in use while this file is locked\n"
@@ -34,34 +37,34 @@ def beside(target: Path) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(target)
     owner = os.getpid()
-    place, lock = _make(target)
+    directory, lock = _make(target)
     try:
-        yield place
+        yield directory
     finally:
         if os.getpid() == owner:  # a forked child must not remove its parent's directory
-            _dissolve(place, lock)
+            _dissolve(directory, lock)
 
 
 def remove_leftovers(target: Path) -> None:
     """Remove what killed writers left beside a target."""
-    for place in _places(target):
+    for directory in _places(target):
         # An empty one was left before it was locked, or its owner is about to lock it and makes
         # another. More than an empty directory must not go: by then it may be locked.
         with suppress(OSError):
-            place.rmdir()
+            directory.rmdir()
             continue
-        with _looking(place) as abandoned:
-            needed = os.path.lexists(place / OLD) and not os.path.lexists(target)
+        with _looking(directory) as abandoned:
+            needed = os.path.lexists(directory / OLD) and not os.path.lexists(target)
             if abandoned and not needed:
-                _dissolve(place, None)
+                _dissolve(directory, None)
 
 
 def find_old(target: Path) -> Path | None:
     """Find the old output that a writer moved away before it was killed in the middle of a swap."""
-    for place in _places(target):
-        with _looking(place) as abandoned:
-            if abandoned and os.path.lexists(place / OLD):
-                return place / OLD
+    for directory in _places(target):
+        with _looking(directory) as abandoned:
+            if abandoned and os.path.lexists(directory / OLD):
+                return directory / OLD
     return None
 
 
@@ -92,8 +95,6 @@ def try_lock(file: BinaryIO | int) -> bool | None:
     """
     if sys.platform == "win32":
         return None
-    import fcntl
-
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -115,23 +116,23 @@ def remove(path: Path) -> None:
 def _make(target: Path) -> tuple[Path, BinaryIO | None]:
     """Make a directory and lock it."""
     while True:
-        place = Path(mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
+        directory = Path(mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
         try:
-            lock = _hold(place)
-            if (place / _LOCK).exists():
-                return place, lock
+            lock = _hold(directory)
+            if (directory / _LOCK).exists():
+                return directory, lock
             if lock is not None:
                 lock.close()
         except FileNotFoundError:
             continue  # it looked abandoned before it was locked
         except BaseException:
-            remove(place)
+            remove(directory)
             raise
 
 
-def _hold(place: Path) -> BinaryIO | None:
+def _hold(directory: Path) -> BinaryIO | None:
     """Lock a new directory; None where there are no locks."""
-    file = (place / _LOCK).open("x+b", buffering=0)
+    file = (directory / _LOCK).open("x+b", buffering=0)
     held = try_lock(file)
     while held is False:  # somebody looks whether it is abandoned
         time.sleep(0.001)
@@ -144,10 +145,10 @@ def _hold(place: Path) -> BinaryIO | None:
 
 
 @contextmanager
-def _looking(place: Path) -> Iterator[bool]:
+def _looking(directory: Path) -> Iterator[bool]:
     """Tell whether the owner of a directory is gone; during the block nobody else can lock it."""
     try:
-        file = (place / _LOCK).open("r+b")
+        file = (directory / _LOCK).open("r+b")
     except OSError:  # not locked yet, or none of ours
         yield False
         return
@@ -155,35 +156,35 @@ def _looking(place: Path) -> Iterator[bool]:
         free = try_lock(file)
         mark = file.read() if free is not False else None
         if free is None or mark == _UNLOCKED:
-            yield mark in (_LOCKED, _UNLOCKED) and _is_stale(place)
+            yield mark in (_LOCKED, _UNLOCKED) and _is_stale(directory)
         else:
             yield mark in (_LOCKED, b"")
 
 
-def _dissolve(place: Path, lock: BinaryIO | None) -> None:
+def _dissolve(directory: Path, lock: BinaryIO | None) -> None:
     """Remove a directory, the lock last, so that after a kill it is known as abandoned."""
     with suppress(OSError):
-        for path in place.iterdir():
+        for path in directory.iterdir():
             if path.name != _LOCK:
                 remove(path)
     if sys.platform == "win32" and lock is not None:
         lock.close()
-    remove(place)
+    remove(directory)
     if lock is not None:
         lock.close()
 
 
 def _places(target: Path) -> Iterator[Path]:
-    for place in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
+    for directory in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
         # ".kb.<drawn>.tmp" is of "kb", ".kb.old.<drawn>.tmp" of "kb.old".
-        drawn = place.name[len(target.name) + 2 : -len(".tmp")]
-        if _DRAWN.fullmatch(drawn) and place.is_dir() and not place.is_symlink():
-            yield place
+        drawn = directory.name[len(target.name) + 2 : -len(".tmp")]
+        if _DRAWN.fullmatch(drawn) and directory.is_dir() and not directory.is_symlink():
+            yield directory
 
 
-def _is_stale(place: Path) -> bool:
+def _is_stale(directory: Path) -> bool:
     try:
-        changed = max(path.lstat().st_mtime for path in (place, *place.rglob("*")))
+        changed = max(path.lstat().st_mtime for path in (directory, *directory.rglob("*")))
     except OSError:
         return False
     return time.time() - changed > _STALE

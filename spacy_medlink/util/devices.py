@@ -11,6 +11,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from thinc.api import prefer_gpu
+from thinc.util import get_torch_default_device
 
 from ..errors import Errors
 
@@ -26,6 +28,10 @@ _WIDTHS = 64
 
 # On a CPU, torch has no exception class for a lack of memory.
 _SIGNS = ("can't allocate memory", "not enough memory", "out of memory")
+# As `torch.cpu.get_capabilities` names them: Intel and AMD, then ARM.
+_BF16 = ("avx512_bf16", "amx_bf16", "avx10_2", "bf16", "sve_bf16")
+# What releases of torch without that list have in its place.
+_BF16_BEFORE = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
 
 Movable = TypeVar("Movable", bound=torch.Tensor | torch.nn.Module)
 
@@ -37,21 +43,19 @@ def find_device(name: str = AUTO) -> torch.device:
     """
     if name == AUTO:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if name.removeprefix("-").isdecimal():  # an id as spaCy has them
+        named = "cpu" if int(name) < 0 else f"cuda:{int(name)}"
+    else:
+        named = name
     try:
-        device = torch.device(_named(name))
+        device = torch.device(named)
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
+        names = ["cpu", *(f"cuda:{gpu}" for gpu in range(torch.cuda.device_count()))]
+        names += ["mps"] if torch.backends.mps.is_available() else []
         reason = str(error).splitlines()[0]
-        known = ", ".join(known_devices())
-        raise Errors.no_device(device=name, reason=reason, known=known) from error
+        raise Errors.no_device(device=name, reason=reason, known=", ".join(names)) from error
     return device
-
-
-def _named(name: str) -> str:
-    """Write an id of spaCy's as the name of a device; a name stays."""
-    if not name.removeprefix("-").isdecimal():
-        return name
-    return "cpu" if int(name) < 0 else f"cuda:{int(name)}"
 
 
 def spacy_device() -> str:
@@ -59,8 +63,6 @@ def spacy_device() -> str:
 
     spaCy keeps this for each thread; ask in the thread that called them.
     """
-    from thinc.util import get_torch_default_device
-
     return str(get_torch_default_device())
 
 
@@ -68,8 +70,6 @@ def prefer_for_spacy(name: str) -> None:
     """Let spaCy's own networks compute on a device, too, where it is a GPU that spaCy can use."""
     device = find_device(name)
     if device.type != "cpu":
-        from thinc.api import prefer_gpu
-
         prefer_gpu(device.index or 0)
 
 
@@ -84,15 +84,8 @@ def describe(device: torch.device) -> str:
     """Name a device for people: "cpu", or "cuda:0 (NVIDIA H200)"."""
     if device.type != "cuda":
         return str(device)
-    number = torch.cuda.current_device() if device.index is None else device.index
-    return f"cuda:{number} ({torch.cuda.get_device_name(number)})"
-
-
-def known_devices() -> list[str]:
-    """List the names of the devices of this machine."""
-    known = ["cpu"]
-    known += [f"cuda:{number}" for number in range(torch.cuda.device_count())]
-    return known + (["mps"] if torch.backends.mps.is_available() else [])
+    gpu = torch.cuda.current_device() if device.index is None else device.index
+    return f"cuda:{gpu} ({torch.cuda.get_device_name(gpu)})"
 
 
 def device_of(module: torch.nn.Module) -> torch.device:
@@ -191,3 +184,21 @@ def free_memory() -> None:
     """Release the GPU memory that torch caches, after the memory ran out."""
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
+
+
+def has_native_bf16(device: torch.device) -> bool:
+    """Tell whether a device computes bf16 natively.
+
+    oneDNN claims bf16 on any processor with AVX-512, but emulates it there, five times as slow as
+    fp32. Therefore the processor's capabilities in torch decide. A release of torch without them
+    uses fp32.
+    """
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    if device.type != "cpu" or not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        return False
+    capabilities = getattr(torch.cpu, "get_capabilities", None)
+    if capabilities is not None:
+        has = capabilities()
+        return any(has.get(name, False) for name in _BF16)
+    return any(getattr(torch.cpu, name, bool)() for name in _BF16_BEFORE)

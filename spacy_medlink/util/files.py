@@ -49,8 +49,8 @@ def replacing_file(
     """
     path, given = _named(path), list(inputs)
     check_output(path, kind, given, improves=improves, overwrite=overwrite)
-    with _reporting(path), beside(path) as place:
-        new = place / path.name
+    with _reporting(path), beside(path) as directory:
+        new = directory / path.name
         yield new
         check_output(path, kind, given, improves=improves, overwrite=overwrite, new=new)
         _sync(new)
@@ -96,8 +96,8 @@ def replacing_directory(
     path, given = _named(path), list(inputs)
     recover(path)
     check_output(path, kind, given, improves=improves, overwrite=overwrite)
-    with _reporting(path), beside(path) as place:
-        new = place / path.name
+    with _reporting(path), beside(path) as directory:
+        new = directory / path.name
         new.mkdir()
         yield new
         kind.seal(new)
@@ -133,8 +133,8 @@ def working_directory(path: Path) -> Iterator[Path]:
     RAISES (MedlinkError): E109 when the disk is full or the place cannot be written.
     """
     path = _named(path)
-    with _reporting(path), beside(path) as place:
-        yield place
+    with _reporting(path), beside(path) as directory:
+        yield directory
 
 
 def link_or_copy(source: Path, destination: Path) -> None:

@@ -30,13 +30,13 @@ def positions(ascending: Hashes1d, wanted: Hashes1d) -> NDArray[np.int64]:
     low = np.minimum(np.maximum(guess - _REACH, 0), len(ascending) - 2 * _REACH)
     near = sliding_window_view(ascending, 2 * _REACH)[low]
     same, beside = divmod(np.flatnonzero(near == wanted[:, None]), 2 * _REACH)
-    found = np.full(len(wanted), -1, dtype=np.int64)
-    found[same] = low[same] + beside
+    matches = np.full(len(wanted), -1, dtype=np.int64)
+    matches[same] = low[same] + beside
     # Where the values are uneven a guess may be too far off to say that the hash is not there.
-    unsure = np.flatnonzero((found < 0) & ((wanted < near[:, 0]) | (wanted > near[:, -1])))
+    unsure = np.flatnonzero((matches < 0) & ((wanted < near[:, 0]) | (wanted > near[:, -1])))
     if len(unsure):
-        found[unsure] = _by_bisection(ascending, wanted[unsure])
-    return found
+        matches[unsure] = _by_bisection(ascending, wanted[unsure])
+    return matches
 
 
 def _guess(ascending: Hashes1d, wanted: Hashes1d) -> NDArray[np.int64]:

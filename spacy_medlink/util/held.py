@@ -41,13 +41,13 @@ class HeldFile:
     def __init__(self, path: Path, within: int | None = None, name: str = "") -> None:
         self.path = path.absolute()  # a process may change its directory
         self._fd = _descriptor(path if within is None else name, within)
-        found = os.fstat(self._fd)
-        self.identity = _identity(found)
+        state = os.fstat(self._fd)
+        self.identity = _identity(state)
         self._close = weakref.finalize(self, _close, self._fd, self.identity)
         self._close.atexit = False  # threads may still read; the system closes it then
         self._view: mmap | None = None
-        self.size = found.st_size
-        if not stat.S_ISREG(found.st_mode):
+        self.size = state.st_size
+        if not stat.S_ISREG(state.st_mode):
             raise OSError(errno.EINVAL, "not an ordinary file", str(path))
 
     def is_in_place(self) -> bool:
@@ -147,9 +147,12 @@ class HeldFiles:
 
     def part(self, name: str) -> "HeldFiles":
         """Get the files of a directory within."""
-        start = f"{name}/"
-        own = {key[len(start) :]: one for key, one in self._files.items() if key.startswith(start)}
-        return HeldFiles(self.path / name, own)
+        inner = {
+            path.removeprefix(f"{name}/"): file
+            for path, file in self._files.items()
+            if path.startswith(f"{name}/")
+        }
+        return HeldFiles(self.path / name, inner)
 
     @contextmanager
     def directory(self) -> Iterator[Path]:
@@ -159,21 +162,21 @@ class HeldFiles:
         RAISES (OSError): where they are no longer in place, and there is no other way.
         """
         if not _DESCRIPTORS.is_dir():
-            _ = [one.source() for one in self._files.values()]
+            _ = [each.source() for each in self._files.values()]
             yield self.path
-            _ = [one.source() for one in self._files.values()]
+            _ = [each.source() for each in self._files.values()]
             return
-        place = Path(mkdtemp(prefix="spacy-medlink-files-"))
+        directory = Path(mkdtemp(prefix="spacy-medlink-files-"))
         try:
             for name, file in self._files.items():
-                (place / name).parent.mkdir(parents=True, exist_ok=True)
-                (place / name).symlink_to(file.source())
-            yield place
+                (directory / name).parent.mkdir(parents=True, exist_ok=True)
+                (directory / name).symlink_to(file.source())
+            yield directory
         except MedlinkError as error:
-            message = error.message.replace(str(place), str(self.path))
+            message = error.message.replace(str(directory), str(self.path))
             raise MedlinkError(error.code, message) from error
         finally:
-            shutil.rmtree(place, ignore_errors=True)
+            shutil.rmtree(directory, ignore_errors=True)
 
 
 Directory = Path | HeldFiles
@@ -208,9 +211,9 @@ def files_in(path: Path, suffix: str) -> HeldFiles:
     return files_in(path, suffix)
 
 
-def place_of(one: Directory | File) -> Path:
+def place_of(source: Directory | File) -> Path:
     """Get the path of a file or directory, for messages."""
-    return one if isinstance(one, Path) else one.path
+    return source if isinstance(source, Path) else source.path
 
 
 def content_of(file: File) -> bytes:
@@ -262,8 +265,8 @@ def _descriptor(name: str | Path, within: int | None) -> int:
     return os.open(name, _FLAGS, dir_fd=within)
 
 
-def _identity(found: os.stat_result) -> Identity:
-    return found.st_dev, found.st_ino
+def _identity(state: os.stat_result) -> Identity:
+    return state.st_dev, state.st_ino
 
 
 def _is_open(descriptor: int, identity: Identity) -> bool:

@@ -12,15 +12,15 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class HalfPairError(ValueError):
-    """Half of a surrogate pair. place (Tuple[object, ...]): keys and numbers that lead to it."""
+    """Half of a surrogate pair. keys (Tuple[object, ...]): keys and numbers that lead to it."""
 
-    def __init__(self, place: tuple[object, ...], is_key: bool) -> None:
-        self.place, self.is_key = place, is_key
+    def __init__(self, keys: tuple[object, ...], is_key: bool) -> None:
+        self.place, self.is_key = keys, is_key
         super().__init__(self.said_at(self.place))
 
-    def said_at(self, place: tuple[object, ...]) -> str:
+    def said_at(self, keys: tuple[object, ...]) -> str:
         """Say what is wrong, with another place."""
-        at = f"{'a key of ' if self.is_key else ''}{'.'.join(map(str, place)) or 'the value'}"
+        at = f"{'a key of ' if self.is_key else ''}{'.'.join(map(str, keys)) or 'the value'}"
         return f"half a surrogate pair in {at}"
 
 
@@ -44,25 +44,25 @@ def has_surrogate(text: str) -> bool:
     return _SURROGATE.search(text) is not None
 
 
-def write_json(value: Any) -> str:
+def write_json(value: object) -> str:
     """Write a value as one line of JSON."""
     return json.dumps(value, ensure_ascii=False)
 
 
-def check_pairs(value: Any) -> None:
+def check_pairs(value: object) -> None:
     """Check a value for half of a surrogate pair, in keys too. RAISES (HalfPairError)."""
-    waiting: list[tuple[tuple[object, ...], Any]] = [((), value)]
+    waiting: list[tuple[tuple[object, ...], object]] = [((), value)]
     while waiting:
-        place, inner = waiting.pop()
+        keys, inner = waiting.pop()
         if isinstance(inner, str):
             if not _is_encodable(inner):
-                raise HalfPairError(place, is_key=False)
+                raise HalfPairError(keys, is_key=False)
         elif isinstance(inner, dict):
             if not all(map(_is_encodable, inner)):
-                raise HalfPairError(place, is_key=True)
-            waiting += [((*place, key), one) for key, one in inner.items()]
+                raise HalfPairError(keys, is_key=True)
+            waiting += [((*keys, key), value_within) for key, value_within in inner.items()]
         elif isinstance(inner, list):
-            waiting += [((*place, at), one) for at, one in enumerate(inner)]
+            waiting += [((*keys, at), value_within) for at, value_within in enumerate(inner)]
 
 
 def _is_encodable(text: str) -> bool:

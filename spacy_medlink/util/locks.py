@@ -1,7 +1,9 @@
-"""A lock on which a forked child never waits forever."""
+"""A lock on which a forked child never waits forever, and a bounded cache that uses it."""
 
 import os
 import threading
+from collections import OrderedDict
+from typing import Generic, TypeVar
 from weakref import WeakSet
 
 
@@ -41,3 +43,43 @@ def _renew_all() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_all)
+
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class Lru(Generic[Key, Value]):
+    """A mapping that drops the least recently used value when it is full.
+
+    size (int): the number of values that are kept.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._items: OrderedDict[Key, Value] = OrderedDict()
+        self._lock = ForkSafeLock()
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def get(self, key: Key) -> Value | None:
+        """Get a value, None where it is not kept."""
+        with self._lock:
+            value = self._items.get(key)
+            if value is not None:
+                self._items.move_to_end(key)
+            return value
+
+    def put(self, key: Key, value: Value) -> None:
+        """Keep a value."""
+        with self._lock:
+            self._items[key] = value
+            self._items.move_to_end(key)
+            if len(self._items) > self._size:
+                self._items.popitem(last=False)
+
+    def clear(self) -> None:
+        """Forget all."""
+        with self._lock:
+            self._items.clear()

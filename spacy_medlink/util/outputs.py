@@ -69,25 +69,26 @@ class DirectoryKind:
         if listed.get("kind") != self.name or not files:
             return None
         sums = listed.get("sha256") or {}
-        return [*(one for one in files if _has_sum(path / one, sums.get(one))), FILES]
+        # A file that has changed since is somebody's own, where people edit such files.
+        kept = (
+            name
+            for name in files
+            if name not in sums or not (path / name).is_file() or _sum_of(path / name) == sums[name]
+        )
+        return [*kept, FILES]
 
     def seal(self, path: Path) -> None:
         """Write the list of files into a finished directory, if nothing else there has it."""
         if self.files_of is None:
             files = files_in(path)
-            facts: dict[str, Any] = {"format": _FORMAT, "kind": self.name, "files": files}
+            listed: dict[str, object] = {"format": _FORMAT, "kind": self.name, "files": files}
             if self.is_edited:
-                facts["sha256"] = {one: _sum_of(path / one) for one in files}
-            (path / FILES).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+                listed["sha256"] = {name: _sum_of(path / name) for name in files}
+            (path / FILES).write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
 
 
 def _sum_of(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _has_sum(path: Path, wanted: str | None) -> bool:
-    """Tell whether a file is as it was written, or whether that is not known."""
-    return wanted is None or not path.is_file() or _sum_of(path) == wanted
 
 
 def marked(name: str, mark: str) -> FileKind:
@@ -102,7 +103,8 @@ def marked(name: str, mark: str) -> FileKind:
 
 def companion(name: str, of: FileKind, path: Path) -> FileKind:
     """Describe files that are always written together with another file, which identifies them."""
-    return FileKind(name, lambda _: _is_known(of, path))
+    is_ours = of.is_ours
+    return FileKind(name, lambda _: is_ours is not None and path.is_file() and is_ours(path))
 
 
 PRIVATE = FileKind("a file in a directory of our own", lambda path: True)
@@ -129,18 +131,19 @@ def check_output(
     path = Path(path)
     if kind.database is not None:
         _check_length(path, kind.database)
-    given = [Path(one) for one in inputs if one is not None and os.path.lexists(one)]
+    given = [Path(each) for each in inputs if each is not None and os.path.lexists(each)]
     whole = isinstance(kind, DirectoryKind)
     olds = [] if improves is None or _is_same(path, Path(improves)) else [Path(improves)]
     try:
-        for one in (*given, *olds):
-            if _is_same(path, one) or (whole and _is_inside(one, path)):
-                raise Errors.output_is_input(path=path, input=one)
+        for input_path in (*given, *olds):
+            if _is_same(path, input_path) or (whole and _is_inside(input_path, path)):
+                raise Errors.output_is_input(path=path, input=input_path)
         if isinstance(kind, DirectoryKind):
             _check_place(path)
         if not os.path.lexists(path):
             return
-        may_lose = overwrite and not any(one.is_dir() and _is_inside(path, one) for one in given)
+        holds_it = any(each.is_dir() and _is_inside(path, each) for each in given)
+        may_lose = overwrite and not holds_it
         if isinstance(kind, DirectoryKind):
             _check_settled(path, kind, may_lose)
         else:
@@ -174,10 +177,10 @@ def _check_settled(path: Path, kind: DirectoryKind, may_lose: bool) -> None:
 def _identity(path: Path) -> tuple[int, int, int] | None:
     """Identify a directory; the inode number alone may be used again."""
     try:
-        found = path.lstat()  # of a link itself, which may lead nowhere
+        state = path.lstat()  # of a link itself, which may lead nowhere
     except FileNotFoundError:
         return None
-    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns
+    return state.st_ino, state.st_mtime_ns, state.st_ctime_ns
 
 
 def files_in(path: Path) -> list[str]:
@@ -189,11 +192,11 @@ def files_in(path: Path) -> list[str]:
     def fail(error: OSError) -> None:
         raise error
 
-    found = []
-    for place, directories, names in os.walk(path, onerror=fail):
-        links = [name for name in directories if Path(place, name).is_symlink()]
-        found += [Path(place, name).relative_to(path).as_posix() for name in (*names, *links)]
-    return sorted(found)
+    paths = []
+    for directory, directories, names in os.walk(path, onerror=fail):
+        links = [name for name in directories if Path(directory, name).is_symlink()]
+        paths += [Path(directory, name).relative_to(path).as_posix() for name in (*names, *links)]
+    return sorted(paths)
 
 
 def read_json(path: Path) -> Any:
@@ -212,10 +215,10 @@ def _check_place(path: Path) -> None:
     ]  # fmt: skip
     for what, find in places:
         with suppress(OSError, RuntimeError):
-            place = find().resolve()
-            if place == real:
+            protected = find().resolve()
+            if protected == real:
                 raise Errors.output_is_protected(path=path, what=what)
-            if place.is_relative_to(real):
+            if protected.is_relative_to(real):
                 raise Errors.output_is_protected(path=path, what=f"a parent of {what}")
 
 
@@ -225,10 +228,10 @@ def _check_directory(path: Path, kind: DirectoryKind, may_lose: bool) -> None:
     there = files_in(path)
     if not there:
         return
-    own = kind.own_files(path)
-    if own is None:
+    own_files = kind.own_files(path)
+    if own_files is None:
         raise Errors.output_is_foreign(path=path, kind=kind.name, found=_some(there))
-    ours = frozenset(own) | _JUNK
+    ours = frozenset(own_files) | _JUNK
     more = [name for name in there if name not in ours]
     if more and not may_lose:
         raise Errors.output_has_more(path=path, kind=kind.name, found=_some(more))
@@ -238,20 +241,17 @@ def _check_file(path: Path, kind: FileKind, may_lose: bool, new: Path | None) ->
     if not path.is_file():
         raise Errors.output_is_foreign(path=path, kind=kind.name, found=_what(path))
     size = path.stat().st_size
-    if not size or may_lose or _is_known(kind, path):
+    if not size or may_lose:
         return
+    with suppress(OSError, ValueError, RecursionError):
+        if kind.is_ours is not None and kind.is_ours(path):
+            return
     if new is None:
         if kind.is_ours is None:  # decided when the new content is there
             return
     elif filecmp.cmp(path, new, shallow=False):
         return
     raise Errors.output_file_exists(path=path, kind=kind.name, size=f"{size:,}")
-
-
-def _is_known(kind: FileKind, path: Path) -> bool:
-    with suppress(OSError, ValueError, RecursionError):
-        return kind.is_ours is not None and path.is_file() and kind.is_ours(path)
-    return False
 
 
 def _is_same(first: Path, second: Path) -> bool:

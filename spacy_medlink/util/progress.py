@@ -36,7 +36,8 @@ class Log:
         clock: Callable[[], float] = time.monotonic,
         write: Callable[[str], object] | None = None,
     ) -> None:
-        self._clock, self._write = clock, write or _to_stderr
+        self._clock = clock
+        self._write = write or partial(print, file=sys.stderr, flush=True)
         self._began = self._told = clock()
 
     def tell(self, text: Callable[[float], str]) -> None:
@@ -52,21 +53,17 @@ def in_lines(
 ) -> Iterator[Any]:
     """Pass items on, and write to a log how many have gone by."""
     log = log or Log()
-    for number, item in enumerate(items, 1):
+    for count, item in enumerate(items, 1):
         yield item
-        log.tell(partial(line, what, number, total))
+        log.tell(partial(line, what, count, total))
 
 
-def line(what: str, number: int, total: int | None, seconds: float) -> str:
+def line(what: str, count: int, total: int | None, seconds: float) -> str:
     """Write a progress line: "encoding names: 120,000 of 400,000 (30 %), 950/s, 4:55 left"."""
-    rate = number / max(seconds, 1e-9)
-    parts = [f"{number:,} of {total:,} ({number / total:.0%})" if total else f"{number:,}"]
+    rate = count / max(seconds, 1e-9)
+    parts = [f"{count:,} of {total:,} ({count / total:.0%})" if total else f"{count:,}"]
     parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{60 * rate:,.1f} a minute")
     if total:
-        left = tqdm.format_interval(max(0, total - number) / max(rate, 1e-9))
+        left = tqdm.format_interval(max(0, total - count) / max(rate, 1e-9))
         parts.append(f"{left} left")
     return f"{what}: {', '.join(parts)}"
-
-
-def _to_stderr(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

@@ -48,7 +48,7 @@ class Settings(BaseModel):
     CODES: ClassVar[Mapping[str, Message]] = {}  # settings with an error of their own
 
     @classmethod
-    def of(cls: type[Made], given: Mapping[str, Any]) -> Made:
+    def of(cls: type[Made], given: Mapping[str, object]) -> Made:
         """Make settings; those that are not given have their defaults.
 
         RAISES (MedlinkError): E302 for the first invalid setting, or the setting's own error.
@@ -56,15 +56,17 @@ class Settings(BaseModel):
         try:
             return cls.model_validate({name: _plain(value) for name, value in given.items()})
         except ValidationError as error:
-            place = error.errors(include_url=False, include_context=False, include_input=False)[0]
-            name = str(place["loc"][0])
+            first_error = error.errors(
+                include_url=False, include_context=False, include_input=False
+            )[0]
+            name = str(first_error["loc"][0])
             value = given.get(name)
             if name in cls.CODES:
                 raise cls.CODES[name](**{name: value}) from error
             rule = cls.rule_of(name)
             raise Errors.bad_setting(name=name, value=value, rule=rule) from error
 
-    def change(self, values: Mapping[str, Any]) -> None:
+    def change(self, values: Mapping[str, object]) -> None:
         """Change some settings, or none if one of them is invalid.
 
         RAISES (MedlinkError): as `of` does.
@@ -96,9 +98,9 @@ def factory_of(
         return make(nlp, name, values)
 
     arguments = {"nlp": Any, "name": str, **types_of(settings)}
-    kind = Parameter.POSITIONAL_OR_KEYWORD
+    positional = Parameter.POSITIONAL_OR_KEYWORD
     factory.__signature__ = Signature(  # type: ignore[attr-defined]  # PEP 362 lets functions have it
-        [Parameter(name, kind, annotation=type) for name, type in arguments.items()]
+        [Parameter(name, positional, annotation=type) for name, type in arguments.items()]
     )
     factory.__doc__ = make.__doc__
     return factory
@@ -107,7 +109,7 @@ def factory_of(
 def setting_property(name: str) -> property:
     """Make a component's property for one of its `settings`; new values are checked."""
 
-    def change(component: Any, value: Any) -> None:
+    def change(component: Any, value: object) -> None:
         component.settings.change({name: value})
 
     return property(attrgetter(f"settings.{name}"), change)
@@ -118,7 +120,7 @@ def types_of(settings: type[Settings]) -> dict[str, Any]:
     return {name: _bare(field.annotation) for name, field in settings.model_fields.items()}
 
 
-def setting(default: Any, rule: str, help: str, **limits: Any) -> Any:
+def setting(default: object, rule: str, help: str, **limits: Any) -> Any:
     """Make the field of a setting.
 
     rule (str): the allowed values, for messages. help (str): the effect, for the reference.

@@ -29,19 +29,19 @@ def threads() -> int:
     return min(_all(), getattr(_here, "cap", sys.maxsize))
 
 
-def cap_threads(number: int) -> None:
+def cap_threads(most: int) -> None:
     """Cap the threads of torch, OpenMP (faiss too) and BLAS, for calls from this thread.
 
     The cap is only ever lowered. In a forked child it is 1, because the parent's threads do not
     exist there and waiting for them would never end.
     """
-    _here.cap = min(number, getattr(_here, "cap", number))
+    _here.cap = min(most, getattr(_here, "cap", most))
     torch = sys.modules.get("torch")  # only what the tiers have loaded
-    if torch is not None and torch.get_num_threads() > number:
-        torch.set_num_threads(number)
+    if torch is not None and torch.get_num_threads() > most:
+        torch.set_num_threads(most)
     for library in ThreadpoolController().lib_controllers:
-        if library.num_threads > number:
-            library.set_num_threads(number)
+        if library.num_threads > most:
+            library.set_num_threads(most)
 
 
 def side_by_side(run: Callable[[Part], None], parts: Sequence[Part], workers: int) -> None:
@@ -78,5 +78,5 @@ def _all() -> int:
     if given.isdigit() and int(given):
         return int(given)
     # Not every system tells which processors a process may use.
-    own = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
-    return len(own) or os.cpu_count() or 1
+    processors = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
+    return len(processors) or os.cpu_count() or 1

@@ -11,10 +11,10 @@ from spacy_medlink.encoders import bi_encoder, light
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.encoders.light import open_to_encode
-from spacy_medlink.encoders.native import has_native_bf16
 from spacy_medlink.encoders.pairs import Pair
 from spacy_medlink.types import Mention
 from spacy_medlink.util import devices
+from spacy_medlink.util.devices import has_native_bf16
 from tests.devices import CUDA, DEVICES
 
 TEXTS = ["high fever", "fever", "infarction of the heart muscle", "", "diabetes mellitus type 2"]

@@ -91,14 +91,13 @@ def test_ids_of_the_scheme_stay() -> None:
 
 
 def test_the_old_vocabulary() -> None:
-    def old(concept: Concept, scheme: str = "") -> set[str]:
-        (record,) = rekey([concept], "UMLS", scheme)
+    def old(concept: Concept) -> set[str]:
+        (record,) = rekey([concept], "UMLS")
         assert isinstance(record, Concept)
         return set(record.codes) - {"UMLS"}
 
     assert old(_concept("MONDO:1", "C1")) == {"MONDO"}
     assert old(_concept("1234", "C1")) == {"HPO"}
-    assert old(_concept("1234", "C1"), "SNOMEDCT") == {"SNOMEDCT"}
 
 
 def test_built(tmp_path: Path) -> None:

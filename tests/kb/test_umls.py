@@ -10,7 +10,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.filters import Filters
 from spacy_medlink.kb.readers import lines, read
-from spacy_medlink.kb.readers.umls import release_of, rrf, source_versions
+from spacy_medlink.kb.readers.umls import release_of, rrf
 from spacy_medlink.types import BadLine, Concept, Name, Record, Relation, Retired
 from tests.kb.umls_release import (
     BLOOD_PRESSURE,
@@ -138,13 +138,6 @@ class TestRelations:
         )  # fmt: skip
         assert [name.text for name in concepts[BRAND].names] == ["Inderal", "Inderal old"]
 
-    def test_trade_names_can_be_left_out(self, tmp_path):
-        from spacy_medlink.kb.readers import umls
-
-        concepts = umls.read(write_release(tmp_path), trade_names=False)
-        drug = next(concept for concept in concepts if concept.id == DRUG)
-        assert [name.text for name in drug.names] == ["Propranolol"]
-
     def test_half_a_hierarchy_is_refused(self, tmp_path):
         rows = [relation(BLOOD_PRESSURE, "CHD", HYPERTENSION, "isa")]
         with pytest.raises(MedlinkError, match="E152"):
@@ -171,10 +164,7 @@ def test_only_a_synonym_replaces_a_retired_id(tmp_path):
 
 
 def test_versions(tmp_path):
-    path = write_release(tmp_path)
-    assert release_of(path) == "2026AA"
-    assert source_versions(path)["MSHSPA"] == "MSHSPA_2026"
-    assert "OLD" not in source_versions(path)
+    assert release_of(write_release(tmp_path)) == "2026AA"
 
 
 class TestPlaces:
@@ -408,7 +398,7 @@ def test_rxnorm(tmp_path, place):
         relations=(Relation("tradename_of", "10", "RXNORM", True), Relation("isa", "11", "RXNORM")),
     )
     assert concepts["11"].codes == {"MESH": ("D1",)}
-    assert source_versions(tmp_path) == {"RXNORM": "RXNORM_20AA"}
+    assert release_of(tmp_path) == "2026AA"
 
 
 def test_a_bad_line_of_rxnorm(tmp_path):

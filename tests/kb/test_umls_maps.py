@@ -56,7 +56,7 @@ def test_codes_with_relation_source_and_note(tmp_path: Path) -> None:
     assert codes["MESH"] == ("D006973",)
     assert found[BLOOD_PRESSURE].maps == ()
     assert "ICD10CM" not in found[BLOOD_PRESSURE].codes
-    apart = read_apart("spacy_medlink.kb.readers.umls:read_here", path, None, trade_names=True)
+    apart = read_apart("spacy_medlink.kb.readers.umls:read_here", path, None)
     assert {one.id: one for one in apart if isinstance(one, Concept)} == found
     assert "MRMAP.RRF" in {file.name for file in files_of(path)}
     build_kb(tmp_path / "kb", read("umls", path))

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from spacy_medlink.util.locks import ForkSafeLock
-from spacy_medlink.util.lru import Lru
+from spacy_medlink.util.locks import ForkSafeLock, Lru
 from tests.children import SECONDS, in_child, started
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")

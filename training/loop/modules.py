@@ -7,9 +7,13 @@ from typing import Any
 import torch
 from transformers import AutoModel
 
-from spacy_medlink.encoders.adapters import adapter_parameters, adapter_reduction, add_adapters
+from spacy_medlink.encoders.adapters import (
+    adapter_parameters,
+    adapter_reduction,
+    add_adapters,
+    set_dropout,
+)
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.dropout import set_dropout
 from spacy_medlink.encoders.preparation import Preparation
 from spacy_medlink.errors import Errors
 from spacy_medlink.util.devices import attention_for, device_of, moved

@@ -5,8 +5,8 @@ from typing import Any
 
 import torch
 
-from spacy_medlink.encoders.native import has_native_bf16
 from spacy_medlink.errors import Errors
+from spacy_medlink.util.devices import has_native_bf16
 
 
 class Precision:

@@ -14,7 +14,7 @@ from ...linking.prepare import Document, Place
 from ...retrieval.concepts import MEMORY
 from ...text.normalisation import key
 from ...types import CodeMap, Mention
-from ...util.lru import Lru
+from ...util.locks import Lru
 from .terms import Term
 
 EXACT, BROADER, NARROWER, CLOSE, RELATED = "exact", "broader", "narrower", "close", "related"

@@ -20,11 +20,11 @@ def listwise(logits: torch.Tensor, right: Flags, nil: bool = False) -> torch.Ten
     nil (bool): "none of them" is one more class, with a logit of 0.
     """
     losses = []
-    for own, flags in _parts(logits, right):
+    for scores, flags in _parts(logits, right):
         if nil:
-            own = torch.cat([own, own.new_zeros(1)])
+            scores = torch.cat([scores, scores.new_zeros(1)])
             flags = torch.cat([flags, (~flags.any()).reshape(1)])
-        losses.append(own.logsumexp(0) - own[flags].logsumexp(0))
+        losses.append(scores.logsumexp(0) - scores[flags].logsumexp(0))
     return torch.stack(losses).mean()
 
 
@@ -36,8 +36,8 @@ def listwise_nil(logits: torch.Tensor, right: Flags) -> torch.Tensor:
 def binary(logits: torch.Tensor, right: Flags) -> torch.Tensor:
     """Binary cross-entropy of each candidate, right or wrong; all mentions weigh the same."""
     losses = [
-        torch.nn.functional.binary_cross_entropy_with_logits(own, flags.float())
-        for own, flags in _parts(logits, right)
+        torch.nn.functional.binary_cross_entropy_with_logits(scores, flags.float())
+        for scores, flags in _parts(logits, right)
     ]
     return torch.stack(losses).mean()
 
@@ -45,8 +45,8 @@ def binary(logits: torch.Tensor, right: Flags) -> torch.Tensor:
 def triplet(logits: torch.Tensor, right: Flags) -> torch.Tensor:
     """A right candidate should score more than each wrong one by a margin (ClinLinker)."""
     losses = []
-    for own, flags in _parts(logits, right):
-        differences = own[flags][:, None] - own[~flags][None, :]
+    for scores, flags in _parts(logits, right):
+        differences = scores[flags][:, None] - scores[~flags][None, :]
         losses.append(torch.relu(_MARGIN - differences).sum() / max(1, differences.numel()))
     return torch.stack(losses).mean()
 
@@ -77,6 +77,6 @@ LOSSES: dict[str, ListLoss] = {
 
 
 def _parts(logits: torch.Tensor, right: Flags) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    parts = torch.split(logits, [len(own) for own in right])
-    flags = [sent(own, logits.device) for own in right]
+    parts = torch.split(logits, [len(flags_of) for flags_of in right])
+    flags = [sent(flags_of, logits.device) for flags_of in right]
     return list(zip(parts, flags, strict=True))

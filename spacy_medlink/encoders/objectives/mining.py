@@ -37,8 +37,8 @@ class HardPairMiner:
             others = unit if ref_emb is None else torch.nn.functional.normalize(ref_emb.float())
             distance = torch.cdist(unit, others)
             same = labels[:, None] == (labels if ref_labels is None else ref_labels)[None]
-            own = torch.eye(*same.shape, dtype=torch.bool, device=labels.device)
-            positive = same & ~own
+            itself = torch.eye(*same.shape, dtype=torch.bool, device=labels.device)
+            positive = same & ~itself
             farthest = distance.masked_fill(~positive, -torch.inf).amax(dim=1, keepdim=True)
             nearest = distance.masked_fill(same, torch.inf).amin(dim=1, keepdim=True)
             keep_positive = positive & (nearest - distance <= self.margin)

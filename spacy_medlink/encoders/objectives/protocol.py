@@ -71,6 +71,6 @@ class Choice:
     settings: Settings
     needs: Needs = "pairs"
 
-    def with_settings(self, settings: Settings, *arguments: Any) -> Any:
+    def with_settings(self, settings: Settings, *arguments: object) -> Any:
         """Make the object; settings that are not given have their defaults."""
         return self.make(*arguments, **{**self.settings, **settings})

@@ -58,14 +58,14 @@ def batch_objective(
     return BatchChoice(loss, miner, loss_settings or {}, miner_settings or {})
 
 
-def _chosen(what: str, name: str, settings: Numbers, known: Mapping[str, Any]) -> Any:
-    _check(what, name, known)
+def _chosen(what: str, name: str, settings: Numbers, choices: Mapping[str, Any]) -> Any:
+    _check(what, name, choices)
     for setting in settings:
-        _check(f"setting of {name}", setting, known[name].settings)
-    return known[name].with_settings(settings)
+        _check(f"setting of {name}", setting, choices[name].settings)
+    return choices[name].with_settings(settings)
 
 
-def _check(what: str, name: str, known: Mapping[str, Any]) -> None:
-    if name not in known:
-        rule = f"must be one of {', '.join(known) or 'none'}"
+def _check(what: str, name: str, choices: Mapping[str, Any]) -> None:
+    if name not in choices:
+        rule = f"must be one of {', '.join(choices) or 'none'}"
         raise Errors.bad_setting(name=f"{what} of an objective", value=name, rule=rule)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 from ...errors import Errors
 from ...types import BadLines, Record
@@ -30,15 +30,24 @@ FORMATS = {
 }
 
 
-def get_reader(format: str) -> Reader:
-    """Get the reader of a format.
-
-    RAISES (MedlinkError): E108 for an unknown format.
-    """
+def module_of(format: str) -> ModuleType:
+    """Import the module of a format. RAISES (MedlinkError): E108 for an unknown format."""
     if format not in FORMATS:
         raise Errors.unknown_format(format=format, known=", ".join(sorted(FORMATS)))
-    reader: Reader = import_module(f".{FORMATS[format]}", __name__).read
+    return import_module(f".{FORMATS[format]}", __name__)
+
+
+def get_reader(format: str) -> Reader:
+    """Get the reader of a format. RAISES (MedlinkError): E108 for an unknown format."""
+    reader: Reader = module_of(format).read
     return reader
+
+
+def existing(path: Path) -> Path:
+    """Return the path of a source. RAISES (MedlinkError): E107 when there is none."""
+    if not path.exists():
+        raise Errors.source_missing(path=path)
+    return path
 
 
 def read(format: str, path: str | Path, bad_lines: BadLines = None) -> Iterator[Record]:
@@ -48,25 +57,21 @@ def read(format: str, path: str | Path, bad_lines: BadLines = None) -> Iterator[
     bad_lines (Optional[List[BadLine]]): collects bad lines; None makes the first one an error.
     RAISES (MedlinkError): E105 bad line, E107 no such source, E108 unknown format.
     """
-    reader, path = get_reader(format), Path(path)
-    if not path.exists():
-        raise Errors.source_missing(path=path)
-    return reader(path, bad_lines)
+    return get_reader(format)(existing(Path(path)), bad_lines)
 
 
 def read_numbered(
-    format: str, path: Path, bad_lines: BadLines = None, **options: Any
+    format: str, path: Path, bad_lines: BadLines = None, **options: object
 ) -> Iterator[tuple[int, Record]]:
     """Stream records with their line numbers; 0 if the line is unknown.
 
     A concept on several lines may come in as many records.
     RAISES (MedlinkError): as `read`.
     """
-    reader = get_reader(format)
-    if not path.exists():
-        raise Errors.source_missing(path=path)
-    numbered = getattr(import_module(f".{FORMATS[format]}", __name__), "numbered", None)
-    if numbered is None:
-        return ((0, record) for record in reader(path, bad_lines, **options))
-    found: Iterator[tuple[int, Record]] = numbered(path, bad_lines, **options)
-    return found
+    module = module_of(format)
+    if hasattr(module, "numbered"):
+        records: Iterator[tuple[int, Record]] = module.numbered(
+            existing(path), bad_lines, **options
+        )
+        return records
+    return ((0, record) for record in module.read(existing(path), bad_lines, **options))

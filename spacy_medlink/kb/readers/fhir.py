@@ -5,9 +5,8 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import NamedTuple, TypeVar
 
 from ...types import ISA, BadLines, Concept, Name, Record, Relation, Retired
 from ..code_systems import vocabulary_of
@@ -23,7 +22,7 @@ CREATE TABLE concept (
     system TEXT, data TEXT
 );
 CREATE TABLE property (
-    section INTEGER, kind TEXT, concept INTEGER, value TEXT, is_code INTEGER, system TEXT
+    section INTEGER, name TEXT, concept INTEGER, value TEXT, is_code INTEGER, system TEXT
 );
 CREATE TABLE above (section INTEGER, child TEXT, parent TEXT);
 """
@@ -34,19 +33,19 @@ _NESTED = (
 )
 _TOLD = (
     "INSERT INTO above SELECT property.section, {} FROM property JOIN concept"
-    " ON number = property.concept WHERE property.section = ? AND kind = ?"
+    " ON number = property.concept WHERE property.section = ? AND property.name = ?"
     " AND is_own(property.system, coalesce(nullif(concept.system, ''), ?)) ORDER BY property.rowid"
 )
 _INDICES = (
     "CREATE INDEX property_concept ON property (concept)",
-    "CREATE INDEX property_kind ON property (section, kind)",
+    "CREATE INDEX property_kind ON property (section, name)",
     "CREATE INDEX above_child ON above (section, child)",
 )
 _OUT = " AND code IN (SELECT code FROM concept WHERE section = ?)"
 _CONCEPTS = "SELECT number, section, code, system, data FROM concept ORDER BY number"
-_PROPERTIES = "SELECT kind, value, is_code, system FROM property WHERE concept = ? ORDER BY rowid"
+_PROPERTIES = "SELECT name, value, is_code, system FROM property WHERE concept = ? ORDER BY rowid"
 _PARENTS = "SELECT parent FROM above WHERE section = ? AND child = ? ORDER BY rowid"
-_KINDS = ("CodeSystem", "ValueSet", "Bundle")
+_RESOURCES = ("CodeSystem", "ValueSet", "Bundle")
 _FACTS = ("resourceType", "url", "name", "language", "supplements", "hierarchyMeaning")
 _OWN = ("code", "display", "definition", "designation", "property", "system", "inactive")
 _DEEPEST = 100  # levels of concepts in concepts
@@ -55,8 +54,15 @@ _GONE = frozenset({"retired", "inactive"})
 # The use of a designation, by the codes of SNOMED CT and of FHIR's own code system.
 _USES = {"900000000000003001": "FSN", "900000000000013009": "SY", "display": "PT", "": "SY"}
 _Part = TypeVar("_Part")
-_Property = tuple[str, str, bool, str]
-"""The name of a property, its value, whether that is a concept's code, and the code's system."""
+
+
+class _Property(NamedTuple):
+    """A property of a concept. is_code (bool): the value is a concept's code. system (str): its."""
+
+    name: str
+    value: str
+    is_code: bool = False
+    system: str = ""
 
 
 @dataclass
@@ -145,54 +151,53 @@ class _Spool:
         with JsonStream(self._path) as stream:
             top = _Resource()
             if stream.is_next("{"):
-                self._resource(stream, top, True)
+                self._resource(stream, top, is_top=True)
             else:
                 stream.skip()
             stream.finish()
-        if (kind := top.facts.get("resourceType", "")) not in _KINDS:
-            self._report(1, f"the resourceType {kind!r:.60}", " or ".join(_KINDS))
+        if (resource := top.facts.get("resourceType", "")) not in _RESOURCES:
+            self._report(1, f"the resourceType {resource!r:.60}", " or ".join(_RESOURCES))
         self._choose()
         self._hierarchy()
 
     def records(self, lang: str) -> Iterator[Record]:
         """Stream the concepts and retired ids that were read."""
         rows = self._db.execute("SELECT DISTINCT section, system FROM concept").fetchall()
-        found = [(self._sections[place], system) for place, system in rows]
-        systems = {system or section.system for section, system in found if section.counts}
-        several = len(systems) > 1
-        for number, place, code, system, data in self._db.execute(_CONCEPTS):
-            section = self._sections[place]
-            if section.counts:
-                own = system or section.system
-                vocabulary = vocabulary_of(own) or "FHIR"
-                prefix = f"{vocabulary}:" if several else ""
-                properties = self._properties(number, section.resource.meanings)
-                said = json.loads(data)
-                if said["inactive"] or any(_is_gone(kind, value) for kind, value, *_ in properties):
-                    yield Retired(prefix + code, "", "inactive")
-                    continue
-                names = _names(said, section.resource.facts.get("language") or lang, vocabulary)
-                above = ((kind, prefix + other) for kind, other in self._above(place, code))
-                related = [*above, *_related(properties, own, prefix)]
-                yield Concept(
-                    prefix + code, names[0].text if names else "", names,
-                    definition=said["definition"], codes={vocabulary: (code,)},
-                    parents=tuple(other for kind, other in related if kind == ISA),
-                    relations=tuple(Relation(kind, other, vocabulary) for kind, other in related),
-                )  # fmt: skip
-
-    def _properties(self, number: int, meanings: dict[str, str]) -> list[_Property]:
-        rows = self._db.execute(_PROPERTIES, (number,))
-        return [
-            (meanings.get(kind, kind), value, bool(is_code), system)
-            for kind, value, is_code, system in rows
-        ]
-
-    def _above(self, place: int, code: str) -> Iterator[tuple[str, str]]:
-        facts = self._sections[place].resource.facts
-        relation = "part_of" if facts.get("hierarchyMeaning") == "part-of" else ISA
-        rows = self._db.execute(_PARENTS, (place, code))
-        return ((relation, up) for up in dict.fromkeys(up for (up,) in rows) if up != code)
+        sections = [(self._sections[section], system) for section, system in rows]
+        systems = {system or section.system for section, system in sections if section.counts}
+        for row, nth, code, own_system, data in self._db.execute(_CONCEPTS):
+            section = self._sections[nth]
+            if not section.counts:
+                continue
+            header = section.resource.facts
+            system = own_system or section.system
+            vocabulary = vocabulary_of(system) or "FHIR"
+            prefix = f"{vocabulary}:" if len(systems) > 1 else ""
+            properties = [
+                _Property(section.resource.meanings.get(name, name), *rest)
+                for name, *rest in self._db.execute(_PROPERTIES, (row,))
+            ]
+            concept = json.loads(data)
+            if concept["inactive"] or any(map(_is_gone, properties)):
+                yield Retired(prefix + code, "", "inactive")
+                continue
+            texts = [(concept["display"], "", "PT")] if concept["display"] else []
+            names = tuple(
+                Name(text, _language(lang_of or header.get("language") or lang), vocabulary, tty)
+                for text, lang_of, tty in texts + concept["others"]
+            )
+            upward = "part_of" if header.get("hierarchyMeaning") == "part-of" else ISA
+            above = dict.fromkeys(up for (up,) in self._db.execute(_PARENTS, (nth, code)))
+            related = [
+                *((upward, prefix + up) for up in above if up != code),
+                *_related(properties, system, prefix),
+            ]
+            yield Concept(
+                prefix + code, names[0].text if names else "", names,
+                definition=concept["definition"], codes={vocabulary: (code,)},
+                parents=tuple(id for relation, id in related if relation == ISA),
+                relations=tuple(Relation(relation, id, vocabulary) for relation, id in related),
+            )  # fmt: skip
 
     def _resource(self, stream: JsonStream, resource: _Resource, is_top: bool = False) -> None:
         start = len(self._sections)
@@ -208,22 +213,19 @@ class _Spool:
             elif key == "expansion" and stream.is_next("{"):
                 self._expansion(stream, resource)
             elif key == "entry" and is_top and stream.is_next("["):
-                self._entries(stream)
+                for _ in stream.elements():
+                    for part in stream.items():
+                        if part == "resource" and stream.is_next("{"):
+                            self._resource(stream, _Resource())
+                        else:
+                            stream.skip()
             else:
                 stream.skip()
-        facts = resource.facts
-        extended = facts.get("supplements", "").partition("|")[0]
+        header = resource.facts
+        extended = header.get("supplements", "").partition("|")[0]
         for section in self._sections[start:]:
             if section.resource is resource and section.part == "concept":
-                section.system = extended or facts.get("url") or facts.get("name", "")
-
-    def _entries(self, stream: JsonStream) -> None:
-        for _ in stream.elements():
-            for key in stream.items():
-                if key == "resource" and stream.is_next("{"):
-                    self._resource(stream, _Resource())
-                else:
-                    stream.skip()
+                section.system = extended or header.get("url") or header.get("name", "")
 
     def _compose(self, stream: JsonStream, resource: _Resource) -> None:
         for key in stream.items():
@@ -231,11 +233,11 @@ class _Spool:
                 stream.skip()
                 continue
             for line in stream.elements():
-                place, is_listed = self._new_section(resource, key, line), False
-                section = self._sections[place]
+                nth, is_listed = self._new_section(resource, key, line), False
+                section = self._sections[nth]
                 for part in stream.items():
                     if part == "concept" and stream.is_next("["):
-                        self._concepts(stream, place, part)
+                        self._concepts(stream, nth, part)
                         is_listed = True
                     elif part == "system":
                         section.system = _plain(stream.value())
@@ -250,29 +252,29 @@ class _Spool:
 
     def _expansion(self, stream: JsonStream, resource: _Resource) -> None:
         resource.expanded = True
-        place = self._new_section(resource, "expansion", stream.line)
+        nth = self._new_section(resource, "expansion", stream.line)
         before, total = self._count, None
         for key in stream.items():
             if key == "contains" and stream.is_next("["):
-                self._concepts(stream, place, key)
+                self._concepts(stream, nth, key)
             elif key == "total":
                 total = stream.value()
             else:
                 stream.skip()
         count = self._count - before
         if isinstance(total, int) and count < total:
-            self._sections[place].by.append(f"{count:,} of {total:,} codes")
+            self._sections[nth].by.append(f"{count:,} of {total:,} codes")
 
     def _choose(self) -> None:
         """Remove what value sets exclude, and report what they do not list."""
-        held = {one.system for one in self._sections if one.part == "concept"}
-        urls = {one.resource.facts.get("url") for one in self._sections if one.part == "include"}
-        for place, section in enumerate(self._sections):
+        held = {each.system for each in self._sections if each.part == "concept"}
+        urls = {each.resource.facts.get("url") for each in self._sections if each.part == "include"}
+        for nth, section in enumerate(self._sections):
             if section.part == "exclude" and section.counts:
-                self._exclude(place, section)
+                self._exclude(nth, section)
                 is_whole = section.by in ([], ["system"])
             else:
-                sets = {one.partition("|")[0] for one in section.sets}
+                sets = {address.partition("|")[0] for address in section.sets}
                 is_here = sets <= urls if sets else section.system in held
                 is_whole = not section.by or (section.part == "include" and is_here)
             if section.counts and not is_whole:
@@ -282,67 +284,87 @@ class _Spool:
                 expected = "all codes: let a terminology server $expand the value set"
                 self._report(section.line, problem, expected)
 
-    def _exclude(self, place: int, section: _Section) -> None:
+    def _exclude(self, nth: int, section: _Section) -> None:
         listed = "" if "system" in section.by else _OUT
-        for other, own in enumerate(self._sections):
-            fits = own.resource is section.resource and own.system == section.system
-            if fits and own.part == "include":
-                values = (other, place) if listed else (other,)
+        for other, included in enumerate(self._sections):
+            fits = included.resource is section.resource and included.system == section.system
+            if fits and included.part == "include":
+                values = (other, nth) if listed else (other,)
                 self._db.execute("DELETE FROM concept WHERE section = ?" + listed, values)
-        self._db.execute("DELETE FROM concept WHERE section = ?", (place,))
+        self._db.execute("DELETE FROM concept WHERE section = ?", (nth,))
 
     def _concepts(
-        self, stream: JsonStream, place: int, nested: str, parent: int = 0, depth: int = 0
+        self, stream: JsonStream, nth: int, nested: str, parent: int = 0, depth: int = 0
     ) -> None:
         if depth > _DEEPEST:
             raise stream.error("concepts in concepts without end", f"{_DEEPEST} levels at most")
         for line in stream.elements():
             self._count += 1
-            number, data = self._count, dict[str, Any]()
+            row, data = self._count, dict[str, object]()
             if not stream.is_next("{"):
                 stream.skip()
                 self._report(line, "a concept that is not an object", 'an object with "code"')
                 continue
             for key in stream.items():
                 if key == nested and stream.is_next("["):
-                    self._concepts(stream, place, nested, number, depth + 1)
+                    self._concepts(stream, nth, nested, row, depth + 1)
                 elif key in _OWN:
                     data[key] = stream.value()
                 else:
                     stream.skip()
-            try:
-                self._store(number, place, parent, line, data)
-            except FieldError as error:
-                self._report(line, error.problem, error.expected)
+            # An entry of an expansion without a code only groups other entries.
+            if "code" in data or self._sections[nth].part != "expansion":
+                try:
+                    self._store(row, nth, parent, line, data)
+                except FieldError as error:
+                    self._report(line, error.problem, error.expected)
 
-    def _store(self, number: int, place: int, parent: int, line: int, data: dict[str, Any]) -> None:
-        # An entry of an expansion without a code only groups other entries.
-        if "code" not in data and self._sections[place].part == "expansion":
-            return
+    def _store(
+        self, concept_row: int, nth: int, parent: int, line: int, data: dict[str, object]
+    ) -> None:
         code = identifier(_text(data, "code"), "code")
-        display = self._part(line, lambda: _text(data, "display").strip(), "")
-        definition = self._part(line, lambda: _text(data, "definition"), "")
-        others = self._parts(line, data, "designation", _designation)
+        concept = {
+            "display": self._part(line, lambda: _text(data, "display").strip(), ""),
+            "definition": self._part(line, lambda: _text(data, "definition"), ""),
+            "others": self._parts(line, data, "designation", _designation),
+            "inactive": data.get("inactive") is True,
+        }
         properties = self._parts(line, data, "property", _property)
-        said = {"display": display, "definition": definition, "others": others,
-                "inactive": data.get("inactive") is True}  # fmt: skip
-        row = (number, place, parent, line, code, _plain(data.get("system")), json.dumps(said))
-        self._db.execute("INSERT INTO concept VALUES (?,?,?,?,?,?,?)", row)
-        self._db.executemany(
-            "INSERT INTO property VALUES (?,?,?,?,?,?)",
-            [(place, kind, number, value, *rest) for kind, value, *rest in properties if value],
+        row = (
+            concept_row,
+            nth,
+            parent,
+            line,
+            code,
+            _plain(data.get("system")),
+            json.dumps(concept),
         )
+        self._db.execute("INSERT INTO concept VALUES (?,?,?,?,?,?,?)", row)
+        rows = [(nth, name, concept_row, *rest) for name, *rest in properties if rest[0]]
+        self._db.executemany("INSERT INTO property VALUES (?,?,?,?,?,?)", rows)
 
     def _parts(
-        self, line: int, data: dict[str, Any], name: str, read: Callable[[dict[str, Any]], _Part]
+        self,
+        line: int,
+        data: dict[str, object],
+        name: str,
+        read: Callable[[dict[str, object]], _Part],
     ) -> list[_Part]:
         """Read the parts of a concept that can be read, and report the others."""
-        none: list[dict[str, Any]] = []
-        given = self._part(line, lambda: _objects(data, name), none)
-        found = (self._part(line, partial(read, one), None) for one in given)
-        return [one for one in found if one is not None]
+        parts: list[_Part] = []
+        given = data.get(name) or []
+        if not isinstance(given, list) or not all(isinstance(part, dict) for part in given):
+            problem = f'"{name}" is not a list of objects'
+            self._report(line, problem, f'"{name}" as FHIR has it')
+            return parts
+        for part in given:
+            try:
+                parts.append(read(part))
+            except FieldError as error:
+                self._report(line, error.problem, error.expected)
+        return parts
 
-    def _part(self, line: int, read: Callable[[], _Part], other: _Part) -> _Part:
+    def _part(self, line: int, read: Callable[[], str], other: str) -> str:
         try:
             return read()
         except FieldError as error:
@@ -353,14 +375,14 @@ class _Spool:
         self._db.create_function("is_own", 2, _is_own, deterministic=True)
         for index in _INDICES:
             self._db.execute(index)
-        for place, section in enumerate(self._sections):
+        for nth, section in enumerate(self._sections):
             if section.part != "expansion":  # nesting in an expansion is for display only
-                self._db.execute(_NESTED, (place,))
+                self._db.execute(_NESTED, (nth,))
             meanings = {"parent": "parent", "child": "child", **section.resource.meanings}
-            for kind, meaning in meanings.items():
+            for name, meaning in meanings.items():
                 if meaning in ("parent", "child"):
                     pair = "code, value" if meaning == "parent" else "value, code"
-                    self._db.execute(_TOLD.format(pair), (place, kind, section.system))
+                    self._db.execute(_TOLD.format(pair), (nth, name, section.system))
 
     def _new_section(self, resource: _Resource, part: str, line: int) -> int:
         self._sections.append(_Section(resource, part, line))
@@ -370,75 +392,69 @@ class _Spool:
         report(self._path, line, problem, expected, self._bad_lines)
 
 
-def _names(said: dict[str, Any], lang: str, source: str) -> tuple[Name, ...]:
-    names = [(said["display"], "", "PT")] if said["display"] else []
-    return tuple(
-        Name(text, _language(own or lang), source, tty) for text, own, tty in names + said["others"]
-    )
-
-
-def _designation(one: dict[str, Any]) -> tuple[str, str, str]:
-    text = _text(one, "value").strip()
+def _designation(data: dict[str, object]) -> tuple[str, str, str]:
+    text = _text(data, "value").strip()
     if not text:
         raise FieldError("an empty designation", 'a designation with "value"')
-    use = one.get("use")
+    use = data.get("use")
     code = _text(use, "code").strip() if isinstance(use, dict) else ""
-    return text, _text(one, "language"), _USES.get(code, code)
+    return text, _text(data, "language"), _USES.get(code, code)
 
 
-def _property(one: dict[str, Any]) -> _Property:
-    kind = identifier(_text(one, "code"), "code of a property")
-    coding = one.get("valueCoding")
-    if "valueCode" in one or isinstance(coding, dict):
-        given = coding if isinstance(coding, dict) else {"code": one["valueCode"]}
-        value = _text(given, "code").strip()
-        return kind, value, bool(value), _plain(given.get("system"))
-    return kind, "true" if one.get("valueBoolean") is True else "", False, ""
+def _property(data: dict[str, object]) -> _Property:
+    name = identifier(_text(data, "code"), "code of a property")
+    coding = data.get("valueCoding")
+    if "valueCode" in data or isinstance(coding, dict):
+        given = coding if isinstance(coding, dict) else {"code": data["valueCode"]}
+        code = _text(given, "code").strip()
+        return _Property(name, code, bool(code), _plain(given.get("system")))
+    return _Property(name, "true" if data.get("valueBoolean") is True else "")
 
 
-def _meanings(declared: Any) -> dict[str, str]:
+def _meanings(declared: object) -> dict[str, str]:
     """Map a code system's own properties to the FHIR properties that they stand for."""
-    found = declared if isinstance(declared, list) else []
     return {
-        str(one.get("code")): _plain(one["uri"]).removeprefix(_MEANINGS)
-        for one in found
-        if isinstance(one, dict) and _plain(one.get("uri")).startswith(_MEANINGS)
+        str(each.get("code")): _plain(each["uri"]).removeprefix(_MEANINGS)
+        for each in (declared if isinstance(declared, list) else [])
+        if isinstance(each, dict) and _plain(each.get("uri")).startswith(_MEANINGS)
     }
 
 
-def _is_gone(kind: str, value: str) -> bool:
-    return (kind, value) == ("inactive", "true") or (kind == "status" and value in _GONE)
+def _is_gone(property: _Property) -> bool:
+    is_inactive = property[:2] == ("inactive", "true")
+    return is_inactive or (property.name == "status" and property.value in _GONE)
 
 
-def _related(properties: list[_Property], own: str, prefix: str) -> Iterator[tuple[str, str]]:
+def _related(
+    properties: list[_Property], own_system: str, prefix: str
+) -> Iterator[tuple[str, str]]:
     """List the ids that properties lead to, without those of the hierarchy.
 
-    own, prefix (str): the concept's code system, and what stands before codes of it.
+    own_system, prefix (str): the concept's code system, and what stands before codes of it.
     """
-    return (
-        (kind, (prefix if _is_own(system, own) else f"{vocabulary_of(system)}:") + value)
-        for kind, value, is_code, system in properties
-        if is_code and kind not in ("parent", "child", "status")
-    )
+    for name, code, is_code, system in properties:
+        if is_code and name not in ("parent", "child", "status"):
+            before = prefix if _is_own(system, own_system) else f"{vocabulary_of(system)}:"
+            yield name, before + code
 
 
-def _is_own(system: str, own: str) -> bool:
+def _is_own(system: str, own_system: str) -> bool:
     """Tell whether a code is of a concept's own code system, which may have no address."""
-    if system in ("", own) or ":" not in own:
+    if system in ("", own_system) or ":" not in own_system:
         return True
-    return vocabulary_of(system) == vocabulary_of(own)
+    return vocabulary_of(system) == vocabulary_of(own_system)
 
 
 def _language(code: str) -> str:
     return iso_639_1(re.split("[-_]", code.strip())[0])
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     """Return a value that is a text to be used as a name; "" for any other value."""
     return value.strip() if isinstance(value, str) and value.isprintable() else ""
 
 
-def _text(data: dict[str, Any], name: str) -> str:
+def _text(data: dict[str, object], name: str) -> str:
     value = data.get(name)
     if value is None:
         return ""
@@ -446,10 +462,3 @@ def _text(data: dict[str, Any], name: str) -> str:
         raise FieldError(f'"{name}" is not a string', f'"{name}" as text')
     storable(value)
     return value
-
-
-def _objects(data: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    found = data.get(name) or []
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise FieldError(f'"{name}" is not a list of objects', f'"{name}" as FHIR has it')
-    return found

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ...types import BadLines, Record, Retired
 from .lines import report
@@ -120,7 +120,7 @@ def without_blank_names(
     return replace(record, names=tuple(name for name in record.names if name.text.strip()))
 
 
-def storable(value: Any) -> None:
+def storable(value: object) -> None:
     """Check the strings of decoded JSON, whose escapes can make characters that are not allowed.
 
     RAISES (FieldError): for half of a surrogate pair, and for NUL.

@@ -38,26 +38,26 @@ def read(
     """
     columns = _columns(path)
     pieces = tabular.numbered(path, bad_lines, columns=columns, delimiter="\t", lang=lang)
-    for _, group in groupby((one for _, one in pieces), key=lambda one: one.id):
-        entries = [_entry(one, source, tabular.MAIN in columns) for one in group]
-        yield unite(sorted(entries, key=lambda one: one.names[0].tty != "PT"))
+    for _, group in groupby((piece for _, piece in pieces), key=lambda piece: piece.id):
+        entries = [_entry(piece, source, tabular.MAIN in columns) for piece in group]
+        yield unite(sorted(entries, key=lambda piece: piece.names[0].tty != "PT"))
 
 
 def _columns(path: Path) -> dict[str, str | int]:
     first = next(read_table(path, [], "\t"), (0, []))[1]
     headers = {cell.strip().lower(): cell.strip() for cell in first}
-    found: dict[str, str | int] = {
+    columns: dict[str, str | int] = {
         field: headers[name]
         for field, names in _HEADERS.items() for name in names if name in headers
     }  # fmt: skip
-    if {"id", "name"} <= found.keys():
-        return found
-    if first and (len(first) != len(_BARE) or found):
+    if {"id", "name"} <= columns.keys():
+        return columns
+    if first and (len(first) != len(_BARE) or columns):
         raise Errors.no_column(path=path, column="'code'", found=", ".join(first)[:500])
     return _BARE
 
 
 def _entry(concept: Concept, source: str, has_main: bool) -> Concept:
-    own = source or ("ICDO3" if "/" in concept.id else "SNOMEDCT")
+    vocabulary = source or ("ICDO3" if "/" in concept.id else "SNOMEDCT")
     tty = concept.names[0].tty if has_main else "SY"
-    return replace(concept, names=(concept.names[0]._replace(source=own, tty=tty),))
+    return replace(concept, names=(concept.names[0]._replace(source=vocabulary, tty=tty),))

@@ -37,10 +37,10 @@ class Edition(NamedTuple):
 
     def dotted(self, code: str) -> str:
         """Put the dot back where a code lacks it."""
-        place = self.dot + (self.vocabulary == "ICD9CM" and code.startswith("E"))
-        if not self.dot or len(code) <= place or not self.pattern.fullmatch(code) or "." in code:
+        cut = self.dot + (self.vocabulary == "ICD9CM" and code.startswith("E"))
+        if not self.dot or len(code) <= cut or not self.pattern.fullmatch(code) or "." in code:
             return code
-        return f"{code[:place]}.{code[place:]}"
+        return f"{code[:cut]}.{code[cut:]}"
 
 
 def _edition(vocabulary: str, pattern: str, dot: int = 0) -> Edition:
@@ -84,26 +84,26 @@ _CALLED = {
 
 
 def edition_of(
-    path: Path, codes: Collection[str], known: Collection[Edition], vocabulary: str = ""
+    path: Path, codes: Collection[str], editions: Collection[Edition], vocabulary: str = ""
 ) -> Edition:
     """Find the edition of a list: by the vocabulary, else by its name if that fits, else by codes.
 
-    path (Path): the list. codes (Collection[str]): its codes. known (Collection[Edition]): the
+    path (Path): the list. codes (Collection[str]): its codes. editions (Collection[Edition]): the
         editions that its layout can have. vocabulary (str): what the codes are of; codes of an
         unknown one have no dots.
     RAISES (MedlinkError): E133 where several editions fit, or none.
     """
     if vocabulary:
-        found = _called(vocabulary) or _edition(vocabulary, "(?!)")
-        return found._replace(vocabulary=vocabulary)
+        edition = _called(vocabulary) or _edition(vocabulary, "(?!)")
+        return edition._replace(vocabulary=vocabulary)
     by_name = _called(path.name)
     if by_name is not None and _share(by_name, codes) >= _ENOUGH:
         return by_name
-    shares = {one: _share(one, codes) for one in known}
+    shares = {edition: _share(edition, codes) for edition in editions}
     best = max(shares.values())
-    fitting = [one for one, share in shares.items() if share == best >= _ENOUGH]
+    fitting = [edition for edition, share in shares.items() if share == best >= _ENOUGH]
     if len(fitting) != 1:
-        likely = ", ".join(one.vocabulary for one in fitting) or "none that is known"
+        likely = ", ".join(edition.vocabulary for edition in fitting) or "none that is known"
         examples = ", ".join(sorted(codes, key=len)[-3:])
         raise Errors.unknown_edition(path=path, value=examples, likely=likely)
     return fitting[0]
@@ -165,13 +165,13 @@ def read(
     if lines and lines[0].lstrip()[:1] in ("{", "["):
         yield from read_entities(path, bad_lines, lang, source or ICD11.vocabulary)
         return
-    entries, known = _layout(lines)
+    entries, editions = _layout(lines)
     if entries is _table and is_tabulation(next(read_table(path, []), (0, []))[1]):
         rows = read_table(path, bad_lines)
         yield from read_tabulation(path, rows, bad_lines, lang, source or ICD11.vocabulary)
         return
     codes = {entry.code for entry in entries(path, [], [])}
-    edition = edition_of(path, codes, known, source) if codes else ICD10
+    edition = edition_of(path, codes, editions, source) if codes else ICD10
     western: list[int] = []
     yield from united(_concepts(entries(path, bad_lines, western), edition, lang or "en"))
     if western:
@@ -215,8 +215,8 @@ def _order_file(path: Path, bad_lines: BadLines, western: list[int]) -> Iterator
             raise FieldError("not a line of an order file", expected)
         short, long = line[16:76].strip(), line[77:].strip()
         name = surface(long or short, "description")
-        kind = "code" if line[14] == "1" else "category"
-        return _Entry(identifier(line[6:13], "code"), name, short, kind)
+        level = "code" if line[14] == "1" else "category"
+        return _Entry(identifier(line[6:13], "code"), name, short, level)
 
     rows = sound(path, filled_lines(path, bad_lines, western), entry, bad_lines)
     return (row for _, row in rows)
@@ -240,7 +240,7 @@ def _table(path: Path, bad_lines: BadLines, _: list[int]) -> Iterator[_Entry]:
         return
     width = len(first[1])
     headers = [header.strip().lower() for header in first[1]]
-    code, name, kind = (_place(headers, known) for known in (_CODES, _NAMES, _KINDS))
+    code, name, level = (_place(headers, usual) for usual in (_CODES, _NAMES, _KINDS))
     name = name if name is not None else (0 if code == 1 else 1)
     data = chain([first], rows) if code is None else rows
     if width < 2 or (code is None and width > 2):
@@ -249,7 +249,7 @@ def _table(path: Path, bad_lines: BadLines, _: list[int]) -> Iterator[_Entry]:
     def entry(cells: list[str]) -> _Entry | None:
         if len(cells) != width:
             raise FieldError(f"{len(cells)} columns", f"{width} columns as in the first line")
-        struct = "" if kind is None else cell(cells[kind]).lower()
+        struct = "" if level is None else cell(cells[level]).lower()
         if struct in _REMARKS:
             return None
         # In the topography, levels are numbers; rows of other kinds are inclusions.
@@ -260,7 +260,7 @@ def _table(path: Path, bad_lines: BadLines, _: list[int]) -> Iterator[_Entry]:
     yield from (row for _, row in sound(path, data, entry, bad_lines))
 
 
-def _place(headers: list[str], known: tuple[str, ...]) -> int | None:
-    whole = next((headers.index(header) for header in known if header in headers), None)
-    last = (place for place, header in enumerate(headers) if header.split(" ")[-1] in known)
+def _place(headers: list[str], usual: tuple[str, ...]) -> int | None:
+    whole = next((headers.index(header) for header in usual if header in headers), None)
+    last = (column for column, header in enumerate(headers) if header.split(" ")[-1] in usual)
     return next(last, None) if whole is None else whole  # "diagnosis code"

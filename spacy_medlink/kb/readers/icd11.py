@@ -19,7 +19,7 @@ _FURTHER = ("synonym", "inclusion", "indexTerm")
 
 def is_tabulation(header: Sequence[str]) -> bool:
     """Tell whether a table is the WHO's tabulation, by its first row."""
-    return set(_COLUMNS[:3]) <= {one.strip().lower() for one in header}
+    return set(_COLUMNS[:3]) <= {cell.strip().lower() for cell in header}
 
 
 def read_tabulation(
@@ -30,16 +30,16 @@ def read_tabulation(
     What has no code has the number of its chapter or block as id.
     """
     _, first = next(rows)
-    headers = [one.strip().lower() for one in first]
+    headers = [title.strip().lower() for title in first]
     places = {name: headers.index(name) for name in _COLUMNS if name in headers}
     match = _LANGUAGE.search(path.name)
     lang = lang or (match[1] if match else "en")
     above: list[str] = []
-    for number, cells in rows:
+    for line, cells in rows:
         try:
             if len(cells) != len(headers):
                 raise FieldError(f"{len(cells)} columns", f"{len(headers)} columns as in line 1")
-            row = {name: cell(cells[place]) for name, place in places.items()}
+            row = {name: cell(cells[column]) for name, column in places.items()}
             dashes = _DASHES.match(row["title"])
             depth = dashes[0].count("-") if dashes else 0
             name = surface(row["title"][dashes.end() if dashes else 0 :], "title")
@@ -47,7 +47,7 @@ def read_tabulation(
             given = row.get("chapterno" if is_chapter else "blockid", "")
             id = identifier(row["code"] or given, "code")
         except FieldError as error:
-            report(path, number, error.problem, error.expected, bad_lines)
+            report(path, line, error.problem, error.expected, bad_lines)
             continue
         above[depth:] = [id]
         names = (Name(name, lang, source, "PT"),)
@@ -60,23 +60,23 @@ def read_entities(path: Path, bad_lines: BadLines, lang: str, source: str) -> It
     The id is the code; a block has its own, and an entity of the foundation the end of its address.
     Synonyms, inclusions and terms of the index are further names.
     """
-    ids = {str(one["@id"]): _id(one) for _, one in _entities(path)}
-    for line, one in _entities(path):
+    ids = {str(entity["@id"]): _id(entity) for _, entity in _entities(path)}
+    for line, entity in _entities(path):
         try:
-            titles = _names(one.get("title"), lang, source, "PT")
-            full = _names(one.get("fullySpecifiedName"), lang, source, "FSN")
+            titles = _names(entity.get("title"), lang, source, "PT")
+            full = _names(entity.get("fullySpecifiedName"), lang, source, "FSN")
             further = [
                 name
-                for key in _FURTHER for item in _list(one.get(key)) if isinstance(item, dict)
+                for key in _FURTHER for item in _list(entity.get(key)) if isinstance(item, dict)
                 for name in _names(item.get("label"), lang, source, "SY")
             ]  # fmt: skip
             if not titles:
                 raise FieldError("an entity without a title", 'a "title" with "@value"')
-            above = [ids[up] for up in map(str, _list(one.get("parent"))) if up in ids]
-            definition = _names(one.get("definition"), lang, source, "")
+            above = [ids[up] for up in map(str, _list(entity.get("parent"))) if up in ids]
+            definition = _names(entity.get("definition"), lang, source, "")
             yield _concept(
-                identifier(_id(one), "code"), (*titles, *full, *further),
-                str(one.get("classKind") or ""), definition[0].text if definition else "", above,
+                identifier(_id(entity), "code"), (*titles, *full, *further),
+                str(entity.get("classKind") or ""), definition[0].text if definition else "", above,
                 source,
             )  # fmt: skip
         except FieldError as error:
@@ -84,10 +84,15 @@ def read_entities(path: Path, bad_lines: BadLines, lang: str, source: str) -> It
 
 
 def _concept(
-    id: str, names: tuple[Name, ...], kind: str, definition: str, above: list[str], source: str
+    id: str,
+    names: tuple[Name, ...],
+    class_kind: str,
+    definition: str,
+    above: list[str],
+    source: str,
 ) -> Concept:
     return Concept(
-        id, names[0].text, names, (kind,) if kind else (), definition, {source: (id,)},
+        id, names[0].text, names, (class_kind,) if class_kind else (), definition, {source: (id,)},
         tuple(above), tuple(Relation(ISA, up, source) for up in above),
     )  # fmt: skip
 
@@ -97,37 +102,39 @@ def _entities(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         while not stream.is_next(""):
             if stream.is_next("["):
                 yield from (
-                    (line, one) for line in stream.elements() for one in _in(stream.value())
+                    (line, entity) for line in stream.elements() for entity in _in(stream.value())
                 )
             else:
                 line = stream.line
-                yield from ((line, one) for one in _in(stream.value()))
+                yield from ((line, entity) for entity in _in(stream.value()))
 
 
-def _in(value: Any) -> Iterator[dict[str, Any]]:
+def _in(value: object) -> Iterator[dict[str, Any]]:
     """Stream the entities that a value is or holds, at most in a list of an object."""
     held = value.values() if isinstance(value, dict) else ()
-    inner = (one for many in held for one in (many if isinstance(many, list) else [many]))
+    inner = (
+        inner_value for many in held for inner_value in (many if isinstance(many, list) else [many])
+    )
     yield from filter(_is_entity, [value] if _is_entity(value) else inner)
 
 
-def _is_entity(value: Any) -> bool:
+def _is_entity(value: object) -> bool:
     return isinstance(value, dict) and "@id" in value and "title" in value
 
 
 def _id(entity: dict[str, Any]) -> str:
-    number = str(entity["@id"]).rstrip("/").rpartition("/")[2]
-    return str(entity.get("code") or entity.get("blockId") or number)
+    last_part = str(entity["@id"]).rstrip("/").rpartition("/")[2]
+    return str(entity.get("code") or entity.get("blockId") or last_part)
 
 
-def _names(said: Any, lang: str, source: str, tty: str) -> list[Name]:
+def _names(labels: object, lang: str, source: str, tty: str) -> list[Name]:
     """List texts with their languages: {"@language": "en", "@value": "Cholera"}, or several."""
     return [
-        Name(text, str(one.get("@language") or lang or "en"), source, tty)
-        for one in _list(said) if isinstance(one, dict)
-        and isinstance(text := one.get("@value"), str) and (text := text.strip())
+        Name(text, str(label.get("@language") or lang or "en"), source, tty)
+        for label in _list(labels) if isinstance(label, dict)
+        and isinstance(text := label.get("@value"), str) and (text := text.strip())
     ]  # fmt: skip
 
 
-def _list(value: Any) -> list[Any]:
+def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else [] if value is None else [value]

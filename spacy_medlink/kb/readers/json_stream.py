@@ -115,9 +115,9 @@ class JsonStream:
             self._take(",")
 
     def _take(self, character: str) -> None:
-        found = self._peek()
-        if found != character:
-            what = repr(found) if found else "the end of the file"
+        next_character = self._peek()
+        if next_character != character:
+            what = repr(next_character) if next_character else "the end of the file"
             raise self.error(what, f"{character!r} as in JSON")
         self._at += 1
 

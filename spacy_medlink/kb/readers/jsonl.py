@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from ...types import ISA, BadLines, Concept, Name, Record, Relation, Retired
 from ...util.json_text import read_json
@@ -43,19 +42,19 @@ def _is_list(path: Path) -> bool:
         return stream.is_next("[")
 
 
-def _elements(path: Path) -> Iterator[tuple[int, Any]]:
+def _elements(path: Path) -> Iterator[tuple[int, object]]:
     with JsonStream(path) as stream:
         for line in stream.elements():
             yield line, stream.value()
         stream.finish()
 
 
-def _checked(data: Any) -> Record:
+def _checked(data: object) -> Record:
     storable(data)
     return _record(data)
 
 
-def _record(data: Any) -> Record:
+def _record(data: object) -> Record:
     if not isinstance(data, dict):
         raise _bad("not an object")
     id = identifier(_string(data, "concept_id"), '"concept_id"')
@@ -71,7 +70,7 @@ def _record(data: Any) -> Record:
     if not preferred.strip():
         raise _bad('neither "canonical_name" nor any name')
     relations = tuple(_relations(data))
-    above = (one.id for one in relations if one.relation == ISA)
+    above = (relation.id for relation in relations if relation.relation == ISA)
     return Concept(
         id=id,
         name=preferred,
@@ -95,7 +94,7 @@ def _of_line(line: str) -> Record:
     return _record(data)
 
 
-def _names(data: dict[str, Any]) -> Iterator[Name]:
+def _names(data: dict[str, object]) -> Iterator[Name]:
     for entry in _list(data, "names"):
         if isinstance(entry, str):
             yield Name(entry)
@@ -106,7 +105,7 @@ def _names(data: dict[str, Any]) -> Iterator[Name]:
             raise _bad('an entry of "names" is neither a string nor an object with "name"')
 
 
-def _relations(data: dict[str, Any]) -> Iterator[Relation]:
+def _relations(data: dict[str, object]) -> Iterator[Relation]:
     for entry in _list(data, "relations"):
         if not isinstance(entry, dict):
             raise _bad('an entry of "relations" is not an object with "relation" and "id"')
@@ -114,14 +113,14 @@ def _relations(data: dict[str, Any]) -> Iterator[Relation]:
         yield Relation(relation, id, _string(entry, "source"))
 
 
-def _codes(data: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+def _codes(data: dict[str, object]) -> dict[str, tuple[str, ...]]:
     codes = data.get("codes") or {}
     if not isinstance(codes, dict):
         raise _bad('"codes" is not an object')
     return {vocabulary: _strings(codes, vocabulary) for vocabulary in codes}
 
 
-def _string(data: dict[str, Any], field: str) -> str:
+def _string(data: dict[str, object], field: str) -> str:
     value = data.get(field)
     if value is None:
         return ""
@@ -130,7 +129,7 @@ def _string(data: dict[str, Any], field: str) -> str:
     return value
 
 
-def _list(data: dict[str, Any], field: str) -> list[Any]:
+def _list(data: dict[str, object], field: str) -> list[object]:
     value = data.get(field)
     if value is None:
         return []
@@ -139,11 +138,12 @@ def _list(data: dict[str, Any], field: str) -> list[Any]:
     return value
 
 
-def _strings(data: dict[str, Any], field: str) -> tuple[str, ...]:
+def _strings(data: dict[str, object], field: str) -> tuple[str, ...]:
     values = _list(data, field)
-    if not all(isinstance(value, str) for value in values):
+    texts = tuple(value for value in values if isinstance(value, str))
+    if len(texts) < len(values):
         raise _bad(f'"{field}" holds something other than strings')
-    return tuple(values)
+    return texts
 
 
 def _bad(problem: str) -> FieldError:

@@ -36,30 +36,30 @@ def numbered_lines(
         of more than LONGEST bytes.
     """
     with open_source(path) as opened:
-        file, number = _as_utf8(opened), 0
+        file, line_number = _as_utf8(opened), 0
         end = line_end(file)
-        while block := _block(file, path, number, end):
+        while block := _block(file, path, line_number, end):
             block = block.replace(b"\r", b"\n") if end == b"\r" else block
             block = block.removesuffix(b"\n")
-            if number == 0:
+            if line_number == 0:
                 block = block.removeprefix(b"\xef\xbb\xbf")
             # Most blocks have no bad line, so a block is first checked and split as a whole.
             text = _decoded(block)
             if text is not None:
                 for line in text.split("\n"):
-                    number += 1
-                    yield number, line.rstrip("\r")
+                    line_number += 1
+                    yield line_number, line.rstrip("\r")
                 continue
             for raw in block.split(b"\n"):
-                number += 1
+                line_number += 1
                 problem = _problem(raw)
                 if problem and western is not None and b"\0" not in raw:
-                    western.append(number)
-                    yield number, raw.decode("cp1252", "replace").rstrip("\r")
+                    western.append(line_number)
+                    yield line_number, raw.decode("cp1252", "replace").rstrip("\r")
                 elif problem:
-                    report(path, number, problem, "UTF-8 text", bad_lines)
+                    report(path, line_number, problem, "UTF-8 text", bad_lines)
                 else:
-                    yield number, raw.decode().rstrip("\r")
+                    yield line_number, raw.decode().rstrip("\r")
 
 
 def filled_lines(
@@ -67,7 +67,7 @@ def filled_lines(
 ) -> Iterator[tuple[int, str]]:
     """Stream the lines of `numbered_lines` that are not blank."""
     lines = numbered_lines(path, bad_lines, western)
-    return ((number, line) for number, line in lines if line and not line.isspace())
+    return ((line_number, line) for line_number, line in lines if line and not line.isspace())
 
 
 def _as_utf8(file: BufferedIOBase) -> BufferedIOBase:
@@ -105,14 +105,14 @@ def _rest_of_line(file: BufferedIOBase, end: bytes) -> bytes:
     return _checked(b"".join(pieces), file)
 
 
-def _block(file: BufferedIOBase, path: Path, number: int, end: bytes) -> bytes:
+def _block(file: BufferedIOBase, path: Path, line_number: int, end: bytes) -> bytes:
     """Read some whole lines, b"" at the end of the file."""
     try:
         block = file.read(_BLOCK)
         return block if block.endswith(end) else block + _rest_of_line(file, end)
     except DAMAGED as error:
         raise Errors.bad_line(
-            path=path, line=number + 1, problem=f"damaged gzip data ({error})",
+            path=path, line=line_number + 1, problem=f"damaged gzip data ({error})",
             expected="a complete gzip file",
         ) from error  # fmt: skip
 

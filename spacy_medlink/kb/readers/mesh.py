@@ -66,41 +66,41 @@ class _BadRecordError(Exception):
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    kinds = (sorted([*path.glob(f"{kind}*.xml"), *path.glob(f"{kind}*.xml.gz")])
-             for kind in ("desc", "supp"))  # fmt: skip
-    found = [files[-1] for files in kinds if files]
-    if not found:
+    kinds = (sorted([*path.glob(f"{prefix}*.xml"), *path.glob(f"{prefix}*.xml.gz")])
+             for prefix in ("desc", "supp"))  # fmt: skip
+    latest = [files[-1] for files in kinds if files]
+    if not latest:
         expected = "the directory with descYYYY.xml and suppYYYY.xml, or one of the two"
         problem = "no such XML is there"
         raise Errors.source_incomplete(path=path, what="MeSH", problem=problem, expected=expected)
-    return found
+    return latest
 
 
 def _trees(file: Path) -> dict[str, str]:
     """Map the tree numbers of a file to descriptors, in a first pass."""
     without = _WITHOUT | {"ConceptList", "DescriptorName"}
     return {
-        number: _text(record.element, "DescriptorUI")
+        tree: _text(record.element, "DescriptorUI")
         for record in xml_records(file, (_DESCRIPTOR,), without)
-        for number in _tree_numbers(record.element)
+        for tree in _tree_numbers(record.element)
     }
 
 
 def _concept(record: XmlRecord, trees: Mapping[str, str]) -> Concept:
     element = record.element
-    kind = "Descriptor" if element.tag == _DESCRIPTOR else "SupplementalRecord"
-    id = _text(element, f"{kind}UI")
+    record_type = "Descriptor" if element.tag == _DESCRIPTOR else "SupplementalRecord"
+    id = _text(element, f"{record_type}UI")
     if not id or not id.isprintable() or " " in id:
-        raise _BadRecordError(f"{kind}UI is {id[:40]!r}")
+        raise _BadRecordError(f"{record_type}UI is {id[:40]!r}")
     lang = iso_639_1(record.root.get("LanguageCode", "eng"))
-    name = _text(element, f"{kind}Name/String")
-    main = "MH" if kind == "Descriptor" else "NM"
+    name = _text(element, f"{record_type}Name/String")
+    main = "MH" if record_type == "Descriptor" else "NM"
     names = list(_names(element, name, main, lang))
     if not names:
-        raise _BadRecordError(f"{kind} {id} has no name")
+        raise _BadRecordError(f"{record_type} {id} has no name")
     numbers = _tree_numbers(element)
-    letters = [number[:1] for number in numbers] or [_CLASSES.get(element.get("SCRClass", ""), "")]
-    above = [trees.get(number.rpartition(".")[0], "") for number in numbers]
+    letters = [tree[:1] for tree in numbers] or [_CLASSES.get(element.get("SCRClass", ""), "")]
+    above = [trees.get(tree.rpartition(".")[0], "") for tree in numbers]
     above += [
         (ui.text or "").strip().lstrip("*")
         for ui in element.iterfind("HeadingMappedToList/HeadingMappedTo/*/DescriptorUI")
@@ -160,8 +160,8 @@ def _preferred(element: Element) -> Iterator[Element]:
 
 
 def _tree_numbers(element: Element) -> list[str]:
-    found = element.iterfind("TreeNumberList/TreeNumber")
-    return [number for each in found if (number := (each.text or "").strip())]
+    elements = element.iterfind("TreeNumberList/TreeNumber")
+    return [tree for each in elements if (tree := (each.text or "").strip())]
 
 
 def _text(element: Element, path: str) -> str:

@@ -20,6 +20,7 @@ _XREF = re.compile(r'(?:\S+:\s+(?=[^\s"]))?\S+')
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"n": "\n", "t": "\t", "W": " "}
 _SCOPES = frozenset({"EXACT", "BROAD", "NARROW", "RELATED"})
+_SYNONYMS = frozenset({"synonym", *(f"{scope.lower()}_synonym" for scope in _SCOPES)})
 # Qualifiers, then a comment. Comments run to the end of the line; a "!" inside an identifier has no
 # space before it. Because of the look-behind, a long run of spaces is tried only once, not from
 # each space.
@@ -74,7 +75,7 @@ def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
     header: dict[str, str] = {}
     term: _Term | None = None
     in_header = True
-    for number, line in numbered_lines(path, bad_lines):
+    for line_number, line in numbered_lines(path, bad_lines):
         text = line.strip()
         if not text or text.startswith("!"):
             continue
@@ -82,15 +83,20 @@ def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
             if text.startswith("["):
                 yield from _records(term, path, bad_lines, header)
                 in_header, term = False, None
-                term = _Term(number) if _stanza(text) == "Term" else None
+                term = _Term(line_number) if _stanza(text) == "Term" else None
                 continue
-            tag, value = _tag(text)
+            match = _TAG.match(text)
+            if match is None:
+                raise FieldError(f"no tag in {text[:60]!r}", "`tag: value` or `[Term]`")
+            tag, value = match[1], match[2].strip()
+            if in_header and tag == "id":
+                raise FieldError(f"the id {value[:60]!r} in the header", "`[Term]` before it")
             if in_header:
-                _in_header(header, tag, value)
+                header[tag] = _plain(value)
             elif term is not None:
                 _apply(term, tag, value, relations)
         except FieldError as error:
-            report(path, number, error.problem, error.expected, bad_lines)
+            report(path, line_number, error.problem, error.expected, bad_lines)
     yield from _records(term, path, bad_lines, header)
 
 
@@ -130,46 +136,29 @@ def _stanza(text: str) -> str:
     return match.group(1)
 
 
-def _in_header(header: dict[str, str], tag: str, value: str) -> None:
-    if tag == "id":
-        raise FieldError(f"the id {value[:60]!r} in the header", "`[Term]` before it")
-    header[tag] = _plain(value)
-
-
-def _tag(text: str) -> tuple[str, str]:
-    match = _TAG.match(text)
-    if match is None:
-        raise FieldError(f"no tag in {text[:60]!r}", "`tag: value` or `[Term]`")
-    return match.group(1), match.group(2).strip()
-
-
 def _apply(term: _Term, tag: str, value: str, relations: dict[str, str]) -> None:
+    if earlier := {"id": term.id, "name": term.name}.get(tag):
+        problem = f"a second {tag} {value[:60]!r} in term {earlier[:60]!r}"
+        raise FieldError(problem, "`[Term]` before it")
     if tag == "id":
-        _once(tag, term.id, value)
         term.id = _identifier(value)
     elif tag == "name":
-        _once(tag, term.name, value)
         term.name = surface(_plain(value))
-    elif tag == "synonym":
-        term.synonyms.append(_synonym(value))
-    elif tag in ("exact_synonym", "broad_synonym", "narrow_synonym", "related_synonym"):
-        scope = tag.partition("_")[0].upper()
-        term.synonyms.append(Name(surface(_quoted(value)[0], tag), "en", "", scope))
+    elif tag in _SYNONYMS:
+        term.synonyms.append(_synonym(tag, value))
     elif tag == "def":
         term.definition = _quoted(value)[0]
     elif tag == "xref":
         match = _XREF.match(_TRAILER.sub("", value))
         term.xrefs.append(identifier(_unescape(match[0]) if match else "", "cross-reference"))
-        if relation := relation_of_match(_MONDO.findall(value)):
-            term.matches.append((term.xrefs[-1], relation))
+        relation = relation_of_match(_MONDO.findall(value))
+        term.matches += [(term.xrefs[-1], relation)] if relation else []
     elif tag == "property_value":
         _property(term, *(*value.split(maxsplit=1), "", "")[:2])
     elif tag == "equivalent_to":
         term.matches.append((_identifier(value), "exact"))
-    elif tag == "is_a":
-        term.relations.append(Relation(ISA, _identifier(value)))
-    elif tag in ("relationship", "intersection_of"):
-        if _SOME.search(value) or not _MAY_BE_NONE.search(value):
+    elif tag in ("is_a", "relationship", "intersection_of"):
+        if tag == "is_a" or _SOME.search(value) or not _MAY_BE_NONE.search(value):
             term.relations.append(_relation(tag, _words(value), relations))
     elif tag == "alt_id":
         term.alt_ids.append(_identifier(value))
@@ -195,8 +184,8 @@ def _property(term: _Term, property: str, value: str) -> None:
 
 def _relation(tag: str, words: list[str], names: dict[str, str]) -> Relation:
     """Make a relation of the words behind a tag; a definition has a term alone for its genus."""
-    if tag == "intersection_of" and len(words) == 1:
-        return Relation(ISA, identifier(words[0]))
+    if tag == "is_a" or (tag == "intersection_of" and len(words) == 1):
+        return Relation(ISA, identifier((*words, "")[0], "identifier"))
     relation, other = (*words, "", "")[:2]
     name = names.get(relation, relation)
     name = ISA if "is_a" in (relation, name) else identifier(name, "relation")
@@ -212,7 +201,7 @@ def _records(
         report(path, term.line, "a term without id", "`id: ...` below [Term]", bad_lines)
         return
     relations = tuple(dict.fromkeys(term.relations))
-    parents = tuple(one.id for one in relations if one.relation == ISA)
+    parents = tuple(relation.id for relation in relations if relation.relation == ISA)
     if term.obsolete or any(id.endswith(_OBSOLETE) for id in parents):
         yield Retired(term.id, term.replaced_by, "obsolete")
         return
@@ -221,37 +210,33 @@ def _records(
         if term.definition:
             report(path, term.line, f"term {term.id} without name", "`name: ...`", bad_lines)
         return
-    kind = term.namespace or header.get("default-namespace", "")
+    namespace = term.namespace or header.get("default-namespace", "")
     source = source_of(header.get("ontology", ""), term.id, path)
     preferred = [Name(term.name, "en", "", "PT")] if term.name else []
     yield Concept(
         id=term.id,
         name=spelled,
         names=tuple(name._replace(source=source) for name in (*preferred, *term.synonyms)),
-        types=(kind,) if kind else (),
+        types=(namespace,) if namespace else (),
         definition=term.definition,
         codes=codes_of(term.xrefs, term.matches),
         maps=maps_of(term.matches, source),
         parents=parents,
-        relations=tuple(one._replace(source=source) for one in relations),
+        relations=tuple(relation._replace(source=source) for relation in relations),
     )
     for alternative in term.alt_ids:
         yield Retired(alternative, term.id, "merged")
 
 
-def _synonym(value: str) -> Name:
+def _synonym(tag: str, value: str) -> Name:
+    """Make a name of a `synonym`, or of an `exact_synonym` and the like, as OBO 1.0 has them."""
     text, words = _quoted(value)
-    scope = words[0] if words and words[0] in _SCOPES else "RELATED"
-    kind = " ".join(words[1:2] if words and words[0] in _SCOPES else words[:1])
-    tty = f"{scope} {kind}".strip()
-    return Name(surface(text, "synonym"), "en", "", tty, kind == "obsolete_synonym")
-
-
-def _once(tag: str, known: str, value: str) -> None:
-    if known:
-        raise FieldError(
-            f"a second {tag} {value[:60]!r} in term {known[:60]!r}", "`[Term]` before it"
-        )
+    if tag != "synonym":
+        return Name(surface(text, tag), "en", "", tag.partition("_")[0].upper())
+    scope, *rest = words if words and words[0] in _SCOPES else ("RELATED", *words)
+    synonym_type = " ".join(rest[:1])
+    tty = f"{scope} {synonym_type}".strip()
+    return Name(surface(text, "synonym"), "en", "", tty, synonym_type == "obsolete_synonym")
 
 
 def _identifier(value: str) -> str:

@@ -108,7 +108,9 @@ def read(
     with scratch(_TABLES) as db:
         kinds = _load(db, files, standard, bad_lines)
         db.executescript(_PREPARE)
-        yield from _concepts(db, lang, ["_".join(kind.lower().split()) for kind in kinds])
+        yield from _concepts(
+            db, lang, ["_".join(relationship.lower().split()) for relationship in kinds]
+        )
         for id, invalid, heir, targets in db.execute(_GONE, (_INVALID,)):
             yield from _retired(str(id), invalid, heir, targets)
 
@@ -130,8 +132,8 @@ def _files(path: Path) -> dict[str, Path]:
 
     RAISES (MedlinkError): E160 without CONCEPT.csv.
     """
-    found = sorted(path.iterdir()) if path.is_dir() else []
-    names = {file.name.lower().removesuffix(".gz").removesuffix(".csv"): file for file in found}
+    files = sorted(path.iterdir()) if path.is_dir() else []
+    names = {file.name.lower().removesuffix(".gz").removesuffix(".csv"): file for file in files}
     if "concept" not in names:
         problem = "no CONCEPT.csv is there" if path.is_dir() else "it is not a directory"
         raise _incomplete(path, problem)
@@ -147,18 +149,18 @@ def _incomplete(path: Path, problem: str) -> MedlinkError:
 def _rows(file: Path, name: str, bad_lines: BadLines) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Stream (line, cells of the columns that are needed) of a file."""
     rows = read_rows(file, bad_lines)
-    found = [header.strip().lower() for header in next(rows, (0, [""]))[1]]
+    header = [cell.strip().lower() for cell in next(rows, (0, [""]))[1]]
     columns = _COLUMNS[name].split()
-    missing = next((column for column in columns if column not in found), "")
+    missing = next((column for column in columns if column not in header), "")
     if missing:
         problem = f"the first line, with tabs or commas between columns, has no {missing}"
         raise _incomplete(file, problem)
-    pick: Callable[[list[str]], tuple[str, ...]] = itemgetter(*map(found.index, columns))
-    for number, cells in rows:
-        if len(cells) == len(found):
-            yield number, pick(cells)
+    pick: Callable[[list[str]], tuple[str, ...]] = itemgetter(*map(header.index, columns))
+    for line, cells in rows:
+        if len(cells) == len(header):
+            yield line, pick(cells)
         else:
-            report(file, number, f"{len(cells)} columns", f"{len(found)} as in line 1", bad_lines)
+            report(file, line, f"{len(cells)} columns", f"{len(header)} as in line 1", bad_lines)
 
 
 def _load(
@@ -168,12 +170,12 @@ def _load(
     kinds = dict(_KINDS)
 
     def relation(cells: tuple[str, ...]) -> tuple[object, ...] | None:
-        own, other, kind, invalid = map(cell, cells)
-        if invalid or kind in _INVERSE or own == other:
+        subject, other, relationship, invalid = map(cell, cells)
+        if invalid or relationship in _INVERSE or subject == other:
             return None
-        if kind not in kinds:
-            kinds[identifier(kind, "relationship_id")] = len(kinds)
-        return _number(own), kinds[kind], _number(other)
+        if relationship not in kinds:
+            kinds[identifier(relationship, "relationship_id")] = len(kinds)
+        return _number(subject), kinds[relationship], _number(other)
 
     def concept(cells: tuple[str, ...]) -> tuple[object, ...]:
         return _concept(cells, standard)
@@ -193,11 +195,12 @@ def _load(
 
 
 def _concept(cells: tuple[str, ...], standard: bool) -> tuple[object, ...]:
-    text, name, domain, vocabulary, kind, flag, code, invalid = cells
+    text, name, domain, vocabulary, concept_class, flag, code, invalid = cells
     id = _number(text)  # 0 is "No matching concept"
     state = _KEPT if id and (flag == "S" or not standard) else _OTHER
     return (
-        id, surface(name), domain.strip(), identifier(vocabulary, "vocabulary_id"), kind.strip(),
+        id, surface(name), domain.strip(), identifier(vocabulary, "vocabulary_id"),
+        concept_class.strip(),
         _INVALID if cell(invalid) else state, identifier(code, "concept_code"),
     )  # fmt: skip
 
@@ -220,11 +223,11 @@ def _concepts(db: sqlite3.Connection, lang: str, kinds: list[str]) -> Iterator[C
             db.execute(_NAMES, {"lang": lang}), db.execute(_CODES), db.execute(_RELATED),
         )
     )  # fmt: skip
-    for id, name, domain, vocabulary, kind, code in db.execute(_CONCEPTS):
+    for id, name, domain, vocabulary, concept_class, code in db.execute(_CONCEPTS):
         relations = tuple(
-            Relation(ISA if number == _IS_A else kinds[number], str(other),
+            Relation(ISA if relationship == _IS_A else kinds[relationship], str(other),
                      vocabulary if same else _OMOP)
-            for number, other, same in related.of(id)
+            for relationship, other, same in related.of(id)
         )  # fmt: skip
         further = (
             Name(text, spoken, source, tty, bool(obsolete))
@@ -232,9 +235,9 @@ def _concepts(db: sqlite3.Connection, lang: str, kinds: list[str]) -> Iterator[C
         )
         yield Concept(
             str(id), name, (Name(name, lang, vocabulary, "PT"), *further),
-            tuple(dict.fromkeys(filter(None, (domain, kind)))),
+            tuple(dict.fromkeys(filter(None, (domain, concept_class)))),
             codes=by_vocabulary([(_OMOP, str(id)), (vocabulary, code), *mapped.of(id)]),
-            parents=tuple(one.id for one in relations if one.relation == ISA),
+            parents=tuple(relation.id for relation in relations if relation.relation == ISA),
             relations=relations,
         )  # fmt: skip
 

@@ -44,13 +44,13 @@ def read_table(path: Path, bad_lines: BadLines, delimiter: str = "") -> Iterator
     """
     lines = numbered_lines(path, bad_lines)
     comments, first = list[tuple[int, str]](), list[tuple[int, str]]()
-    for number, line in lines:
-        if not comments and (said := _SAID.fullmatch(line.strip(" "))):
-            delimiter = delimiter or said[1]
+    for line_number, line in lines:
+        if not comments and (mark := _SAID.fullmatch(line.strip(" "))):
+            delimiter = delimiter or mark[1]
         elif line.startswith(_COMMENT) and len(comments) < _MOST:
-            comments.append((number, line.lstrip("#!%/ ")))
+            comments.append((line_number, line.lstrip("#!%/ ")))
         elif line.strip():
-            first = [(number, line)]
+            first = [(line_number, line)]
             break
     delimiter = delimiter or delimiter_of(line for _, line in first or comments)
     width = len(_cells(path, first[0], delimiter)) if first else 0
@@ -80,9 +80,9 @@ def rows_of(
     """
     is_tabbed = delimiter == "\t" and not is_quoted
     rows = _tabbed(lines) if is_tabbed else _quoted(path, lines, bad_lines, delimiter)
-    for number, cells in rows:
+    for line_number, cells in rows:
         if any(cell and not cell.isspace() for cell in cells):
-            yield number, cells
+            yield line_number, cells
 
 
 def delimiter_of(lines: Iterable[str]) -> str:
@@ -92,9 +92,9 @@ def delimiter_of(lines: Iterable[str]) -> str:
 
 
 def _tabbed(lines: Iterator[tuple[int, str]]) -> Iterator[Row]:
-    for number, line in lines:
+    for line_number, line in lines:
         cells = line.split("\t")
-        yield number, [_unquoted(cell) for cell in cells] if '"' in line else cells
+        yield line_number, [_unquoted(cell) for cell in cells] if '"' in line else cells
 
 
 def _unquoted(cell: str) -> str:

@@ -85,9 +85,9 @@ def read(
     RAISES (MedlinkError): E161 without a header, E161 without a column of ids or names, E132 where
         commas may separate synonyms; E105 for a bad line, unless `bad_lines` collects it.
     """
-    found = layout_of(path, columns, delimiter)
-    if found is not None and found[0].unread:
-        tell(Warnings.unread_columns.format(path=path, columns=", ".join(found[0].unread)))
+    laid_out = layout_of(path, columns, delimiter)
+    if laid_out is not None and laid_out[0].unread:
+        tell(Warnings.unread_columns.format(path=path, columns=", ".join(laid_out[0].unread)))
     pieces = numbered(
         path, bad_lines, columns=columns, delimiter=delimiter, separator=separator, lang=lang,
         source=source,
@@ -137,34 +137,34 @@ def layout_of(
     return None if first is None else (_layout(path, first[1], columns), first[1])
 
 
-def _separator(path: Path, field: str, place: int, delimiter: str) -> str:
+def _separator(path: Path, field: str, column: int, delimiter: str) -> str:
     """Find what separates the values of a column.
 
     RAISES (MedlinkError): E132 where only commas may, which are also parts of names.
     """
-    found, doubtful = dict[str, None](), ""
+    marks, doubtful = dict[str, None](), ""
     for _, cells in read_table(path, [], delimiter):
-        text = cell(cells[place], is_name=True) if place < len(cells) else ""
+        text = cell(cells[column], is_name=True) if column < len(cells) else ""
         text = "" if _listed(text) else text
         if "|" in text:
             return "|"
-        found |= {one: None for one in ";\n" if one in text}
+        marks |= {mark: None for mark in ";\n" if mark in text}
         doubtful = doubtful or (text if field == "synonyms" and _COMMA.search(text) else "")
-    if doubtful and not found:
+    if doubtful and not marks:
         raise Errors.no_separator(path=path, value=doubtful)
-    return ";" if ";" in found else "\n" if found else "|"
+    return ";" if ";" in marks else "\n" if marks else "|"
 
 
 def _concept(
     cells: list[str], layout: Layout, separators: Mapping[str, str], default: Name
 ) -> Concept:
     def read(field: str) -> str:
-        place = layout.fields.get(field)
-        return "" if place is None else cell(cells[place], is_name=field in _NAMES)
+        column = layout.fields.get(field)
+        return "" if column is None else cell(cells[column], is_name=field in _NAMES)
 
     def needed(field: str) -> str:
-        if not (text := read(field)) and (said := cells[layout.fields[field]].strip()):
-            raise FieldError(f"{said[:60]!r} for an empty {field}", "a value")
+        if not (text := read(field)) and (raw := cells[layout.fields[field]].strip()):
+            raise FieldError(f"{raw[:60]!r} for an empty {field}", "a value")
         return text
 
     def values(field: str) -> tuple[str, ...]:
@@ -172,8 +172,8 @@ def _concept(
         split = _listed(text) or text.split(separators.get(field, "|"))
         return tuple(filter(None, (cell(value, is_name=True) for value in split)))
 
-    def ids(place: int | None) -> tuple[str, ...]:
-        text = "" if place is None else cell(cells[place])
+    def ids(column: int | None) -> tuple[str, ...]:
+        text = "" if column is None else cell(cells[column])
         mark = separators["ids"]
         split = _listed(text) or (text.split(mark) if mark else _BETWEEN_IDS.split(text))
         return tuple(identifier(id) for value in split if (id := cell(value)))
@@ -184,14 +184,14 @@ def _concept(
         read("source") or default.source, read("tty") or tty,
     )  # fmt: skip
     synonyms = (preferred._replace(text=text, tty="SY") for text in values("synonyms"))
-    codes = {vocabulary: ids(place) for vocabulary, place in layout.codes.items()}
+    codes = {vocabulary: ids(column) for vocabulary, column in layout.codes.items()}
     return Concept(
         id=identifier(needed("id")),
         name=preferred.text,
         names=(preferred, *synonyms),
         types=values("type"),
         definition=read("definition"),
-        codes={vocabulary: found for vocabulary, found in codes.items() if found},
+        codes={vocabulary: own_codes for vocabulary, own_codes in codes.items() if own_codes},
         parents=ids(layout.fields.get("parents")),
     )
 
@@ -200,33 +200,33 @@ def _listed(text: str) -> list[str]:
     """Read a list as pandas writes it into a cell, "['one', 'two']"; [] for any other text."""
     if text[:1] == "[" and text[-1:] == "]":
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-            found = literal_eval(text)
-            return found if all(isinstance(one, str) for one in found) else []
+            values = literal_eval(text)
+            return values if all(isinstance(value, str) for value in values) else []
     return []
 
 
 def _layout(path: Path, first: list[str], columns: Mapping[str, str | int] | None) -> Layout:
     headers = [_plain(cell) for cell in first]
-    found = _mapped(path, first, columns) if columns else _usual(headers)
-    if not (columns or found):
+    places = _mapped(path, first, columns) if columns else _usual(headers)
+    if not (columns or places):
         column = "with a known name, such as id or name"
         raise Errors.no_column(path=path, column=column, found=", ".join(first)[:500])
     for field in ("id", "name"):
-        if field not in found:
+        if field not in places:
             raise Errors.no_column(path=path, column=repr(field), found=", ".join(first)[:500])
-    fields = {field: place for field, place in found.items() if not field.startswith(_CODE)}
-    codes = {field[len(_CODE) :]: found[field] for field in found if field not in fields}
+    fields = {field: column for field, column in places.items() if not field.startswith(_CODE)}
+    codes = {field[len(_CODE) :]: places[field] for field in places if field not in fields}
     by_header = not columns or any(_number(column, len(first)) < 0 for column in columns.values())
     has_header = by_header or {"id", "name"} <= set(_usual(headers))
     taken = set() if not columns else set(range(len(first)))
-    taken |= set(found.values())
-    unread = [one.strip() for place, one in enumerate(first) if place not in taken]
+    taken |= set(places.values())
+    unread = [header.strip() for column, header in enumerate(first) if column not in taken]
     return Layout(fields, codes, len(first), has_header, tuple(filter(None, unread)))
 
 
 def _mapped(path: Path, first: list[str], columns: Mapping[str, str | int]) -> dict[str, int]:
     headers = [cell.strip() for cell in first]
-    found = {}
+    places = {}
     for field, column in columns.items():
         if field not in (*FIELDS, MAIN) and not field.startswith(_CODE):
             raise Errors.unknown_field(field=field, known=", ".join((*FIELDS, f"{_CODE}SCHEME")))
@@ -235,8 +235,8 @@ def _mapped(path: Path, first: list[str], columns: Mapping[str, str | int]) -> d
             position = headers.index(str(column))
         if position < 0:
             raise Errors.no_column(path=path, column=repr(column), found=", ".join(first)[:500])
-        found[field] = position
-    return found
+        places[field] = position
+    return places
 
 
 def _number(column: str | int, width: int) -> int:
@@ -247,16 +247,16 @@ def _number(column: str | int, width: int) -> int:
 
 
 def _usual(headers: list[str]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    places: dict[str, int] = {}
     for field, names in FIELDS.items():
         position = next((headers.index(name) for name in names if name in headers), None)
         if position is not None:
-            found[field] = position
-    taken = set(found.values())
+            places[field] = position
+    taken = set(places.values())
     for position, header in enumerate(headers):
         if is_known(header) and position not in taken:
-            found.setdefault(_CODE + canonical(header), position)
-    return found
+            places.setdefault(_CODE + canonical(header), position)
+    return places
 
 
 def _plain(header: str) -> str:

@@ -89,12 +89,14 @@ def source_of(ontology: str, id: str, path: Path) -> str:
     id (str): id of a term, whose prefix is used if the ontology has no id. path (Path): path of the
         file, whose name is used if there is no prefix either.
     """
-    own = _FILE.sub("", ontology.strip().rstrip("/"))
-    if own.startswith(("http://", "https://")):
+    ontology_id = _FILE.sub("", ontology.strip().rstrip("/"))
+    if ontology_id.startswith(("http://", "https://")):
         # In the foundry's addresses the ontology follows /obo/; other addresses end with it.
-        own = own.partition("/obo/")[2] or own.rpartition("/")[2]
+        ontology_id = ontology_id.partition("/obo/")[2] or ontology_id.rpartition("/")[2]
     prefix, colon, local = id.partition(":")
-    named = own.partition("/")[0] or (prefix if colon and not local.startswith("//") else "")
+    named = ontology_id.partition("/")[0] or (
+        prefix if colon and not local.startswith("//") else ""
+    )
     return (named or path.name.split(".")[0]).upper()
 
 

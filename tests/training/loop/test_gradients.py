@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from spacy_medlink.encoders.adapters import set_dropout
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.dropout import set_dropout
 from training.data.names import TokenTable
 from training.loop import gradients
 from training.loop.encoding import encode_names, encode_sorted

@@ -77,8 +77,10 @@ def release_of(path: Path) -> str:
             heads[subject] = None
         elif property in ("owl:versionInfo", "owl:versionIRI"):
             versions.setdefault(property, {}).setdefault(subject, value)
-    found = (versions.get(one, {}) for one in ("owl:versionInfo", "owl:versionIRI"))
-    return next((own[head] for own in found for head in heads if head in own), "")
+    by_property = (versions.get(property, {}) for property in ("owl:versionInfo", "owl:versionIRI"))
+    return next(
+        (version_of[head] for version_of in by_property for head in heads if head in version_of), ""
+    )
 
 
 class _Graph:
@@ -86,8 +88,10 @@ class _Graph:
 
     def __init__(self, store: Store, path: Path, lang: str) -> None:
         self._store, self._path, self._lang = store, path, lang
-        own = store.ontology().removeprefix(BASE)
-        self._ontology = own if "://" in own else own.rpartition(":")[2]  # of "urn:x:hp"
+        ontology = store.ontology().removeprefix(BASE)
+        self._ontology = (
+            ontology if "://" in ontology else ontology.rpartition(":")[2]
+        )  # of "urn:x:hp"
         self._called: dict[str, str] = {}  # relations by the address of their property
 
     def records(self, address: str) -> list[Record]:
@@ -95,45 +99,45 @@ class _Graph:
 
         RAISES (FieldError): for an id that cannot be one, and for a concept without a name.
         """
-        said, id = self._said(address), self._id(address)
+        stated, id = self._said(address), self._id(address)
         if address == OBSOLETE:
             return []
-        if gone := self._retired(id, said):
+        if gone := self._retired(id, stated):
             return [gone]
-        names, definition = self._names(address, said), self._definition(said)
+        names, definition = self._names(address, stated), self._definition(stated)
         if not (names or definition):
             return []
         spelled = next((name.text for name in names if name.text), "")
         if not spelled:
             raise FieldError(f"the concept {id[:60]!a} without a name", "a label for it")
-        source = self._source(id, said)
-        matches = [*self._mondo_matches(address, said), *_matches(said)]
-        relations = tuple(dict.fromkeys(self._relations(said, source)))
+        source = self._source(id, stated)
+        matches = [*self._mondo_matches(address, stated), *_matches(stated)]
+        relations = tuple(dict.fromkeys(self._relations(stated, source)))
         concept = Concept(
             id=id,
             name=spelled,
             names=tuple(name._replace(source=source) for name in names),
-            types=(*_of(said, "oio:hasOBONamespace"), *_of(said, "umls:tui")),
+            types=(*_of(stated, "oio:hasOBONamespace"), *_of(stated, "umls:tui")),
             definition=definition,
-            codes=codes_of(_xrefs(said, source), matches),
+            codes=codes_of(_xrefs(stated, source), matches),
             maps=maps_of(matches, source),
-            parents=tuple(one.id for one in relations if one.relation == ISA),
+            parents=tuple(relation.id for relation in relations if relation.relation == ISA),
             relations=relations,
         )
-        others = map(self._id, _of(said, "oio:hasAlternativeId"))
+        others = map(self._id, _of(stated, "oio:hasAlternativeId"))
         return [concept, *(Retired(other, id, "merged") for other in others)]
 
     def _said(self, subject: str) -> list[Fact]:
         """List the facts of a subject, with the labels of SKOS-XL as those of SKOS."""
-        found = []
+        stated = []
         for fact in self._store.facts(subject):
             if fact.property.startswith("xl:"):
                 name = fact.property.replace("xl:", "skos:")
                 forms = self._store.facts(fact.value)
-                found += [one._replace(property=name) for one in forms if one.property == _FORM]
+                stated += [form._replace(property=name) for form in forms if form.property == _FORM]
             else:
-                found.append(fact)
-        return list(dict.fromkeys(found))
+                stated.append(fact)
+        return list(dict.fromkeys(stated))
 
     def _id(self, address: str) -> str:
         """Return the id of a concept by its address; an id stays as it is."""
@@ -142,36 +146,36 @@ class _Graph:
             id = self._store.notation(address) or id.removeprefix(BASE).removeprefix("#")
         return identifier(id)
 
-    def _retired(self, id: str, said: list[Fact]) -> Retired | None:
-        successors = _of(said, "dct:isReplacedBy")
-        gone = "owl:DeprecatedClass" in _of(said, "rdf:type")
-        gone = gone or OBSOLETE in _of(said, "rdfs:subClassOf")
-        if not (gone or _TRUE & {*_of(said, "owl:deprecated")} or successors):
+    def _retired(self, id: str, stated: list[Fact]) -> Retired | None:
+        successors = _of(stated, "dct:isReplacedBy")
+        gone = "owl:DeprecatedClass" in _of(stated, "rdf:type")
+        gone = gone or OBSOLETE in _of(stated, "rdfs:subClassOf")
+        if not (gone or _TRUE & {*_of(stated, "owl:deprecated")} or successors):
             return None
         reason = "replaced" if successors else "obsolete"
-        successors = successors or _of(said, "obo:IAO_0100001")
+        successors = successors or _of(stated, "obo:IAO_0100001")
         return Retired(id, self._id(successors[0]) if successors else "", reason)
 
-    def _source(self, id: str, said: list[Fact]) -> str:
+    def _source(self, id: str, stated: list[Fact]) -> str:
         """Return the source of a concept's names: its scheme, or else its ontology."""
-        schemes = map(vocabulary_of, _of(said, "skos:inScheme"))
-        if found := next(filter(None, schemes), "") or vocabulary_in(self._ontology):
-            return found
+        schemes = map(vocabulary_of, _of(stated, "skos:inScheme"))
+        if scheme := next(filter(None, schemes), "") or vocabulary_in(self._ontology):
+            return scheme
         return source_of(self._ontology, id, self._path)
 
-    def _names(self, address: str, said: list[Fact]) -> list[Name]:
+    def _names(self, address: str, stated: list[Fact]) -> list[Name]:
         """Make the names, preferred ones first, those of the wanted language before others."""
         kinds = {
-            (one.property, one.target): _LAST_PART.sub("", one.said)
-            for one in self._store.remarks(address)
-            if one.kind == "oio:hasSynonymType"
+            (remark.property, remark.target): _LAST_PART.sub("", remark.said)
+            for remark in self._store.remarks(address)
+            if remark.kind == "oio:hasSynonymType"
         }
-        found = sorted((fact for fact in said if fact.property in _TERM_TYPES), key=self._rank)
-        return [self._name(fact, kinds.get(fact[:2], "")) for fact in found]
+        labels = sorted((fact for fact in stated if fact.property in _TERM_TYPES), key=self._rank)
+        return [self._name(fact, kinds.get(fact[:2], "")) for fact in labels]
 
-    def _name(self, fact: Fact, kind: str) -> Name:
-        tty = f"{_TERM_TYPES[fact.property]} {kind}".strip()
-        obsolete = kind in ("obsolete_synonym", "OBSOLETE")
+    def _name(self, fact: Fact, synonym_type: str) -> Name:
+        tty = f"{_TERM_TYPES[fact.property]} {synonym_type}".strip()
+        obsolete = synonym_type in ("obsolete_synonym", "OBSOLETE")
         return Name(fact.value.strip(), self._language(fact), "", tty, obsolete)
 
     def _rank(self, fact: Fact) -> tuple[bool, bool, int]:
@@ -179,9 +183,9 @@ class _Graph:
             return True, False, 0
         return False, self._is_foreign(fact), _PREFERRED.index(fact.property)
 
-    def _definition(self, said: list[Fact]) -> str:
-        found = [fact for fact in said if fact.property in _DEFINITIONS]
-        return min(found, key=self._is_foreign).value.strip() if found else ""
+    def _definition(self, stated: list[Fact]) -> str:
+        definitions = [fact for fact in stated if fact.property in _DEFINITIONS]
+        return min(definitions, key=self._is_foreign).value.strip() if definitions else ""
 
     def _language(self, fact: Fact) -> str:
         return iso_639_1(fact.lang.split("-")[0]) if fact.lang else self._lang
@@ -189,8 +193,8 @@ class _Graph:
     def _is_foreign(self, fact: Fact) -> bool:
         return self._language(fact) != self._lang
 
-    def _relations(self, said: list[Fact], source: str) -> Iterator[Relation]:
-        for property, value, _ in said:
+    def _relations(self, stated: list[Fact], source: str) -> Iterator[Relation]:
+        for property, value, _ in stated:
             if property == "skos:related":
                 yield Relation("related", self._id(value), source)
             elif property in _ABOVE or (property == _SAME and value.startswith("_:")):
@@ -207,12 +211,12 @@ class _Graph:
             if node in seen:  # a list that leads back to itself
                 continue
             seen.add(node)
-            said = self._store.facts(node)
-            properties, fillers = _of(said, "owl:onProperty"), _of(said, "owl:someValuesFrom")
+            stated = self._store.facts(node)
+            properties, fillers = _of(stated, "owl:onProperty"), _of(stated, "owl:someValuesFrom")
             if properties and fillers:
                 yield Relation(self._relation(properties[0]), self._id(fillers[0]), source)
             for part in ("rdf:rest", "rdf:first", "owl:intersectionOf"):
-                waiting += _of(said, part)
+                waiting += _of(stated, part)
 
     def _relation(self, property: str) -> str:
         """Return the name of a relation: the label of its property, else what its address says."""
@@ -226,37 +230,37 @@ class _Graph:
             self._called[property] = ISA if called == "is_a" else called
         return self._called[property]
 
-    def _mondo_matches(self, address: str, said: list[Fact]) -> Iterator[Match]:
+    def _mondo_matches(self, address: str, stated: list[Fact]) -> Iterator[Match]:
         """Read the qualifiers of cross-references, such as "MONDO:equivalentTo"."""
         words: dict[str, list[str]] = {}
-        for one in self._store.remarks(address):
-            if one.property == "oio:hasDbXref" and one.said.startswith("MONDO:"):
-                words.setdefault(one.target, []).append(one.said.partition(":")[2])
-        for xref in _of(said, "oio:hasDbXref"):
+        for remark in self._store.remarks(address):
+            if remark.property == "oio:hasDbXref" and remark.said.startswith("MONDO:"):
+                words.setdefault(remark.target, []).append(remark.said.partition(":")[2])
+        for xref in _of(stated, "oio:hasDbXref"):
             if relation := relation_of_match(words.get(xref, [])):
                 yield xref, relation
 
 
-def _of(said: list[Fact], property: str) -> tuple[str, ...]:
-    return tuple(fact.value for fact in said if fact.property == property)
+def _of(stated: list[Fact], property: str) -> tuple[str, ...]:
+    return tuple(fact.value for fact in stated if fact.property == property)
 
 
-def _xrefs(said: list[Fact], source: str) -> list[str]:
+def _xrefs(stated: list[Fact], source: str) -> list[str]:
     """List the codes that a concept has: cross-references, CUIs, and its own notation."""
-    found = []
-    for property, value, _ in said:
+    xrefs = []
+    for property, value, _ in stated:
         if property == "oio:hasDbXref":
-            found.append(value)
+            xrefs.append(value)
         elif property in ("umls:cui", "ncit:P207"):
-            found.append(f"UMLS:{value}")
+            xrefs.append(f"UMLS:{value}")
         elif property == "skos:notation":
-            found.append(f"{source}:{value}")
-    return found
+            xrefs.append(f"{source}:{value}")
+    return xrefs
 
 
-def _matches(said: list[Fact]) -> Iterator[Match]:
+def _matches(stated: list[Fact]) -> Iterator[Match]:
     """Read the matches with other concepts, and the classes that are the same."""
-    for property, value, _ in said:
+    for property, value, _ in stated:
         space, _, word = property.partition(":")
         relation = relation_of_match([word]) if space in ("skos", "owl") else ""
         if relation and not value.startswith("_:"):

@@ -188,8 +188,8 @@ def facts(path: Path, bad_lines: BadLines) -> Iterator[tuple[str, str, str, str,
         if "\0" in value:
             report(path, line, f"NUL in {value[:60]!a}", "Unicode text", bad_lines)
         elif property in ("rdf:type", "owl:annotatedProperty"):
-            if known := _KNOWN.get(value):
-                yield subject, property, known, "", line
+            if name := _KNOWN.get(value):
+                yield subject, property, name, "", line
         elif property == "skos:narrower":
             yield value, "skos:broader", subject, "", line
         elif value not in _NOTHING:

@@ -56,9 +56,9 @@ def triples(path: Path, predicates: Container[str]) -> Iterator[Triple]:
     with open_source(path) as file:
         lines = _Lines(file, path)
         syntax = getattr(oxigraph.RdfFormat, lines.syntax)
-        found = oxigraph.parse(lines, format=syntax, base_iri=BASE, lenient=True)
+        parsed = oxigraph.parse(lines, format=syntax, base_iri=BASE, lenient=True)
         try:
-            for subject, predicate, object, _ in found:
+            for subject, predicate, object, _ in parsed:
                 if (property := predicate.value) in predicates:
                     about, _ = _term(oxigraph, subject)
                     yield lines.line, about, property, *_term(oxigraph, object)

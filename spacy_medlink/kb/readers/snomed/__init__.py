@@ -92,15 +92,15 @@ def _records(store: Store, language: str, source: str) -> Iterator[Record]:
     ]  # fmt: skip
     called = _relation_names(store)
     concepts = store.db.execute("SELECT id, active, place FROM concept ORDER BY id")
-    for id, active, place in concepts:
+    for id, active, line in concepts:
         # Behind the concept, each row has the place of its line.
-        described, related, mapped, tied = ([row[1:] for row in own.of(id)] for own in tables)
+        described, related, mapped, tied = ([row[1:] for row in table.of(id)] for table in tables)
         if not active:
             yield _retired(str(id), tied)
             continue
         concept = _concept(str(id), described, language, source)
         if concept is None:
-            store.report(place, f"the concept {id} without any name", "a description for it")
+            store.report(line, f"the concept {id} without any name", "a description for it")
             continue
         yield Concept(
             **concept,
@@ -140,14 +140,14 @@ def _concept(
     names: list[tuple[Name, int]] = []
     tags: list[tuple[bool, bool, str]] = []
     definitions: list[tuple[bool, bool, str]] = []
-    for active, lang, kind, term, rank in rows:
-        if kind == DEFINITION:
+    for active, lang, description_type, term, rank in rows:
+        if description_type == DEFINITION:
             if active:
                 definitions.append((lang != language, lang != "en", term))
             continue
-        tty = "FSN" if kind == FSN else "PT" if rank < _UNRANKED else "SY"
+        tty = "FSN" if description_type == FSN else "PT" if rank < _UNRANKED else "SY"
         names.append((Name(term, lang, source, tty, not active), rank))
-        if kind == FSN and (tag := _TAG.fullmatch(term)):
+        if description_type == FSN and (tag := _TAG.fullmatch(term)):
             tags.append((not active, lang != "en", tag[2]))
     if not names:
         return None
@@ -178,14 +178,14 @@ def _order(name: Name, rank: int, language: str) -> tuple[bool, bool, str, int, 
 
     It also orders the names of each language, so that after any filter the first name is the best.
     """
-    kind = {"PT": 0, "FSN": 1, "SY": 2}[name.tty]
-    return name.obsolete, name.lang != language, name.lang, kind, rank
+    order_of_type = {"PT": 0, "FSN": 1, "SY": 2}[name.tty]
+    return name.obsolete, name.lang != language, name.lang, order_of_type, rank
 
 
 def _retired(id: str, ties: list[tuple[Any, ...]]) -> Retired:
     if not ties:
         return Retired(id, "", "inactive")
-    kind = ties[0][0]
-    targets = list(dict.fromkeys(str(target) for found, target in ties if found == kind))
-    sure = kind < _SURE or (kind < _LOOSE and len(targets) == 1)
-    return Retired(id, targets[0] if sure else "", f"{_TIES[kind]} {', '.join(targets)}")
+    association = ties[0][0]
+    targets = list(dict.fromkeys(str(target) for each, target in ties if each == association))
+    sure = association < _SURE or (association < _LOOSE and len(targets) == 1)
+    return Retired(id, targets[0] if sure else "", f"{_TIES[association]} {', '.join(targets)}")

@@ -49,13 +49,13 @@ def find_files(path: Path) -> dict[str, list[Path]]:
     if not path.is_dir():
         raise _incomplete(path, "it is not a directory")
     everything = sorted(file for file in path.rglob("*.txt*") if file.is_file())
-    found: dict[str, list[Path]] = {}
-    for kind, (name, _) in KINDS.items():
+    files: dict[str, list[Path]] = {}
+    for table, (name, _) in KINDS.items():
         pattern = re.compile(_PREFIX + name + _SUFFIX)
-        found[kind] = [file for file in everything if pattern.fullmatch(file.name)]
-        if kind in _NEEDED and not found[kind]:
-            raise _incomplete(path, f"no {kind} file of a snapshot is there")
-    return found
+        files[table] = [file for file in everything if pattern.fullmatch(file.name)]
+        if table in _NEEDED and not files[table]:
+            raise _incomplete(path, f"no {table} file of a snapshot is there")
+    return files
 
 
 def _incomplete(path: Path, problem: str) -> MedlinkError:
@@ -73,7 +73,7 @@ def release_of(path: Path) -> str:
     return max((match[1] for file in files if (match := _RELEASE.search(file.name))), default="")
 
 
-def read_rows(path: Path, kind: str, bad_lines: BadLines) -> Iterator[Row]:
+def read_rows(path: Path, table: str, bad_lines: BadLines) -> Iterator[Row]:
     """Stream (line, fields) of a file, whose first fields are the columns of its kind.
 
     RAISES (MedlinkError): E160 for a header of another kind of file; E105 for a row with another
@@ -81,24 +81,24 @@ def read_rows(path: Path, kind: str, bad_lines: BadLines) -> Iterator[Row]:
         `bad_lines` collects it.
     """
     lines = numbered_lines(path, bad_lines)
-    number, header = next(lines, (0, ""))
-    columns = ["id", *KINDS[kind][1].split()]
-    found = header.split("\t")
-    if found[: len(columns)] != columns:
+    _, header = next(lines, (0, ""))
+    columns = ["id", *KINDS[table][1].split()]
+    header_columns = header.split("\t")
+    if header_columns[: len(columns)] != columns:
         problem = f"{path.name} does not begin with the columns {' '.join(columns)}"
         raise _incomplete(path, problem)
-    width = len(found)
-    for number, line in lines:
-        fields = line.split("\t")
+    width = len(header_columns)
+    for line, text in lines:
+        fields = text.split("\t")
         if (
             len(fields) == width
             and fields[2] in ("0", "1")
             and len(fields[1]) == 8 and fields[1].isdecimal()
         ):  # fmt: skip
-            yield number, fields
-        elif line:
+            yield line, fields
+        elif text:
             problem, expected = _problem(fields, width)
-            report(path, number, problem, expected, bad_lines)
+            report(path, line, problem, expected, bad_lines)
 
 
 def _problem(fields: list[str], width: int) -> tuple[str, str]:

@@ -114,10 +114,10 @@ class Store:
             "Map": (_map, "map"), "Association": (_association, "association"),
         }  # fmt: skip
         self.db.execute("BEGIN")
-        for kind, (select, table) in selects.items():
+        for file_kind, (select, table) in selects.items():
             insert = self._latest(table)
-            for file in files[kind]:
-                self._fill(file, kind, select, insert)
+            for file in files[file_kind]:
+                self._fill(file, file_kind, select, insert)
         self.db.execute(
             "INSERT INTO preferred SELECT description, min(rank) FROM language"
             " WHERE active = 1 AND rank IS NOT NULL GROUP BY description"
@@ -137,56 +137,59 @@ class Store:
             f" ON CONFLICT (id) DO UPDATE SET {changes} WHERE excluded.time >= time"
         )
 
-    def report(self, place: int, problem: str, expected: str) -> None:
+    def report(self, line: int, problem: str, expected: str) -> None:
         """Report a line by its place."""
-        report(self._files[place >> 32], place & 0xFFFFFFFF, problem, expected, self.bad_lines)
+        report(self._files[line >> 32], line & 0xFFFFFFFF, problem, expected, self.bad_lines)
 
     def _call_maps(self) -> None:
         """Name the vocabulary of each map: by its id, else by its name, else after its id."""
-        found: dict[str, str] = {}
+        vocabularies: dict[str, str] = {}
         for refset, _, term in self.db.execute(_SET_NAMES).fetchall():
-            known = _MAPS.get(refset) or found.get(refset) or _vocabulary(term or "")
-            found[refset] = known
+            vocabulary = _MAPS.get(refset) or vocabularies.get(refset) or _vocabulary(term or "")
+            vocabularies[refset] = vocabulary
         self.db.executemany(
             "INSERT INTO called VALUES (?,?)",
-            ((refset, known or f"SNOMEDCT_MAP_{refset}") for refset, known in found.items()),
+            (
+                (refset, vocabulary or f"SNOMEDCT_MAP_{refset}")
+                for refset, vocabulary in vocabularies.items()
+            ),
         )
 
-    def _fill(self, file: Path, kind: str, select: _Select, insert: str) -> None:
+    def _fill(self, file: Path, file_kind: str, select: _Select, insert: str) -> None:
         self._files.append(file)
         first = (len(self._files) - 1) << 32
-        lines = ((row[0], row) for row in read_rows(file, kind, self.bad_lines))
+        lines = ((row[0], row) for row in read_rows(file, file_kind, self.bad_lines))
         rows = sound(file, lines, lambda row: select(row[1], first + row[0]), self.bad_lines)
         self.db.executemany(insert, (row for _, row in rows))
 
-    def _preferred(self, fields: list[str], place: int) -> _Values:
+    def _preferred(self, fields: list[str], line: int) -> _Values:
         rank = None
         if fields[6] == _PREFERRED:
             rank = self._ranks.setdefault(fields[4], len(self._ranks))
         return *_member(fields), sctid(fields[5]), rank
 
 
-def _concept(fields: list[str], place: int) -> _Values:
-    return sctid(fields[0]), int(fields[1]), int(fields[2]), place
+def _concept(fields: list[str], line: int) -> _Values:
+    return sctid(fields[0]), int(fields[1]), int(fields[2]), line
 
 
-def _description(fields: list[str], place: int) -> _Values:
-    id, time, active, _, concept, lang, kind, term, *_ = fields
-    if kind not in _TYPES:
+def _description(fields: list[str], line: int) -> _Values:
+    id, time, active, _, concept, lang, description_type, term, *_ = fields
+    if description_type not in _TYPES:
         raise FieldError(
-            f"the description type {kind[:60]!a}", "the type of a name or a definition"
+            f"the description type {description_type[:60]!a}", "the type of a name or a definition"
         )
     if not lang:
         raise FieldError("an empty languageCode", "a language code")
     return (
-        sctid(id), int(time), int(active), sctid(concept), lang.lower(), _TYPES[kind],
-        surface(term, "term"), place,
+        sctid(id), int(time), int(active), sctid(concept), lang.lower(), _TYPES[description_type],
+        surface(term, "term"), line,
     )  # fmt: skip
 
 
-def _relationship(fields: list[str], place: int) -> _Values:
+def _relationship(fields: list[str], line: int) -> _Values:
     ids = map(sctid, (fields[4], fields[7], fields[5]))
-    return sctid(fields[0]), int(fields[1]), int(fields[2]), *ids, place
+    return sctid(fields[0]), int(fields[1]), int(fields[2]), *ids, line
 
 
 def _member(fields: list[str]) -> tuple[bytes | str, int, int]:
@@ -197,7 +200,7 @@ def _member(fields: list[str]) -> tuple[bytes | str, int, int]:
     return id, int(fields[1]), int(fields[2])
 
 
-def _map(fields: list[str], place: int) -> _Values:
+def _map(fields: list[str], line: int) -> _Values:
     # Extended and complex maps have group, priority, rule and advice before the target.
     part, priority, target = (
         (fields[6], fields[7], fields[10]) if len(fields) > 7 else ("0", "0", fields[6])
@@ -208,16 +211,16 @@ def _map(fields: list[str], place: int) -> _Values:
     # No target, or a British mark such as "#NC", says that the concept has no counterpart.
     code = "" if target.lstrip().startswith("#") else target.strip()
     return (
-        *_member(fields), fields[4], sctid(fields[5]), int(part), int(priority), code, place,
+        *_member(fields), fields[4], sctid(fields[5]), int(part), int(priority), code, line,
         _CORRELATIONS.get(relation, ""), advice,
     )  # fmt: skip
 
 
-def _association(fields: list[str], place: int) -> _Values | None:
-    kind = _KINDS.get(fields[4])
-    if kind is None:
+def _association(fields: list[str], line: int) -> _Values | None:
+    association = _KINDS.get(fields[4])
+    if association is None:
         return None
-    return *_member(fields), sctid(fields[5]), kind, sctid(fields[6]), place
+    return *_member(fields), sctid(fields[5]), association, sctid(fields[6]), line
 
 
 def _vocabulary(name: str) -> str:

@@ -28,21 +28,20 @@ _HISTORY_COLUMNS = "CUI1 VER REL RELA MAPREASON CUI2 MAPIN"
 _REASONS = {"DEL": "deleted", "SY": "merged", "RB": "broader", "RN": "narrower", "RO": "related"}
 
 
-def read(path: Path, bad_lines: BadLines = None, *, trade_names: bool = True) -> Iterator[Record]:
+def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
     """Stream the concepts of a release, then its retired ids.
 
-    Names keep their source vocabularies and term type; suppressed names are obsolete. Types are the
-    semantic types (TUIs). Relations have the name in RELA, else in REL; PAR and inverse_isa become
-    "isa", and siblings are left out. Maps give a concept the codes that its codes map to. Only
-    MRCONSO is required; MRSTY, MRDEF, MRREL, MRCUI, MRRANK, MRSAB and MRMAP are optional. Rows
-    about ids without a name in MRCONSO are skipped. RXNCONSO, RXNSTY, RXNREL and RXNSAB of RxNorm
-    are read like these, and sorted first; its RXCUIs are the ids.
+    Names keep their source vocabularies and term type; suppressed names are obsolete. Drugs also
+    have their brand names, with term type "TRADE". Types are the semantic types (TUIs). Relations
+    have the name in RELA, else in REL; PAR and inverse_isa become "isa", and siblings are left out.
+    Maps give a concept the codes that its codes map to. Only MRCONSO is required; MRSTY, MRDEF,
+    MRREL, MRCUI, MRRANK, MRSAB and MRMAP are optional. Rows about ids without a name in MRCONSO are
+    skipped. RXNCONSO, RXNSTY, RXNREL and RXNSAB of RxNorm are read like these, and sorted first;
+    its RXCUIs are the ids.
 
     path (Path): the META directory (or one above it) with `.RRF` or `.RRF.gz` files, or the
         directory or archive of a release that was never unpacked; of RxNorm the directory rrf.
     bad_lines (Optional[List[BadLine]]): collects bad lines; None makes the first one an error.
-    trade_names (bool): whether drugs also get their brand names, with term type "TRADE"; reads two
-        files twice.
     RAISES (MedlinkError): E105 for a bad line, E150 for a file that is not sorted by id, E160 when
         there is no release, E152 when MRREL has only one side of the hierarchy.
     """
@@ -50,16 +49,14 @@ def read(path: Path, bad_lines: BadLines = None, *, trade_names: bool = True) ->
     if "MRSTY" not in tables:
         tell(Warnings.no_types.format(path=path))
     if sum(piece.path.stat().st_size for piece in tables["MRCONSO"]) > _LARGE:
-        return read_apart(f"{__name__}:read_here", path, bad_lines, trade_names=trade_names)
-    return read_here(path, bad_lines, trade_names=trade_names)
+        return read_apart(f"{__name__}:read_here", path, bad_lines)
+    return read_here(path, bad_lines)
 
 
-def read_here(
-    path: Path, bad_lines: BadLines = None, *, trade_names: bool = True
-) -> Iterator[Record]:
+def read_here(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
     """Read as `read` does, but always in this process."""
     with in_order(find_tables(path)) as tables:
-        yield from _Release(tables, bad_lines).records(trade_names)
+        yield from _Release(tables, bad_lines).records()
 
 
 def release_of(path: Path) -> str:
@@ -72,11 +69,6 @@ def files_of(path: Path) -> list[Path]:
     """List the files that are read; a release has many more."""
     tables = find_tables(path)
     return sorted({piece.path for name in _TABLES for piece in tables.get(name, ())})
-
-
-def source_versions(path: Path) -> dict[str, str]:
-    """Read the versions of the source vocabularies, such as {"MSH": "MSH2026_2026_01_20"}."""
-    return {row[3]: row[2] for row in _Release(find_tables(path), []).sources()}
 
 
 class _Release:
@@ -93,33 +85,37 @@ class _Release:
         rows = self._table("MRSAB", sources.SOURCE_COLUMNS, (3,), by_id=False).rows()
         return [row for row in rows if row[21] != "N"]
 
-    def records(self, trade_names: bool) -> Iterator[Record]:
+    def records(self) -> Iterator[Record]:
         """Stream concepts, then retired ids."""
         kinds = Kinds(self._ranks(), self.sources())
         with scratch(maps.TABLES) as db:
-            yield from self._concepts(kinds, self._maps(db, kinds), trade_names)
+            yield from self._concepts(kinds, self._maps(db, kinds))
         yield from self._retired()
 
-    def _concepts(self, kinds: Kinds, mapped: Maps, trade_names: bool) -> Iterator[Concept]:
-        brands = self._trade_names(kinds) if trade_names else TradeNames({}, (), kinds)
+    def _concepts(self, kinds: Kinds, mapped: Maps) -> Iterator[Concept]:
+        brands = self._trade_names(kinds)
         types = self._table("MRSTY", _TYPE_COLUMNS, (1,)).groups()
         definitions = self._table("MRDEF", _DEFINITION_COLUMNS, (5,)).groups()
         related = self._related()
         for cui, rows in groupby(self._names(), key=itemgetter(0)):
-            own, own_codes = read_atoms(rows, kinds)
-            codes, code_maps = mapped.added_to(own_codes)
+            names, source_codes = read_atoms(rows, kinds)
+            codes, code_maps = mapped.added_to(source_codes)
             if cui in brands:
-                own = brands.added_to(cui, own)
-            said = relations.relations_of(related.take(cui))
+                names = brands.added_to(cui, names)
+            relations_of = relations.relations_of(related.take(cui))
             yield Concept(
                 cui,
-                own[0].text,
-                own,
+                names[0].text,
+                names,
                 _types(types.take(cui)),
                 _definition(definitions.take(cui), kinds),
                 codes,
-                tuple(dict.fromkeys([one.id for one in said if one.relation == ISA])),
-                said,
+                tuple(
+                    dict.fromkeys(
+                        [relation.id for relation in relations_of if relation.relation == ISA]
+                    )
+                ),
+                relations_of,
                 code_maps,
             )
         for groups in (types, definitions, related):
@@ -127,10 +123,10 @@ class _Release:
 
     def _maps(self, db: Connection, kinds: Kinds) -> Maps:
         rows = self._table("MRMAP", maps.COLUMNS, maps.REQUIRED, by_id=False).rows()
-        found = Maps(db, rows, kinds)
-        if found.sets:
-            found.name_sets(self._names(Ids(found.sets)))
-        return found
+        maps_of = Maps(db, rows, kinds)
+        if maps_of.sets:
+            maps_of.name_sets(self._names(Ids(maps_of.sets)))
+        return maps_of
 
     def _ranks(self) -> Iterator[Row]:
         columns = sources.RANK_COLUMNS

@@ -36,12 +36,12 @@ def read_atoms(rows: Iterable[Row], kinds: Kinds) -> Atoms:
         lang, score, obsolete, scheme = kinds[_kind_of(row)]
         sab, tty, code, text = _rest_of(row)
         key = text, lang
-        known = names.get(key)
-        if known is None:
+        earlier = names.get(key)
+        if earlier is None:
             # Name(...) would take twice as long, 15 million times.
             names[key] = _new(Name, (text, lang, sab, tty, obsolete))
         else:
-            names[key] = _united(known, sab, tty, obsolete)
+            names[key] = _united(earlier, sab, tty, obsolete)
         if score >= best:
             score += _flags_of(row) == _BEST
             if score > best:
@@ -60,11 +60,11 @@ def read_atoms(rows: Iterable[Row], kinds: Kinds) -> Atoms:
     return (first, *names.values()), {scheme: tuple(codes[scheme]) for scheme in codes}
 
 
-def _united(known: Name, sab: str, tty: str, obsolete: bool) -> Name:
-    source = known.source if sab in known.source.split("|") else f"{known.source}|{sab}"
-    if known.obsolete and not obsolete:
-        return Name(known.text, known.lang, source, tty, False)
-    return known._replace(source=source)
+def _united(earlier: Name, sab: str, tty: str, obsolete: bool) -> Name:
+    source = earlier.source if sab in earlier.source.split("|") else f"{earlier.source}|{sab}"
+    if earlier.obsolete and not obsolete:
+        return Name(earlier.text, earlier.lang, source, tty, False)
+    return earlier._replace(source=source)
 
 
 TTY = "TRADE"
@@ -94,11 +94,11 @@ class TradeNames:
 
     def added_to(self, cui: str, names: Sequence[Name]) -> tuple[Name, ...]:
         """Append the names of a substance's brands to its names, where they are new."""
-        known = {(name.text, name.lang) for name in names}
+        present = {(name.text, name.lang) for name in names}
         more = [
             name
             for brand in self._brands[cui]
             for name in self._names.get(brand, ())
-            if (name.text, name.lang) not in known
+            if (name.text, name.lang) not in present
         ]
         return (*names, *dict.fromkeys(more))

@@ -69,20 +69,20 @@ class Maps:
 
     def added_to(self, codes: Codes) -> tuple[Codes, tuple[CodeMap, ...]]:
         """Append to codes what they map to, and say how that is meant."""
-        found: dict[CodeMap, None] = {}
+        mapped: dict[CodeMap, None] = {}
         for origin in codes if self._sets else ():
-            found.update(dict.fromkeys(self._of(origin, codes[origin])))
-        if not found:
+            mapped.update(dict.fromkeys(self._of(origin, codes[origin])))
+        if not mapped:
             return codes, ()
-        maps = tuple(sorted(found, key=lambda one: one.relation != "exact"))
-        own = ((scheme, code) for scheme in codes for code in codes[scheme])
-        return by_vocabulary([*own, *(each[:2] for each in maps)]), maps
+        maps = tuple(sorted(mapped, key=lambda one: one.relation != "exact"))
+        source_codes = ((scheme, code) for scheme in codes for code in codes[scheme])
+        return by_vocabulary([*source_codes, *(each[:2] for each in maps)]), maps
 
     def _of(self, origin: str, codes: Iterable[str]) -> Iterator[CodeMap]:
         for mapset, vocabulary in self._sets.get(origin, ()):
             for code in codes:
-                for target, *said in self._db.execute(_OF_CODE, (mapset, code)):
-                    yield CodeMap(vocabulary, target, *said)
+                for target, *rest in self._db.execute(_OF_CODE, (mapset, code)):
+                    yield CodeMap(vocabulary, target, *rest)
 
 
 def _values(rows: Iterable[Row]) -> Iterator[tuple[str, ...]]:

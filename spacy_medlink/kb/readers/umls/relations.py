@@ -27,16 +27,16 @@ def relations_of(rows: list[Row]) -> tuple[Relation, ...]:
 
     A relation is named by RELA, or by REL where RELA is empty.
     """
-    found: dict[Relation, None] = {}
+    relations: dict[Relation, None] = {}
     for row in rows:
         if not _counts(row):
             continue
         rel, rela, other, source = row[_REL], row[_RELA], row[CUI2], row[_SAB]
         if rel == "PAR" or rela == _INVERSE_ISA:
-            found[Relation(ISA, other, source)] = None
+            relations[Relation(ISA, other, source)] = None
         if rela != _INVERSE_ISA and (name := rela or (rel if rel not in _UP else "")):
-            found[Relation(name, other, source, True)] = None
-    return tuple(found)
+            relations[Relation(name, other, source, True)] = None
+    return tuple(relations)
 
 
 def brands_of(rows: Iterable[Row]) -> dict[str, list[str]]:

@@ -81,8 +81,8 @@ def find_tables(path: Path) -> dict[str, list[Piece]]:
     RETURNS (Dict[str, List[Piece]]): "MRCONSO" and the like to pieces.
     RAISES (MedlinkError): E160 when there is no MRCONSO, E105 for a damaged archive.
     """
-    for place in _places(path):
-        tables = _tables_of(place)
+    for files in _places(path):
+        tables = _tables_of(files)
         if "MRCONSO" in tables:
             return tables
     raise Errors.source_incomplete(
@@ -103,7 +103,7 @@ def _places(path: Path) -> Iterator[list[Path]]:
 
 
 def _tables_of(files: list[Path]) -> dict[str, list[Piece]]:
-    found: dict[str, dict[str, Piece]] = {}
+    tables: dict[str, dict[str, Piece]] = {}
     for path in files:
         if path.suffix in (".nlm", ".zip"):
             members = _members(path)
@@ -113,15 +113,17 @@ def _tables_of(files: list[Path]) -> dict[str, list[Piece]]:
             match = _FILE.fullmatch(name)
             if match is not None:
                 order, gz = match["piece"] or "", bool(match["gz"])
-                pieces = found.setdefault(match["table"], {})
+                pieces = tables.setdefault(match["table"], {})
                 # Of copies of a table (packed and unpacked, whole and in pieces), one is enough.
                 if not gz or order not in pieces:
                     pieces[order] = Piece(path, member, order, gz)
-    if "MRCONSO" not in found:
-        found = {_RXNORM[table]: own for table, own in found.items() if table in _RXNORM}
+    if "MRCONSO" not in tables:
+        tables = {
+            _RXNORM[table]: pieces_of for table, pieces_of in tables.items() if table in _RXNORM
+        }
     return {
         table: [pieces[""]] if "" in pieces else [pieces[order] for order in sorted(pieces)]
-        for table, pieces in found.items()
+        for table, pieces in tables.items()
     }
 
 

@@ -74,17 +74,17 @@ class Table:
 
     def _blocks(self) -> Iterator[list[Row]]:
         last = ""
-        for number, count, block in self._raw_blocks():
+        for line, count, block in self._raw_blocks():
             rows = self._split(block, count)
             if rows is None or not self._is_clean(rows, last):
-                rows = self._split_slowly(block, number, last)
+                rows = self._split_slowly(block, line, last)
             if rows:
                 last = rows[-1][0]
                 yield rows
 
     def _raw_blocks(self) -> Iterator[tuple[int, int, bytes]]:
         """Read (number of the first line, number of lines, lines), without marks and "\\r"."""
-        number, rest = 1, b""
+        line, rest = 1, b""
         try:
             for data in self._read():
                 block = rest + data
@@ -92,14 +92,14 @@ class Table:
                 rest, block = block[cut:], block[:cut]
                 if block:
                     count = _count_lines(block)
-                    yield number, count, _plain(block, number)
-                    number += count
+                    yield line, count, _plain(block, line)
+                    line += count
                 if len(rest) > _LONGEST:
-                    raise self._error(number, "a line of over 16 MB")
+                    raise self._error(line, "a line of over 16 MB")
         except _UNREADABLE as error:
-            raise self._error(number, f"unreadable or damaged data ({error})") from error
+            raise self._error(line, f"unreadable or damaged data ({error})") from error
         if rest:
-            yield number, 1, _plain(rest + b"\n", number)
+            yield line, 1, _plain(rest + b"\n", line)
 
     def _read(self) -> Iterator[bytes]:
         for piece in self._pieces:
@@ -148,21 +148,21 @@ class Table:
     def _split_slowly(self, block: bytes, first: int, last: str) -> list[Row]:
         """Split the lines of a block one by one, and report bad lines."""
         rows = []
-        for number, raw in enumerate(block.split(b"\n")[:-1], start=first):
+        for line, raw in enumerate(block.split(b"\n")[:-1], start=first):
             if not raw.strip():
                 continue
             try:
                 row = raw.decode().split("|")
             except UnicodeDecodeError as error:
-                self._report(number, f"not UTF-8 at byte {error.start}")
+                self._report(line, f"not UTF-8 at byte {error.start}")
                 continue
             problem = self._problem(row)
             if problem:
-                self._report(number, problem)
+                self._report(line, problem)
             elif self._select is not None and not self._select.row(row):
                 continue
             elif self._by_id and row[0] < last:
-                raise Errors.unsorted_rows(path=self.path, line=number, id=row[0], previous=last)
+                raise Errors.unsorted_rows(path=self.path, line=line, id=row[0], previous=last)
             else:
                 last = row[0]
                 rows.append(row)
@@ -184,14 +184,14 @@ class Table:
                 return f"{self._columns[column]} is empty"
         return self._check(row) if self._check is not None else ""
 
-    def _report(self, number: int, problem: str) -> None:
-        if number not in self._reported:
-            self._reported.add(number)
-            report(self.path, number, problem, self._expected, self._bad_lines)
+    def _report(self, line: int, problem: str) -> None:
+        if line not in self._reported:
+            self._reported.add(line)
+            report(self.path, line, problem, self._expected, self._bad_lines)
 
-    def _error(self, number: int, problem: str) -> Exception:
+    def _error(self, line: int, problem: str) -> Exception:
         expected = self._expected
-        return Errors.bad_line(path=self.path, line=number, problem=problem, expected=expected)
+        return Errors.bad_line(path=self.path, line=line, problem=problem, expected=expected)
 
     @property
     def _expected(self) -> str:
@@ -231,8 +231,8 @@ def _count_lines(block: bytes) -> int:
     return int(np.count_nonzero(np.frombuffer(block, np.uint8) == _END))
 
 
-def _plain(block: bytes, number: int) -> bytes:
-    if number == 1 and block.startswith(b"\xef\xbb\xbf"):
+def _plain(block: bytes, line: int) -> bytes:
+    if line == 1 and block.startswith(b"\xef\xbb\xbf"):
         block = block[3:]
     return block.replace(b"\r\n", b"\n") if b"\r" in block else block
 

@@ -38,8 +38,8 @@ class AnyOf:
         for column, text in self._values.items():
             starts = bars[:, column - 1] + 1
             rows = np.flatnonzero(bars[:, column] - starts == len(text))
-            found = data[starts[rows][:, None] + np.arange(len(text))]
-            wanted[rows] |= (found == np.frombuffer(text.encode(), np.uint8)).all(axis=1)
+            texts = data[starts[rows][:, None] + np.arange(len(text))]
+            wanted[rows] |= (texts == np.frombuffer(text.encode(), np.uint8)).all(axis=1)
         return wanted
 
     def row(self, row: Row) -> bool:
@@ -74,9 +74,9 @@ class Ids:
     def block(self, data: Bytes1d, bars: Bars) -> NDArray[np.bool_]:
         """Mark the rows that begin like one of the ids."""
         offsets = row_starts(bars)[:, None] + np.arange(self._starts.itemsize)
-        found = data[np.minimum(offsets, len(data) - 1)].view(self._starts.dtype)[:, 0]
-        places = np.minimum(np.searchsorted(self._starts, found), len(self._starts) - 1)
-        chosen: NDArray[np.bool_] = self._starts[places] == found
+        starts = data[np.minimum(offsets, len(data) - 1)].view(self._starts.dtype)[:, 0]
+        places = np.minimum(np.searchsorted(self._starts, starts), len(self._starts) - 1)
+        chosen: NDArray[np.bool_] = self._starts[places] == starts
         return chosen
 
     def row(self, row: Row) -> bool:

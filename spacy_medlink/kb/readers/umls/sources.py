@@ -60,8 +60,8 @@ class Kinds(dict[tuple[str, ...], Kind]):
         rank = self._ranks.get((sab, tty, suppress), 0)
         score = (2 * (not obsolete) + (lang == "en")) * self._top + rank
         scheme = self._scheme(sab)
-        kind = self[key] = Kind(lang, 2 * score, obsolete, scheme)
-        return kind
+        made = self[key] = Kind(lang, 2 * score, obsolete, scheme)
+        return made
 
     def scheme_of(self, vsab: str) -> str:
         """Name the vocabulary of codes by any version, such as "ICD10CM" by "ICD10CM_2021"."""

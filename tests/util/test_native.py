@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from spacy_medlink.encoders import native
-from spacy_medlink.encoders.native import has_native_bf16
+from spacy_medlink.util.devices import has_native_bf16
 
 CPU = torch.device("cpu")
 
@@ -24,15 +23,15 @@ CPU = torch.device("cpu")
     ],
 )
 def test_what_the_processor_can_do_decides(monkeypatch, capabilities, expected):
-    monkeypatch.setattr(native, "_has_kernels", lambda: True)
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: True)
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities, raising=False)
     assert has_native_bf16(CPU) is expected
-    monkeypatch.setattr(native, "_has_kernels", lambda: False)
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: False)
     assert has_native_bf16(CPU) is False  # no kernels
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("answers", "expected"),
     [
         ({}, False),
         ({"_is_avx512_bf16_supported": True}, True),
@@ -40,10 +39,10 @@ def test_what_the_processor_can_do_decides(monkeypatch, capabilities, expected):
         ({"_is_avx512_bf16_supported": False, "_is_amx_tile_supported": True}, True),
     ],
 )
-def test_torch_that_does_not_list_capabilities(monkeypatch, said, expected):
-    before = {name: lambda answer=answer: answer for name, answer in said.items()}
+def test_torch_that_does_not_list_capabilities(monkeypatch, answers, expected):
+    before = {name: lambda answer=answer: answer for name, answer in answers.items()}
     monkeypatch.setattr(torch, "cpu", SimpleNamespace(**before))
-    monkeypatch.setattr(native, "_has_kernels", lambda: True)
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: True)
     assert has_native_bf16(CPU) is expected
 
 
