@@ -43,12 +43,9 @@ def find_device(name: str = AUTO) -> torch.device:
     """
     if name == AUTO:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if name.removeprefix("-").isdecimal():  # an id as spaCy has them
-        named = "cpu" if int(name) < 0 else f"cuda:{int(name)}"
-    else:
-        named = name
+    is_id = name.removeprefix("-").isdecimal()  # as spaCy has them
     try:
-        device = torch.device(named)
+        device = torch.device(("cpu" if int(name) < 0 else f"cuda:{int(name)}") if is_id else name)
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         names = ["cpu", *(f"cuda:{gpu}" for gpu in range(torch.cuda.device_count()))]

@@ -261,7 +261,7 @@ def _descriptor(name: str | Path, within: int | None) -> int:
     except OSError as error:
         if error.errno != errno.EMFILE:
             raise
-    gc.collect()
+        gc.collect()
     return os.open(name, _FLAGS, dir_fd=within)
 
 
