@@ -7,12 +7,7 @@ from typing import Any
 import torch
 from transformers import AutoModel
 
-from spacy_medlink.encoders.adapters import (
-    adapter_parameters,
-    adapter_reduction,
-    add_adapters,
-    set_dropout,
-)
+from spacy_medlink.encoders import adapters
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.preparation import Preparation
 from spacy_medlink.errors import Errors
@@ -38,10 +33,10 @@ def prepare(encoder: BiEncoder, settings: EncoderSettings, device: torch.device)
     attention = settings.attention or attention_for(device)
     base = encoder.module
     module = AutoModel.from_config(base.config, attn_implementation=attention)
-    if reduction := adapter_reduction(base):
-        add_adapters(module, reduction)
+    if reduction := adapters.adapter_reduction(base):
+        adapters.add_adapters(module, reduction)
     module.load_state_dict(base.state_dict())
-    set_dropout(module, settings.dropout)
+    adapters.set_dropout(module, settings.dropout)
     for parameter in _left_alone(module, settings):
         parameter.requires_grad = False
     return BiEncoder(
@@ -112,12 +107,12 @@ class Adaptation:
 
 
 def _add_bottlenecks(module: torch.nn.Module, reduction: int) -> None:
-    if adapter_reduction(module) is None:  # a base with adapters continues to train them
+    if adapters.adapter_reduction(module) is None:  # a base with adapters continues to train them
         device = device_of(module)
-        add_adapters(module, reduction)
+        adapters.add_adapters(module, reduction)
         moved(module, device)
     module.requires_grad_(False)
-    for parameter in adapter_parameters(module):
+    for parameter in adapters.adapter_parameters(module):
         parameter.requires_grad = True
 
 
