@@ -17,7 +17,6 @@ from benchmarks.measured import run_command, run_task
 from benchmarks.synthetic.umls import generate
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
-from training.data.cutting import Cutter
 from training.data.material import Wanted
 from training.data.prepared import open_material, prepare
 from training.data.sampler import PairSampler
@@ -29,13 +28,12 @@ _WANTED = Wanted(DataSettings())
 
 def prepare_names(kb: str, base: str, place: str) -> dict[str, Any]:
     """Prepare names and pairs, in a fresh process."""
-    encoder = BiEncoder.load(base)
-    cutter = Cutter(encoder.tokenizer._tokenizer, 25)
+    encoder = BiEncoder.load(base, max_length=25)
     began = _resident_mb()
     start = time.perf_counter()
-    path = prepare(KnowledgeBase(Path(kb)), cutter, _WANTED, Path(place))
+    path = prepare(KnowledgeBase(Path(kb)), encoder, _WANTED, Path(place))
     seconds = time.perf_counter() - start
-    size = sum(file.stat().st_size for file in path.glob("*.npy")) / 1e6
+    size = sum(file.stat().st_size for file in path.iterdir() if file.is_file()) / 1e6
     return {"path": str(path), "seconds": seconds, "before_mb": began, "disk_mb": size,
             "own_peak_mb": _peak_mb()}  # fmt: skip
 

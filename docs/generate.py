@@ -10,6 +10,7 @@ from typing import Any
 
 import typer
 
+from docs.hyperparameters import Hyperparameter, read_hyperparameters
 from spacy_medlink.cli import app
 from spacy_medlink.components.context import ContextSettings, MedicalContext
 from spacy_medlink.components.finding.settings import MentionSettings
@@ -18,7 +19,6 @@ from spacy_medlink.components.linker.settings import LinkerSettings
 from spacy_medlink.components.mentions import MedicalMentions
 from spacy_medlink.errors import Errors, Message, Warnings
 from spacy_medlink.util.setting_types import Settings, types_of
-from training.papers.hyperparameters import Hyperparameter, read_hyperparameters
 
 REFERENCE = Path(__file__).parent / "reference"
 COMPONENTS: dict[str, tuple[type, type[Settings]]] = {

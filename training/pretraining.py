@@ -14,7 +14,6 @@ from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
 
 from .choosing.yardstick import Yardstick
-from .data.cutting import Cutter
 from .data.group_sampler import GroupSampler
 from .data.holdout import Holdout
 from .data.language_sampler import LanguageSampler
@@ -76,10 +75,9 @@ class Pretraining(EncoderTraining):
         self._relations = self._make_relations()
 
     def _gather(self, wanted: Wanted, prepared: Path | None) -> Material:
-        cutter = Cutter.of(self._encoder)
         if prepared is None:
-            return read_material(self._kb, cutter, wanted)
-        place = self._ranks.from_first(lambda: prepare(self._kb, cutter, wanted, prepared))
+            return read_material(self._kb, self._encoder.tokenize, wanted)
+        place = self._ranks.from_first(lambda: prepare(self._kb, self._encoder, wanted, prepared))
         return open_material(place, self._kb)
 
     def _make_relations(self) -> Relations | None:

@@ -119,15 +119,10 @@ def name_blocks(
     tokenize: Tokenize,
     how: DataSettings,
     skip: frozenset[int] = frozenset(),
-    first: int = 0,
-    last: int | None = None,
 ) -> Iterator[Block]:
-    """Read names block by block, so that memory holds a few thousand of them as objects.
-
-    first, last (int): range of name rows; both are the first name of a concept.
-    """
+    """Read names block by block, so that memory holds a few thousand of them as objects."""
     numbers = {lang: number for number, lang in enumerate(language_codes(kb))}
-    found = (entry for entry in distinct_names(kb, first, last) if entry[0] not in skip)
+    found = (entry for entry in distinct_names(kb) if entry[0] not in skip)
     for chunk in chunks(found):
         rows, concepts, names, strings = zip(*chunk, strict=True)
         pieces = tokenize([name.text for name in names])
@@ -172,13 +167,11 @@ def string_hash(text: str) -> int:
     return xxhash.xxh3_64_intdigest(text.lower().encode("utf-8", "surrogatepass"))
 
 
-def distinct_names(
-    kb: KnowledgeBase, first: int = 0, last: int | None = None
-) -> Iterator[tuple[int, int, Name, int]]:
+def distinct_names(kb: KnowledgeBase) -> Iterator[tuple[int, int, Name, int]]:
     """Stream (name row, concept row, name, hash), leaving out a concept's repeated strings."""
     seen: set[int] = set()
     current = -1
-    for row, (concept, name) in enumerate(kb.iter_names(first, last), start=first):
+    for row, (concept, name) in enumerate(kb.iter_names()):
         if concept != current:
             seen, current = set(), concept
         string = string_hash(name.text)

@@ -33,7 +33,7 @@ from ..recipe.reading import read_recipe
 from ..split import split_gold
 from ..train import Inputs
 from ..train import train as train_by
-from .plan import Corpus, Dictionary, Plan, System
+from .plan import Corpus, Dictionary, Plan
 
 _GOLD = FileKind("the gold mentions of a plan")
 _SHARE = 0.1  # of the training documents, where a corpus has no development part
@@ -138,23 +138,20 @@ class Maker:
         if own.encoder:
             return Path(own.encoder)
         base = self.encoder(own.base, corpus, fold, seed)
-        if not own.learns:  # the base, measured otherwise
+        if not own.recipe:  # the base, measured otherwise
             return base
-        return self._trained(own, key, base, corpus, fold, seed)
-
-    def _trained(
-        self, own: System, key: str, base: Path, corpus: str, fold: int, seed: int
-    ) -> Path:
-        source, settings = own.of or corpus, {**own.settings, "training.seed": seed}
-        if own.learns != "names" and (epochs := self._plan.corpora[source].epochs.get(key)):
+        kind, source = self.kind(key), own.of or corpus
+        settings = {**own.settings, "training.seed": seed}
+        if kind != "pretrain" and (epochs := self._plan.corpora[source].epochs.get(key)):
             settings["training.epochs"] = epochs
         recipe = read_recipe(_HERE / own.recipe, settings)
-        text = train = dev = None
-        if own.learns == "names":
+        text = train = dev = prepared = None
+        if kind == "pretrain":
             kb = self.dictionary(own.of or self._plan.corpora[corpus].dictionary)
             text = self.bitext(own.bitext) if own.bitext else None
+            prepared = self._work / "models" / "prepared"
         else:
-            measured = corpus if own.learns == "order" else source
+            measured = corpus if kind == "rerank" else source
             kb = self.dictionary(self._plan.corpora[measured].dictionary)
             train, dev = (self.gold(source, part, fold) for part in ("train", "dev"))
             key = f"{key}-{measured}"
@@ -165,15 +162,19 @@ class Maker:
             return place
         self._say(f"training {own.name}, seed {seed}")
         begin = base
-        if own.learns == "order":
+        if kind == "rerank":
             begin = place.with_name(f"{place.name}_assets")
             build_assets(begin, kb, base, pooling=own.pooling or None, device=self._device,
                          progress=show_progress)  # fmt: skip
-        prepared = self._work / "models" / "prepared" if own.learns == "names" else None
         inputs = Inputs(str(begin), place, kb, train, dev, text, prepared=prepared)
         resume = (inputs.place / CHECKPOINT).is_dir()
         train_by(recipe, inputs, resume=resume, device=self._device, say=self._say)
         return place
+
+    def kind(self, key: str) -> str:
+        """Return what a recipe of a system trains, "" where it has none."""
+        own = self._plan.systems[key]
+        return read_recipe(_HERE / own.recipe, own.settings).recipe.kind if own.recipe else ""
 
     def bitext(self, keys: Sequence[str]) -> Path:
         """Put translations together. RAISES (MedlinkError): E107, E516, E723, E724."""

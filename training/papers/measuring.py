@@ -13,7 +13,7 @@ from spacy_medlink.evaluation import load_gold, measure
 from spacy_medlink.util.files import sha256_of
 from spacy_medlink.util.progress import show_progress
 
-from .layout import Layout
+from .plan import Layout
 
 MEAN = "avg"  # of groups, as XL-BEL's tables call it
 _SHOWN = 12  # characters of a fingerprint, which pooling is part of

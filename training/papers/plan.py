@@ -1,21 +1,89 @@
-"""Plan: all steps to a paper's tables, a file of training/papers/plans."""
+"""Plan: all steps to a paper's tables (plans/). Layout: how a paper measures (layouts/)."""
 
 import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import srsly
-from pydantic import NonNegativeInt, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    NonNegativeInt,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
 
 from spacy_medlink.errors import Errors
+from spacy_medlink.evaluation import Settings
+from spacy_medlink.evaluation.settings import DICTIONARY
 
-from ..recipe.reading import parse_overrides
+from ..recipe.reading import parse_overrides, read_sections
 from ..recipe.settings import Section
+from .published import papers
 
 _Named = list[tuple[str, Mapping[str, Any]]]
 _VARIABLE = re.compile(r"\$\{vars\.(\w+)\}")
+
+
+def _is_published(paper: str) -> str:
+    if paper not in papers():
+        raise ValueError(f"must be one of {', '.join(papers())}")
+    return paper
+
+
+class Layout(Section):
+    """The settings of a paper's table.
+
+    paper (str): as published.tsv names it. title, note (str): of the table; the note says where the
+        published figures and ours cannot be the same.
+    ks (List[int]): depths. protocol, composites (str): as of `medlink evaluate`.
+    pooling (str): of encoders that do not say their own.
+    dictionary (bool): filter by the dictionary's names, too.
+    by (str): a group that has a column of its own each, such as "lang"; "" for the parts.
+    """
+
+    paper: Annotated[str, AfterValidator(_is_published)]
+    title: str
+    note: str = ""
+    ks: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1, 5)
+    protocol: Literal["concepts", "names"] = "names"
+    composites: Literal["any", "biosyn"] = "any"
+    pooling: Literal["cls", "mean"] = "cls"
+    dictionary: bool = False
+    by: str = ""
+
+    def settings(self, train: str, tiers: tuple[str, ...], baselines: bool) -> Settings:
+        """Make the settings of one evaluation.
+
+        train (str): file of training mentions, "" for none.
+        """
+        return Settings(
+            ks=self.ks,
+            tiers=tiers,
+            protocol=self.protocol,
+            composites=self.composites,
+            train=train,
+            reference=DICTIONARY if self.dictionary else "",
+            baselines=baselines,
+        )
+
+
+class LayoutFile(Section):
+    """A file, with its one section."""
+
+    table: Layout
+
+
+def read_layout(path: Path, note: str = "") -> Layout:
+    """Read a layout.
+
+    note (str): more to say under the table. RAISES (MedlinkError): as `read_sections` does.
+    """
+    layout = read_sections(path, LayoutFile).table
+    return layout.model_copy(update={"note": f"{layout.note} {note}".strip()})
 
 
 class Dictionary(Section):
@@ -83,9 +151,9 @@ class System(Section):
     name (str): as published.tsv has it. encoder (str): directory, or name on the Hub, taken as it
         is, or assets, measured with all their tiers; without one, base (str): the system that it
         starts from, which stands above it.
-    learns (str): "names" of a dictionary, "mentions" of a corpus, or the "order" of candidates,
-        from mentions. of (str): which dictionary or corpus; "" is the corpus that is measured on.
-    recipe (str): file, relative to training/papers. settings (Mapping): other values in it.
+    recipe (str): file, relative to training/papers; "" measures the base otherwise.
+    settings (Mapping): other values in it. of (str): the dictionary whose names a recipe that
+        pre-trains learns, or the corpus of other recipes; "" is the corpus that is measured on.
     bitext (Tuple[str]): translations to learn, too. pooling (str): "" for what is saved with it.
     tune (bool): on relations, the encoder learns along. corpora (Tuple[str]): measured on these
         alone. shown (bool): false for what only others start from.
@@ -94,7 +162,6 @@ class System(Section):
     name: str
     encoder: str = ""
     base: str = ""
-    learns: Literal["", "names", "mentions", "order"] = ""
     of: str = ""
     recipe: str = ""
     settings: Mapping[str, Any] = {}
@@ -121,8 +188,8 @@ class Plan(Section):
         for key, system in self.systems.items():
             if not system.encoder and not system.base:
                 raise ValueError(f"system {key} has neither an encoder nor a base")
-            of = self.dictionaries if system.learns == "names" else self.corpora
-            named: _Named = [(system.base, self.systems), (system.of, of)]
+            known = {**self.dictionaries, **self.corpora}
+            named: _Named = [(system.base, self.systems), (system.of, known)]
             named += [(one, self.corpora) for one in system.corpora]
             named += [(one, self.bitexts) for one in system.bitext]
             _check(key, named)

@@ -5,9 +5,6 @@ from typing import NamedTuple
 
 _HERE = Path(__file__).parent
 LAYOUTS = _HERE / "layouts"
-_FILE = _HERE / "published.tsv"
-
-Figures = dict[str, float]
 
 
 class Published(NamedTuple):
@@ -22,26 +19,20 @@ class Published(NamedTuple):
     corpus: str
     part: str
     system: str
-    figures: Figures
+    figures: dict[str, float]
 
 
-def read_published(paper: str, corpus: str = "") -> list[Published]:
+def read_published(paper: str = "", corpus: str = "") -> list[Published]:
     """Read what a paper published, on one corpus or on all ("")."""
-    lines = _FILE.read_text(encoding="utf-8").splitlines()[1:]
-    every = map(_published, lines)
-    return [one for one in every if one.paper == paper and corpus in ("", one.corpus)]
+    rows = []
+    for line in (_HERE / "published.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        of, table, where, part, system, figures = line.split("\t")
+        pairs = (figure.rsplit(" ", 1) for figure in figures.split("; "))
+        found = {name: float(value) for name, value in pairs}
+        rows.append(Published(of, table, where, part, system, found))
+    return [row for row in rows if paper in ("", row.paper) and corpus in ("", row.corpus)]
 
 
 def papers() -> list[str]:
     """List the papers, each once."""
-    return sorted({line.split("\t")[0] for line in _FILE.read_text("utf-8").splitlines()[1:]})
-
-
-def _published(line: str) -> Published:
-    paper, table, corpus, part, system, figures = line.split("\t")
-    return Published(paper, table, corpus, part, system, _figures(figures))
-
-
-def _figures(cell: str) -> Figures:
-    pairs = (figure.rsplit(" ", 1) for figure in cell.split("; "))
-    return {name: float(value) for name, value in pairs}
+    return sorted({row.paper for row in read_published()})

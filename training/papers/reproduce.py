@@ -6,7 +6,6 @@ Missing parts, such as a licensed corpus or an encoder, are left out and reporte
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,11 +22,9 @@ from ..recipe.reading import parse_overrides
 from ..representations.mcsm import encode_terms, mcsm, read_typed
 from ..representations.relations import HeadSettings, classify, divide, read_triplets
 from ..verbs import Device, Outputs, Overwrite, Set, run_verb, stoppable
-from .hyperparameters import read_hyperparameters
-from .layout import Layout, read_layout
 from .making import Maker, stamps
 from .measuring import Material, Part, Row, Source, measure_systems
-from .plan import Corpus, Plan, System, read_plan
+from .plan import Corpus, Layout, Plan, System, read_layout, read_plan
 from .published import LAYOUTS, read_published
 from .table import Table, as_markdown, averaged, make_table, pooled
 
@@ -50,7 +47,7 @@ class Reproduction:
         self.left_out: list[str] = []
         self._there: dict[str, System] = {}
         for key, system in plan.systems.items():  # bases come first
-            if self._is_there(system):
+            if self._is_there(key, system):
                 self._there[key] = system
 
     def tables(self) -> Iterator[Table]:
@@ -68,20 +65,6 @@ class Reproduction:
                     yield make_table(layout, published, rows, theirs)
                 else:
                     yield make_table(layout, f"{published}, names of {dictionary}", rows, [])
-
-    def deviations(self) -> str:
-        """List the differences between recipes and paper, as Markdown."""
-        names = {Path(one.recipe).stem for one in self._there.values() if one.recipe}
-        names |= {
-            f"layouts/{one.layout or self._plan.layout}" for one in self._plan.corpora.values()
-        }
-        rows = [
-            f"| {row.recipe} | {row.key} | {row.paper} | {row.ours} | {row.why} |"
-            for row in read_hyperparameters()
-            if row.differs and any(fnmatchcase(name, row.recipe) for name in names)
-        ]
-        head = ["| recipe | setting | the paper | here | why |", "|---|---|---|---|---|"]
-        return "\n".join([*head, *rows])
 
     def _layout(self, corpus: Corpus) -> Layout:
         return read_layout(LAYOUTS / f"{corpus.layout or self._plan.layout}.cfg", self._plan.note)
@@ -149,23 +132,23 @@ class Reproduction:
         if system.encoder:
             return False
         base = self._plan.systems.get(system.base)
-        return bool(system.learns) or (base is not None and self._is_trained(base))
+        return bool(system.recipe) or (base is not None and self._is_trained(base))
 
-    def _is_there(self, system: System) -> bool:
+    def _is_there(self, key: str, system: System) -> bool:
         """Tell whether the parts of a system exist; report a missing one."""
         if not system.encoder and system.base not in self._there:
             self.left_out.append(f"{system.name}: its base is left out")
             return False
-        return self._has(system.name, lambda: self._find_parts(system))
+        return self._has(system.name, lambda: self._find_parts(key, system))
 
-    def _find_parts(self, system: System) -> None:
+    def _find_parts(self, key: str, system: System) -> None:
         if system.encoder:
             if not Source(system.name, Path(system.encoder)).is_linker:
                 BiEncoder.load(system.encoder)
             return
-        if system.learns == "names" and system.of:
+        if system.of and self._maker.kind(key) == "pretrain":
             self._maker.dictionary(system.of)
-        elif system.learns and system.of:
+        elif system.of:
             own = self._plan.corpora[system.of]
             self._find(system.of, own, own.dictionary)
         if system.bitext:
@@ -222,7 +205,7 @@ def main(
     if not tables:
         raise Errors.nothing_to_measure(path=plan, missing="; ".join(made.left_out))
     texts = [as_markdown(table) for table in tables]
-    texts += [f"What differs from the paper:\n\n{made.deviations()}"]
+    texts += ["docs/papers.md says what the recipes do otherwise than the papers."]
     texts += [f"Left out: {what}" for what in made.left_out]
     facts = {"seeds": seeds, "tables": tables, "left_out": made.left_out}
     outputs.write(facts, "\n\n".join(texts))

@@ -3,36 +3,16 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean, stdev
-from typing import TypedDict
+from typing import Any
 
-from .layout import Layout
 from .measuring import Part, Row
+from .plan import Layout
 from .published import Published
 
-_NONE = "-"
 _DEVIATION = " deviation"
-# By part, by name: in per cent; of ours also "n", the mentions, and deviations over several runs.
-_Figures = Mapping[str, Mapping[str, float | None]]
-
-
-class System(TypedDict):
-    """A row."""
-
-    system: str
-    ours: _Figures
-    published: _Figures
-
-
-class Table(TypedDict):
-    """The content of a table, parts in order; systems that were not measured come last."""
-
-    paper: str
-    title: str
-    note: str
-    corpus: str
-    published_in: list[str]
-    parts: list[str]
-    rows: list[System]
+Table = dict[str, Any]
+"""The content of a table, as its JSON file has it: parts in order, and for each system "ours" and
+"published", by part and name of the figure; systems that were not measured come last."""
 
 
 def make_table(
@@ -42,25 +22,21 @@ def make_table(
     theirs: dict[str, dict[str, dict[str, float]]] = {}
     for one in published:
         theirs.setdefault(one.system, {})[one.part] = one.figures
-    ours = {row.system: row.parts for row in rows}
-    measured = [part for row in rows for part in row.parts]
-    kept = list(dict.fromkeys(measured)) or list(dict.fromkeys(one.part for one in published))
-    order = list(dict.fromkeys([*ours, *theirs]))
-    tables = sorted({one.table for one in published})
+    ours = {
+        row.system: {name: {"n": own.n, **own.figures} for name, own in row.parts.items()}
+        for row in rows
+    }
+    parts = [part for own in ours.values() for part in own] or [one.part for one in published]
     return {
         "paper": layout.paper,
         "title": layout.title,
         "note": layout.note,
         "corpus": corpus,
-        "published_in": [f"table {number}" for number in tables],
-        "parts": kept,
+        "published_in": [f"table {number}" for number in sorted({one.table for one in published})],
+        "parts": list(dict.fromkeys(parts)),
         "rows": [
-            {
-                "system": system,
-                "ours": {part: _ours(own) for part, own in ours.get(system, {}).items()},
-                "published": theirs.get(system, {}),
-            }
-            for system in order
+            {"system": name, "ours": ours.get(name, {}), "published": theirs.get(name, {})}
+            for name in dict.fromkeys([*ours, *theirs])
         ],
     }
 
@@ -81,25 +57,6 @@ def averaged(rows: Iterable[Row]) -> list[Row]:
     ]
 
 
-def pooled(folds: Sequence[Sequence[Row]]) -> list[Row]:
-    """Make one row of the folds of a system: the mean of each figure, over all mentions."""
-    means = averaged(row for fold in folds for row in fold)
-    counts: Counter[tuple[str, str]] = Counter()
-    for row in (row for fold in folds for row in fold):
-        counts.update({(row.system, name): part.n for name, part in row.parts.items()})
-    return [
-        Row(row.system, {
-            name: Part(counts[row.system, name], _without_deviations(part.figures))
-            for name, part in row.parts.items()
-        })
-        for row in means
-    ]  # fmt: skip
-
-
-def _without_deviations(figures: Mapping[str, float | None]) -> dict[str, float | None]:
-    return {name: value for name, value in figures.items() if not name.endswith(_DEVIATION)}
-
-
 def _average(parts: Sequence[Part]) -> Part:
     if len(parts) == 1:
         return parts[0]
@@ -113,59 +70,55 @@ def _average(parts: Sequence[Part]) -> Part:
     return Part(parts[0].n, figures)
 
 
+def pooled(folds: Sequence[Sequence[Row]]) -> list[Row]:
+    """Make one row of the folds of a system: the mean of each figure, over all mentions."""
+    rows = [row for fold in folds for row in fold]
+    counts: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        counts.update({(row.system, name): part.n for name, part in row.parts.items()})
+    return [
+        Row(row.system, {
+            name: Part(counts[row.system, name], {
+                figure: value for figure, value in part.figures.items()
+                if not figure.endswith(_DEVIATION)
+            })
+            for name, part in row.parts.items()
+        })
+        for row in averaged(rows)
+    ]  # fmt: skip
+
+
 def as_markdown(table: Table) -> str:
     """Write a table as Markdown; of several figures, those that ours or theirs have, in order."""
-    parts = table["parts"]
-    names = _names(table)
-    counts: _Figures = next((row["ours"] for row in table["rows"] if row["ours"]), {})
-    titles = [f"{part} ({counts[part]['n']:,})" if part in counts else part for part in parts]
+    parts, rows = table["parts"], table["rows"]
+    counted: Mapping[str, Any] = next((row["ours"] for row in rows if row["ours"]), {})
+    every = [row["ours"] for row in rows if row["ours"]] or [row["published"] for row in rows]
+    found = dict.fromkeys(name for own in every for part in own.values() for name in part)
+    names = [name for name in found if name != "n" and not name.endswith(_DEVIATION)]
+    titles = [f"{part} ({counted[part]['n']:,})" if part in counted else part for part in parts]
     lines = [
         f"**{table['title']}**: {table['corpus']}, {' / '.join(names)}",
         "",
         "| system | " + " | ".join(titles) + " |",
         "|---|" + "---|" * len(parts),
     ]
-    for row in table["rows"]:
-        if row["ours"]:
-            lines.append(_line(row["system"], row["ours"], parts, names))
-            name = "*published*"
-        else:
-            name = f"*{row['system']}, published*"
-        if row["published"]:
-            lines.append(_line(name, row["published"], parts, names))
+    for row in rows:
+        beside = "*published*" if row["ours"] else f"*{row['system']}, published*"
+        for name, own in ((row["system"], row["ours"]), (beside, row["published"])):
+            if own:
+                cells = (_cell(own.get(part, {}), names) for part in parts)
+                lines.append(f"| {name} | {' | '.join(cells)} |")
     source = ", ".join(table["published_in"])
     notes = [f"Published: {source} of the paper."] if source else []
     return "\n".join([*lines, "", " ".join([*notes, table["note"]]).strip()]).rstrip()
 
 
-def _ours(part: Part) -> dict[str, float | None]:
-    return {"n": part.n, **part.figures}
-
-
-def _names(table: Table) -> list[str]:
-    """List the figures: ours where there are any, else theirs."""
-    ours = [part for row in table["rows"] for part in row["ours"].values()]
-    theirs = [part for row in table["rows"] for part in row["published"].values()]
-    for parts in (ours, theirs):
-        found = [name for part in parts for name in part]
-        names = [name for name in _without_deviations(dict.fromkeys(found)) if name != "n"]
-        if names:
-            return names
-    return []
-
-
-def _line(name: str, own: _Figures, parts: Sequence[str], names: Sequence[str]) -> str:
-    return f"| {name} | " + " | ".join(_cell(own.get(part), names) for part in parts) + " |"
-
-
-def _cell(figures: Mapping[str, float | None] | None, names: Sequence[str]) -> str:
-    if not figures:
-        return ""
-    return " / ".join(_figure(figures, name) for name in names)
+def _cell(figures: Mapping[str, float | None], names: Sequence[str]) -> str:
+    return " / ".join(_figure(figures, name) for name in names) if figures else ""
 
 
 def _figure(figures: Mapping[str, float | None], name: str) -> str:
     value, deviation = figures.get(name), figures.get(f"{name}{_DEVIATION}")
     if value is None:
-        return _NONE
+        return "-"
     return f"{value:.1f}" if deviation is None else f"{value:.1f} ± {deviation:.1f}"

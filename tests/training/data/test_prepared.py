@@ -13,7 +13,6 @@ from spacy_medlink.encoders.preparation import Preparation
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase
 from training.data import prepared
-from training.data.cutting import Cutter
 from training.data.material import Material, Wanted, read_material
 from training.data.prepared import open_material, prepare
 from training.recipe.settings import DataSettings, HoldoutSettings
@@ -22,9 +21,8 @@ WANTED = Wanted(DataSettings(languages=("en", "de")), HoldoutSettings(fraction=0
 
 
 @pytest.fixture
-def cutter(tiny_encoder: Path) -> Cutter:
-    encoder = BiEncoder.load(tiny_encoder)
-    return Cutter.of(encoder)
+def encoder(tiny_encoder: Path) -> BiEncoder:
+    return BiEncoder.load(tiny_encoder)
 
 
 @pytest.fixture
@@ -51,28 +49,18 @@ def _assert_same(first: Material, second: Material) -> None:
     assert first.n_kb == second.n_kb
 
 
-@pytest.mark.parametrize("processes", [1, 3])
 def test_what_lies_on_disk_is_what_would_be_read_into_memory(
-    tiny_kb: KnowledgeBase, cutter: Cutter, wanted: Wanted, tmp_path: Path, processes: int
+    tiny_kb: KnowledgeBase, encoder: BiEncoder, wanted: Wanted, tmp_path: Path
 ) -> None:
-    place = prepare(tiny_kb, cutter, wanted, tmp_path / "prepared", processes)
+    place = prepare(tiny_kb, encoder, wanted, tmp_path / "prepared")
     material = open_material(place, tiny_kb)
-    _assert_same(material, read_material(tiny_kb, cutter, wanted))
+    _assert_same(material, read_material(tiny_kb, encoder.tokenize, wanted))
     assert isinstance(material.names.tokens.flat, np.memmap)
     assert len(material.translations) == 2
-    assert not [path for path in place.iterdir() if path.name.startswith("part")]
-
-
-def test_a_cutter_cuts_like_its_encoder(tiny_encoder: Path) -> None:
-    encoder = BiEncoder.load(tiny_encoder, max_length=6)
-    texts = ["fever", "", "high blood pressure of the lung", "hipertensión"]
-    cutter = Cutter.of(encoder)
-    assert cutter(texts) == encoder.tokenize(texts)
-    assert cutter.fingerprint() != replace(cutter, max_length=5).fingerprint()
 
 
 def test_it_is_made_once_and_again_when_anything_differs(
-    tiny_kb: KnowledgeBase, cutter: Cutter, wanted: Wanted, tmp_path: Path,
+    tiny_kb: KnowledgeBase, encoder: BiEncoder, wanted: Wanted, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     made: list[Path] = []
@@ -83,47 +71,49 @@ def test_it_is_made_once_and_again_when_anything_differs(
         return write(*arguments)
 
     monkeypatch.setattr(prepared, "_write", counted)
-    first = prepare(tiny_kb, cutter, wanted, tmp_path / "p")
-    assert prepare(tiny_kb, cutter, wanted, tmp_path / "p") == first
+    first = prepare(tiny_kb, encoder, wanted, tmp_path / "p")
+    assert prepare(tiny_kb, encoder, wanted, tmp_path / "p") == first
     assert len(made) == 1
     others = [
         replace(wanted, seed=1),
         replace(wanted, data=wanted.data.model_copy(update={"obsolete": False})),
         replace(wanted, bitext=None),
     ]
-    places = {prepare(tiny_kb, cutter, other, tmp_path / "p") for other in others}
-    for one in (replace(cutter, max_length=9), replace(cutter, preparation=Preparation(True))):
-        places.add(prepare(tiny_kb, one, wanted, tmp_path / "p"))
+    places = {prepare(tiny_kb, encoder, other, tmp_path / "p") for other in others}
+    encoder.max_length = 9
+    places.add(prepare(tiny_kb, encoder, wanted, tmp_path / "p"))
+    encoder.preparation = Preparation(True)
+    places.add(prepare(tiny_kb, encoder, wanted, tmp_path / "p"))
     assert len(places | {first}) == 6
     assert wanted.bitext is not None
     wanted.bitext.write_text("Herz\theart\n", encoding="utf-8")
-    assert prepare(tiny_kb, cutter, wanted, tmp_path / "p") not in {*places, first}
+    assert prepare(tiny_kb, encoder, wanted, tmp_path / "p") not in {*places, first}
 
 
-@pytest.mark.parametrize("file", ["rows.npy", "pairs.npy", "manifest.json"])
+@pytest.mark.parametrize("file", ["rows", "pairs.npy", "manifest.json"])
 def test_what_is_damaged_is_made_again(
-    tiny_kb: KnowledgeBase, cutter: Cutter, wanted: Wanted, tmp_path: Path, file: str
+    tiny_kb: KnowledgeBase, encoder: BiEncoder, wanted: Wanted, tmp_path: Path, file: str
 ) -> None:
-    place = prepare(tiny_kb, cutter, wanted, tmp_path)
+    place = prepare(tiny_kb, encoder, wanted, tmp_path)
     (place / file).write_bytes((place / file).read_bytes()[:20])
-    assert prepare(tiny_kb, cutter, wanted, tmp_path) == place
-    _assert_same(open_material(place, tiny_kb), read_material(tiny_kb, cutter, wanted))
+    assert prepare(tiny_kb, encoder, wanted, tmp_path) == place
+    _assert_same(open_material(place, tiny_kb), read_material(tiny_kb, encoder.tokenize, wanted))
 
 
 def test_a_bad_bitext_leaves_nothing_behind(
-    tiny_kb: KnowledgeBase, cutter: Cutter, wanted: Wanted, tmp_path: Path
+    tiny_kb: KnowledgeBase, encoder: BiEncoder, wanted: Wanted, tmp_path: Path
 ) -> None:
     assert wanted.bitext is not None
     wanted.bitext.write_text("Herz\n", encoding="utf-8")
     with pytest.raises(MedlinkError, match=r"E516.*line 1"):
-        prepare(tiny_kb, cutter, wanted, tmp_path / "p")
+        prepare(tiny_kb, encoder, wanted, tmp_path / "p")
     assert not list((tmp_path / "p").iterdir())
 
 
 def test_the_manifest_says_what_it_was_made_of(
-    tiny_kb: KnowledgeBase, cutter: Cutter, wanted: Wanted, tmp_path: Path
+    tiny_kb: KnowledgeBase, encoder: BiEncoder, wanted: Wanted, tmp_path: Path
 ) -> None:
-    place = prepare(tiny_kb, cutter, wanted, tmp_path)
+    place = prepare(tiny_kb, encoder, wanted, tmp_path)
     manifest = json.loads((place / "manifest.json").read_text("utf-8"))
     assert manifest["made_of"]["wanted"]["data"]["languages"] == ["en", "de"]
     assert manifest["made_of"]["kb"]["manifest"] == tiny_kb.manifest

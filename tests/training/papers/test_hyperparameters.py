@@ -11,9 +11,9 @@ import pytest
 from spacy.util import load_config
 
 from docs.generate import PAGES
+from docs.hyperparameters import Hyperparameter, read_hyperparameters
 from spacy_medlink.encoders.objectives.batch import LOSSES
-from training.papers.hyperparameters import Hyperparameter, read_hyperparameters
-from training.papers.layout import LayoutFile
+from training.papers.plan import LayoutFile
 from training.papers.published import LAYOUTS
 from training.recipe.reading import read_recipe, read_sections
 from training.representations.relations import HeadSettings

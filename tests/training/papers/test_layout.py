@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from training.papers.layout import read_layout
+from training.papers.plan import read_layout
 from training.papers.published import LAYOUTS
 
 

@@ -10,8 +10,8 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.encoders.bi_encoder import SETTINGS_FILE, BiEncoder
 from spacy_medlink.kb import KnowledgeBase
 from training.papers import measuring
-from training.papers.layout import read_layout
 from training.papers.measuring import Material, Part, Row, Source, measure_systems
+from training.papers.plan import read_layout
 from training.papers.published import LAYOUTS
 from training.papers.table import as_markdown, make_table
 

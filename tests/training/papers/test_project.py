@@ -16,8 +16,7 @@ from weasel.util import load_project_config
 
 from spacy_medlink.errors import MedlinkError
 from training.data.bitext import convert_bitext
-from training.papers.layout import read_layout
-from training.papers.plan import Plan, read_plan
+from training.papers.plan import Plan, read_layout, read_plan
 from training.papers.published import LAYOUTS, papers, read_published
 from training.papers.reproduce import main as reproduce
 

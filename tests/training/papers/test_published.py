@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from training.papers.layout import read_layout
+from training.papers.plan import read_layout
 from training.papers.published import LAYOUTS, papers, read_published
 
 PAPERS = ["clinlinker", "coder", "medical_crossing", "sapbert", "xl_bel"]

@@ -1,7 +1,7 @@
 import pytest
 
-from training.papers.layout import Layout
 from training.papers.measuring import Part, Row
+from training.papers.plan import Layout
 from training.papers.published import Published
 from training.papers.table import as_markdown, averaged, make_table
 

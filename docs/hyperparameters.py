@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-_FILE = Path(__file__).parent / "hyperparameters.tsv"
+_FILE = Path(__file__).parents[1] / "training" / "papers" / "hyperparameters.tsv"
 
 
 class Hyperparameter(NamedTuple):
