@@ -4,14 +4,18 @@ It sees what the dictionary of the assets finds, so that it learns when a name i
 `spacy train` does the rest.
 """
 
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import spacy
 import typer
+from sklearn.decomposition import PCA
 from spacy.tokens import Doc, DocBin
 from spacy.util import filter_spans, load_config
+from spacy.vectors import Vectors  # type: ignore[import-not-found]  # compiled, no stubs
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.assets.layout import ENCODER
@@ -25,18 +29,23 @@ from spacy_medlink.util.outputs import DirectoryKind, check_output
 from .data.mentions import known_types
 from .recipe.reading import parse_overrides
 from .verbs import Device, Overwrite, Set, run_verb
-from .word_vectors import write_word_vectors
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
+    from spacy_medlink.types import Encoder
+
 NER = DirectoryKind("a trained NER")
 PIPELINE = "model-best"  # as `spacy train` calls it
 CONFIGS = Path(__file__).parent / "configs"
+_LABEL = "CONCEPT"
 _APART = 10  # every tenth document chooses the weights
+_DIM = 128
+_LONGEST = 40  # characters of a word
+_NAMES = 2  # least number of names with a word that is in no text
 
 
-def gold_docs(nlp: "Language", path: Path, kb: KnowledgeBase, label: str) -> list[Doc]:
+def gold_docs(nlp: "Language", path: Path, kb: KnowledgeBase) -> list[Doc]:
     """Read annotated documents; mentions of types that the knowledge base has not are left out.
 
     RAISES (MedlinkError): E107, E401-E404 for the file, E406 without a text.
@@ -52,7 +61,7 @@ def gold_docs(nlp: "Language", path: Path, kb: KnowledgeBase, label: str) -> lis
     for document in documents:
         doc = nlp.make_doc(document.text or "")
         spans = [
-            doc.char_span(mention.start, mention.end, label=label)
+            doc.char_span(mention.start, mention.end, label=_LABEL)
             for mention in document.mentions
             if mention.type in known and mention.start >= 0
         ]
@@ -66,6 +75,34 @@ def names_in(assets: Assets, lang: str) -> list[str]:
     kb = assets.kb
     rows = np.unique(assets.exact.rows).astype(np.int64).tolist()
     return [name.text for name in map(kb.name_at, rows) if name.lang in ("", lang)]
+
+
+def write_word_vectors(
+    nlp: "Language", encoder: "Encoder", texts: Iterable[str], names: Iterable[str], path: Path
+) -> None:
+    """Write a blank pipeline with the vectors of all words of texts, and of frequent ones of names.
+
+    The letter case of words does not count. Of longer vectors 128 principal components are kept.
+    nlp (Language): whose tokenizer says what a word is. path (Path): directory, new.
+    """
+    counts: Counter[str] = Counter()
+    for name in names:
+        counts.update({token.lower_ for token in nlp.make_doc(name)})
+    found = {word for word, count in counts.items() if count >= _NAMES}
+    for text in texts:
+        found.update(token.lower_ for token in nlp.make_doc(text))
+    words = sorted(word for word in found if len(word) <= _LONGEST and any(map(str.isalpha, word)))
+    data = encoder.encode(words)
+    if min(data.shape) > _DIM:
+        data = PCA(_DIM, random_state=0).fit_transform(data)
+    data = data / np.maximum(np.linalg.norm(data, axis=1, keepdims=True), 1e-9)
+    blank = spacy.blank(nlp.lang or "xx")
+    for word in words:
+        blank.vocab.strings.add(word)
+    blank.vocab.vectors = Vectors(
+        strings=blank.vocab.strings, data=data.astype(np.float32), keys=words, attr="LOWER"
+    )
+    blank.to_disk(path)
 
 
 def train(
@@ -104,9 +141,7 @@ def train_ner(
     *,
     dev: Path | None = None,
     config: Path | None = None,
-    transformer: Path | None = None,
     lang: str = "en",
-    label: str = "CONCEPT",
     values: dict[str, Any] | None = None,
     overwrite: bool = False,
 ) -> None:
@@ -115,20 +150,20 @@ def train_ner(
     RAISES (MedlinkError): E107, E401-E406 for annotated text, E604 for the language, E201-E204,
         E305 for the assets, E120-E123 for the output.
     """
-    inputs = [assets, gold, dev, config, transformer]
+    inputs = [assets, gold, dev, config]
     check_output(output, NER, inputs, overwrite=overwrite)
     opened = Assets(assets)
     try:
         nlp = spacy.blank(lang)
     except ImportError as error:
         raise Errors.unknown_language(lang=lang, reason=str(error).partition("\n")[0]) from error
-    config = config or CONFIGS / ("ner_transformer.cfg" if transformer else "ner.cfg")
+    config = config or CONFIGS / "ner.cfg"
     paths = load_config(config)["paths"]
     given = {"nlp.lang": lang, "paths.assets": str(assets), **(values or {})}
     if "transformer" in paths:
-        given.setdefault("paths.transformer", str(transformer or opened.path / ENCODER))
-    docs = gold_docs(nlp, gold, opened.kb, label)
-    apart = gold_docs(nlp, dev, opened.kb, label) if dev else docs[::_APART]
+        given.setdefault("paths.transformer", str(opened.path / ENCODER))
+    docs = gold_docs(nlp, gold, opened.kb)
+    apart = gold_docs(nlp, dev, opened.kb) if dev else docs[::_APART]
     with replacing_directory(output, NER, inputs, overwrite=overwrite) as path:
         if "vectors" in paths and "dense" in opened.tiers:
             given["paths.vectors"] = str(path / "vectors")
@@ -150,14 +185,7 @@ def main(
     config: Annotated[
         Path | None, typer.Option(help="Config for `spacy train`; training/configs has two.")
     ] = None,
-    transformer: Annotated[
-        Path | None,
-        typer.Option(
-            help="Train this transformer, not the encoder of the assets (`transformers`)."
-        ),
-    ] = None,
     lang: Annotated[str, typer.Option(help="Language of the text.")] = "en",
-    label: Annotated[str, typer.Option(help="Label of the mentions.")] = "CONCEPT",
     set_: Set = None,
     device: Device = AUTO,
     overwrite: Overwrite = False,
@@ -170,13 +198,11 @@ def main(
         output,
         dev=dev,
         config=config,
-        transformer=transformer,
         lang=lang,
-        label=label,
         values=parse_overrides(set_),
         overwrite=overwrite,
     )
-    typer.echo(f"{output / PIPELINE}: a spaCy pipeline that finds {label}")
+    typer.echo(f"{output / PIPELINE}: a spaCy pipeline that finds {_LABEL}")
 
 
 if __name__ == "__main__":

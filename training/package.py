@@ -30,7 +30,6 @@ def make_pipeline(
     name: str,
     version: str,
     ner: Path | None = None,
-    spans_key: str | None = None,
     mentions: Mapping[str, Any] | None = None,
     overwrite: bool = False,
 ) -> None:
@@ -39,8 +38,8 @@ def make_pipeline(
     lang (str): language code. cui_scheme (Optional[str]): what `_.cui` holds.
     name, version (str): for the package's metadata.
     ner (Optional[Path]): a pipeline that finds mentions; None for `medical_mentions` alone.
-    spans_key (Optional[str]): of both components. mentions (Optional[Mapping]): other settings of
-        `medical_mentions`. overwrite (bool): lose what lies in the pipeline's directory besides.
+    mentions (Optional[Mapping]): settings of `medical_mentions`. overwrite (bool): lose what lies
+        in the pipeline's directory besides.
     RAISES (MedlinkError): E201-E204 when the assets are not whole, E302 for a bad setting, E106 for
         a branch that there is not, E120-E123 for what is at `output`.
     """
@@ -50,10 +49,8 @@ def make_pipeline(
     nlp.meta.update({"name": name, "version": version, "license": "see the terminology's licence"})
     made = []
     if ner is None:
-        config = {"spans_key": spans_key, **(mentions or {})}
-        made.append(nlp.add_pipe("medical_mentions", config=config))
-    config = {"cui_scheme": cui_scheme, "spans_key": spans_key}
-    made.append(nlp.add_pipe("medical_linker", config=config))
+        made.append(nlp.add_pipe("medical_mentions", config=dict(mentions or {})))
+    made.append(nlp.add_pipe("medical_linker", config={"cui_scheme": cui_scheme}))
     # The directory is needed only now: the pipeline carries its own copy and never looks for it.
     for component in made:
         assert isinstance(component, InitializableComponent)
@@ -94,15 +91,6 @@ def main(
     coordinated: Annotated[
         bool, typer.Option("--coordinated", help='Read "A and B disease" as "A disease", too.')
     ] = False,
-    spans_key: Annotated[
-        str, typer.Option(metavar="KEY", help="Write doc.spans[KEY], which may overlap.")
-    ] = "",
-    nested: Annotated[
-        bool, typer.Option(help="Of overlapping spans, keep those within others.")
-    ] = True,
-    kinds: Annotated[
-        bool, typer.Option("--kinds", help="Of these, keep only what the others are kinds of.")
-    ] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Make a pipeline of assets."""
@@ -114,12 +102,10 @@ def main(
         name=name,
         version=version,
         ner=ner,
-        spans_key=spans_key or None,
         mentions={
             "branches": [one for one in branch or () if one] or None,
             "any_order": any_order,
             "coordinated": coordinated,
-            "nested": "kinds" if kinds else nested,
         },
         overwrite=overwrite,
     )

@@ -10,7 +10,7 @@ from spacy.tokens import DocBin
 from spacy_medlink.assets import Assets
 from tests.training.conftest import Call
 from training import ner
-from training.ner import PIPELINE, gold_docs, names_in, train_ner
+from training.ner import CONFIGS, PIPELINE, gold_docs, names_in, train_ner
 
 FEW = {"training.max_steps": 4, "training.eval_frequency": 2}
 
@@ -51,7 +51,9 @@ def test_names_are_of_the_language(tiny_assets: Assets) -> None:
 
 def test_transformer(gold: Path, tmp_path: Path, tiny_assets: Assets, tiny_encoder: Path) -> None:
     pytest.importorskip("spacy_transformers")
-    train_ner(gold, tiny_assets.path, tmp_path / "ner", transformer=tiny_encoder, values=FEW)
+    config = CONFIGS / "ner_transformer.cfg"
+    values = {**FEW, "paths.transformer": str(tiny_encoder)}
+    train_ner(gold, tiny_assets.path, tmp_path / "ner", config=config, values=values)
     nlp = spacy.load(tmp_path / "ner" / PIPELINE)
     assert nlp.pipe_names == ["names", "transformer", "ner"]
     doc = nlp("It is asthma.")  # held, since its spans do not hold it
@@ -66,8 +68,10 @@ def test_types_that_the_terminology_lacks_are_left_out(tmp_path: Path, tiny_asse
         {"start": 18, "end": 23, "mention": "fever", "ids": ["HP:0001945"], "type": "Disease"},
     ]
     gold.write_text(json.dumps({"text": "Asthma of aspirin fever", "mentions": mentions}), "utf-8")
-    (doc,) = gold_docs(spacy.blank("en"), gold, tiny_assets.kb, "SIGN")
-    assert [(ent.text, ent.label_) for ent in doc.ents] == [("Asthma", "SIGN"), ("fever", "SIGN")]
+    (doc,) = gold_docs(spacy.blank("en"), gold, tiny_assets.kb)
+    assert [(ent.text, ent.label_) for ent in doc.ents] == [
+        ("Asthma", "CONCEPT"), ("fever", "CONCEPT"),
+    ]  # fmt: skip
 
 
 def test_bad_input(gold: Path, tmp_path: Path, tiny_assets: Assets, call: Call) -> None:
