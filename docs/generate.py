@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from inspect import formatannotation
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import typer
 
-from docs.hyperparameters import Hyperparameter, read_hyperparameters
 from spacy_medlink.cli import app
 from spacy_medlink.components.context import ContextSettings, MedicalContext
 from spacy_medlink.components.finding.settings import MentionSettings
@@ -21,6 +20,7 @@ from spacy_medlink.errors import Errors, Message, Warnings
 from spacy_medlink.util.setting_types import Settings, types_of
 
 REFERENCE = Path(__file__).parent / "reference"
+_HYPERPARAMETERS = REFERENCE.parents[1] / "training" / "papers" / "hyperparameters.tsv"
 COMPONENTS: dict[str, tuple[type, type[Settings]]] = {
     "medical_linker": (MedicalLinker, LinkerSettings),
     "medical_mentions": (MedicalMentions, MentionSettings),
@@ -127,6 +127,41 @@ def _text(text: str) -> str:
 
 def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
+
+
+class Hyperparameter(NamedTuple):
+    """A setting of a recipe, or of several.
+
+    recipe (str): its name; with a *, of all whose names fit but for those with an own row.
+    key (str): "section.key" of the recipe, or words for what no key holds.
+    paper, place (str): what the paper says, and where; a value is JSON, as in a recipe.
+    ours, why (str): what the recipe does, and why it differs, or what the value means.
+    """
+
+    recipe: str
+    key: str
+    paper: str
+    place: str
+    ours: str
+    why: str
+
+    @property
+    def differs(self) -> bool:
+        """Tell whether the recipe differs from the paper."""
+        return _value(self.paper) != _value(self.ours)
+
+
+def read_hyperparameters() -> list[Hyperparameter]:
+    """Read the file, in its order."""
+    lines = _HYPERPARAMETERS.read_text(encoding="utf-8").splitlines()[1:]
+    return [Hyperparameter(*line.split("\t")) for line in lines]
+
+
+def _value(cell: str) -> object:
+    try:
+        return json.loads(cell)
+    except ValueError:
+        return cell
 
 
 def papers_page() -> str:

@@ -90,14 +90,15 @@ def _append(blocks: Iterable[Block], path: Path) -> int:
     count = 0
     for block in blocks:
         count += len(block.rows)
-        for name, column in zip(Block._fields, block, strict=True):
+        for name in Block._fields:
             with (path / name).open("ab") as file:
-                column.tofile(file)
+                getattr(block, name).tofile(file)
     return count
 
 
 def _columns() -> dict[str, np.dtype[Any]]:
-    return {name: column.dtype for name, column in zip(Block._fields, empty_block(), strict=True)}
+    empty = empty_block()
+    return {name: getattr(empty, name).dtype for name in Block._fields}
 
 
 def _cutting(encoder: BiEncoder) -> str:

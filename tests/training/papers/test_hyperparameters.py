@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from spacy.util import load_config
 
-from docs.generate import PAGES
-from docs.hyperparameters import Hyperparameter, read_hyperparameters
+from docs.generate import PAGES, Hyperparameter, read_hyperparameters
 from spacy_medlink.encoders.objectives.batch import LOSSES
 from training.papers.plan import LayoutFile
 from training.papers.published import LAYOUTS
