@@ -88,9 +88,7 @@ def _draw(assets: Assets, engine: Linker, examples: Sequence[Example], draw: int
     gone = np.random.default_rng(draw).permutation(concepts)[: round(NIL_SHARE * len(concepts))]
     removed = np.zeros(int(engine.name_concept.max()) + 1, dtype=np.bool_)
     removed[gone] = True
-    rankings = engine.rank_within(
-        [one.mention for one in examples], DEPTH, without(engine, removed)
-    )
+    rankings = engine.rank([one.mention for one in examples], DEPTH, without(engine, removed))
     right = [frozenset(row for row in one.right if not removed[row]) for one in examples]
     named = [
         _is_named(assets, engine, one.mention.long_form or one.mention.text, own, removed)

@@ -48,8 +48,8 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("text",): 3_190,  # wanted: 3,000
     ("kb",): 10_680,  # wanted: 9,000
     ("encoders",): 2_700,  # wanted: 2,500
-    ("retrieval",): 3_800,  # wanted: 3,000
-    ("linking",): 3_740,  # wanted: 3,400
+    ("retrieval",): 3_690,  # wanted: 3,000
+    ("linking",): 3_630,  # wanted: 3,400
     ("fitting",): 3_060,  # wanted: 2,600
     ("evaluation",): 3_550,  # wanted: 2,300
     ("assets", "building"): 3_450,  # wanted: 3,000

@@ -158,19 +158,28 @@ class RememberingNgrams:
         self._answers: Lru[tuple[Any, ...], Hits] = Lru(_BATCHES)
 
     def search(
-        self, texts: Sequence[str], k: int, mask: Mask | None = None, same: Ints1d | None = None
+        self,
+        texts: Sequence[str],
+        k: int,
+        mask: Mask | None = None,
+        same: Ints1d | None = None,
+        weighted: Any = None,
     ) -> Hits:
         """Find the k most similar names; remembered batches are not searched again."""
         if mask is not None:
-            return self._index.search(texts, k, mask, same)
+            return self._index.search(texts, k, mask, same, weighted)
         known = None if same is None or not self.uses_same else tuple(same.tolist())
         key = (tuple(texts), k, known)
         found = self._answers.get(key)
         if found is None:
-            found = self._index.search(texts, k, None, same)
+            found = self._index.search(texts, k, None, same, weighted)
             self._answers.put(key, found)
         return found
 
-    def score(self, texts: Sequence[str], rows: Ints2d) -> Floats2d:
+    def weigh(self, texts: Sequence[str]) -> Any:
+        """Weigh the trigrams of texts."""
+        return self._index.weigh(texts)
+
+    def score(self, texts: Sequence[str], rows: Ints2d, weighted: Any = None) -> Floats2d:
         """Score name rows (n, m) for each text."""
-        return self._index.score(texts, rows)
+        return self._index.score(texts, rows, weighted)

@@ -189,12 +189,34 @@ def _rank_names(
 ) -> list[_Ranked]:
     texts = [mention.long_form or mention.text for mention in mentions]
     # All names found are needed, since many are the same string and only distinct ones count.
-    found = [_distinct(names, ranking) for ranking in system.rank_names(texts, names.count)]
+    ranked = (
+        rank_names(system, texts, names.count)
+        if isinstance(system, Linker)
+        else system.rank_names(texts, names.count)
+    )
+    found = [_distinct(names, ranking) for ranking in ranked]
     decisions = decide([candidates for _, candidates, _ in found], threshold)
     return [
         _Ranked(answers, candidates, decision.chosen is None, tied)
         for (answers, candidates, tied), decision in zip(found, decisions, strict=True)
     ]
+
+
+def rank_names(linker: Linker, texts: Sequence[str], k: int) -> list[list[tuple[int, float]]]:
+    """Rank names instead of concepts: (name row, fused score), the papers' protocol.
+
+    texts (Sequence[str]): the forms to search, one a mention.
+    """
+    found = linker.retrieval.search(texts)
+    rankings = []
+    for rows, scores in zip(found.rows, linker.retrieval.fused(found), strict=True):
+        # A name that several tiers propose occurs several times, with its exact score once.
+        best: dict[int, float] = {}
+        for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
+            best[row] = max(score, best.get(row, score))
+        best.pop(-1, None)
+        rankings.append(sorted(best.items(), key=lambda item: (-item[1], item[0]))[:k])
+    return rankings
 
 
 def _distinct(

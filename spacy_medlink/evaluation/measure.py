@@ -185,14 +185,15 @@ class _Bench:
 
     def judge_linker(self, what: str) -> Judged:
         linker = self.linker
-        linker.search([_WARM_UP])  # the speed shall not include loading and other first-time costs
+        # The speed shall not include loading and other first-time costs.
+        linker.retrieval.search([_WARM_UP])
         retriever = None if linker.parts.rescorer is None else linker.with_parts(rescorer=None)
         keep = self._settings.keep
         return self._judge(linker, what, linker.settings.threshold, keep, retriever)
 
     def measure_tier(self, tier: str) -> Metrics:
         linker = alone(self.linker, tier, self._assets)
-        linker.search([_WARM_UP])
+        linker.retrieval.search([_WARM_UP])
         judged = self._judge(linker, tier, self._settings.threshold, with_lexicon=False)
         return self.totals(judged, [tier])
 

@@ -165,7 +165,7 @@ def rank_examples(
     parts = [RankedExamples.of([], [], np.zeros(0), [], facts)]
     for mask, batch in progress(batches, len(batches), "asking"):
         own, weights, right = zip(*batch, strict=True)
-        rankings = engine.rank_within([one.mention for one in own], DEPTH, mask)
+        rankings = engine.rank([one.mention for one in own], DEPTH, mask)
         groups = list(map(_group, own))
         parts.append(RankedExamples.of(rankings, right, np.asarray(weights), groups, facts))
     return RankedExamples.together(parts)

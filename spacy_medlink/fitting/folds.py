@@ -110,7 +110,7 @@ def rank_unannotated(
         rankings: dict[Mention, list[Candidate]] = {}
         for start in range(0, len(distinct), _BATCH):
             part = distinct[start : start + _BATCH]
-            rankings.update(zip(part, engine.rank_within(part, top, mask), strict=True))
+            rankings.update(zip(part, engine.rank(part, top, mask), strict=True))
         for case in fold.cases:
             yield RankedCase(case, rankings[without_surroundings(case)], fold.number, fold.facts)
 

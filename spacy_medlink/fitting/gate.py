@@ -11,7 +11,7 @@ import numpy as np
 
 from ..kb import KnowledgeBase
 from ..linking import Linker
-from ..linking.forms import Forms
+from ..linking.forms import Lookup
 from ..linking.gate import ANSWERS, Gate, kind_of
 from ..types import Mention
 
@@ -83,7 +83,7 @@ def _kinds(linker: Linker, mentions: Sequence[Mention]) -> list[str]:
     for one in mentions:
         asked.setdefault(one.label, {})[_form(one)] = None
     found = {
-        label: linker.retrieval.rank_exact(list(forms), linker.scopes.of(label), _SEEN)
+        label: linker.retrieval.rank_exact(list(forms), linker.scope(label), _SEEN)
         for label, forms in asked.items()
     }
     ranked = (found[one.label][_form(one)] for one in mentions)
@@ -92,7 +92,7 @@ def _kinds(linker: Linker, mentions: Sequence[Mention]) -> list[str]:
 
 def _form(mention: Mention) -> str:
     """Get the text of a mention as it is looked up."""
-    return Forms.of(mention).text
+    return Lookup.of(mention).text
 
 
 def _examples(mentions: Sequence[Mention], kinds: Sequence[str]) -> list[int]:

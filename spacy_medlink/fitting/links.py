@@ -82,7 +82,7 @@ def _links(assets: Assets, fold: Fold) -> Links:
     decisions: list[Decision] = []
     for start in range(0, len(mentions), _BATCH):
         own = mentions[start : start + _BATCH]
-        rankings, denied = engine.rank_within(own, DEPTH, mask), engine.denied(own)
+        rankings, denied = engine.rank(own, DEPTH, mask), engine.denied(own)
         decisions += decide(rankings, None, calibrator=assets.calibrator, denied=denied)
     told = [
         (

@@ -39,7 +39,7 @@ class RetrievedExamples:
         self._place = {text: place for place, text in enumerate(distinct)}
         starts = range(0, len(distinct), _BATCH)
         self._parts = [
-            engine.look_up(distinct[start : start + _BATCH], WIDTH)
+            engine.retrieval.search(distinct[start : start + _BATCH], WIDTH)
             for start in progress(starts, len(starts), "looking examples up")
         ]
 
@@ -79,8 +79,11 @@ class RetrievedExamples:
         rankings: list[list[Candidate]] = []
         for start in range(0, len(examples), _BATCH):
             own = examples[start : start + _BATCH]
-            mentions = [Mention(one.text) for one in own]
-            rankings += self.engine.rank_found(mentions, self.found(own), k)
+            texts, linker = [example.text for example in own], self.engine
+            retrieved = linker.retrieval.ranked(
+                texts, self.found(own), linker.scope(""), linker.width(k)
+            )
+            rankings += linker.rank(list(map(Mention, texts)), k, retrieved=retrieved)
         return rankings
 
     def _found(self, example: NameExample) -> Found:

@@ -143,7 +143,8 @@ def _on_gold(
             queries[text, case.right] = None
     if len(queries) < _TOO_FEW:
         return {}, {}
-    rows, _, scores = engine.search([text for text, _ in queries])
+    found = engine.retrieval.search([text for text, _ in queries])
+    rows, scores = found.rows, found.scores
     usable, digest = rows >= 0, sha256_of(dev)
     if "exact" in scores and digest in _taught(kb):
         for index in range(len(queries)):

@@ -7,16 +7,10 @@ reading: all parts of the right one score higher than the whole mention does.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ..text.identifiers import is_identified
 from ..types import Candidate, Mention
-from .decision import Part, is_believed, wanted_of, with_probabilities
-from .features import DEPTH
-
-if TYPE_CHECKING:
-    from ..retrieval.filters import Only
-    from .protocol import Ranks
+from .decision import Part, is_believed
 
 _SEPARATOR = re.compile(
     r"\s*,\s*(?:(?:and/or|and|or|und|oder|y|et|ou)\s+)?|\s+(?:and/or|and|or|und|oder|y|et|ou|&)\s+|\s*/\s*",
@@ -41,10 +35,10 @@ def readings(text: str) -> list[tuple[str, ...]]:
     parts = [part.split() for part in _SEPARATOR.split(text.strip())]
     if not 2 <= len(parts) <= _MOST_PARTS or not all(parts):
         return []
-    found = [
+    ways = [
         parts, _sharing_the_end(parts), _sharing_the_beginning(parts), _sharing_both(parts)
     ]  # fmt: skip
-    texts = [tuple(" ".join(words) for words in reading) for reading in found]
+    texts = [tuple(" ".join(words) for words in reading) for reading in ways]
     return [reading for reading in dict.fromkeys(texts) if len(set(reading)) > 1]
 
 
@@ -63,56 +57,56 @@ def _sharing_the_beginning(parts: list[list[str]]) -> list[list[str]]:
 def _sharing_both(parts: list[list[str]]) -> list[list[str]]:
     """Let parts differ in one word, and share all others: "type 1 and 2 diabetes"."""
     beginning, end = parts[0][:-1], parts[-1][1:]
-    own = [parts[0][-1:], *parts[1:-1], parts[-1][:1]]
-    return [[*beginning, *word, *end] for word in own]
+    different = [parts[0][-1:], *parts[1:-1], parts[-1][:1]]
+    return [[*beginning, *words, *end] for words in different]
 
 
-def link_parts(
-    linker: "Ranks",
-    mentions: Sequence[Mention],
-    rankings: Sequence[Sequence[Candidate]],
-    k: int,
-    threshold: float | None = None,
-    only: "Only" = None,
-    force: bool = False,
-) -> Mapping[int, list[Part]]:
-    """Find the composite mentions, and rank candidates for their parts.
+def composites(
+    mentions: Sequence[Mention], rankings: Sequence[Sequence[Candidate]], denied: Sequence[bool]
+) -> dict[int, list[tuple[str, ...]]]:
+    """Find the mentions that may be composite, and list their readings by their position.
 
-    rankings: of the whole mentions. threshold (Optional[float]): what every part must reach, as
-        for `decide`. only, force: as for `Linker.retrieve`; a part does not count if a concept
-        outside the filters matches it better.
-    RETURNS (Mapping[int, List[Part]]): the parts, by the position of the mention.
+    rankings: of the whole mentions. denied (Sequence[bool]): corrections call them no concept.
     """
     found: dict[int, list[tuple[str, ...]]] = {}
-    denied = linker.denied(mentions)
     for place, (mention, ranking) in enumerate(zip(mentions, rankings, strict=True)):
         named = ranking and (
             ranking[0].scores.get("exact", 0) >= _NAMED or is_identified(ranking[0].scores)
         )
         if not (named or denied[place]) and (ways := readings(mention.long_form or mention.text)):
             found[place] = ways
-    asked = {
-        (place, part): mentions[place]._replace(
-            text=part, long_form="", expansions=(), identifiers=(), verbatim=(), vector=b""
+    return found
+
+
+def parts_of(
+    mentions: Sequence[Mention], ways: Mapping[int, Sequence[tuple[str, ...]]]
+) -> dict[tuple[int, str], Mention]:
+    """Make mentions of all parts in the readings, by the position of the mention and the text."""
+    return {(place, text): mentions[place]._replace(
+            text=text, long_form="", expansions=(), identifiers=(), verbatim=(), vector=b""
         )
-        for place, ways in found.items() for way in ways for part in way
+        for place, own in ways.items() for way in own for text in way
     }  # fmt: skip
-    wanted = wanted_of(threshold, linker.calibrator)
-    own_mentions, depth = list(asked.values()), max(k, DEPTH)
-    within, outside = linker.retrieve(own_mentions, depth, only, force)
-    ordered = linker.rank(own_mentions, depth, only, within)
-    rankings_of_parts = with_probabilities(ordered, linker.calibrator)
-    parts_denied = linker.denied(own_mentions)
-    ranked = {
-        one: [] if is_denied or better is not None else own[:k]
-        for one, own, is_denied, better in zip(
-            asked, rankings_of_parts, parts_denied, outside, strict=True
-        )
-    }
+
+
+def choose_parts(
+    ways: Mapping[int, Sequence[tuple[str, ...]]],
+    rankings_of_parts: Mapping[tuple[int, str], list[Candidate]],
+    rankings: Sequence[Sequence[Candidate]],
+    wanted: float,
+) -> dict[int, list[Part]]:
+    """Choose a reading of each composite mention that its parts match better than the whole.
+
+    rankings_of_parts: of the mentions of `parts_of`; none for a part that does not count.
+    rankings: of the whole mentions. wanted (float): the probability that every part must reach.
+    RETURNS (Dict[int, List[Part]]): the parts, by the position of the mention.
+    """
     linked = {}
-    for place, ways in found.items():
-        whole = max((one.score for one in rankings[place][:1]), default=0.0)
-        best = _best_reading([[Part(text, ranked[place, text]) for text in way] for way in ways])
+    for place, own in ways.items():
+        whole = rankings[place][0].score if rankings[place] else 0.0
+        best = _best_reading(
+            [[Part(text, rankings_of_parts[place, text]) for text in way] for way in own]
+        )
         if best is None or _worst(best) < whole:
             continue
         if all(is_believed(part.ranking[0], wanted) for part in best):

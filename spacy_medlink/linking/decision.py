@@ -55,10 +55,10 @@ class Decision(NamedTuple):
         if not self.parts:
             return self.ranking
         best = [part.ranking[0] for part in self.parts]
-        others = {one.row: one for part in self.parts for one in part.ranking[1:]}
-        for one in best:
-            others.pop(one.row, None)
-        return [*best, *sorted(others.values(), key=lambda one: (-one.score, one.row))]
+        others = {other.row: other for part in self.parts for other in part.ranking[1:]}
+        for candidate in best:
+            others.pop(candidate.row, None)
+        return [*best, *sorted(others.values(), key=lambda other: (-other.score, other.row))]
 
 
 def decide(
@@ -78,14 +78,15 @@ def decide(
     outside (Optional[Sequence[Optional[Candidate]]]): for each ranking, the better match outside
         the filters (`Linker.retrieve`); the mention is then NIL.
     """
-    rankings = with_probabilities(rankings, calibrator)
     wanted = wanted_of(threshold, calibrator)
-    better = outside or [None] * len(rankings)
     return [
-        Decision(None, ranking, NOT_A_CONCEPT)
-        if is_denied and not (ranking and is_identified(ranking[0].scores))
-        else _decide(ranking, wanted, own)
-        for ranking, own, is_denied in zip(rankings, better, denied or repeat(False), strict=False)
+        _decide(ranking, wanted, better, is_denied)
+        for ranking, better, is_denied in zip(
+            with_probabilities(rankings, calibrator),
+            outside or repeat(None),
+            denied or repeat(False),
+            strict=False,
+        )
     ]
 
 
@@ -96,8 +97,8 @@ def kept(decision: Decision, ranked: Sequence[Candidate], most: int) -> Decision
     """
     ranking = decision.ranking
     if len(ranked) > len(ranking) < most:
-        seen = {one.row for one in ranking}
-        ranking = [*ranking, *(one for one in ranked if one.row not in seen)]
+        seen = {candidate.row for candidate in ranking}
+        ranking = [*ranking, *(candidate for candidate in ranked if candidate.row not in seen)]
     elif len(ranking) <= most:
         return decision
     return decision._replace(ranking=ranking[:most])
@@ -108,10 +109,8 @@ def is_believed(best: Candidate, wanted: float) -> bool:
 
     A concept that the document itself identifies needs no threshold.
     """
-    if is_identified(best.scores):
-        return True
     value = best.score if best.prob is None else best.prob
-    return round(value, _DIGITS) >= wanted
+    return round(value, _DIGITS) >= wanted or is_identified(best.scores)
 
 
 def wanted_of(threshold: float | None, calibrator: Calibrator | None) -> float:
@@ -122,21 +121,22 @@ def wanted_of(threshold: float | None, calibrator: Calibrator | None) -> float:
 
 
 def _decide(
-    ranking: list[Candidate],
-    threshold: float,
-    outside: Candidate | None,
+    ranking: list[Candidate], wanted: float, better: Candidate | None, is_denied: bool
 ) -> Decision:
-    if outside is not None and ranking and is_identified(ranking[0].scores):
-        outside = None
-    if outside is not None and is_named(outside):
-        return Decision(None, ranking, OUTSIDE, outside=outside)
-    if not ranking:
+    best = ranking[0] if ranking else None
+    identified = best is not None and is_identified(best.scores)
+    if is_denied and not identified:
+        return Decision(None, ranking, NOT_A_CONCEPT)
+    if identified:
+        better = None
+    if better is not None and is_named(better):
+        return Decision(None, ranking, OUTSIDE, outside=better)
+    if best is None:
         return Decision(None, ranking, NOTHING_FOUND)
-    best = ranking[0]
-    if not is_believed(best, threshold):
+    if not is_believed(best, wanted):
         return Decision(None, ranking, BELOW_THRESHOLD, best.tied)
-    if outside is not None:
-        return Decision(None, ranking, OUTSIDE, outside=outside)
+    if better is not None:
+        return Decision(None, ranking, OUTSIDE, outside=better)
     return Decision(best, ranking, "", best.tied)
 
 
@@ -156,25 +156,24 @@ def with_probabilities(
 ) -> Sequence[list[Candidate]]:
     """Give the first candidate of each ranking its probability; the others have none.
 
-    RETURNS (Sequence[List[Candidate]]): shared with the engine's cache; do not change them.
+    RETURNS (Sequence[List[Candidate]]): shared with the linker's cache; do not change them.
     """
     if calibrator is None:
         return rankings
-    rated = {id(own): _remembered(own, calibrator) for own in rankings}
-    new = [own for own in {id(own): own for own in rankings}.values() if rated[id(own)] is None]
-    probabilities = calibrator.probabilities(new) if new else []
-    for own, probability in zip(new, probabilities, strict=True):
-        # A copy: rankings are shared with the engine's cache.
-        ranking = rated[id(own)] = [replace(own[0], prob=probability), *own[1:]]
-        own[0].rated = _Rated(calibrator, ranking)
-    return [rated[id(own)] or own for own in rankings]
-
-
-def _remembered(ranking: list[Candidate], calibrator: Calibrator) -> list[Candidate] | None:
-    """Get the remembered ranking with its probability; None for an empty or unknown ranking."""
-    if not ranking:
-        return ranking
-    known: _Rated | None = ranking[0].rated
-    # The same first candidate may stand before others, or before fewer of them.
-    is_same = known and known.calibrator is calibrator and known.ranking[1:] == ranking[1:]
-    return known.ranking if known and is_same else None
+    rated: dict[int, list[Candidate]] = {}
+    new: dict[int, list[Candidate]] = {}
+    for ranking in rankings:
+        known: _Rated | None = ranking[0].rated if ranking else _Rated(calibrator, ranking)
+        # The same first candidate may stand before others, or before fewer of them.
+        if known and known.calibrator is calibrator and known.ranking[1:] == ranking[1:]:
+            rated[id(ranking)] = known.ranking
+        else:
+            new[id(ranking)] = ranking
+    if new:
+        probabilities = calibrator.probabilities(list(new.values()))
+        for ranking, probability in zip(new.values(), probabilities, strict=True):
+            # A copy: rankings are shared with the linker's cache.
+            first = replace(ranking[0], prob=probability)
+            rated[id(ranking)] = [first, *ranking[1:]]
+            ranking[0].rated = _Rated(calibrator, rated[id(ranking)])
+    return [rated[id(ranking)] for ranking in rankings]

@@ -1,35 +1,34 @@
 """Explanations: why a mention is linked as it is, as data."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..kb import KnowledgeBase
 from ..retrieval.concepts import MEMORY
 from ..types import Candidate, Mention
 from .decision import Decision
 from .explanation import Explanation
-from .forms import Forms
+from .forms import Lookup
 from .reranking import RERANK
-
-if TYPE_CHECKING:
-    from ..retrieval.filters import Only
-    from .protocol import Ranks
+from .scopes import Scope
 
 _DIGITS = 4
 
 
 def explain(
-    linker: "Ranks",
     kb: KnowledgeBase,
     mention: Mention,
     decision: Decision,
+    by_form: Sequence[Sequence[Candidate]],
+    scope: Scope,
+    free: Sequence[Candidate],
     k: int = 5,
-    only: "Only" = None,
     reranked: bool | None = None,
 ) -> Explanation:
     """Explain a decision.
 
-    decision (Decision): made for the mention by the same linker with the same filters.
+    by_form (Sequence[Sequence[Candidate]]): the rankings of `form_mentions`.
+    scope (Scope): of the mention. free (Sequence[Candidate]): its ranking without any filter.
     k (int): candidates kept. reranked (Optional[bool]): as `is_reranked` says.
     """
     chosen = decision.link
@@ -43,8 +42,8 @@ def explain(
         mention=mention.text,
         label=mention.label,
         link=link,
-        forms=_forms(linker, kb, mention, decision, k, only),
-        filters=_filters(linker, kb, mention, decision, k, only),
+        forms=_forms(kb, mention, decision, by_form),
+        filters=_filters(kb, decision, scope, free, k),
         candidates=[_candidate(kb, one) for one in decision.ranking],
         runner_up=_runner_up(kb, decision.ranking),
         identifiers=list(mention.identifiers),
@@ -59,29 +58,31 @@ def is_reranked(ranking: Sequence[Candidate]) -> bool | None:
     return any(RERANK in one.scores for one in ranking) if ranking else None
 
 
-def _forms(
-    linker: "Ranks",
-    kb: KnowledgeBase,
-    mention: Mention,
-    decision: Decision,
-    k: int,
-    only: "Only",
-) -> list[dict[str, Any]]:
-    forms = Forms.of(mention)
-    alone = [
+def form_mentions(mention: Mention) -> list[Mention]:
+    """Make a mention of each form that is looked up, as if it stood alone."""
+    return [
         mention._replace(
             text=form, long_form="", expansions=(), identifiers=(), verbatim=(), vector=vector
         )
-        for form, vector in forms.asked
-    ]
+        for form, vector in Lookup.of(mention).asked
+    ]  # fmt: skip
+
+
+def _forms(
+    kb: KnowledgeBase,
+    mention: Mention,
+    decision: Decision,
+    by_form: Sequence[Sequence[Candidate]],
+) -> list[dict[str, Any]]:
+    lookup = Lookup.of(mention)
     best = decision.ranking[0] if decision.ranking else None
     kept = best.form or mention.text if best else ""
     found = []
-    for form, ranking in zip(forms.all, linker.rank(alone, k, only), strict=True):
-        discount = forms.discount(form)
-        as_name = bool(forms.verbatim) and form not in forms.longer
+    for form, ranking in zip(lookup.forms, by_form, strict=True):
+        discount = lookup.discount(form)
+        as_name = bool(lookup.verbatim) and form not in lookup.longer
         if as_name:
-            ranking = [one for one in ranking if forms.counts(form, one)]
+            ranking = [it for it in ranking if lookup.counts(form, it)]
         found.append(
             {
                 "text": form,
@@ -91,7 +92,7 @@ def _forms(
                 **_best_of(kb, ranking, discount),
             }
         )
-    if best and best.match and kept not in forms.all:
+    if best and best.match and kept not in lookup.forms:
         only_named = {"text": kept, "why": "without qualifiers", "as_name": True, "kept": True}
         found.append({**only_named, **_best_of(kb, [best], 1.0)})
     return found
@@ -113,20 +114,13 @@ def _why(form: str, mention: Mention) -> str:
 
 
 def _filters(
-    linker: "Ranks",
-    kb: KnowledgeBase,
-    mention: Mention,
-    decision: Decision,
-    k: int,
-    only: "Only",
+    kb: KnowledgeBase, decision: Decision, scope: Scope, free: Sequence[Candidate], k: int
 ) -> dict[str, Any]:
     """Describe the filters, and the candidates that they removed."""
-    scope = linker.scope(mention.label, only)
     if scope.mask is None:
         return {"given": "", "passing": kb.n_names, "names": kb.n_names, "removed": [],
                 "better": None}  # fmt: skip
     kept = {one.row for one in decision.ranking}
-    free = linker.rank_unfiltered([mention], k)[0]
     last = decision.ranking[-1].score if len(decision.ranking) >= k else -1.0
     removed = [one for one in free if one.row not in kept and one.score >= last]
     return {

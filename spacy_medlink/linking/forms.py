@@ -1,15 +1,13 @@
-"""Forms: the texts to look up for a mention, and how their answers become one ranking."""
+"""Lookups: the texts to look up for a mention, and how their answers become one ranking."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..retrieval.concepts import MEMORY, merge_forms
 from ..types import Candidate, Mention
-
-if TYPE_CHECKING:
-    from .gate import Gate
-    from .scopes import Scope
+from .gate import Gate
+from .scopes import EVERYTHING, Scope
 
 Asked = tuple[str, bytes]
 """A form, and its vector where it stands; b"" for that of the form alone."""
@@ -19,64 +17,93 @@ Asked = tuple[str, bytes]
 SHORT_FORM_DISCOUNT = 0.9
 
 
-class Forms(NamedTuple):
-    """The texts to look up for a mention, with single spaces.
+class Effort(NamedTuple):
+    """How much is asked for a mention; mentions of the same effort are looked up together.
+
+    all_tiers (bool): ask all tiers, even where the memory or the exact tier has an answer.
+    enough (int): concepts after which no tier is asked for more names.
+    width (int): candidates of the ranking, at least `enough`.
+    gate (Optional[Gate]): the dense tier is not asked for answers that pass the gate.
+    """
+
+    all_tiers: bool = True
+    enough: int = 1
+    width: int = 1
+    gate: Gate | None = None
+
+
+USUAL = Effort()
+
+
+class Lookup(NamedTuple):
+    """The texts to look up for a mention, with single spaces; the key of remembered rankings.
 
     text (str): of the mention.
     longer (Tuple[str, ...]): the meanings that the document gives, or else those of a lexicon.
     verbatim (Tuple[str, ...]): texts of a lexicon that only count as names, best first: see
         `Mention.verbatim`; () where no lexicon decides.
     vector (bytes): of the text in its context, see `Mention.vector`.
+    scope (Scope): the concepts that may be answers, and the rule for ties.
     """
 
     text: str
     longer: tuple[str, ...] = ()
     verbatim: tuple[str, ...] = ()
     vector: bytes = b""
+    scope: Scope = EVERYTHING
+    effort: Effort = USUAL
 
     @classmethod
-    def of(cls, mention: Mention) -> "Forms":
-        """Make the forms of a mention; the document has priority over a lexicon."""
-        text, long_form = " ".join(mention.text.split()), " ".join(mention.long_form.split())
-        if long_form:
-            return cls(text, (long_form,), (), mention.vector)
-        return cls(text, mention.expansions, mention.verbatim, mention.vector)
+    def of(cls, mention: Mention, scope: Scope = EVERYTHING, effort: Effort = USUAL) -> "Lookup":
+        """Make the lookup of a mention; the document has priority over a lexicon."""
+        text = " ".join(mention.text.split())
+        if long_form := " ".join(mention.long_form.split()):
+            return cls(text, (long_form,), (), mention.vector, scope, effort)
+        return cls(text, mention.expansions, mention.verbatim, mention.vector, scope, effort)
+
+    def best_in(self, scope: Scope) -> "Lookup":
+        """Make the lookup of the best concept alone, in another scope."""
+        return self._replace(scope=scope, effort=self.effort._replace(enough=1, width=1))
 
     @property
-    def all(self) -> list[str]:
+    def forms(self) -> list[str]:
         """List the texts to look up, the mention's text last: corrections may remember it."""
+        if not self.longer and not self.verbatim:
+            return [self.text] if self.text.strip() else []
         every = dict.fromkeys((*self.longer, *self.verbatim, self.text))
         every[self.text] = every.pop(self.text)
         return [form for form in every if form.strip()]
 
     @property
     def asked(self) -> list[Asked]:
-        """List `all` with the known vectors: only the text itself has a context."""
-        return [(form, self.vector if form == self.text else b"") for form in self.all]
+        """List `forms` with the known vectors: only the text itself has a context."""
+        return [(form, self.vector if form == self.text else b"") for form in self.forms]
 
     def discount(self, form: str) -> float:
         """Get the factor for the scores of a form."""
         has_others = self.longer or self.verbatim not in ((), (self.text,))
         return SHORT_FORM_DISCOUNT if has_others and form == self.text else 1.0
 
-    def counts(self, form: str, one: Candidate) -> bool:
+    def counts(self, form: str, candidate: Candidate) -> bool:
         """Tell whether a candidate has the form as a name, or by corrections."""
-        is_name = form in self.verbatim and bool(one.scores.get("exact"))
-        return is_name or (form == self.text and bool(one.scores.get(MEMORY)))
+        is_name = form in self.verbatim and bool(candidate.scores.get("exact"))
+        return is_name or (form == self.text and bool(candidate.scores.get(MEMORY)))
 
-    def best(self, by_form: Mapping[str, list[Candidate]], k: int) -> list[Candidate]:
+    def best(self, answers: Mapping[Asked, list[Candidate]]) -> list[Candidate]:
         """Merge the rankings of the forms; each concept keeps its best score.
 
-        by_form: the ranking of each form of `all`. k (int): candidates wanted.
+        answers: the ranking of each of `asked`, and of others.
         """
+        k = self.effort.width
         if not self.longer and not self.verbatim:
-            return by_form.get(self.text, [])
+            return answers.get((self.text, self.vector), [])
+        by_form = {form: answers[form, vector] for form, vector in self.asked}
         if not self.verbatim:
-            return merge_forms([self._discounted(form, by_form[form]) for form in self.all], k)
-        if remembered := [one for one in by_form[self.text] if one.scores.get(MEMORY)]:
+            return merge_forms([self._discounted(form, by_form[form]) for form in self.forms], k)
+        if remembered := [it for it in by_form[self.text] if it.scores.get(MEMORY)]:
             return remembered[:k]
         named = [
-            [one for one in self._discounted(form, by_form[form]) if self.counts(form, one)]
+            [it for it in self._discounted(form, by_form[form]) if self.counts(form, it)]
             for form in self.verbatim
         ]
         similar = merge_forms([self._discounted(form, by_form[form]) for form in self.longer], k)
@@ -84,37 +111,7 @@ class Forms(NamedTuple):
 
     def _discounted(self, form: str, ranking: Sequence[Candidate]) -> list[Candidate]:
         discount = self.discount(form)
-        return [replace(one, score=one.score * discount, form=form) for one in ranking]
-
-
-class Way(NamedTuple):
-    """The way to look up mentions; mentions of the same way are looked up together.
-
-    all_tiers (bool): ask all tiers, even where the memory or the exact tier has an answer.
-    gate (Optional[Gate]): the dense tier is not asked for answers that pass the gate.
-    enough (int): concepts after which no tier is asked for more names.
-    width (int): candidates of the ranking, at least `enough`.
-    """
-
-    all_tiers: bool
-    enough: int
-    width: int
-    gate: "Gate | None" = None
-
-
-class LookupKey(NamedTuple):
-    """The text to look up for a mention, and the way: the key of remembered rankings.
-
-    scope (Scope): the concepts that may be answers, and the rule for ties.
-    """
-
-    forms: Forms
-    scope: "Scope"
-    way: Way
-
-    def best_in(self, scope: "Scope") -> "LookupKey":
-        """Make the key for the best concept alone, in another scope."""
-        return self._replace(scope=scope, way=self.way._replace(enough=1, width=1))
+        return [replace(it, score=it.score * discount, form=form) for it in ranking]
 
 
 def has_letters(form: str) -> bool:
@@ -132,10 +129,13 @@ def _in_order(
     """
     ordered: dict[int, Candidate] = {}
     most = float("inf")
-    for candidate in (one for ranking in rankings for one in ranking):
+    for candidate in (it for ranking in rankings for it in ranking):
         if candidate.row not in ordered:
             most = min(most, candidate.score)
             ordered[candidate.row] = replace(candidate, score=most)
-    found = list(ordered.values())
-    same = [one for one in of_text if found and one.row == found[0].row and one.scores.get("exact")]
-    return [max((found[0], *same), key=lambda one: one.score), *found[1:]] if same else found
+    joined = list(ordered.values())
+    if not joined:
+        return []
+    first, *rest = joined
+    same = [it for it in of_text if it.row == first.row and it.scores.get("exact")]
+    return [max((first, *same), key=lambda it: it.score), *rest]

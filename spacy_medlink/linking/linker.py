@@ -4,7 +4,7 @@ Five verbs: `prepare` reads the mentions of a document, `retrieve` lets the tier
 candidates, `rank` orders them, `decide` makes links or NIL of them, `explain` says why.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,23 +12,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..retrieval.filters import select
-from ..types import Calibrator, Candidate, Floats2d, Ints2d, Mention
-from .composite import link_parts
-from .decision import FILTERED, NOT_A_CONCEPT, Decision, decide, kept
-from .forms import Forms, LookupKey, Way
-from .identified import DEPTH, identified_first
-from .narrower import link_heads
+from ..retrieval.mask import Mask
+from ..types import Calibrator, Candidate, Mention
+from .composite import choose_parts, composites, parts_of
+from .decision import (
+    FILTERED,
+    NOT_A_CONCEPT,
+    Decision,
+    decide,
+    kept,
+    wanted_of,
+    with_probabilities,
+)
+from .features import DEPTH
+from .forms import Effort, Lookup
+from .identified import DEPTH as _IDENTIFIED
+from .identified import identified_first
+from .narrower import heads_of, linked_by_head
 from .outside import is_better, is_named_within
 from .parts import Parts
 from .prepare import Document, prepare
 from .retrieval import Rankings, Retrieval, Retrieved, Vectors
-from .scopes import Scope, Scopes
+from .scopes import Scope, Scopes, ScopeSettings
 from .settings import LinkSettings
-from .tiers import Found, Tiers
+from .tiers import Tiers
 
-if TYPE_CHECKING:  # the tiers are imported only if they are used
+if TYPE_CHECKING:
     from ..retrieval.filters import Only
-    from ..retrieval.mask import Mask
     from .explanation import Explanation
 
 _OF_RETRIEVAL = ("scope", "names_per_tier", "cache_size")
@@ -93,7 +103,7 @@ class Linker:
         self,
         mentions: Sequence[Mention],
         k: int,
-        only: "Only" = None,
+        only: "Only | Mask" = None,
         force: bool = False,
         keep: int = 0,
     ) -> Retrieved:
@@ -103,33 +113,33 @@ class Linker:
         none for a mention that is a name of a concept within the filters.
 
         k (int): concepts wanted of each. keep (int): concepts kept, where that is more.
-        only (Only): a filter of this call, beside the settings.
+        only (Only): a filter of this call, beside the settings; or a mask, for as if the knowledge
+            base had no other names than those of the mask, and then nothing is remembered.
         force (bool): do not search outside.
         RAISES (MedlinkError): E213 for a filter with names that the knowledge base lacks.
         """
-        scopes = self._scopes(mentions, only)
-        keys = self._keys(mentions, scopes, k, keep)
+        lookups, vectors = self._lookups(mentions, k, only, keep), Vectors()
+        rankings = self.retrieval.find(lookups, vectors, not isinstance(only, Mask))
         outside: list[Candidate | None] = [None] * len(mentions)
-        if force or all(scope.mask is None for scope in scopes.values()):
-            return Retrieved(self.retrieval.find(keys), outside)
-        vectors: Vectors = {}
-        found = self.retrieval.find(keys, vectors)
-        asked = [
-            place
-            for place, (key, own) in enumerate(zip(keys, found, strict=True))
-            if key.scope.mask is not None and not is_named_within(own, key.forms.all)
-        ]
-        free = {label: self.scopes.unfiltered(label) for label in scopes}
-        wider = [keys[place].best_in(free[mentions[place].label]) for place in asked]
-        for place, own in zip(asked, self.retrieval.find(wider, vectors), strict=True):
-            outside[place] = self._better(own, found[place], keys[place].scope.mask)
-        return Retrieved(found, outside)
+        filtered: list[int] = []
+        for place, (lookup, ranking) in enumerate(zip(lookups, rankings, strict=True)):
+            is_free = force or lookup.scope.mask is None
+            if not is_free and not is_named_within(ranking, lookup.forms):
+                filtered.append(place)
+        if filtered:
+            wider = [
+                lookups[place].best_in(self.scopes.unfiltered(mentions[place].label))
+                for place in filtered
+            ]
+            for place, free in zip(filtered, self.retrieval.find(wider, vectors), strict=True):
+                outside[place] = self._better(free, rankings[place], lookups[place].scope.mask)
+        return Retrieved(rankings, outside)
 
     def rank(
         self,
         mentions: Sequence[Mention],
         k: int,
-        only: "Only" = None,
+        only: "Only | Mask" = None,
         retrieved: Rankings | None = None,
     ) -> Rankings:
         """Order the candidates of mentions: ranker, reranker, then what the document identifies.
@@ -142,7 +152,16 @@ class Linker:
         """
         if retrieved is None:
             retrieved = self.retrieve(mentions, k, only, force=True).rankings
-        return self._ordered(mentions, retrieved, k)
+        rescorer, identifiers_of = self.parts.rescorer, self.parts.identifiers_of
+        if rescorer is not None:
+            retrieved = rescorer.rescore(mentions, retrieved, self.settings.exact_first is False)
+        rankings = []
+        for mention, ranking in zip(mentions, retrieved, strict=True):
+            if mention.identifiers and identifiers_of is not None:
+                perfect = float(self.retrieval.perfect)
+                ranking = identified_first(mention, ranking, identifiers_of, perfect)
+            rankings.append(ranking if len(ranking) <= k else ranking[:k])
+        return rankings
 
     def decide(
         self,
@@ -161,44 +180,37 @@ class Linker:
         """
         settings = self.settings
         force = settings.force_within_filter if force is None else force
-        depth = settings.depth
-        found = self.retrieve(mentions, depth, only, force, keep)
-        ranked = self.rank(mentions, max(depth, keep), only, found.rankings)
+        depth, most = max(settings.top_k, DEPTH), max(settings.top_k, keep)
+        retrieved = self.retrieve(mentions, depth, only, force, keep)
+        rankings = self.rank(mentions, max(depth, keep), only, retrieved.rankings)
         decisions = decide(
-            [own[:depth] if len(own) > depth else own for own in ranked],
+            [ranking[:depth] for ranking in rankings] if keep > depth else rankings,
             settings.threshold,
             calibrator=self.parts.calibrator,
             denied=self.denied(mentions),
-            outside=found.outside,
+            outside=retrieved.outside,
         )
-        most = max(settings.top_k, keep)
-        decided = [
+        for place, (mention, ranking) in enumerate(zip(mentions, rankings, strict=True)):
             # Most decisions already have the wanted number of candidates, and are not copied.
-            one
-            if own and len(own) <= most and len(own) == len(one.ranking)
-            else self._finished(mention, one, own, most, only)
-            for mention, one, own in zip(mentions, decisions, ranked, strict=True)
-        ]
+            if not ranking or len(ranking) > most or len(ranking) > depth:
+                finished = self._finished(mention, decisions[place], ranking, most, only)
+                decisions[place] = finished
         if settings.composite:
-            most, firsts = settings.top_k, [one.ranking[: settings.top_k] for one in decided]
-            parts = link_parts(self, mentions, firsts, most, settings.threshold, only, force)
-            for place, own in parts.items():
-                decided[place] = decided[place]._replace(parts=own)
-        for place, narrower in link_heads(self, mentions, decided, only, force).items():
-            decided[place] = narrower
-        return decided
+            self._link_parts(mentions, decisions, only, force)
+        self._link_heads(mentions, decisions, only, force)
+        return decisions
 
     def explain(
         self, mention: Mention, only: "Only" = None, force: bool | None = None
     ) -> "Explanation":
         """Explain the link of a mention, with all tiers; the arguments are those of `decide`."""
-        from .explain import explain, is_reranked
+        from .explain import explain, form_mentions, is_reranked
 
         assert self.parts.kb is not None
         linker, (decision,) = self, self.decide([mention], only, force)
-        reranked, rescorer = None, self.parts.rescorer
+        reranked, rescorer, k = None, self.parts.rescorer, self.settings.top_k
         if rescorer is not None and rescorer.reads_context:
-            (ranked,) = self.rank([mention], self._width(self.settings.depth), only)
+            (ranked,) = self.rank([mention], max(k, DEPTH, rescorer.top), only)
             reranked = is_reranked(ranked)
         is_gated = self.parts.gate is not None or reranked is False
         if self.settings.exact_first is None and is_gated:
@@ -206,8 +218,12 @@ class Linker:
             (full,) = every.decide([mention], only, force)
             if (full.link and full.link.row) == (decision.link and decision.link.row):
                 linker, decision = every, full
-        k = self.settings.top_k
-        return explain(linker, self.parts.kb, mention, decision, k, only, reranked)
+        by_form = linker.rank(form_mentions(mention), k, only)
+        scope, free = linker.scope(mention.label, only), list[Candidate]()
+        if scope.mask is not None:
+            unfiltered = linker.using(only=None, scope=ScopeSettings())
+            (free,) = unfiltered.rank([mention], k)
+        return explain(self.parts.kb, mention, decision, by_form, scope, free, k, reranked)
 
     # Steps of the verbs, for code that fits or measures one of them
 
@@ -216,61 +232,16 @@ class Linker:
 
         For an abbreviation that the document defines, the long form is looked up.
         """
-        return self.tiers.denied(mentions)
+        return self.retrieval.tiers.denied(mentions)
 
-    def rank_unfiltered(self, mentions: Sequence[Mention], k: int) -> Rankings:
-        """Retrieve without any filter, to show what filters removed."""
-        free = {one.label: self.scopes.unfiltered(one.label) for one in mentions}
-        keys = [LookupKey(Forms.of(one), free[one.label], self._way(k, k)) for one in mentions]
-        return self.retrieval.find(keys, remember=False)
+    def width(self, k: int) -> int:
+        """Get the number of candidates to retrieve; rescorers may need more than are wanted."""
+        return k if self.parts.rescorer is None else max(k, self.parts.rescorer.top)
 
-    def rank_within(self, mentions: Sequence[Mention], k: int, mask: "Mask") -> Rankings:
-        """Rank as if the knowledge base had no other names than those of a mask.
-
-        It shows the link that would result if names were missing; nothing is remembered.
-        """
-        scopes = {label: self.scopes.within(label, mask) for label in {o.label for o in mentions}}
-        found = self.retrieval.find(self._keys(mentions, scopes, k), remember=False)
-        return self._ordered(mentions, found, k)
-
-    def look_up(self, texts: Sequence[str], width: int) -> Found:
-        """Search all tiers without a filter for `width` names each: (n_texts, m)."""
-        return self.retrieval.search(texts, width, self.scopes.of("").label)
-
-    def rank_found(self, mentions: Sequence[Mention], found: Found, k: int) -> Rankings:
-        """Rank concepts for mentions by the names that `look_up` found for their texts."""
-        rankings = self.retrieval.ranked(found, self.scopes.of(""), self._width(k))
-        for mention, ranking in zip(mentions, rankings, strict=True):
-            for candidate in ranking:
-                candidate.form = mention.text
-        return self._ordered(mentions, rankings, k)
-
-    def rank_names(self, texts: Sequence[str], k: int) -> list[list[tuple[int, float]]]:
-        """Rank names instead of concepts: (name row, fused score), the papers' protocol.
-
-        texts (Sequence[str]): the forms to search, one a mention.
-        """
-        rows, fused, _ = self.search(texts)
-        rankings = []
-        for own_rows, own_scores in zip(rows, fused, strict=True):
-            # A name that several tiers propose occurs several times, with its exact score once.
-            best: dict[int, float] = {}
-            for row, score in zip(own_rows.tolist(), own_scores.tolist(), strict=True):
-                best[row] = max(score, best.get(row, score))
-            best.pop(-1, None)
-            rankings.append(sorted(best.items(), key=lambda item: (-item[1], item[0]))[:k])
-        return rankings
-
-    def search(self, texts: Sequence[str]) -> tuple[Ints2d, Floats2d, dict[str, Floats2d]]:
-        """Search all tiers without a filter, then let each tier score the names of the others.
-
-        RETURNS: rows (n, m), -1 where there is none; fused scores (n, m); scores by tier (n, m).
-        """
-        found = self.look_up(texts, self.settings.names_per_tier)
-        return found.rows, self.retrieval.fused(found), found.scores
-
-    def scope(self, label: str, only: "Only" = None) -> Scope:
+    def scope(self, label: str, only: "Only | Mask" = None) -> Scope:
         """Get the scope of an entity label, under the settings and the filter of a call."""
+        if isinstance(only, Mask):
+            return self.scope(label).within(only)
         own = self.settings.only
         return self.scopes.of(label, only if own is None else select(own, only))
 
@@ -293,55 +264,35 @@ class Linker:
 
     # Helpers
 
-    def _scopes(self, mentions: Sequence[Mention], only: "Only") -> dict[str, Scope]:
-        return {label: self.scope(label, only) for label in {one.label for one in mentions}}
-
-    def _width(self, k: int) -> int:
-        """Get the number of candidates to retrieve; rescorers may need more than are wanted."""
-        return k if self.parts.rescorer is None else max(k, self.parts.rescorer.top)
-
-    def _keys(
-        self, mentions: Sequence[Mention], scopes: Mapping[str, Scope], k: int, keep: int = 0
-    ) -> list[LookupKey]:
-        width, heeded = self._width(k), self.parts.identifiers_of is not None
-        deep = max(width, DEPTH)
-        usual = self._way(width, max(width, keep))
-        thorough = Way(True, deep, max(deep, keep))
-        return [
-            LookupKey(
-                Forms.of(one), scopes[one.label], thorough if heeded and one.identifiers else usual
-            )
-            for one in mentions
-        ]
-
-    def _way(self, enough: int, width: int) -> Way:
-        """Choose how to look up mentions: by all tiers, or by memory and exact tier first."""
-        first = self.settings.exact_first
-        return Way(not first, enough, width, self.parts.gate if first is None else None)
+    def _lookups(
+        self, mentions: Sequence[Mention], k: int, only: "Only | Mask", keep: int
+    ) -> list[Lookup]:
+        """Make the lookups of mentions: by all tiers, or by memory and exact tier first."""
+        first, width = self.settings.exact_first, self.width(k)
+        usual = Effort(
+            not first, width, max(width, keep), self.parts.gate if first is None else None
+        )
+        deep = max(width, _IDENTIFIED)
+        thorough = Effort(True, deep, max(deep, keep))
+        heeded = self.parts.identifiers_of is not None
+        scopes: dict[str, Scope] = {}
+        lookups = []
+        for mention in mentions:
+            scope = scopes.get(mention.label)
+            if scope is None:
+                scope = scopes[mention.label] = self.scope(mention.label, only)
+            effort = thorough if heeded and mention.identifiers else usual
+            lookups.append(Lookup.of(mention, scope, effort))
+        return lookups
 
     def _better(
-        self, free: Sequence[Candidate], within: Sequence[Candidate], mask: "Mask | None"
+        self, free: Sequence[Candidate], within: Sequence[Candidate], mask: Mask | None
     ) -> Candidate | None:
         """Get the best concept of the search without filters, if it is outside and better."""
         best = free[0] if free else None
         if best is None or self.tiers.has_name(best.row, mask):
             return None
         return best if is_better(best, within[0] if within else None) else None
-
-    def _ordered(self, mentions: Sequence[Mention], rankings: Rankings, k: int) -> Rankings:
-        """Order candidates anew, and keep the first k."""
-        if self.parts.rescorer is not None:
-            rankings = self.parts.rescorer.rescore(
-                mentions, rankings, self.settings.exact_first is False
-            )
-        identifiers_of = self.parts.identifiers_of
-        if identifiers_of is not None:
-            perfect = float(self.retrieval.perfect)
-            rankings = [
-                identified_first(one, own, identifiers_of, perfect) if one.identifiers else own
-                for one, own in zip(mentions, rankings, strict=True)
-            ]
-        return [own[:k] if len(own) > k else own for own in rankings]
 
     def _finished(
         self,
@@ -356,3 +307,64 @@ class Linker:
             return kept(decision, ranked, most)
         mask = self.scope(mention.label, only).mask
         return decision if mask is None or mask.count else decision._replace(reason=FILTERED)
+
+    def _link_parts(
+        self, mentions: Sequence[Mention], decisions: list[Decision], only: "Only", force: bool
+    ) -> None:
+        """Add their parts to the decisions on composite mentions.
+
+        A part does not count if a concept outside the filters matches it better.
+        """
+        top_k, calibrator = self.settings.top_k, self.parts.calibrator
+        rankings = [decision.ranking for decision in decisions]
+        ways = composites(mentions, rankings, self.denied(mentions))
+        if not ways:
+            return
+        parts = parts_of(mentions, ways)
+        asked, depth = list(parts.values()), max(top_k, DEPTH)
+        within, outside = self.retrieve(asked, depth, only, force)
+        ordered = with_probabilities(self.rank(asked, depth, only, within), calibrator)
+        ranked = {
+            part: [] if is_denied or better is not None else ranking[:top_k]
+            for part, ranking, is_denied, better in zip(
+                parts, ordered, self.denied(asked), outside, strict=True
+            )
+        }
+        wanted = wanted_of(self.settings.threshold, calibrator)
+        for place, chosen in choose_parts(ways, ranked, rankings, wanted).items():
+            decisions[place] = decisions[place]._replace(parts=chosen)
+
+    def _link_heads(
+        self, mentions: Sequence[Mention], decisions: list[Decision], only: "Only", force: bool
+    ) -> None:
+        """Link the heads of mentions that are NIL, and say where a link is only that of the head.
+
+        Of several heads, the longest one counts that is a name by the exact tier.
+        """
+        found = heads_of(mentions, decisions, self.parts.lexicon)
+        if not found or self.tiers.exact is None:
+            return
+        heads = [(place, head) for place, heads in found.items() for head in heads]
+        chosen: dict[int, Mention] = {}
+        for (place, head), is_name in zip(
+            heads, self._are_names([head for _, head in heads], only), strict=True
+        ):
+            if is_name:
+                chosen.setdefault(place, head)
+        if not chosen:
+            return
+        calibrator = self.parts.calibrator
+        wanted = wanted_of(self.settings.threshold, calibrator)
+        linked = self.decide(list(chosen.values()), only, force)
+        for place, decision in zip(chosen, linked, strict=True):
+            decisions[place] = linked_by_head(decisions[place], decision, wanted, calibrator)
+
+    def _are_names(self, mentions: Sequence[Mention], only: "Only") -> list[bool]:
+        """Tell which mentions are names by memory and exact tier."""
+        lookups = [Lookup.of(mention, self.scope(mention.label, only)) for mention in mentions]
+        forms: dict[Scope, dict[str, None]] = {}
+        for lookup in lookups:
+            forms.setdefault(lookup.scope, {}).update(dict.fromkeys(lookup.forms))
+        exact = self.retrieval.rank_exact
+        found = {scope: exact(list(asked), scope, 1) for scope, asked in forms.items()}
+        return [any(found[own.scope][form] for form in own.forms) for own in lookups]

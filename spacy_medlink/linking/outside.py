@@ -18,8 +18,8 @@ def is_named_within(ranking: Sequence[Candidate], forms: Sequence[str]) -> bool:
     """Tell whether a looked-up form is a name of a candidate.
 
     ranking (Sequence[Candidate]): of the concepts within the filters.
-    forms (Sequence[str]): as `Forms.all` lists them. For an abbreviation that is spelled out, the
-        long form counts, and the short form does not.
+    forms (Sequence[str]): as `Lookup.forms` lists them. For an abbreviation that is spelled out,
+        the long form counts, and the short form does not.
     """
     meant = forms[:-1] or forms
     return any(is_named(one) and one.form in meant for one in ranking)

@@ -5,8 +5,9 @@ of corrections and the exact tier, and searched in the n-gram and dense tiers. A
 the union of the names found; the scores are fused, and concepts are ranked by them.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +15,15 @@ from numpy.typing import NDArray
 from ..retrieval.concepts import MEMORY, rank_concepts, set_ranks
 from ..types import Candidate, Encoder, Floats1d, Floats2d, Fusion
 from ..util.locks import Lru
-from .forms import Asked, LookupKey, Way, has_letters
+from .forms import Asked, Effort, Lookup, has_letters
+from .gate import Gate
 from .scopes import Scope
 from .tiers import Found, Tiers
-
-if TYPE_CHECKING:
-    from .gate import Gate
 
 Rankings = list[list[Candidate]]
 Vectors = dict[str, Floats1d]
 """Vectors of texts that one call has encoded already."""
+_Answers = dict[Scope, dict[Asked, list[Candidate]]]
 _SEEN = 2
 _WIDER = 4  # factor for the names asked for when too few concepts were found
 
@@ -59,6 +59,9 @@ class Retrieval:
         cache_size: int,
     ) -> None:
         self.tiers, self._cheap, self.fusion = tiers, cheap, fusion
+        self._exact = replace(tiers, ngram=None, dense=None)
+        # The score of a name that equals the mention.
+        self.perfect = np.float32(sum((fusion.weights or {}).values()))
         weights = dict(fusion.weights or {})
         others = {tier: weight for tier, weight in weights.items() if tier != "dense"}
         if cheap.ngram is not None and not others.get("ngram"):
@@ -72,59 +75,53 @@ class Retrieval:
         )
         self._encoder = encoder if tiers.dense is not None else None
         self._names_per_tier = names_per_tier
-        self._cache: Lru[LookupKey, list[Candidate]] = Lru(cache_size)
-
-    @property
-    def perfect(self) -> np.float32:
-        """The score of a name that equals the mention."""
-        perfect: np.float32 = np.float32(sum((self.fusion.weights or {}).values()))
-        return perfect
+        self._cache: Lru[Lookup, list[Candidate]] = Lru(cache_size)
 
     def find(
-        self, keys: Sequence[LookupKey], vectors: Vectors | None = None, remember: bool = True
+        self, lookups: Sequence[Lookup], vectors: Vectors | None = None, remember: bool = True
     ) -> Rankings:
-        """Find the candidates for each key; keys of the same scope and way are searched together.
+        """Find the candidates for each lookup; those of the same effort are searched together.
 
         vectors (Optional[Dict[str, Floats1d]]): the known vectors; new ones are added.
         remember (bool): take rankings from the cache, and keep new ones in it.
         """
-        distinct = dict.fromkeys(keys)
-        found = {key: self._cache.get(key) if remember else None for key in distinct}
-        missing = [key for key, ranking in found.items() if ranking is None]
-        for way in dict.fromkeys(key.way for key in missing):
-            own = [key for key in missing if key.way == way]
-            by_scope = self._begin(own, way)
-            if way.gate is not None:
-                self._pass_gate(by_scope, way, way.gate)
-            waiting = {scope: _unanswered(by_form) for scope, by_form in by_scope.items()}
+        rankings: dict[Lookup, list[Candidate]] = {}
+        missing: dict[Effort, dict[Lookup, None]] = {}
+        known = self._cache.get_all(lookups) if remember else [None] * len(lookups)
+        for lookup, ranking in zip(lookups, known, strict=True):
+            if ranking is None:
+                missing.setdefault(lookup.effort, {})[lookup] = None
+            else:
+                rankings[lookup] = ranking
+        for effort, new in missing.items():
+            answers = self._begin(new, effort)
+            waiting = {scope: _unanswered(by_form) for scope, by_form in answers.items()}
             # All texts without a vector are encoded together, whatever their scope.
-            alone = {form: None for forms in waiting.values() for form, known in forms if not known}
+            alone = (form for asked in waiting.values() for form, known in asked if not known)
             encoded = self.encode(alone, vectors)
-            for scope, forms in waiting.items():
-                if forms:
-                    ranked = self._search_forms(forms, encoded, scope, way)
-                    by_scope[scope].update(zip(forms, ranked, strict=True))
-            for by_form in by_scope.values():
-                _note_forms(by_form)
-            for key in own:
-                answers = {asked[0]: by_scope[key.scope][asked] for asked in key.forms.asked}
-                ranking = found[key] = key.forms.best(answers, way.width)
-                if remember:
-                    self._cache.put(key, ranking)
-        return [found[key] or [] for key in keys]
+            for scope, asked in waiting.items():
+                if asked:
+                    ranked = self._search(self.tiers, asked, encoded, scope, effort)
+                    answers[scope].update(zip(asked, ranked, strict=True))
+            found = {lookup: lookup.best(answers[lookup.scope]) for lookup in new}
+            rankings.update(found)
+            if remember:
+                self._cache.put_all(found)
+        return list(map(rankings.__getitem__, lookups))
 
     def clear(self) -> None:
         """Empty the cache."""
         self._cache.clear()
 
-    def search(self, texts: Sequence[str], width: int, label: str) -> Found:
-        """Search all tiers without a filter for `width` names each: (n_texts, m)."""
-        vectors = None if self._encoder is None else self._encoder.encode(texts)
-        return self.tiers.search(texts, vectors, width, None, label)
+    def search(self, texts: Sequence[str], width: int = 0) -> Found:
+        """Search all tiers without a filter: (n_texts, m).
 
-    def encode(
-        self, texts: Sequence[str] | dict[str, None], known: Vectors | None = None
-    ) -> Vectors:
+        width (int): names of each tier; 0 for as many as the settings say.
+        """
+        vectors = None if self._encoder is None else self._encoder.encode(texts)
+        return self.tiers.search(texts, vectors, width or self._names_per_tier)
+
+    def encode(self, texts: Iterable[str], known: Vectors | None = None) -> Vectors:
         """Encode texts whose vectors are not known; without a dense tier, encode none."""
         vectors: Vectors = {} if known is None else known
         if self._encoder is None:
@@ -134,9 +131,9 @@ class Retrieval:
             vectors.update(zip(new, self._encoder.encode(new), strict=True))
         return vectors
 
-    def ranked(self, found: Found, scope: Scope, k: int) -> Rankings:
-        """Rank concepts for texts by the names found."""
-        return self._ranked(found, self.fused(found), scope, k)
+    def ranked(self, texts: Sequence[str], found: Found, scope: Scope, k: int) -> Rankings:
+        """Rank concepts for texts by the names found for them."""
+        return self._ranked(texts, found, self.fused(found), scope, k)
 
     def fused(self, found: Found) -> Floats2d:
         """Fuse the scores of names, (n_texts, m); remembered corrections come first."""
@@ -147,81 +144,81 @@ class Retrieval:
         fused = np.maximum(self._fusion_without_dense(found.scores), exact)
         return self._remembered_first(found, fused)
 
-    def _begin(
-        self, keys: Sequence[LookupKey], way: Way
-    ) -> dict[Scope, dict[Asked, list[Candidate]]]:
-        """Group forms by scope, with the answers of forms that the exact tier answers alone."""
-        by_scope: dict[Scope, dict[Asked, list[Candidate]]] = {}
-        for key in keys:
-            by_scope.setdefault(key.scope, {}).update((asked, []) for asked in key.forms.asked)
-        for scope, by_form in by_scope.items():
-            first = [asked for asked in by_form if not (way.all_tiers and has_letters(asked[0]))]
-            if self.tiers.exact is None or not first:
-                continue
-            found = self.rank_exact([form for form, _ in first], scope, way.width)
-            by_form.update((asked, found[asked[0]]) for asked in first if found[asked[0]])
-        return by_scope
+    def rank_exact(self, forms: Sequence[str], scope: Scope, k: int) -> dict[str, list[Candidate]]:
+        """Rank the answers of memory and exact tier for forms; [] where they have none."""
+        found = self._exact.search(forms, None, self._names_per_tier, scope.mask, scope.label)
+        # An identical string is identical for the other tiers too. The score equals the fused
+        # score, so that thresholds keep their meaning.
+        fused = self._remembered_first(found, found.scores["exact"] * self.perfect)
+        return dict(zip(forms, self._ranked(forms, found, fused, scope, k), strict=True))
 
-    def _pass_gate(
-        self, by_scope: dict[Scope, dict[Asked, list[Candidate]]], way: Way, gate: "Gate"
-    ) -> None:
+    def _begin(self, lookups: Iterable[Lookup], effort: Effort) -> _Answers:
+        """Group the forms of lookups by scope, with the answers that need no dense tier."""
+        answers: _Answers = {}
+        for lookup in lookups:
+            answers.setdefault(lookup.scope, {}).update((asked, []) for asked in lookup.asked)
+        for scope, by_form in answers.items():
+            first = [asked for asked in by_form if not (effort.all_tiers and has_letters(asked[0]))]
+            if first and self.tiers.exact is not None:
+                exact = self.rank_exact([form for form, _ in first], scope, effort.width)
+                by_form.update((asked, exact[asked[0]]) for asked in first)
+        if effort.gate is not None:
+            self._pass_gate(answers, effort, effort.gate)
+        return answers
+
+    def _pass_gate(self, answers: _Answers, effort: Effort, gate: Gate) -> None:
         """Rank the forms that pass the gate by all tiers except the dense one.
 
         A form with a vector never passes: it has a context, which may change the link.
         """
-        for scope, by_form in by_scope.items():
+        for scope, by_form in answers.items():
             forms = [form for form, known in _unanswered(by_form) if not known]
-            found = self.rank_exact(forms, scope, _SEEN) if forms else {}
-            passing = [(form, b"") for form, own in found.items() if own and gate.lets(own)]
-            ranked = self._search_forms(passing, None, scope, way, self._cheap)
+            exact = self.rank_exact(forms, scope, _SEEN) if forms else {}
+            passing = [(form, b"") for form, own in exact.items() if own and gate.lets(own)]
+            ranked = self._search(self._cheap, passing, None, scope, effort)
             by_form.update(zip(passing, ranked, strict=True))
 
-    def rank_exact(self, forms: Sequence[str], scope: Scope, k: int) -> dict[str, list[Candidate]]:
-        """Rank the answers of memory and exact tier for forms; [] where they have none."""
-        found = self.tiers.search_exact(forms, self._names_per_tier, scope.mask, scope.label)
-        # An identical string is identical for the other tiers too. The score equals the fused
-        # score, so that thresholds keep their meaning.
-        fused = self._remembered_first(found, found.scores["exact"] * self.perfect)
-        ranked = self._ranked(found, fused, scope, k)
-        return dict(zip(forms, ranked, strict=True))
-
-    def _search_forms(
+    def _search(
         self,
-        forms: Sequence[Asked],
+        tiers: Tiers,
+        asked: Sequence[Asked],
         vectors: Vectors | None,
         scope: Scope,
-        way: Way,
-        tiers: Tiers | None = None,
+        effort: Effort,
     ) -> Rankings:
         """Rank concepts for texts, asking for more names where they belong to too few concepts.
 
         vectors (Optional[Vectors]): of the texts; None leaves the dense tier out.
-        way (Way): how many concepts are enough, and how many are kept.
-        tiers (Optional[Tiers]): to ask; default: all.
+        effort (Effort): how many concepts are enough, and how many are kept.
         """
-        tiers = tiers or self.tiers
         width = self._names_per_tier
-        stacked = None if vectors is None else self._stacked(forms, vectors)
-        rankings: Rankings = [[] for _ in forms]
-        waiting = np.arange(len(forms))
+        stacked = None if vectors is None else self._stacked(asked, vectors)
+        rankings: Rankings = [[] for _ in asked]
+        waiting = np.arange(len(asked))
         while len(waiting):
-            own = None if stacked is None else stacked[waiting]
-            texts = [forms[place][0] for place in waiting.tolist()]
-            found = tiers.search(texts, own, width, scope.mask, scope.label)
-            ranked = self.ranked(found, scope, way.width)
-            for place, ranking in zip(waiting.tolist(), ranked, strict=True):
+            queries = None if stacked is None else stacked[waiting]
+            places = waiting.tolist()
+            texts = [asked[place][0] for place in places]
+            found = tiers.search(texts, queries, width, scope.mask, scope.label)
+            ranked = self.ranked(texts, found, scope, effort.width)
+            for place, ranking in zip(places, ranked, strict=True):
                 rankings[place] = ranking
-            if width >= len(self.tiers.name_concept):
+            short = [len(ranking) < effort.enough for ranking in ranked]
+            if width >= len(tiers.name_concept) or not any(short):
                 break
-            short = np.fromiter((len(ranking) < way.enough for ranking in ranked), np.bool_)
-            waiting = waiting[short & ~found.complete(width)]
+            waiting = waiting[np.asarray(short) & ~found.complete(width)]
             width *= _WIDER
         return rankings
 
-    def _ranked(self, found: Found, fused: Floats2d, scope: Scope, k: int) -> Rankings:
+    def _ranked(
+        self, texts: Sequence[str], found: Found, fused: Floats2d, scope: Scope, k: int
+    ) -> Rankings:
         concepts = self.tiers.name_concept
         rankings = rank_concepts(found.rows, fused, found.scores, concepts, k, scope.rule)
         set_ranks(rankings, found.hits, concepts)
+        for text, ranking in zip(texts, rankings, strict=True):
+            for candidate in ranking:
+                candidate.form = text
         return rankings
 
     def _remembered_first(self, found: Found, fused: Floats2d) -> Floats2d:
@@ -231,25 +228,18 @@ class Retrieval:
             return fused
         among = np.where(remembered > 0, fused, np.float32(-np.inf))
         best = among.argmax(axis=1)
-        own: NDArray[np.intp] = np.flatnonzero(remembered.any(axis=1))
+        rows: NDArray[np.intp] = np.flatnonzero(remembered.any(axis=1))
         fused = fused.copy()
         # No other name may come before it, not even by rounding.
-        fused[own, best[own]] = np.maximum(fused[own].max(axis=1), self.perfect)
+        fused[rows, best[rows]] = np.maximum(fused[rows].max(axis=1), self.perfect)
         return fused
 
-    def _stacked(self, forms: Sequence[Asked], vectors: Vectors) -> Floats2d | None:
+    def _stacked(self, asked: Sequence[Asked], vectors: Vectors) -> Floats2d | None:
         """Stack the vectors of forms, (n_forms, dim); None without a dense tier."""
-        if self._encoder is None or not forms:
+        if self._encoder is None or not asked:
             return None
-        return np.stack([np.frombuffer(own, "f") if own else vectors[text] for text, own in forms])
+        return np.stack([np.frombuffer(own, "f") if own else vectors[text] for text, own in asked])
 
 
 def _unanswered(by_form: dict[Asked, list[Candidate]]) -> list[Asked]:
     return [asked for asked, ranking in by_form.items() if not ranking and has_letters(asked[0])]
-
-
-def _note_forms(by_form: dict[Asked, list[Candidate]]) -> None:
-    """Write into each candidate the form that found it."""
-    for (form, _), ranking in by_form.items():
-        for candidate in ranking:
-            candidate.form = form

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,6 @@ from numpy.typing import NDArray
 
 from ..retrieval.concepts import TieRule
 from ..retrieval.filters import Filter, NameFilters, Only, Selection, select
-from ..util.locks import Lru
 
 if TYPE_CHECKING:
     from ..retrieval.facets import Facets
@@ -55,6 +55,14 @@ class Scope:
     rule: TieRule = field(default_factory=TieRule)
     label: str = ""
 
+    def within(self, mask: "Mask") -> "Scope":
+        """Make the scope with only the names of a mask."""
+        both = mask if self.mask is None else type(mask).all_of([self.mask, mask])
+        return replace(self, mask=both)
+
+
+EVERYTHING = Scope()
+
 
 class Scopes:
     """Makes the scopes of labels; labels of the same meaning share one.
@@ -73,13 +81,18 @@ class Scopes:
     ) -> None:
         self._filters, self._facets, self._settings = filters, facets, settings
         self._with_labels = with_labels
-        self._made: Lru[tuple[Selection, tuple[str, ...], str], Scope] = Lru(_KEPT)
         self._rule = TieRule() if facets is None else TieRule(facets.concept_order)
-        self._favoured_by: dict[tuple[str, ...], NDArray[np.uint8] | None] = {(): None}
+        self._favoured = lru_cache(None)(self._places)
+        self._scope = lru_cache(_KEPT)(self._make)
+        self.of = lru_cache(_KEPT)(self._of)
         for label in ("", *(settings.labels or ())):
             self.of(label)  # report wrong settings here, not at the first mention
 
-    def of(self, label: str, only: Only = None) -> Scope:
+    def unfiltered(self, label: str) -> Scope:
+        """Make the scope that a label would have without any filter."""
+        return self._of_selection(label, ())
+
+    def _of(self, label: str, only: Only = None) -> Scope:
         """Get the scope of an entity label.
 
         only (Only): filter of one call, beside the settings.
@@ -87,39 +100,22 @@ class Scopes:
         """
         types = (self._settings.labels or {}).get(label)
         of_label = Filter.of(types=types) if types else None
-        return self._scope(label, select(self._settings.only, of_label, only))
+        return self._of_selection(label, select(self._settings.only, of_label, only))
 
-    def unfiltered(self, label: str) -> Scope:
-        """Make the scope that a label would have without any filter."""
-        return self._scope(label, ())
-
-    def _scope(self, label: str, selection: Selection) -> Scope:
+    def _of_selection(self, label: str, selection: Selection) -> Scope:
         favoured = FAVOURED.get(label, ())
         if self._favoured(favoured) is None:
             favoured = ()
-        key = (selection, favoured, label if self._with_labels else "")
-        scope = self._made.get(key)
-        if scope is None:
-            mask = self._filters.mask(selection) if self._filters is not None else None
-            rule = self._rule._replace(favoured=self._favoured(favoured))
-            scope = Scope(selection, mask, rule, key[2])
-            self._made.put(key, scope)
-        return scope
+        return self._scope(selection, favoured, label if self._with_labels else "")
 
-    def within(self, label: str, mask: "Mask") -> Scope:
-        """Make the scope that a label would have with only the names of a mask."""
-        own = self.of(label)
-        both = mask if own.mask is None else type(mask).all_of([own.mask, mask])
-        return replace(own, mask=both)
-
-    def _favoured(self, types: tuple[str, ...]) -> NDArray[np.uint8] | None:
-        """Get the place of each concept among favoured types; None where no concept has one."""
-        if types not in self._favoured_by:
-            self._favoured_by[types] = self._places(types)
-        return self._favoured_by[types]
+    def _make(self, selection: Selection, favoured: tuple[str, ...], label: str) -> Scope:
+        mask = self._filters.mask(selection) if self._filters is not None else None
+        rule = self._rule._replace(favoured=self._favoured(favoured))
+        return Scope(selection, mask, rule, label)
 
     def _places(self, types: tuple[str, ...]) -> NDArray[np.uint8] | None:
-        if self._facets is None or self._filters is None:
+        """Get the place of each concept among favoured types; None where no concept has one."""
+        if not types or self._facets is None or self._filters is None:
             return None
         places = np.full(len(self._facets.concept_order), len(types), dtype=np.uint8)
         for place in reversed(range(len(types))):

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..retrieval.filters import Only
-from .features import DEPTH
 from .scopes import ScopeSettings
 
 NAMES_PER_TIER = 64
@@ -52,8 +51,3 @@ class LinkSettings:
     composite: bool = False
     names_per_tier: int = NAMES_PER_TIER
     cache_size: int = 65_536
-
-    @property
-    def depth(self) -> int:
-        """The number of candidates that a decision sees, with a runner-up to compare with."""
-        return max(self.top_k, DEPTH)

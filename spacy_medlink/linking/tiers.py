@@ -61,14 +61,19 @@ class NgramTier(Protocol):
         k: int,
         mask: "Mask | None" = None,
         same: Ints1d | None = None,
+        weighted: Any = None,
     ) -> Hits:
         """Find the k names that are most similar to each text.
 
         same (Optional[Ints1d]): for each text the row of a name with its key, or -1.
+        weighted: the texts as `weigh` gives them; None weighs them.
         """
 
-    def score(self, texts: Sequence[str], rows: Ints2d) -> Floats2d:
-        """Score name rows (n, m) for each text."""
+    def weigh(self, texts: Sequence[str]) -> Any:
+        """Weigh the trigrams of texts, once for a search and what is scored after it."""
+
+    def score(self, texts: Sequence[str], rows: Ints2d, weighted: Any = None) -> Floats2d:
+        """Score name rows (n, m) for each text; `weighted` as for `search`."""
 
 
 @dataclass(frozen=True)
@@ -101,54 +106,53 @@ class Tiers:
         """
         hits: dict[str, Hits] = {}
         if self.memory is not None:
-            hits[MEMORY] = self.remembered(texts, mask, label)
-        indices: dict[str, Any] = {"exact": self.exact, "ngram": self.ngram, "dense": self.dense}
-        for tier, index in indices.items():
-            queries = vectors if tier == "dense" else texts
-            if index is None or queries is None:
-                continue
-            search = index.search
-            if tier == "ngram" and "exact" in hits:
-                search = partial(search, same=self._same(hits["exact"]))
-            if self.added is None:
-                hits[tier] = search(queries, width, mask)
-            else:
-                hits[tier] = self.added.search(tier, search, queries, width, mask)
+            hits[MEMORY] = self._remembered(self.memory.find(texts, label).tolist(), mask)
+        if self.exact is not None:
+            hits["exact"] = (
+                self.exact.search(texts, width, mask)
+                if self.added is None
+                else self.added.search("exact", self.exact.search, texts, width, mask)
+            )
+        weighted = None if self.ngram is None else self.ngram.weigh(texts)
+        if self.ngram is not None:
+            same = self._same(hits["exact"]) if "exact" in hits else None
+            search = partial(self.ngram.search, same=same, weighted=weighted)
+            hits["ngram"] = (
+                search(texts, width, mask)
+                if self.added is None
+                else self.added.search("ngram", search, texts, width, mask)
+            )
+        if self.dense is not None and vectors is not None:
+            hits["dense"] = (
+                self.dense.search(vectors, width, mask)
+                if self.added is None
+                else self.added.search("dense", self.dense.search, vectors, width, mask)
+            )
         none = np.empty((len(texts), 0), dtype=np.int64)
         rows = np.hstack([none, *(own.rows for own in hits.values())])
-        return Found(rows, self._scores(texts, vectors, rows, hits), hits)
-
-    def remembered(self, texts: Sequence[str], mask: "Mask | None", label: str) -> Hits:
-        """Find the concept that corrections give each text, by an allowed name: (n, 1)."""
-        rows = np.full((len(texts), 1), -1, dtype=np.int64)
-        if self.memory is not None:
-            for place, concept in enumerate(self.memory.find(texts, label).tolist()):
-                if concept >= 0:
-                    rows[place] = self._a_name(concept, mask)
-        return Hits(rows, np.where(rows >= 0, np.float32(1), np.float32(-np.inf)))
+        return Found(rows, self._scores(texts, vectors, weighted, rows, hits), hits)
 
     def denied(self, mentions: Sequence[Mention]) -> list[bool]:
         """Tell for each mention whether corrections say that it is no concept."""
         if self.memory is None or not self.memory.has_nil:
             return [False] * len(mentions)
         said: dict[tuple[str, str], bool] = {}
-        texts = [(one.label, one.long_form or one.text) for one in mentions]
+        texts = [(mention.label, mention.long_form or mention.text) for mention in mentions]
         for label in dict.fromkeys(label for label, _ in texts):
-            own = list(dict.fromkeys(text for other, text in texts if other == label))
-            found = self.memory.denies(own, label).tolist()
-            said.update(zip(((label, text) for text in own), found, strict=True))
-        return [said[one] for one in texts]
+            asked = list(dict.fromkeys(text for other, text in texts if other == label))
+            denied = self.memory.denies(asked, label).tolist()
+            said.update(zip(((label, text) for text in asked), denied, strict=True))
+        return [said[text] for text in texts]
 
     def has_name(self, concept: int, mask: "Mask | None") -> bool:
         """Tell whether a concept has a name that the mask allows."""
         return self._a_name(concept, mask) >= 0
 
-    def search_exact(
-        self, texts: Sequence[str], width: int, mask: "Mask | None", label: str
-    ) -> Found:
-        """Ask only the memory and the exact tier."""
-        own = Tiers(self.name_concept, exact=self.exact, memory=self.memory, added=self.added)
-        return own.search(texts, None, width, mask, label)
+    def _remembered(self, concepts: Sequence[int], mask: "Mask | None") -> Hits:
+        """Make an allowed name of each concept, -1 for none, the answer of corrections: (n, 1)."""
+        names = [-1 if concept < 0 else self._a_name(concept, mask) for concept in concepts]
+        rows = np.array(names, dtype=np.int64).reshape(-1, 1)
+        return Hits(rows, np.where(rows >= 0, np.float32(1), np.float32(-np.inf)))
 
     def _same(self, exact: Hits) -> Ints1d:
         """Get the row of the first built name with the key of each text, -1 where there is none."""
@@ -160,22 +164,24 @@ class Tiers:
         self,
         texts: Sequence[str],
         vectors: Floats2d | None,
+        weighted: Any,
         rows: Ints2d,
         hits: Mapping[str, Hits],
     ) -> dict[str, Floats2d]:
+        """Score all names by each tier: its own as it found them, those of the others once."""
         scores: dict[str, Floats2d] = {}
         start = 0
         for tier, own in hits.items():
             end = start + own.rows.shape[1]
-            before, after = rows[:, :start], rows[:, end:]
             if tier == MEMORY:
                 scores[tier] = self._same_concept(own.rows, rows)
             elif tier == "exact":
                 # The exact tier wins over other columns with the same name: no need to fill them.
                 scores[tier] = filled(own.scores, (start, rows.shape[1] - end))
             else:
-                parts = [self._score(tier, texts, vectors, part) for part in (before, after)]
-                scores[tier] = np.hstack([parts[0], filled(own.scores), parts[1]])
+                others = np.hstack([rows[:, :start], rows[:, end:]])
+                found = self._score(tier, texts, vectors, others, weighted)
+                scores[tier] = np.hstack([found[:, :start], filled(own.scores), found[:, start:]])
             start = end
         if "exact" in scores and "dense" in scores:
             # One string in any case counts as one vector: the machine that encoded the names may
@@ -185,13 +191,21 @@ class Tiers:
         return scores
 
     def _score(
-        self, tier: str, texts: Sequence[str], vectors: Floats2d | None, rows: Ints2d
+        self,
+        tier: str,
+        texts: Sequence[str],
+        vectors: Floats2d | None,
+        rows: Ints2d,
+        weighted: Any,
     ) -> Floats2d:
         index: Any = self.ngram if tier == "ngram" else self.dense
-        queries = texts if tier == "ngram" else vectors
+        scores: Floats2d
         if self.added is not None:
-            return self.added.score(index, queries, rows)
-        scores: Floats2d = index.score(queries, rows)
+            scores = self.added.score(index, texts if tier == "ngram" else vectors, rows)
+        elif tier == "ngram":
+            scores = index.score(texts, rows, weighted)
+        else:
+            scores = index.score(vectors, rows)
         return scores
 
     def _same_concept(self, remembered: Ints2d, rows: Ints2d) -> Floats2d:

@@ -5,9 +5,9 @@ matter; weights are tf x (ln((1 + n) / (1 + df)) + 1), scaled to length 1.
 """
 
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ..text.normalisation import normalise
 from ..text.spelling import american
-from ..types import Floats1d, Floats2d, Ints2d
+from ..types import Floats1d, Floats2d
 from .ragged import sums
 
 BUCKETS = 1 << 18  # places for trigrams, by their hash
@@ -40,18 +40,17 @@ def trigrams(word: str) -> list[int]:
 
 def count(texts: Iterable[str]) -> Any:
     """Count trigrams: csr_matrix (n_texts, BUCKETS), float32."""
-    lengths: list[int] = []
-
-    def grams() -> Iterable[int]:
-        for text in texts:
-            words = [_trigrams(word) for word in normalise(text).split(" ") if word]
-            lengths.append(sum(map(len, words)))
-            yield from chain.from_iterable(words)
-
-    indices = np.fromiter(grams(), dtype=np.int32)
-    indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-    ones = np.ones(len(indices), dtype=np.float32)
-    counts = csr((ones, indices, indptr), (len(lengths), BUCKETS))
+    grams, ends = array("i"), [0]
+    for text in texts:
+        for word in normalise(text).split(" "):
+            if word:
+                grams.extend(_trigrams(word))
+        ends.append(len(grams))
+    indices = np.frombuffer(grams, dtype=np.int32) if grams else np.empty(0, np.int32)
+    counts = csr(
+        (np.ones(len(indices), np.float32), indices.copy(), np.array(ends)),
+        (len(ends) - 1, BUCKETS),
+    )
     counts.sum_duplicates()
     return counts
 
@@ -86,18 +85,15 @@ def dense_columns(matrix: Any) -> tuple[Floats2d, NDArray[np.int32]]:
     return dense, place
 
 
-def score_in_parts(
-    texts: Sequence[str], rows: Ints2d, score: Callable[[Sequence[str], Ints2d], Floats2d]
-) -> Floats2d:
-    """Score names (n_texts, m) for each text, a few texts at once: (n_texts, m).
+def in_parts(weighted: Any) -> Iterator[tuple[slice, Floats2d, NDArray[np.int32]]]:
+    """Take a few rows of a matrix (n, BUCKETS) at once, so that memory is bounded.
 
-    score (Callable): scores the names of a part.
+    YIELDS (Tuple[slice, Floats2d, NDArray]): the rows, and their `dense_columns`.
     """
-    scores: Floats2d = np.empty(rows.shape, dtype=np.float32)
-    for first in range(0, len(texts), SCORED):
-        part = slice(first, first + SCORED)
-        scores[part] = score(texts[part], rows[part])
-    return scores
+    count = weighted.shape[0]
+    for first in range(0, count, SCORED):
+        own = weighted if count <= SCORED else weighted[first : first + SCORED]
+        yield slice(first, first + SCORED), *dense_columns(own)
 
 
 def csr(parts: Sequence[NDArray[Any]], shape: tuple[int, int]) -> Any:
@@ -117,5 +113,5 @@ _american = lru_cache(maxsize=1 << 16)(american)
 
 
 @lru_cache(maxsize=1 << 16)
-def _trigrams(word: str) -> tuple[int, ...]:
-    return tuple(trigrams(american(word)))
+def _trigrams(word: str) -> "array[int]":
+    return array("i", trigrams(american(word)))

@@ -17,9 +17,8 @@ from .grams import (
     BUCKETS,
     count,
     csr,
-    dense_columns,
+    in_parts,
     inverse_frequency,
-    score_in_parts,
     weigh,
 )
 from .mask import Mask
@@ -86,12 +85,18 @@ class NgramIndex:
         return cls(csr(names, (rows, BUCKETS)), csr(grams, (BUCKETS, rows)), idf)
 
     def search(
-        self, texts: Sequence[str], k: int, mask: Mask | None = None, same: Ints1d | None = None
+        self,
+        texts: Sequence[str],
+        k: int,
+        mask: Mask | None = None,
+        same: Ints1d | None = None,
+        weighted: Any = None,
     ) -> Hits:
         """Find the k names that are most similar.
 
         mask (Optional[Mask]): the names that may be answers; None for all.
         same (Optional[Ints1d]): not used, since a text is compared with all names.
+        weighted: the texts as `weigh` gives them; None weighs them.
         RETURNS (Hits): (n_texts, k), cosine in 0..1, best first, ties by row; padded with -1.
             Ties for the last place are broken in a fixed way, but not by row.
         """
@@ -100,7 +105,7 @@ class NgramIndex:
         part = self._part(mask)
         if not texts or not part.grams.shape[1] or k < 1:  # top_n=0 would crash
             return Hits(rows, scores)
-        top = _multiply(self._queries(texts), part.grams, k)
+        top = _multiply(self.weigh(texts) if weighted is None else weighted, part.grams, k)
         bounds = top.indptr.tolist()
         for index, (begin, end) in enumerate(pairwise(bounds)):
             found, values = top.indices[begin:end], top.data[begin:end]
@@ -110,25 +115,27 @@ class NgramIndex:
             scores[index, : end - begin] = values[order]
         return Hits(rows, scores)
 
-    def score(self, texts: Sequence[str], rows: Ints2d) -> Floats2d:
+    def weigh(self, texts: Sequence[str]) -> Any:
+        """Weigh the trigrams of texts: csr_matrix (n_texts, 2**18)."""
+        return weigh(count(texts), self.idf)
+
+    def score(self, texts: Sequence[str], rows: Ints2d, weighted: Any = None) -> Floats2d:
         """Score names (n_texts, m) for each text; -1 rows score 0.
 
+        weighted: the texts as `weigh` gives them; None weighs them.
         RETURNS (Floats2d): (n_texts, m), cosine in 0..1.
         """
-        return score_in_parts(texts, rows, self._score)
-
-    def _score(self, texts: Sequence[str], rows: Ints2d) -> Floats2d:
-        weights, column = dense_columns(self._queries(texts))
-        wanted = np.maximum(rows, 0).ravel()
-        starts = self._names.indptr[wanted].astype(np.int64)
-        lengths = np.where(rows.ravel() < 0, 0, self._names.indptr[wanted + 1] - starts)
-        places = spread(starts, lengths)
-        text = np.repeat(np.repeat(np.arange(len(rows)), rows.shape[1]), lengths)
-        products = self._names.data[places] * weights[text, column[self._names.indices[places]]]
-        return sums(products, lengths).astype(np.float32).reshape(rows.shape)
-
-    def _queries(self, texts: Sequence[str]) -> Any:
-        return weigh(count(texts), self.idf)
+        scores: Floats2d = np.empty(rows.shape, dtype=np.float32)
+        for part, weights, column in in_parts(self.weigh(texts) if weighted is None else weighted):
+            asked = rows[part]
+            wanted = np.maximum(asked, 0).ravel()
+            starts = self._names.indptr[wanted].astype(np.int64)
+            lengths = np.where(asked.ravel() < 0, 0, self._names.indptr[wanted + 1] - starts)
+            places = spread(starts, lengths)
+            text = np.repeat(np.repeat(np.arange(len(asked)), asked.shape[1]), lengths)
+            products = self._names.data[places] * weights[text, column[self._names.indices[places]]]
+            scores[part] = sums(products, lengths).reshape(asked.shape)
+        return scores
 
     def _part(self, mask: Mask | None) -> "_Part":
         """Take the columns of the names that may be answers."""

@@ -26,8 +26,8 @@ from .grams import (
     SCORED,
     count,
     dense_columns,
+    in_parts,
     inverse_frequency,
-    score_in_parts,
     weigh,
     words_of,
 )
@@ -129,13 +129,19 @@ class WordNgramIndex:
         return cls(NamesByWord.of(rows, norms, name_words, by_word), words, ranks)
 
     def search(
-        self, texts: Sequence[str], k: int, mask: Mask | None = None, same: Ints1d | None = None
+        self,
+        texts: Sequence[str],
+        k: int,
+        mask: Mask | None = None,
+        same: Ints1d | None = None,
+        weighted: Any = None,
     ) -> Hits:
         """Find the k most similar names; a name of low cosine may be missed.
 
         mask (Optional[Mask]): the names that may be answers; None for all.
         same (Optional[Ints1d]): for each text the row of a name with its key, or -1. The words of
             that name take the place of similar words, which are not searched then (decision 92).
+        weighted: the texts as `weigh` gives them; None weighs them.
         RETURNS (Hits): (n_texts, k), cosine in 0..1, best first, ties by row; padded with -1.
         """
         rows = np.full((len(texts), k), -1, dtype=np.int64)
@@ -146,11 +152,13 @@ class WordNgramIndex:
         if mask is not None:
             names = self._parts.get(mask, self._part)
         known = [-1] * len(texts) if same is None else same.tolist()
+        if weighted is None:
+            weighted = self.weigh(texts)
 
         def search(part: slice) -> None:
-            own_texts = texts[part]
-            ranks = self._candidates(own_texts, known[part], names, _RESCORED * k)
-            cosines = self._cosines(own_texts, names, ranks)
+            ranks = self._candidates(texts[part], known[part], names, _RESCORED * k)
+            alone = weighted if len(parts) == 1 else weighted[part]
+            cosines = self._cosines(*dense_columns(alone), names, ranks)
             own = np.where(cosines > 0, names.rows[ranks], -1)
             cosines = np.where(cosines > 0, cosines, -np.inf)
             order = np.lexsort((own, -cosines))[:, :k]
@@ -164,16 +172,21 @@ class WordNgramIndex:
         side_by_side(search, parts, workers)
         return Hits(rows, scores)
 
-    def score(self, texts: Sequence[str], rows: Ints2d) -> Floats2d:
+    def weigh(self, texts: Sequence[str]) -> Any:
+        """Weigh the trigrams of texts: csr_matrix (n_texts, 2**18)."""
+        return weigh(count(texts), self.idf)
+
+    def score(self, texts: Sequence[str], rows: Ints2d, weighted: Any = None) -> Floats2d:
         """Score names (n_texts, m) for each text; -1 rows score 0.
 
+        weighted: the texts as `weigh` gives them; None weighs them.
         RETURNS (Floats2d): (n_texts, m), cosine in 0..1.
         """
-        return score_in_parts(texts, rows, self._score)
-
-    def _score(self, texts: Sequence[str], rows: Ints2d) -> Floats2d:
         ranks = np.where(rows >= 0, self._ranks[rows], -1)
-        return self._cosines(texts, self._names, ranks)
+        scores: Floats2d = np.empty(rows.shape, dtype=np.float32)
+        for part, weights, column in in_parts(self.weigh(texts) if weighted is None else weighted):
+            scores[part] = self._cosines(weights, column, self._names, ranks[part])
+        return scores
 
     def _candidates(
         self, texts: Sequence[str], same: Sequence[int], names: NamesByWord, most: int
@@ -219,9 +232,13 @@ class WordNgramIndex:
         norms = self._words.norms[words]
         return _Expansion(words, norms * norms * times, float(np.linalg.norm(norms * times)))
 
-    def _cosines(self, texts: Sequence[str], names: NamesByWord, ranks: Ints2d) -> Floats2d:
-        """Compute the cosines of texts with names, (n_texts, m); 0 for -1."""
-        weights, column = dense_columns(weigh(count(texts), self._words.idf))
+    def _cosines(
+        self, weights: Floats2d, column: NDArray[np.int32], names: NamesByWord, ranks: Ints2d
+    ) -> Floats2d:
+        """Compute the cosines of texts with names, (n_texts, m); 0 for -1.
+
+        weights, column: `dense_columns` of the texts.
+        """
         flat = ranks.ravel()
         lengths = np.where(flat < 0, 0, names.words.lengths(flat))
         places = spread(names.words.offsets[flat], lengths)

@@ -3,6 +3,7 @@
 import os
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from typing import Generic, TypeVar
 from weakref import WeakSet
 
@@ -71,13 +72,28 @@ class Lru(Generic[Key, Value]):
                 self._items.move_to_end(key)
             return value
 
+    def get_all(self, keys: Sequence[Key]) -> list[Value | None]:
+        """Get values, None for each that is not kept."""
+        values = []
+        with self._lock:
+            for key in keys:
+                values.append(value := self._items.get(key))
+                if value is not None:
+                    self._items.move_to_end(key)
+        return values
+
     def put(self, key: Key, value: Value) -> None:
         """Keep a value."""
+        self.put_all({key: value})
+
+    def put_all(self, values: Mapping[Key, Value]) -> None:
+        """Keep values."""
         with self._lock:
-            self._items[key] = value
-            self._items.move_to_end(key)
-            if len(self._items) > self._size:
-                self._items.popitem(last=False)
+            for key, value in values.items():
+                self._items[key] = value
+                self._items.move_to_end(key)
+                if len(self._items) > self._size:
+                    self._items.popitem(last=False)
 
     def clear(self) -> None:
         """Forget all."""

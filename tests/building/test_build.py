@@ -9,6 +9,7 @@ from spacy_medlink.building import build_assets
 from spacy_medlink.building.starter import is_starter, starter_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.evaluation.judging import rank_names
 from spacy_medlink.kb import build_kb
 from spacy_medlink.retrieval.ngram import NgramIndex
 from spacy_medlink.retrieval.word_ngram import WordNgramIndex
@@ -35,7 +36,7 @@ def test_every_name_stands_in_its_row(tiny_assets, tiny_kb):
     np.testing.assert_allclose(cosines, 1, atol=1e-3)
     engine = tiny_assets.engine()
     assert engine.name_concept.tolist() == tiny_kb.name_concepts().tolist()
-    for row, ranking in enumerate(engine.rank_names(names, 50)):
+    for row, ranking in enumerate(rank_names(engine, names, 50)):
         assert row in dict(ranking)
         assert dict(ranking)[row] == pytest.approx(1, abs=2e-3), "a perfect match scores 1.0"
 

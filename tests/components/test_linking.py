@@ -7,6 +7,7 @@ import pytest
 
 from spacy_medlink.building.starter import starter_assets
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.evaluation.judging import rank_names
 from spacy_medlink.linking.tiers import Tiers
 from spacy_medlink.text.normalisation import is_short_form
 from spacy_medlink.types import Mention
@@ -84,7 +85,7 @@ def test_k_limits_and_may_exceed_what_there_is(engine):
 def test_nothing_in_nothing_out(engine):
     assert engine.rank([], 5) == []
     assert rank(engine, "", " ", "\n\t", "\u00a0") == [[], [], [], []]
-    assert engine.rank_names([], 5) == []
+    assert rank_names(engine, [], 5) == []
 
 
 def test_blanks_among_others_keep_their_places(engine):
@@ -166,22 +167,24 @@ def test_a_wrong_long_form_does_not_hide_the_short_one(tiny_assets, engine):
 
 
 def test_rank_names_takes_the_best_score_of_each(tiny_assets, engine):
-    rows, fused, _ = engine.search(TEXTS)
-    for own, scores, ranking in zip(rows, fused, engine.rank_names(TEXTS, 1000), strict=True):
+    found = engine.retrieval.search(TEXTS)
+    rows, fused = found.rows, engine.retrieval.fused(found)
+    for own, scores, ranking in zip(rows, fused, rank_names(engine, TEXTS, 1000), strict=True):
         best = {}
         for row, score in zip(own.tolist(), scores.tolist(), strict=True):
             if row >= 0:
                 best[row] = max(score, best.get(row, -9))
         assert dict(ranking) == best
         assert ranking == sorted(ranking, key=lambda one: (-one[1], one[0]))
-    assert [row for row, _ in engine.rank_names(["fever"], 2)[0]] == [
-        row for row, _ in engine.rank_names(["fever"], 1000)[0][:2]
+    assert [row for row, _ in rank_names(engine, ["fever"], 2)[0]] == [
+        row for row, _ in rank_names(engine, ["fever"], 1000)[0][:2]
     ]
 
 
 def test_each_tier_scores_what_the_others_found(tiny_assets, engine):
     """A name that the n-gram tier did not propose still has its n-gram score."""
-    rows, _, scores = engine.search(["heart attack", "fieber"])
+    found = engine.retrieval.search(["heart attack", "fieber"])
+    rows, scores = found.rows, found.scores
     for tier in ("ngram", "dense"):
         source = engine.parts.encoder.encode(["heart attack", "fieber"])
         want = (

@@ -9,7 +9,7 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation import Settings, load_gold, measure
 from spacy_medlink.evaluation.gold_set import Case
-from spacy_medlink.evaluation.judging import judge
+from spacy_medlink.evaluation.judging import judge, rank_names
 from spacy_medlink.evaluation.records import unpack
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Candidate, Mention
@@ -144,7 +144,7 @@ def test_names_protocol_against_comparing_strings(tiny_assets: Assets, gold_file
     judged = judge(engine, kb, cases, depth=40, protocol="names")
     for case, outcome in zip(cases, judged.outcomes, strict=True):
         text = case.mention.long_form or case.mention.text
-        ranked = [row for row, _ in engine.rank_names([text], 1000)[0]]
+        ranked = [row for row, _ in rank_names(engine, [text], 1000)[0]]
         assert outcome.rank == _brute_force(kb, ranked, case.right)
 
 

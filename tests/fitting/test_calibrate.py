@@ -271,7 +271,7 @@ def test_filters_hold_while_concepts_are_removed(place):
     engine = assets.engine(scope=scope)
     removed = np.zeros(len(assets.kb), dtype=np.bool_)
     removed[1] = True
-    (ranking,) = engine.rank_within([Mention("heart carcinoma")], 200, without(engine, removed))
+    (ranking,) = engine.rank([Mention("heart carcinoma")], 200, without(engine, removed))
     rows = {one.row for one in ranking}
     assert rows.isdisjoint({0, 1})
     assert 2 in rows

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.linking.composite import link_parts, readings
+from spacy_medlink.linking.composite import readings
 from spacy_medlink.types import Mention
 
 
@@ -50,9 +50,10 @@ def linked(tiny_assets):
     engine = tiny_assets.engine()
 
     def link(text, **settings):
-        mentions = [Mention(text)]
-        parts = link_parts(engine, mentions, engine.rank(mentions, 5), 5, **settings).get(0, ())
-        return [(part.text, tiny_assets.kb.concept_at(part.ranking[0].row).id) for part in parts]
+        (decision,) = engine.using(composite=True, **settings).decide([Mention(text)])
+        concepts = [part.ranking[0].row for part in decision.parts]
+        ids = [tiny_assets.kb.concept_at(row).id for row in concepts]
+        return [(part.text, id) for part, id in zip(decision.parts, ids, strict=True)]
 
     return link
 

@@ -84,7 +84,8 @@ def name_lists(
     lists = []
     for start in range(0, len(queries), _CHUNK):
         part = queries[start : start + _CHUNK]
-        rows, fused, scores = engine.search([text for _, text in part])
+        found = engine.retrieval.search([text for _, text in part])
+        rows, fused, scores = found.rows, engine.retrieval.fused(found), found.scores
         for place, (concept, text) in enumerate(part):
             own = {tier: values[place] for tier, values in scores.items()}
             ranking = _ranking(kb, engine, rows[place], fused[place], own, concept, text, top)
