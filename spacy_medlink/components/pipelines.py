@@ -1,11 +1,12 @@
 """Opening the pipeline that a user names: a saved pipeline, a package, or assets."""
 
 from collections.abc import Sequence
+from configparser import Error as ConfigParserError
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ..errors import Errors
+from ..errors import Errors, MedlinkError
 from ..text.context import shipped_cues
 from ..util.extras import is_processor
 from ..util.json_text import HalfPairError, check_pairs, read_json
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from .linker import MedicalLinker
 
+_LONGEST_REASON = 500  # characters
 LINKER, MENTIONS, CONTEXT = "medical_linker", "medical_mentions", "medical_context"
 STARTER = "starter"
 _STORABLE = "must have whole characters, finite numbers, and integers of at most 64 bits"
@@ -43,8 +45,8 @@ def open_pipeline(
     device (Optional[str]): device of the networks, "auto" for a GPU where there is one; None for
         spaCy's device. spaCy's own networks use it too, if spaCy can use the GPU.
     RAISES (MedlinkError): E201-E204, E305 for the assets, E603 for a pipeline without a linker,
-        E604 for a language that spaCy cannot tokenise, E301, E302 for settings out of range, E508
-        for a device that is not there.
+        E604 for a language that spaCy cannot tokenise, E301, E302 for settings out of range and a
+        pipeline that spaCy cannot load, E508 for a device that is not there.
     """
     from .linker.settings import LinkerSettings
 
@@ -74,8 +76,16 @@ def _opened(source: str, lang: str, settings: dict[str, Any]) -> "Language":
         if shipped_cues(lang).phrases:
             nlp.add_pipe(CONTEXT, config={"spans_key": settings.get("spans_key")})
         return nlp
-    _check_config(source)
-    nlp = spacy.load(pipeline_directory(source))
+    try:
+        _check_config(source)
+        nlp = spacy.load(pipeline_directory(source))
+    except MedlinkError:
+        raise
+    except (ValueError, TypeError, LookupError, ImportError, ConfigParserError) as error:
+        reason = " ".join(str(error).partition("\n{")[0].split())  # without the whole config
+        reason = reason.encode(errors="backslashreplace").decode()[:_LONGEST_REASON]
+        rule = f"spaCy cannot load it: {reason}"
+        raise Errors.bad_setting(name="The pipeline", value=source, rule=rule) from error
     if not _linkers(nlp):
         raise Errors.no_linker(source=source)
     linker_of(nlp).configure(**settings)

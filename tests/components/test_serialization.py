@@ -156,6 +156,33 @@ def test_a_saved_setting_that_spacy_cannot_hold_is_refused(tmp_path, nlp, kind):
         open_pipeline(str(tmp_path / "saved"))
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('top_k = "five"', r"medical_linker -> top_k .*'five' is not"),
+        ("top_k = {", "top_k"),
+        ("merge = -1", "merge"),
+        ("top_k = ${no.such}", "no.such"),
+        ("unknown = 1", "unexpected argument"),
+        ("factory = 5", "E966"),
+        ('factory = "nope"', "E002"),
+        ("[nlp]", "already exists"),
+        ("\udcff", "codec"),
+    ],
+)
+def test_a_config_that_spacy_refuses_is_refused_with_a_code(tmp_path, nlp, line, said):
+    nlp.to_disk(tmp_path / "saved")
+    path, name = tmp_path / "saved" / "config.cfg", line.partition(" ")[0]
+    config = path.read_text(encoding="utf-8")
+    head, section, settings = config.partition("[components.medical_linker]\n")
+    settings = re.sub(rf"(?m)^{re.escape(name)} = .*\n", "", settings, count=1)
+    content = f"{head}{section}{line}\n{settings}"
+    path.write_text(content, encoding="utf-8", errors="surrogateescape")
+    with pytest.raises(MedlinkError, match=rf"E302.*saved.*spaCy cannot load it.*{said}") as caught:
+        open_pipeline(str(tmp_path / "saved"))
+    assert len(str(caught.value)) < 900
+
+
 def test_parts_can_be_excluded(tmp_path, nlp):
     linker, mentions = nlp.get_pipe("medical_linker"), nlp.get_pipe("medical_mentions")
     linker.to_disk(tmp_path / "linker", exclude=["assets"])
