@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..kb import KnowledgeBase
-from ..kb.semantic_groups import groups_of
+from ..kb.vocabularies import groups_of
 from .gold_set import Case
 
 Labels = dict[str, tuple[str, ...]]

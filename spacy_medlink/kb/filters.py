@@ -7,8 +7,7 @@ from dataclasses import dataclass, fields, replace
 from ..errors import Errors
 from ..text.normalisation import is_short_form, normalise
 from ..types import Concept, Name, Record, Retired
-from .semantic_groups import types_of
-from .vocabularies import iso_639_1
+from .vocabularies import iso_639_1, types_of
 
 Verdict = Callable[[Name], str]
 

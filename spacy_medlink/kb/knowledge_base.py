@@ -20,7 +20,7 @@ from ..util.held import HeldFile
 from . import related, schema
 from .database import Connection, Database
 from .schema import concept_of, facts_of, kb_fingerprint, name_of
-from .semantic_groups import groups_of
+from .vocabularies import groups_of
 
 # SQLite takes bytes in any column. They are read as text or, where they are none, found damaged;
 # as an id they are damage, for no look-up would find them.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import Errors
 from ..kb import KnowledgeBase
 from ..kb.hierarchy import Hierarchy, concepts_of
-from ..kb.semantic_groups import GROUPS, types_of
+from ..kb.vocabularies import GROUPS, types_of
 from ..util.locks import Lru
 from .facets import Facets
 from .mask import Mask

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.filters import Filters, name_identity
-from spacy_medlink.kb.semantic_groups import types_of
+from spacy_medlink.kb.vocabularies import types_of
 from spacy_medlink.types import Concept, Name, Record, Retired
 from tests.tiny import TINY_RECORDS
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ...assets import Assets
 from ...errors import Errors
 from ...kb import KnowledgeBase, build_kb
-from ...kb.codes import CodeChooser
 from ...kb.readers import read
+from ...kb.resolve import CodeChooser
 from ...text.normalisation import hash_keys, key
 from ...types import Concept
 from ...util.files import OwnedDirectory

@@ -187,7 +187,7 @@ def _are_forms(described: Mapping[str, Any]) -> bool:
 
 def _labels(facets: "Facets", by: str) -> tuple[NDArray[np.uint16], list[str]]:
     """Make the label of each concept, a position in a list of labels."""
-    from ...kb.semantic_groups import GROUPS
+    from ...kb.vocabularies import GROUPS
 
     kinds: dict[str, Sequence[str]] = {type: [type] for type in sorted(facets.types)}
     if by == GROUP:
@@ -204,7 +204,7 @@ def _labels(facets: "Facets", by: str) -> tuple[NDArray[np.uint16], list[str]]:
 
 def _general_concepts(facets: "Facets") -> Mask | None:
     """Find the concepts whose types are all of no clinical interest."""
-    from ...kb.semantic_groups import types_of
+    from ...kb.vocabularies import types_of
 
     general = types_of(_GENERAL_GROUPS).union(_GENERAL_TYPES)
     if general.isdisjoint(facets.types):

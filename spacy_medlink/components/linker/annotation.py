@@ -8,7 +8,7 @@ from ...types import Candidate
 
 if TYPE_CHECKING:
     from ...kb import KnowledgeBase
-    from ...kb.codes import CodeChooser
+    from ...kb.resolve import CodeChooser
     from ...linking.decision import Decision, Part
 
 _Brief = tuple[str, str, tuple[str, ...]]

@@ -15,8 +15,8 @@ from spacy_medlink.annotate.records import PLAIN, Where, record_of
 from spacy_medlink.building.starter import keys_of_code
 from spacy_medlink.cli import app
 from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.kb.codes import CodeChooser
 from spacy_medlink.kb.readers import read
+from spacy_medlink.kb.resolve import CodeChooser
 from spacy_medlink.types import Concept, Name
 from tests.pipelines import doc_with, pipeline
 from tests.tiny import assets_of

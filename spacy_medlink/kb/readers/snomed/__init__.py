@@ -13,8 +13,7 @@ from typing import Any
 from ....types import ISA, BadLines, CodeMap, Concept, Name, Record, Relation, Retired
 from ...scratch import SortedRows, scratch
 from ...vocabularies import by_vocabulary
-from .release import find_files, release_of
-from .store import ASSOCIATIONS, DEFINITION, FSN, TABLES, Store
+from .store import ASSOCIATIONS, DEFINITION, FSN, TABLES, Store, find_files, release_of
 
 __all__ = ["read", "release_of"]
 

@@ -12,13 +12,11 @@ from ....types import ISA, BadLines, Concept, Record, Retired
 from ....util.telling import tell
 from ...scratch import scratch
 from ...second_process import read_apart
-from . import conso, maps, relations, sources
-from .conso import TradeNames, read_atoms
+from . import conso, maps, relations
+from .conso import Kinds, TradeNames, read_atoms
 from .maps import Maps
 from .release import Piece, find_tables, in_order
-from .rrf import Check, Groups, Table
-from .select import Ids, Row, Select
-from .sources import Kinds
+from .rrf import Check, Groups, Ids, Row, Select, Table
 
 _LARGE = 1 << 26  # bytes of MRCONSO above which a second process is worth its start
 _TABLES = ("MRCONSO", "MRSTY", "MRDEF", "MRREL", "MRCUI", "MRRANK", "MRSAB", "MRMAP")
@@ -82,7 +80,7 @@ class _Release:
 
     def sources(self) -> list[Row]:
         """Read MRSAB, the rows of versions in use."""
-        rows = self._table("MRSAB", sources.SOURCE_COLUMNS, (3,), by_id=False).rows()
+        rows = self._table("MRSAB", conso.SOURCE_COLUMNS, (3,), by_id=False).rows()
         return [row for row in rows if row[21] != "N"]
 
     def records(self) -> Iterator[Record]:
@@ -129,8 +127,8 @@ class _Release:
         return maps_of
 
     def _ranks(self) -> Iterator[Row]:
-        columns = sources.RANK_COLUMNS
-        check = sources.check_rank
+        columns = conso.RANK_COLUMNS
+        check = conso.check_rank
         return self._table("MRRANK", columns, (1, 2), by_id=False, check=check).rows()
 
     def _related(self) -> Groups:
@@ -184,7 +182,7 @@ def _definition(rows: list[Row], kinds: Kinds) -> str:
     """Choose the first definition in use, English sources first."""
     if not rows:
         return ""
-    used = [row for row in rows if row[6] not in sources.OBSOLETE]
+    used = [row for row in rows if row[6] not in conso.OBSOLETE]
     english = (row for row in used if row[4] in kinds.english)
     chosen = next(english, used[0] if used else None)
     return chosen[5] if chosen is not None else ""

@@ -8,9 +8,8 @@ from operator import itemgetter
 
 from ....types import CodeMap
 from ...vocabularies import by_vocabulary
-from .conso import STR
-from .select import Row
-from .sources import Kinds
+from .conso import STR, Kinds
+from .rrf import Row
 
 COLUMNS = (
     "MAPSETCUI MAPSETSAB MAPSUBSETID MAPRANK MAPID MAPSID FROMID FROMSID FROMEXPR FROMTYPE FROMRULE"

@@ -7,8 +7,8 @@ parents (PAR, inverse_isa), and the rows of a substance all its brands (tradenam
 from collections.abc import Iterable
 
 from ....types import ISA, Relation
-from .select import AnyOf, NoneOf, Row
-from .sources import OBSOLETE
+from .conso import OBSOLETE
+from .rrf import AnyOf, NoneOf, Row
 
 COLUMNS = "CUI1 AUI1 STYPE1 REL CUI2 AUI2 STYPE2 RELA RUI SRUI SAB SL RG DIR SUPPRESS CVF"
 CUI2 = 4
