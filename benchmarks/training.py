@@ -82,7 +82,6 @@ def ways_of(kb: Path, base: str, pairs: int, device: str) -> tuple[Pretraining, 
     settings = {
         "sampler.batch_pairs": pairs,
         "encoder.dropout": 0.0,
-        "encoder.attention": None,
         "training.sub_batches": 4,
     }
     recipe = read_recipe(_RECIPE, settings)

@@ -21,7 +21,7 @@ from .data.material import Material, Wanted, read_material
 from .data.names import TrainingNames
 from .data.pairs import Pairs
 from .data.prepared import open_material, prepare
-from .data.relations import Relations, RelationSampler
+from .data.relations import RelationSampler
 from .data.sampler import NameSampler, PairSampler, Sampler, SequenceSampler
 from .encoder_training import EncoderTraining, Say, silent
 from .loop.ranks import ALONE, Ranks
@@ -80,14 +80,13 @@ class Pretraining(EncoderTraining):
         place = self._ranks.from_first(lambda: prepare(self._kb, self._encoder, wanted, prepared))
         return open_material(place, self._kb)
 
-    def _make_relations(self) -> Relations | None:
-        """Make the drawer of triples for each batch, if the recipe gives relations a weight."""
-        own, sampler = self._recipe.relations, self._recipe.sampler
-        if not own.weight:
+    def _make_relations(self) -> RelationSampler | None:
+        """Make the sampler of triples, if the recipe gives relations a weight."""
+        if not self._recipe.relations.weight:
             return None
-        each = 1 if own.triples else max(1, sampler.names_per_concept)
-        seed, names = self._recipe.training.seed, self._material.kb_names
-        return Relations(self._kb, names, own.triples, seed, each, 2 * sampler.batch_pairs)
+        own, seed, names = self._recipe.sampler, self._recipe.training.seed, self._material.kb_names
+        each = max(1, own.names_per_concept)
+        return RelationSampler(self._kb, names, 2 * own.batch_pairs, each, seed)
 
     @cached_property
     def yardstick(self) -> Yardstick:
@@ -105,18 +104,15 @@ class Pretraining(EncoderTraining):
 
     def _sampler(self) -> Sampler:
         recipe, seed = self._recipe, self._recipe.training.seed
-        if self._relations is not None and not recipe.relations.triples:
-            sampler: Sampler = RelationSampler(None, self._relations)
-        else:
-            sampler = _WAYS[needs_of(recipe)].sampler(self)
+        if self._relations is not None:
+            return self._relations
+        sampler = _WAYS[needs_of(recipe)].sampler(self)
         if recipe.bitext.order == "after":
             own = recipe.bitext
             second = PairSampler(self._material.translations, own.batch_pairs, seed)
             first = round(recipe.training.epochs * sampler.steps_per_epoch)
             self._count = first + round(own.epochs * second.steps_per_epoch)
             sampler = SequenceSampler([(sampler, first), (second, self._count - first)])
-        if self._relations is not None:
-            sampler = RelationSampler(sampler, self._relations)
         return sampler
 
     def _batches(self) -> int | None:

@@ -49,7 +49,7 @@ def test_every_loss_trains_with_every_miner(
 CODER: dict[str, Any] = {
     "objective__miner": "multi_similarity", "objective__miner_settings": {"epsilon": 0.1},
     "sampler__names_per_concept": 8, "sampler__batch_pairs": 8,
-    "relations__weight": 1.0, "relations__triples": 6, "types__weight": 0.1,
+    "relations__weight": 1.0, "types__weight": 0.1,
     "training__accumulation": 2, "training__epochs": 20.0, "training__eval_every": 1000,
     "optimizer__learning_rate": 5e-3,
 }  # fmt: skip
@@ -145,7 +145,7 @@ def test_bitext_is_learnt_with_the_synonyms_or_after_them(
 def test_a_bitext_and_its_recipe_need_each_other(
     recipe: MakeRecipe, tiny_kb: KnowledgeBase, tiny_encoder: Path, bitext: Path
 ) -> None:
-    with pytest.raises(MedlinkError, match=r"E517.*--bitext"):
+    with pytest.raises(MedlinkError, match=r"E517.*--text"):
         _with_bitext(recipe, tiny_kb, tiny_encoder, None, bitext__order="mixed")
     with pytest.raises(MedlinkError, match=r"E518.*words\.tsv"):
         _with_bitext(recipe, tiny_kb, tiny_encoder, bitext)

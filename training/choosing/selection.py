@@ -47,8 +47,7 @@ def select(
         if are_finite(mixed):
             tried.append((part, fast(mixed)))
     if tried:
-        good = max(figures[metric] for _, figures in tried) - settings.tolerance
-        part = next(part for part, figures in tried if figures[metric] >= good)
+        part, _ = max(tried, key=lambda one: one[1][metric])
         mixed = interpolate(base, trained, part)
         figures = whole(mixed)
         if figures[metric] > base_dev[metric] + settings.min_gain:

@@ -10,7 +10,6 @@ from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Ints1d, Ints2d
 
 from .names import TrainingNames
-from .sampler import Sampler
 
 
 class Triples(NamedTuple):
@@ -26,13 +25,13 @@ class Triples(NamedTuple):
     kinds: Ints1d
 
 
-class Relations:
-    """Random triples: relations of the knowledge base, and names of their concepts.
+class RelationSampler:
+    """A sampler of the names of random triples: relations of the knowledge base (CODER).
 
     Each relation gives triples in both directions, with a separate vector for each direction.
 
-    names (TrainingNames): trainable names are drawn. count (int): relations a batch; 0 for as many
-    as give about `batch_names` names. each (int): names of an end, at most (CODER: eight).
+    names (TrainingNames): trainable names are drawn. batch_names (int): names a batch, about.
+    each (int): names of an end, at most (CODER: eight).
     RAISES (MedlinkError): E519 when no relation joins two concepts with names to train on.
     """
 
@@ -40,10 +39,9 @@ class Relations:
         self,
         kb: KnowledgeBase,
         names: TrainingNames,
-        count: int,
+        batch_names: int,
+        each: int,
         seed: int,
-        each: int = 1,
-        batch_names: int = 0,
     ) -> None:
         self._usable = np.flatnonzero(names.trainable)
         self._rows, self._first, self._sizes = np.unique(
@@ -54,12 +52,16 @@ class Relations:
         if not len(self._edges) or len(self._rows) < 3:
             raise Errors.no_relations(path=kb.path)
         self._each, self._seed = each, seed
-        self._count = count or self._filling(batch_names)
+        self._count = self._filling(batch_names)
 
     @property
     def steps_per_epoch(self) -> int:
         """Number of batches in an epoch."""
         return int(np.ceil(len(self._edges) / self._count))
+
+    def batch(self, step: int) -> Ints1d:
+        """Get the names of a step."""
+        return np.unique(np.concatenate(self.draw(step)[:3]))
 
     def draw(self, step: int) -> Triples:
         """Draw the triples of a step."""
@@ -112,24 +114,3 @@ class Relations:
         for subject, relation, object, _ in kb.iter_relations():
             yield from (subject, numbers.setdefault(relation, len(numbers)), object)
         self.kinds = list(numbers)
-
-
-class RelationSampler:
-    """A sampler that adds the names of triples to the batches of another sampler.
-
-    sampler (Optional[Sampler]): None gives the names of triples only, as CODER does.
-    """
-
-    def __init__(self, sampler: Sampler | None, relations: Relations) -> None:
-        self._sampler, self._relations = sampler, relations
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Number of batches in one pass of the other sampler."""
-        return (self._sampler or self._relations).steps_per_epoch
-
-    def batch(self, step: int) -> Ints1d:
-        """Get the names of a step."""
-        triples = self._relations.draw(step)
-        own = [self._sampler.batch(step)] if self._sampler else []
-        return np.unique(np.concatenate([*own, *triples[:3]]))

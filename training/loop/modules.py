@@ -30,9 +30,8 @@ def prepare(encoder: BiEncoder, settings: EncoderSettings, device: torch.device)
 
     RAISES (MedlinkError): E502 for a base whose layers cannot be frozen one by one.
     """
-    attention = settings.attention or attention_for(device)
     base = encoder.module
-    module = AutoModel.from_config(base.config, attn_implementation=attention)
+    module = AutoModel.from_config(base.config, attn_implementation=attention_for(device))
     if reduction := adapters.adapter_reduction(base):
         adapters.add_adapters(module, reduction)
     module.load_state_dict(base.state_dict())

@@ -152,6 +152,8 @@ def _demands(recipe: Recipe) -> Iterator[tuple[str, object, str]]:
     if own.neighbours:
         why = "with objective.neighbours, which knows the names of the terminology"
         yield "bitext.order", "none", why
+    if recipe.relations.weight:
+        yield "bitext.order", "none", "with relations, through which all concepts are drawn"
     if recipe.sampler.names_per_concept:
         yield "sampler.balance_languages", False, "with names_per_concept, which draws no pairs"
     if recipe.adapter.kind != "none":

@@ -150,7 +150,7 @@ class EncoderSettings(Section):
     pooling (str): "mean" or "cls", None for what the base has. max_length (int): in word pieces,
     None for what the base has. dropout (float): in training, 0 for none.
     freeze_layers (int): first layers that are not trained. freeze_embeddings (bool): always so
-    when a layer is frozen. attention (str): "eager" or "sdpa", None for the faster one.
+    when a layer is frozen.
     """
 
     pooling: Literal["mean", "mean_all", "cls", None] = None
@@ -158,7 +158,6 @@ class EncoderSettings(Section):
     dropout: Rate = 0.0
     freeze_embeddings: bool = False
     freeze_layers: NonNegativeInt = 0
-    attention: Literal["eager", "sdpa", None] = None
 
 
 class ObjectiveSettings(Section):
@@ -189,13 +188,11 @@ class RelationSettings(Section):
     """TransE over the relations of the knowledge base, beside the other loss (CODER, its task 2).
 
     weight (float): of this loss, 0 for none. margin (float): between true and corrupted tail.
-    triples (int): relations a batch; a name of head, tail and corrupted tail join the batch. 0
-    draws all concepts of a batch through relations, `sampler.names_per_concept` names of each.
+    All concepts of a batch are drawn through relations, `sampler.names_per_concept` names of each.
     """
 
     weight: NonNegativeFloat = 0.0
     margin: NonNegativeFloat = 1.0
-    triples: NonNegativeInt = 32
 
 
 class TypeSettings(Section):
@@ -265,15 +262,12 @@ class SelectionSettings(Section):
 
     metric (str): what counts. interpolation (List[float]): parts of the trained weights, the rest
     being the base's (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models", section 3).
-    tolerance (float): of the mixtures whose figure is at most so much below the best one's, the
-    nearest to the base is taken: it keeps more of what the base can do elsewhere.
     min_gain (float): what the trained encoder must gain over its base, else the base is kept.
     shortlist (int): names a query that are compared while training; the final choice compares all.
     """
 
     metric: Literal["acc@1", "acc@5", "acc@20", "mrr"] = "acc@1"
     interpolation: Annotated[tuple[Share, ...], Field(min_length=1)] = (0.5, 1.0)
-    tolerance: NonNegativeFloat = 0.0
     min_gain: float = 0.0
     shortlist: PositiveInt = 50
 

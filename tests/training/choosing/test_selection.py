@@ -15,7 +15,6 @@ def _select(
     dev: dict[float, float],
     base: float,
     min_gain: float = 0.0,
-    tolerance: float = 0.0,
     trained: Weights = TRAINED,
 ) -> Selection:
     """Choose among parts whose accuracy is given; the part can be read off the first weight."""
@@ -23,7 +22,7 @@ def _select(
     def figures(weights: Weights) -> dict[str, float]:
         return {"acc@1": dev[float(weights["w"][0])]}
 
-    settings = SelectionSettings(interpolation=tuple(dev), tolerance=tolerance, min_gain=min_gain)
+    settings = SelectionSettings(interpolation=tuple(dev), min_gain=min_gain)
     return select(BASE, trained, settings, {"acc@1": base}, figures, figures)
 
 
@@ -44,14 +43,6 @@ def test_the_best_mixture_is_shipped() -> None:
 
 def test_of_equals_the_one_nearer_to_the_base() -> None:
     assert _select({1.0: 70.0, 0.5: 70.0, 0.25: 60.0}, base=62.0).part == 0.5
-
-
-@pytest.mark.parametrize(("tolerance", "part"), [(0.0, 1.0), (2.0, 0.5), (9.0, 0.25)])
-def test_of_those_that_are_nearly_as_good_the_one_nearer_to_the_base(
-    tolerance: float, part: float
-) -> None:
-    dev = {0.25: 63.0, 0.5: 68.0, 0.75: 69.0, 1.0: 70.0}
-    assert _select(dev, base=62.0, tolerance=tolerance).part == part
 
 
 @pytest.mark.parametrize(("best", "min_gain"), [(61.9, 0.0), (62.0, 0.0), (62.5, 0.5), (10.0, 0.0)])

@@ -10,7 +10,7 @@ from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Relation
 from tests.tiny import TINY_RECORDS
 from training.data.names import read_names
-from training.data.relations import Relations, RelationSampler
+from training.data.relations import RelationSampler
 
 
 def _kb(place: Path) -> KnowledgeBase:
@@ -25,7 +25,7 @@ def _kb(place: Path) -> KnowledgeBase:
 def test_concepts_come_through_relations_of_all_kinds(tmp_path: Path, tiny_encoder: Path) -> None:
     kb = _kb(tmp_path / "kb.kb")
     names = read_names(kb, BiEncoder.load(tiny_encoder).tokenize)
-    relations = Relations(kb, names, 0, seed=0, each=8, batch_names=24)
+    relations = RelationSampler(kb, names, batch_names=24, each=8, seed=0)
     assert sorted(relations.kinds) == ["isa", "may_cause"]
     known = {(a, said, b) for a, said, b, _ in kb.iter_relations()}
     seen, several = set(), 0
@@ -38,14 +38,7 @@ def test_concepts_come_through_relations_of_all_kinds(tmp_path: Path, tiny_encod
             assert wrong not in (head, tail)
             seen.add(kind)
         several += len(set(triples.heads.tolist())) > len({head for head, *_ in ends})
-        batch = RelationSampler(None, relations).batch(step)
+        batch = relations.batch(step)
         assert set(batch.tolist()) == {int(n) for part in triples[:3] for n in part}
     assert seen == {0, 1, 2, 3} and several > 30
     assert relations.steps_per_epoch >= 1
-
-
-def test_one_name_an_end_beside_another_sampler(tmp_path: Path, tiny_encoder: Path) -> None:
-    kb = _kb(tmp_path / "kb.kb")
-    names = read_names(kb, BiEncoder.load(tiny_encoder).tokenize)
-    triples = Relations(kb, names, 5, seed=0).draw(3)
-    assert [len(part) for part in triples] == [5, 5, 5, 5]

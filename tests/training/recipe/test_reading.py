@@ -92,6 +92,7 @@ def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None
             '[objective]\nloss = "all_names"\nminer = "none"\n[bitext]\norder = "mixed"',
             "bitext.order",
         ),
+        ('[relations]\nweight = 1\n[bitext]\norder = "after"', "bitext.order"),
         ("[sampler]\nbatch_pairs = 2\nnames_per_concept = 8", "batch_pairs is 2"),
         ("[sampler]\nnames_per_concept = 1", "0, or 2 up"),
         ('[adapter]\nkind = "lora"\n[encoder]\nfreeze_layers = 2', "freeze_layers is 2"),
