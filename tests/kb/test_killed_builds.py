@@ -15,6 +15,7 @@ from spacy_medlink.kb import build_knowledge_base
 from spacy_medlink.util.files import sha256_of
 from tests.children import SECONDS, killed
 
+KILLS = 50
 COMMAND = [sys.executable, "-c", "from spacy_medlink.cli import main; main()"]
 
 
@@ -37,10 +38,9 @@ def start(*arguments: object) -> subprocess.Popen[bytes]:
     )
 
 
-@pytest.mark.parametrize(
-    "kills", [3, pytest.param(50, marks=[pytest.mark.slow, pytest.mark.timeout(1200)])]
-)
-def test_killed_at_random_moments(tmp_path: Path, releases: tuple[Path, Path], kills: int) -> None:
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_killed_at_random_moments(tmp_path: Path, releases: tuple[Path, Path]) -> None:
     path, (old, new) = tmp_path / "umls.kb", releases
     states = {"old": build(path, old), "new": build(tmp_path / "other.kb", new)}
     assert states["old"] != states["new"]
@@ -51,7 +51,7 @@ def test_killed_at_random_moments(tmp_path: Path, releases: tuple[Path, Path], k
     seconds = time.perf_counter() - began
     assert sha256_of(tmp_path / "other.kb") == states["new"]
     chance, seen, dead = random.Random(0), set(), 0
-    while dead < kills:
+    while dead < KILLS:
         if sha256_of(path) == states["new"]:
             build(path, old)
         process = start("kb", "build", "--output", path, new, "--from", "umls")

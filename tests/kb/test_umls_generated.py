@@ -5,7 +5,6 @@ from collections import defaultdict
 import pytest
 
 from benchmarks.synthetic.umls import generate
-from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.readers import read
 from spacy_medlink.types import Concept, Retired
 
@@ -25,22 +24,6 @@ def concepts(release):
 def table(release, name):
     for line in (release / f"{name}.RRF").read_text(encoding="utf8").splitlines():
         yield line.split("|")
-
-
-def test_names_with_their_sources(release, concepts):
-    expected = defaultdict(set)
-    for row in table(release, "MRCONSO"):
-        expected[row[0], row[14]].add((row[11], row[16] != "N"))
-    found = {
-        (concept.id, name.text): name
-        for concept in concepts.values()
-        for name in concept.names
-        if name.tty != "TRADE"
-    }
-    assert found.keys() == expected.keys()
-    for key, name in found.items():
-        assert set(name.source.split("|")) == {sab for sab, _ in expected[key]}
-        assert name.obsolete == all(old for _, old in expected[key])
 
 
 def test_the_preferred_name_has_the_highest_rank(release, concepts):
@@ -87,13 +70,3 @@ def test_history(release):
     assert retired.keys() == rows.keys()
     for id, row in rows.items():
         assert retired[id].replaced_by == (row[5] if row[2] == "SY" else "")
-
-
-def test_built_twice_it_is_the_same_file(release, tmp_path):
-    paths = [tmp_path / "one.kb", tmp_path / "two.kb"]
-    reports = [build_kb(path, read("umls", release)) for path in paths]
-    assert paths[0].read_bytes() == paths[1].read_bytes()
-    assert reports[0].concepts == 2000
-    assert reports[0].missing_parents == 0
-    kb = KnowledgeBase(paths[0])
-    assert list(kb) == [kb[concept.id] for concept in kb]

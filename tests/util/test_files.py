@@ -4,7 +4,6 @@ import hashlib
 import multiprocessing
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -83,6 +82,7 @@ def whole_directory(path: Path) -> None:
     assert len({whole(path / name) for name in found if name != FILES}) == 1, "files of two builds"
 
 
+@pytest.mark.slow
 def test_a_file_is_whole_after_any_kill(tmp_path):
     target = tmp_path / "target.bin"
     code = WRITER.format(target=str(target), directory=False, two_steps=False)
@@ -95,6 +95,7 @@ def test_a_file_is_whole_after_any_kill(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["target.bin"], "leftovers stayed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("two_steps", [False, True])
 def test_a_directory_is_whole_after_any_kill(tmp_path, two_steps):
     target = tmp_path / "target"
@@ -199,10 +200,6 @@ def test_a_full_disk_is_reported_and_harms_nothing(tmp_path, directory):
     assert done.stdout.startswith(f"[E109] Could not write {target}: File too large"), done
     assert (target / "old" if directory else target).read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["target"]
-
-
-def test_limits_are_those_of_a_child():
-    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
 
 
 @pytest.mark.parametrize("replacing", [replacing_file, replacing_directory])

@@ -1,5 +1,6 @@
 """What fuzzing and reading the format closely found."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.readers import read
-from spacy_medlink.types import BadLine, Concept, Record, Retired
+from spacy_medlink.types import BadLine, Concept, Name, Record, Retired
 from tests.kb import samples
 
 
@@ -113,3 +114,36 @@ def test_what_is_written_is_read_and_built(tmp_path: Path, lines: list[dict[str,
         assert dict(concept.codes) == {
             vocabulary: tuple(codes) for vocabulary, codes in line.get("codes", {}).items()
         }
+
+
+CONCEPTS = json.loads(samples.SCISPACY)
+
+
+def test_both_forms_hold_the_same(tmp_path: Path) -> None:
+    lines = "".join(json.dumps(concept) + "\n" for concept in CONCEPTS)
+    (tmp_path / "kb.jsonl").write_text(lines, encoding="utf-8")
+    (tmp_path / "kb.json").write_text(samples.SCISPACY, encoding="utf-8")
+    (tmp_path / "kb.json.gz").write_bytes(gzip.compress(json.dumps(CONCEPTS).encode()))
+    first, *others = (list(read("scispacy", path)) for path in sorted(tmp_path.iterdir()))
+    assert all(other == first for other in others)
+    assert first[0] == Concept(
+        id="C0011860",
+        name="Diabetes Mellitus, Non-Insulin-Dependent",
+        names=(Name("Type 2 diabetes"), Name("NIDDM")),
+        types=("T047",),
+        definition="A subclass of diabetes.",
+    )
+    assert [concept.id for concept in first] == [concept["concept_id"] for concept in CONCEPTS]
+
+
+def test_bad_concepts(tmp_path: Path) -> None:
+    path = tmp_path / "kb.json"
+    path.write_text('[\n{"concept_id": "A", "canonical_name": "a"},\n{"no": 1}, 5]')
+    with pytest.raises(MedlinkError, match=r"E105.*line 3"):
+        list(read("scispacy", path))
+    bad: list[BadLine] = []
+    assert len(list(read("scispacy", path, bad))) == 1
+    assert [line.line for line in bad] == [3, 3]
+    path.write_text('[{"concept_id": "A", "canonical_name": "a"}')
+    with pytest.raises(MedlinkError, match="E105"):
+        list(read("scispacy", path, bad))

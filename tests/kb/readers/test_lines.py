@@ -14,7 +14,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.report.metrics_file import read_metrics
 from spacy_medlink.kb.curation import read_curation
 from spacy_medlink.kb.gold import gold_lines
-from spacy_medlink.kb.readers import lines, xml_records
+from spacy_medlink.kb.readers import FORMATS, get_reader, lines, xml_records
 from spacy_medlink.kb.readers.lines import numbered_lines, open_source, raw_lines
 from spacy_medlink.kb.readers.rows import read_rows
 from spacy_medlink.types import BadLine
@@ -145,3 +145,14 @@ def test_an_element_without_end_is_an_error(
         path.write_bytes(gzip.compress(start + b"b" * (8 << 20)))
         with pytest.raises(MedlinkError, match=r"E105.*over 1 MB"):
             list(xml_records.xml_records(path, {"r"}))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_each_has_a_reader(name):
+    assert callable(get_reader(name))
+
+
+def test_another_one_is_refused():
+    with pytest.raises(MedlinkError, match="E108") as caught:
+        get_reader("abacus")
+    assert "'abacus'" in str(caught.value) and "umls" in str(caught.value)

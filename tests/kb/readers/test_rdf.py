@@ -100,23 +100,6 @@ def test_syntaxes_say_the_same(tmp_path: Path, name: str) -> None:
     assert list(read("owl", path)) == expected
 
 
-def test_triples_may_stand_anywhere(tmp_path: Path) -> None:
-    found = pyoxigraph.parse(samples.OWL, pyoxigraph.RdfFormat.RDF_XML)
-    lines = [f"{one.triple} .\n" for one in found]
-    expected = list(read("owl", _write(tmp_path / "a.nt", "".join(lines))))
-    for step in (-1, 7, 11):
-        moved = [line for start in range(abs(step)) for line in lines[start :: abs(step)]][::-1]
-        records = list(read("owl", _write(tmp_path / "b.nt", "".join(moved))))
-        assert sorted(map(_facts, records)) == sorted(map(_facts, expected))
-
-
-def _facts(record: Record) -> str:
-    if isinstance(record, Retired):
-        return repr(record)
-    codes = sorted((name, sorted(values)) for name, values in record.codes.items())
-    return repr((record.id, record.name, sorted(record.names), codes, sorted(record.relations)))
-
-
 def test_thesaurus(tmp_path: Path) -> None:
     path = _write(tmp_path / "sweet.ttl", samples.SKOS)
     three = "http://example.org/sweet/three"

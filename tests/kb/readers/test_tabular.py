@@ -327,26 +327,3 @@ def test_what_the_csv_module_writes_is_read(
 
 def test_empty_file(tmp_path: Path) -> None:
     assert list(read("tsv", _write(tmp_path / "x.tsv", "\n \n"))) == []
-
-
-@settings(max_examples=200, suppress_health_check=list(HealthCheck), deadline=None)
-@given(rows=st.lists(st.tuples(ID, CELL, st.lists(CELL, max_size=3)), min_size=1, max_size=5))
-@pytest.mark.parametrize("delimiter", ["\t", ",", ";"])
-def test_what_is_written_is_read(
-    tmp_path: Path, delimiter: str, rows: list[tuple[str, str, list[str]]]
-) -> None:
-    lines = [("id", "name", "synonyms")] + [(id, name, "|".join(more)) for id, name, more in rows]
-    quoted = delimiter != "\t"
-    text = "\n".join(
-        delimiter.join(f'"{cell}"' if quoted else cell for cell in line) for line in lines
-    )
-    path = _write(tmp_path / "x.txt", text)
-    concepts = _concepts(path, delimiter=delimiter, separator="|")
-    found = [(concept.id, [name.text for name in concept.names]) for concept in concepts]
-    expected: list[tuple[str, list[str]]] = []
-    for id, name, more in rows:
-        if expected and expected[-1][0] == id:
-            expected[-1][1].extend([name, *more])
-        else:
-            expected.append((id, [name, *more]))
-    assert found == expected
