@@ -8,31 +8,38 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 _WINDOW = 64  # characters beside a mention
-_FULL, _EMPTY = r"(?:\[[xX✓]\]|[☑☒✓✔✗✘])", r"(?:\[\s?\]|☐)"
+_LINE = 4 * _WINDOW  # of its line
+_EMPTY, _FULL = r"(?:\[\s?\]|☐)", r"(?:\[[xX✓]\]|[☑☒✓✔✗✘])"
+_MARK = r"(?:\+{1,3}|[-−–]{1,2}|[xX✓✔✗yYnN0]|\s?)"
+_BRACKETS = rf"\({_MARK}\)|\[{_MARK}\]|\{{{_MARK}\}}|<{_MARK}>"
+_SYMBOLS = "[☐☑☒✓✔✅⊕✗✘❌⊖Øø∅⌀]"
 _BEHIND = (
-    r"(?P<sign>\s*(?:\?+|[:=(\[/|]|\.{{2,}}|…|\s[-–—])?\s*)"
+    r"(?P<sign>\s*(?:\?+|[:=(\[/|]|\.{2,}|…|\s[-–—]|\s?[-–]>|\s?→|_{2,})?\s*)"
     r"(?:(?:A|pt|patient|he|she|mom|mother|dad|father|wife|husband)(?::|\s+(?:says|said))\s*)?"
     rf"(?P<box>(?:{_EMPTY}\s*[^\W\d_]+\s*)*{_FULL}\s*)?"
-    r"(?P<word>(?:{words})(?![\w'’])|[+\-−–✓✗](?:(?<!\s.)|(?!\s+[^\W\d_])))"
-    r"(?P<end>\s*(?:[,.;:)\]!/|\n]|$)|\s{{2,}}|\t|\s|)"
+    r"(?P<word>(?:WORDS)(?![\w'’])|\+/-|±|0(?:/10)?(?!\w)|[+\-−–✓✗✅❌⊕⊖]{1,3}(?:(?<!\s.)|(?!\s+[^\W\d_])))"
+    r"(?P<end>\s*(?:[,.;:)\]!/|\n]|$)|\s{2,}|\t|\s|)"
 )
 _BEFORE = re.compile(
-    r"(?P<start>^|[\s,;/(])"
-    rf"(?P<sign>\([-−+]\)|{_EMPTY}|{_FULL}|[Ø∅⌀]|\(\s?\)|\([xX]\)|(?:neg|pos)\.|[-−+](?:ve)?)(?P<space>\s?)$",
+    rf"(?P<start>^|[\s,;/(])(?P<sign>{_BRACKETS}|{_SYMBOLS}|_+[xX]?_+|\+/-|±|[-−+](?:ve)?|(?<![^,;(\n] )0"
+    r"|(?:neg|pos)\.)(?P<space>\s?)$",
     re.IGNORECASE,
 )
+_BOX = re.compile(rf"\s?(?P<sign>{_BRACKETS}|{_SYMBOLS})(?=[\s,;/.]|$)")
 _SIGNED = re.compile(r"\w\+(?=\s|$)|(?<=\s)\+\w")  # a line where signs are answers
+_LISTED = re.compile(r"(?:^|[,;])\s*\+\s?\w")  # a list where they are
 # "Pallor - edema +": a sign before a word, in a line that ends with a sign.
 _APART = re.compile(r" ([+\-−–]) [^\W\d_][^\n]*\s[+\-−–][ \t]*(?:\n|(?!.))", re.DOTALL)
-_BRACKETED = re.compile(r"\([-−+]\)")
-_YES = frozenset("+ ✓ ✔ ☑ ☒ [x] [X] [✓] (+) (x) (X) +ve pos.".split())
+_LEADING = re.compile(rf"{_BRACKETS}|{_SYMBOLS}")
+_YES = frozenset("+ ++ +++ x y ✓ ✔ ☑ ☒ ✅ ⊕ +ve pos".split())
+_MAYBE = frozenset(("+/-", "±"))
 _DASHES = frozenset("-−–")
 
 
 class Answer(NamedTuple):
-    """An answer about a mention: whether it is yes, and the characters that it takes up."""
+    """What an answer says, "" for yes, "negated" or "uncertain", and the characters it takes up."""
 
-    is_yes: bool
+    kind: str
     start: int
     end: int
 
@@ -40,7 +47,7 @@ class Answer(NamedTuple):
 def answer_pattern(words: Iterable[str]) -> re.Pattern[str]:
     """Make the pattern of an answer behind a mention; words (Iterable[str]): those that answer."""
     listed = sorted(map(re.escape, words), key=len, reverse=True)
-    return re.compile(_BEHIND.format(words="|".join(listed) or r"(?!)"), re.IGNORECASE)
+    return re.compile(_BEHIND.replace("WORDS", "|".join(listed) or "(?!)"), re.IGNORECASE)
 
 
 def answer_to(
@@ -51,12 +58,28 @@ def answer_to(
     start, end (int): characters of the mention. words (Mapping[str, bool]): answers, in lower case,
         and whether they are yes. pattern (Pattern): what `answer_pattern` makes of them.
     """
-    if _is_led(text, start):
+    first = _first_sign(text, start, end)
+    if first:  # "(-) fever (-) cough": signs stand before their mentions
         return _before(text, start)
     answer = _behind(text, end, words, pattern) or _before(text, start)
-    if answer is None and (sign := _APART.match(text, end, end + 4 * _WINDOW)):
-        return Answer(sign[1] == "+", end, sign.end(1))
+    if answer is None and first is not None and (box := _BOX.match(text, end)):
+        return Answer(_kind(box["sign"]), end, box.end())
+    if answer is None and (sign := _APART.match(text, end, end + _LINE)):
+        return Answer(_kind(sign[1]), end, sign.end(1))
     return answer
+
+
+def _kind(sign: str) -> str:
+    core = sign.strip("()[]{}<>_ .").lower()
+    return "uncertain" if core in _MAYBE else "" if core in _YES else "negated"
+
+
+def _first_sign(text: str, start: int, end: int) -> bool | None:
+    """Tell whether signs of a line stand before their mentions; None without any."""
+    begin = max(0, start - _LINE)
+    begin += max(map(text[begin:start].rfind, ("\n", ":", ".", ";"))) + 1
+    sign = _LEADING.search(text, begin, end + 5)
+    return None if sign is None else not text[begin : sign.start()].strip(" \t-*•")
 
 
 def _behind(
@@ -67,44 +90,37 @@ def _behind(
     if found is None or found["sign"].count("\n") > bool(found["sign"].strip()):
         return None
     word, sign, closing = found["word"].lower(), found["sign"], found["end"]
-    is_closed = (
-        bool(closing.strip())
-        or len(closing) > 1
-        or closing in ("\n", "\t")
-        or found.end() == len(text)
-    )
-    answer = Answer(word in _YES or words.get(word, False), end, found.end("word"))
+    is_closed = bool(closing.strip()) or len(closing) > 1 or closing in ("\n", "\t")
+    is_closed = is_closed or found.end() == len(text)
     if word in words:
         is_signed = bool(sign.strip()) and sign.strip() not in "/-–—"
         if len(word) == 1 and not (is_signed or (closing.strip() and found["word"].isupper())):
             return None
-        return answer if "?" in sign or is_closed or found["box"] else None
-    line = text[max(0, end - _WINDOW) : end + _WINDOW]
+        is_answer = "?" in sign or is_closed or bool(found["box"])
+        return (
+            Answer("" if words[word] else "negated", end, found.end("word")) if is_answer else None
+        )
     in_brackets = sign.strip() in ("(", "[") and closing.strip() in (")", "]")
+    line = text[max(0, end - _WINDOW) : end + _WINDOW]
     is_attached = not sign and (is_closed or (_SIGNED.search(line) is not None and bool(closing)))
     is_apart = sign == " " and is_closed and closing.strip() != "/"
-    return answer if in_brackets or is_attached or is_apart else None
-
-
-def _is_led(text: str, start: int) -> bool:
-    """Tell whether signs in brackets stand before their mentions: "GI: (-) fever (-) cough"."""
-    before = text[max(0, start - 4 * _WINDOW) : start]
-    before = before[max(map(before.rfind, ("\n", ":", ".", ";"))) + 1 :]
-    first = _BRACKETED.search(before)
-    return first is not None and not before[: first.start()].strip()
+    is_answer = in_brackets or is_attached or is_apart or (sign.strip() in (":", "=") and is_closed)
+    return Answer(_kind(word), end, found.end("word")) if is_answer else None
 
 
 def _before(text: str, start: int) -> Answer | None:
-    begin = max(0, start - 8)
-    found = _BEFORE.search(text, begin, start)
+    found = _BEFORE.search(text, max(0, start - 8), start)
     if found is None:
         return None
     sign, is_spaced = found["sign"], bool(found["space"])
-    if sign in _DASHES and (is_spaced or _is_bullet(text, found.start("sign"))):
+    is_listed = is_spaced and _LISTED.search(
+        text[max(0, start - _LINE) : start].rpartition("\n")[2]
+    )
+    if sign in _DASHES and (is_spaced or _is_bullet(text, found.start("sign"))) and not is_listed:
         return None
-    if sign == "+" and is_spaced and not found["start"].strip() and found.start():
+    if sign == "+" and is_spaced and not found["start"].strip() and found.start() and not is_listed:
         return None
-    return Answer(sign.lower() in _YES, found.start("sign"), start)
+    return Answer(_kind(sign), found.start("sign"), start)
 
 
 def _is_bullet(text: str, place: int) -> bool:

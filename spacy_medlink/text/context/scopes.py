@@ -145,7 +145,7 @@ class _Sentences:
         if answer is None:
             return kinds
         kinds -= {"negated", "uncertain", "hypothetical"}
-        return kinds if answer.is_yes else kinds | {"negated"}
+        return kinds | {answer.kind} if answer.kind else kinds
 
     def implied(self, kinds: frozenset[str], start: int) -> frozenset[str]:
         """Return what a section says of a mention."""
