@@ -1,8 +1,8 @@
 """Cues: phrases that mark mentions as negated, past, feared, uncertain, or about a relative.
 
 A file has three columns: kind, way, and phrases with ";" between them. In a phrase, "[a|b|]" stands
-for each of these words or for none, "{name}" for the words of the `set` of that name, 1999 for any
-year, and another number for any number. Kinds:
+for each of these words or for none, "{name}" for the words of the `set` of that name, "_" for a
+mention, 1999 for any year, and another number for any number. Of the set "all", see `Cues`. Kinds:
 
 - one of KINDS. Its way is "forward", "backward" or "both". A number after the way, as in "forward
   4", limits the cue to that many words, up to a comma; otherwise the cue reaches to the end of its

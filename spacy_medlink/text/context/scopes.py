@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..headings import Heading, find_headings
 from ..pieces import Border, Pieces
-from .answers import answer_to
+from .answers import Answer, answer_to
 from .cues import END, KINDS, YEAR, Cue, Cues, Section, find_words, plain
 
 _BULLET = re.compile(r"\s*(?:[-*•+>·–]|\d+[.)]|[a-z][.)])\s")
@@ -111,9 +111,7 @@ class _Sentences:
     """
 
     def __init__(self, text: str, mentions: Sequence[tuple[int, int]], cues: Cues) -> None:
-        self._answers = {
-            one: answer_to(text, *one, cues.answers, cues.answer_pattern) for one in mentions
-        }
+        self._answers = _answers(text, sorted(mentions), cues)
         answers = [(one.start, one.end) for one in self._answers.values() if one is not None]
         bounds = [
             bound
@@ -159,6 +157,30 @@ class _Sentences:
         for span in spans:
             found.setdefault(bisect_right(self._starts, span[0]) - 1, []).append(span)
         return found
+
+
+def _answers(
+    text: str, mentions: Sequence[tuple[int, int]], cues: Cues
+) -> dict[tuple[int, int], Answer | None]:
+    """Find what answers say of mentions; "Fever or chills? No." and "Ø nausea/vomiting" of both."""
+    found = {one: answer_to(text, *one, cues.answers, cues.answer_pattern) for one in mentions}
+    for before, mention in reversed(list(pairwise(mentions))):
+        answer = found[mention]
+        if answer and not found[before] and answer.start >= mention[1]:
+            is_asked = text[mention[1] : mention[1] + 2].lstrip()[:1] in (":", "?")
+            if is_asked and _is_joint(text[before[1] : mention[0]]):
+                found[before] = Answer(answer.kind, before[1], before[1])
+    for before, mention in pairwise(mentions):
+        answer, gap = found[before], text[before[1] : mention[0]]
+        if answer and not found[mention] and answer.start < before[0] and gap == "/":
+            found[mention] = Answer(answer.kind, mention[0], mention[0])
+    return found
+
+
+def _is_joint(gap: str) -> bool:
+    """Tell whether two mentions with this between them are items of one list."""
+    words = [word[0] for word in find_words(gap.lower())] if len(gap) < _ITEM else [gap]
+    return bool(words) and all(word in _JOINTS or word == "any" for word in words)
 
 
 def _blocks(text: str, mentions: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -218,6 +240,7 @@ class _Sentence:
         self._reaches = {
             kind: reach for kind in KINDS if (reach := _reaches(kind, self._found, list_of))
         }
+        self._is_closed = any(word in _AND | _OR for word in words)  # as a list
         self._count = len(words)
         self._years = {place for place, word in enumerate(words) if word == YEAR}
         self.ends_with_a_cue = any(
@@ -249,7 +272,8 @@ class _Sentence:
             return frozenset()
         if before.carried and (self._is_item or self._bare):
             return before.carried
-        is_headed = before._last_sign == ":" or (before._last_sign == ";" and self._bare)
+        goes_on = self._bare and (before._last_sign == "," or not before._is_closed)
+        is_headed = before._last_sign == ":" or (before._last_sign in ",;" and goes_on)
         return before._open_kinds if is_headed else frozenset()
 
     def said_of(self, start: int, end: int) -> frozenset[str]:
@@ -344,6 +368,14 @@ class _List(NamedTuple):
             mention += 1
         return mention
 
+    def bracket_end(self, place: int) -> list[int]:
+        """Find where the brackets around a place end, if there are any."""
+        near = self.words[max(0, place - _ITEM) : place]
+        if "(" not in near or ")" in near[near.index("(") :]:
+            return []
+        behind = self.words[place : place + _ITEM]
+        return [place + behind.index(")")] if ")" in behind else []
+
     def begins_an_item(self, start: int, stop: int) -> bool:
         """Tell whether words begin an item of a list that goes on behind them."""
         is_first = start > 0 and self.words[start - 1] in _JOINTS
@@ -436,6 +468,7 @@ def _reaches(
                 limits += [_next(commas, stop, count), stop + cue.reach]
             if kind in _OF_ITEMS and is_before and list_of.is_in_a_list(start):
                 limits.append(list_of.item_end(stop))
+            limits += list_of.bracket_end(start)
             if kind == "negated" and start > 0 and not words[start - 1]:
                 limits.append(list_of.before_an_and(stop))
             reaches.append((stop, min(limits)))
