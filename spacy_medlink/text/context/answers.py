@@ -22,8 +22,8 @@ _BEHIND = (
     r"(?P<end>\s*(?:[,.;:)\]!/|\n]|$)|\s{2,}|\t|\s|)"
 )
 _BEFORE = re.compile(
-    rf"(?P<start>^|[\s,;/(])(?P<sign>{_BRACKETS}|{_SYMBOLS}|_+[xX]?_+|\+/-|±|[-−+](?:ve)?|(?<![^,;(\n] )0"
-    r"|(?:neg|pos)\.)(?P<space>\s?)$",
+    rf"(?P<start>^|[\s,;/(])(?P<sign>{_BRACKETS}|{_SYMBOLS}|_+[xX]?_+|\+/-|±|[-−+](?:ve)?"
+    r"|(?<![^,;(\n] )0|(?:neg|pos)\.)(?P<space>\s?)$",
     re.IGNORECASE,
 )
 _BOX = re.compile(rf"\s?(?P<sign>{_BRACKETS}|{_SYMBOLS})(?=[\s,;/.]|$)")

@@ -54,6 +54,16 @@ class Cue(NamedTuple):
     reach: int = 0
     ends: frozenset[str] = frozenset()
 
+    @property
+    def looks_back(self) -> bool:
+        """Whether it speaks only of what is before it."""
+        return self.backward and not self.forward
+
+    @property
+    def negates(self) -> bool:
+        """Whether it negates what is behind it."""
+        return self.kind == KINDS[0] and self.forward
+
 
 class Section(NamedTuple):
     """A section of a note: its name, and the kinds of all mentions in it."""
@@ -107,6 +117,34 @@ class Cues:
         """The last words of headings that have several."""
         titles = (title.split() for title in self.sections)
         return frozenset(words[-1] for words in titles if len(words) > 1)
+
+    def find(self, words: list[str], first: int) -> list[tuple[int, int, Cue]]:
+        """Find cues from left to right, the longest at each place; cues do not overlap.
+
+        An end phrase that follows a negation is negated itself: "never diagnosed with".
+        first (int): place of the first mention: a cue before it does not look back.
+        RETURNS: the first word of each cue, the word after it, and the cue.
+        """
+        found: list[tuple[int, int, Cue]] = []
+        place = 0
+        while place < len(words):
+            end, negations = (
+                place,
+                [one for one in found[-9:] if one[1] == place and one[2].negates],
+            )
+            for phrase in self.phrases.get(words[place], ()):
+                cue, stop = phrase.cue, place + len(phrase.places)
+                if stop < end:
+                    break
+                if not (cue.looks_back and place <= first) and phrase.is_at(words, place):
+                    end = stop
+                    if negations and "negated" in cue.ends and len(cue.ends) < len(KINDS):
+                        found[found.index(negations[0])] = (negations[0][0], end, negations[0][2])
+                        negations = [(negations[0][0], end, negations[0][2])]
+                    else:
+                        found.append((place, end, cue))
+            place = max(end, place + 1)
+        return found
 
     @classmethod
     def parse(cls, text: str, path: str | Path = "cues") -> "Cues":
