@@ -8,49 +8,18 @@ words of different meaning the same.
 import re
 
 # (British, American) in the order in which they are tried at a place of a word.
-_PARTS = {
-    # ae and oe of Greek and Latin stems
-    "haem": "hem",
-    "aemi": "emi",
-    "aesthe": "esthe",
-    "aesthi": "esthi",
-    "aetiol": "etiol",
-    "anaest": "anest",
-    "gynaec": "gynec",
-    "paed": "ped",
-    "paeni": "peni",
-    "phaeo": "pheo",
-    "palaeo": "paleo",
-    "naev": "nev",
-    "caec": "cec",
-    "caes": "ces",
-    "faec": "fec",
-    "oedem": "edem",
-    "oesoph": "esoph",
-    "oestr": "estr",
-    "rrhoea": "rrhea",
-    "rrhoei": "rrhei",
-    "pnoea": "pnea",
-    "pnoei": "pnei",
-    "foet": "fet",
-    "coel": "cel",
-    "amoeb": "ameb",
-    # Words in -our that are no other word without the u, as four is
-    "tumour": "tumor",
-    "colour": "color",
-    "behaviour": "behavior",
-    "odour": "odor",
-    "humour": "humor",
-    "labour": "labor",
-    "vapour": "vapor",
-    "favour": "favor",
-    "rigour": "rigor",
-    # Others
-    "leuco": "leuko",
-    "sulph": "sulf",
-    "manoeuvre": "maneuver",
-    "aluminium": "aluminum",
-}
+# ae and oe of Greek and Latin stems; words in -our that are no other word without the u, as four
+# is; others
+_LISTED = (
+    "haem:hem aemi:emi aesthe:esthe aesthi:esthi aetiol:etiol anaest:anest gynaec:gynec paed:ped "
+    "paeni:peni phaeo:pheo palaeo:paleo naev:nev caec:cec caes:ces faec:fec oedem:edem "
+    "oesoph:esoph oestr:estr rrhoea:rrhea rrhoei:rrhei pnoea:pnea pnoei:pnei foet:fet coel:cel "
+    "amoeb:ameb "
+    "tumour:tumor colour:color behaviour:behavior odour:odor humour:humor labour:labor "
+    "vapour:vapor favour:favor rigour:rigor leuco:leuko sulph:sulf manoeuvre:maneuver "
+    "aluminium:aluminum "
+)
+_PARTS = dict(pair.split(":") for pair in _LISTED.split())
 _ENDINGS = (
     (re.compile(r"(fib|cent|lit|met|tit|goit|calib)re$"), r"\1er"),
     (re.compile(r"is(e|ed|er|ing|ation)$"), r"iz\1"),

@@ -1,17 +1,6 @@
 """Cues: phrases that mark mentions as negated, past, feared, uncertain, or about a relative.
 
-A file has three columns: kind, way, and phrases with ";" between them. In a phrase, "[a|b|]" stands
-for each of these words or for none, "{name}" for the words of the `set` of that name, "_" for a
-mention, 1999 for any year, and another number for any number. Of the set "all", see `Cues`. Kinds:
-
-- one of KINDS. Its way is "forward", "backward" or "both". A number after the way, as in "forward
-  4", limits the cue to that many words, up to a comma; otherwise the cue reaches to the end of its
-  sentence. "." in a phrase is the end of a sentence.
-- "end": a phrase at which cues end. Its way lists the kinds of these cues; empty means all kinds.
-- "pseudo": a phrase that contains a cue but has no effect: "no increase in".
-- "answer": words that answer for the mention before it. Its way is "yes" or "no".
-- "section": a heading. Its way is the name of the section, and the kinds of all mentions in it:
-  "family_history: family".
+docs/context.md says what a line of a file of cues means.
 """
 
 import re

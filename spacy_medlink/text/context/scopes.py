@@ -200,13 +200,13 @@ class _Sentence:
             for first, last in answers
             for place in range(bisect_left(self._starts, first), bisect_left(self._starts, last))
         }
-        words = {
+        kept = {
             place: "" if place in firsts else "," if place in answered else plain(word[0])
             for place, word in enumerate(matches)
             if place not in hidden
         }
-        self._starts = [self._starts[place] for place in words]
-        self._all = words = list(words.values())
+        self._starts = [self._starts[place] for place in kept]
+        self._all = words = list(kept.values())
         self._named = [place for place, word in enumerate(words) if not word]
         self._is_bare = all(word in _JOINTS or not word.isalnum() for word in words)
         self._is_closed = any(word in _AND | _OR for word in words)  # as a list
