@@ -4,18 +4,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.kb import main as measure_kb
+from benchmarks.measured import RESULTS, run_command
 from benchmarks.pipeline import main as measure_pipeline
-
-_RESULTS = Path("benchmarks/results")
+from training.embedded import place_ontology
 
 
 def main() -> None:
-    """Measure the knowledge base, and linking over HPO; mentions are names with a mistake."""
-    measure_kb(output=_RESULTS / "kb_small.json")
-    with TemporaryDirectory(prefix="medlink-bench-") as work:
-        measure_pipeline(
-            Path(work), data=Path(work), scispacy="no", output=_RESULTS / "pipeline_small.json"
-        )
+    """Measure an invented terminology, and linking over HPO; mentions are misspelt names."""
+    with TemporaryDirectory(prefix="medlink-bench-") as place:
+        work = Path(place)
+        measure_kb(work / "kb", output=RESULTS / "kb_small.json")
+        ontology = work / "hp.obo"
+        place_ontology(ontology)
+        run_command("kb", "build", "--output", work / "hpo.kb", ontology, "--from", "obo")
+        run_command("build", work / "hpo.kb", "--output", work / "hpo")
+        output = RESULTS / "pipeline_small.json"
+        measure_pipeline(work, [f"HPO={work / 'hpo'}"], data=work, output=output)
 
 
 if __name__ == "__main__":

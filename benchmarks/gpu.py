@@ -1,137 +1,124 @@
-"""Speed and memory on a GPU: SAP training, encoding, flat search, a build of 15 million names.
+"""Speed on a GPU: encoding, flat search and a build of millions of names.
 
-    python -m benchmarks.gpu WORK            # on the GPU of this machine
-    python -m benchmarks.gpu WORK --small --device cpu --output /tmp/gpu.json
+    python -m benchmarks.gpu WORK                             # on the GPU of this machine
+    python -m benchmarks.gpu WORK --names 3000 --device cpu   # only to see that it runs
 
-`--small` shows in a minute or two that everything runs; its figures mean nothing. WORK keeps
-encoders and knowledge bases; the full benchmark takes 30 GB there.
+`python -m benchmarks.training WORK --device cuda` measures training there. WORK keeps encoders and
+knowledge bases; 15 million names take 30 GB there.
 """
 
+import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
+import numpy as np
+import torch
 import typer
+from transformers import BertConfig, BertModel
 
-from benchmarks.gpu_tasks import (
-    building,
-    encoding,
-    flat,
-    training,
-    write_kb,
-    write_random_bert,
-)
-from benchmarks.measured import machine, write_results
-from spacy_medlink.util.devices import AUTO, describe, find_device
+from benchmarks.measured import RESULTS, report, run_command
+from benchmarks.synthetic.names import Names
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.loading import load_transformer
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.retrieval.flat import FlatVectors
+from spacy_medlink.types import Concept, Floats2d, Name
+from spacy_medlink.util.devices import AUTO, find_device
 from training.embedded import place_model
 
-_RESULTS = Path(__file__).parent / "results"
-SECTIONS = ("training", "encoding", "flat", "build")
+_NAMES_A_CONCEPT, _WARM, _BLOCK, _K, _DIM = 5, 2048, 65_536, 64, 384
+Row = dict[str, Any]
 
 
-class Sizes(NamedTuple):
-    """How much is measured.
+def write_kb(path: Path, names: int) -> Path:
+    """Write a knowledge base of invented names, unless it is there."""
+    if not path.is_file():
+        build_kb(path, _concepts(names))
+    return path
 
-    names, base_names (int): encoded with the given encoder, and with a random BERT-base.
-    trained (int): names to draw pairs from. pairs (int): a batch. seconds (float): of training,
-        each way. vectors, queries (int): of the flat search. built (int): names of the build.
-    layers (int): of the random BERT.
+
+def _concepts(names: int) -> Iterator[Concept]:
+    count = max(1, names // _NAMES_A_CONCEPT)
+    invented = Names(count, names, seed=0, languages=1)
+    for first in range(0, count, 4096):
+        block = invented.block(first, min(count, first + 4096))
+        ends = np.flatnonzero(np.diff(block.concept)) + 1
+        for number, own in enumerate(np.split(np.array(block.texts, dtype=object), ends)):
+            texts = tuple(Name(text) for text in dict.fromkeys(own))
+            yield Concept(f"C{first + number:07}", texts[0].text, texts)
+
+
+def write_random_bert(path: Path, tokenizer: Path, **changes: int) -> Path:
+    """Write a random BERT-base, with the tokenizer of another encoder, unless it is there.
+
+    changes: of its config, for a smaller one.
     """
-
-    names: int = 2_000_000
-    base_names: int = 500_000
-    trained: int = 200_000
-    pairs: int = 256
-    seconds: float = 20
-    vectors: int = 15_000_000
-    queries: int = 4096
-    built: int = 15_000_000
-    layers: int = 12
+    if not (path / "config.json").is_file():
+        words, _ = load_transformer(tokenizer)
+        words.save_pretrained(path)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            BertModel(BertConfig(vocab_size=len(words), **changes)).save_pretrained(path)
+    return path
 
 
-SMALL = Sizes(3000, 100, 2000, 16, 3, 50_000, 64, 3000, 2)
+def encoding(encoder: Path, kb: Path, device: str, names: int) -> Row:
+    """Encode names in the order of the knowledge base."""
+    model = BiEncoder.load(str(encoder), device=find_device(device))
+    texts = [text for _, text in zip(range(names), KnowledgeBase(kb).iter_texts(), strict=False)]
+    model.encode(texts[:_WARM])
+    start = time.perf_counter()
+    model.encode(texts)
+    speed = len(texts) / (time.perf_counter() - start)
+    return {"what": f"encoding, {encoder.name}", "names": len(texts), "a second": speed}
 
 
-def measure(
-    work: Path, sizes: Sizes, device: str, encoder: str, only: tuple[str, ...] = SECTIONS
-) -> dict[str, Any]:
-    """Measure some sections.
-
-    work (Path): for encoders and knowledge bases. encoder (str): directory of a bi-encoder.
-    """
-    work.mkdir(parents=True, exist_ok=True)
-    found: dict[str, Any] = {}
-
-    def kb(names: int) -> Path:
-        return write_kb(work / f"invented_{names}.kb", names)
-
-    if "training" in only:
-        found["training"] = training(encoder, kb(sizes.trained), sizes.pairs, sizes.seconds, device)
-    if "encoding" in only:
-        bert = write_random_bert(
-            work / f"bert_{sizes.layers}", encoder, num_hidden_layers=sizes.layers
-        )
-        found["encoding"] = {
-            Path(encoder).name: encoding(encoder, kb(sizes.names), device),
-            f"random BERT, {sizes.layers} layers": encoding(bert, kb(sizes.base_names), device),
-        }
-    if "flat" in only:
-        found["flat"] = flat(sizes.vectors, 384, sizes.queries, device)
-    if "build" in only:
-        out = work / f"built_{sizes.built}"
-        found["build"] = building(encoder, kb(sizes.built), out, device)
-    return {**found, "device": describe(find_device(device)), "machine": machine()}
+def flat(names: int, dim: int, queries: int, device: str) -> Row:
+    """Search random vectors exhaustively, as the index `Flat` does on the device."""
+    index = FlatVectors(_vectors(names, dim), names, dim, find_device(device))
+    asked = next(_vectors(queries, dim, seed=1))
+    index.search(asked[:8], _K)
+    start = time.perf_counter()
+    index.search(asked, _K)
+    speed = len(asked) / (time.perf_counter() - start)
+    return {"what": f"flat search, {dim} dimensions", "names": names, "a second": speed}
 
 
-def table(results: dict[str, Any]) -> str:
-    """Write results as Markdown."""
-    lines = ["| what | names | speed | GPU, MB | process, MB |", "|---|---:|---:|---:|---:|"]
-
-    def row(what: str, own: dict[str, Any], names: object, speed: str) -> None:
-        shown = f"{names:,}" if isinstance(names, int) else str(names)
-        lines.append(
-            f"| {what} | {shown} | {speed} | {own.get('gpu_mb', '')} | {own['resident_mb']} |"
-        )
-
-    if own := results.get("training"):
-        for way, speed in own["names_per_s"].items():
-            ratio = own["ratio"].get(way)
-            more = "" if ratio is None else f", ours is {ratio:.2f} times as fast"
-            row(f"SAP training, {way}", own, "", f"{speed:,.0f} names/s{more}")
-    for name, own in results.get("encoding", {}).items():
-        row(f"encoding, {name}", own, own["names"], f"{own['names_per_s']:,.0f} names/s")
-    if own := results.get("flat"):
-        speed = f"{own['queries_per_s']:,.0f} queries/s, moved in {own['moved_s']:,.1f} s"
-        row("flat search", own, own["names"], speed)
-    if own := results.get("build"):
-        row("build", own, own["names"], f"{own['minutes']:,.1f} minutes")
-    facts = ", ".join(f"{key} {value}" for key, value in results["machine"].items())
-    lines += ["", f"On {results['device']}; {facts}."]
-    return "\n".join(lines)
+def _vectors(names: int, dim: int, seed: int = 0) -> Iterator[Floats2d]:
+    """Make vectors: one random block, then the block with its columns moved, which is quick."""
+    block = np.random.default_rng(seed).standard_normal((_BLOCK, dim), dtype=np.float32)
+    block /= np.linalg.norm(block, axis=1, keepdims=True)
+    for number, start in enumerate(range(0, names, _BLOCK)):
+        yield np.roll(block, number, axis=1)[: names - start]
 
 
 def main(
     work: Annotated[Path, typer.Argument(help="Directory for encoders and names; kept.")],
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 ...")] = AUTO,
-    small: Annotated[bool, typer.Option("--small", help="Only see whether it runs.")] = False,
-    encoder: Annotated[
-        str, typer.Option(metavar="DIR", help="A bi-encoder; by default the embedded MiniLM.")
-    ] = "",
-    only: Annotated[
-        list[str] | None, typer.Option(help=f"A section, again for more: {', '.join(SECTIONS)}.")
-    ] = None,
-    output: Annotated[Path, typer.Option(help="JSON; the table goes beside it as .md.")] = (
-        _RESULTS / "gpu.json"
+    names: Annotated[int, typer.Option(help="Of the build and the search.")] = 15_000_000,
+    encoded: Annotated[int, typer.Option(help="Names to encode; a quarter by BERT-base.")] = (
+        2_000_000
     ),
+    layers: Annotated[int, typer.Option(help="Of the random BERT.")] = 12,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 ...")] = AUTO,
+    encoder: Annotated[Path | None, typer.Option(help="Default: the embedded MiniLM.")] = None,
+    output: Annotated[Path, typer.Option(help="JSON; a table beside it.")] = RESULTS / "gpu.json",
 ) -> None:
-    """Measure and print."""
-    if not encoder:
-        encoder = str(work / "all-MiniLM-L6-v2")
-        if not Path(encoder).is_dir():
-            work.mkdir(parents=True, exist_ok=True)
-            place_model(Path(encoder))
-    sizes = SMALL if small else Sizes()
-    results = measure(work, sizes, device, encoder, tuple(only or SECTIONS))
-    write_results(output, results, table(results))
+    """Measure encoding, search and a build."""
+    work.mkdir(parents=True, exist_ok=True)
+    if encoder is None and not (encoder := work / "all-MiniLM-L6-v2").is_dir():
+        place_model(encoder)
+    kb = write_kb(work / f"invented_{names}.kb", names)
+    bert = write_random_bert(work / f"bert_{layers}", encoder, num_hidden_layers=layers)
+    rows: list[Row] = [
+        encoding(encoder, kb, device, encoded),
+        encoding(bert, kb, device, encoded // 4),
+        flat(names, _DIM, 4096, device),
+    ]
+    run = run_command("build", kb, "--encoder", encoder, "--index", "Flat", "--overwrite",
+                      "--output", work / "built", "--device", device)  # fmt: skip
+    built = {"what": "`medlink build`, `Flat`", "names": names, "s": run["wall_s"]}
+    report(output, [*rows, {**built, "MB at most": run["peak_rss_mb"]}], f"On {device}.")
 
 
 if __name__ == "__main__":

@@ -1,215 +1,120 @@
-"""Time and memory of the knowledge base at any size, on invented data of the UMLS's shape.
+"""Building and searching a terminology of any size: `python -m benchmarks.kb WORK`.
 
-    python -m benchmarks.kb --concepts 4200000 --names 15000000 --output benchmarks/results/kb.json
+Names are invented, with the shape of the UMLS (`--concepts`, `--names`), or `--like KB` makes them
+of pieces of the names of another knowledge base. Each task runs in a fresh process; memory is that
+of the process and its children. WORK keeps what was made, and another run uses it again.
 
-Every figure comes from a fresh process. Memory is that of the process and its children together,
-sampled 20 times a second. Figures go to OUTPUT as JSON and to a Markdown table beside it.
+    python -m benchmarks.kb WORK --concepts 4200000 --names 15000000
+    python -m benchmarks.kb WORK --like open_umls.kb --names 15000000 --encoder STATIC --task dense
 """
 
-import shutil
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
 
-from benchmarks.kb_update import measure_update, update_plain
-from benchmarks.measured import machine, run_command, run_task, write_results
+from benchmarks.measured import RESULTS, report, run_command, run_task
 from benchmarks.synthetic.umls import generate
-from spacy_medlink.building.build import NGRAM_LIMIT
 
-_TASKS = "benchmarks.kb_tasks"
-_NGRAM_SIZE = 200_000  # beside all names
-# Rows of the table: a label, how to find the figure, and its target.
-_ROWS: list[tuple[str, Callable[[dict[str, Any]], str], str]] = [
-    ("build from RRF", lambda found: _built(found["build"]), "300 s"),
-    ("build, peak memory", lambda found: f"{found['build']['peak_rss_mb']:,.0f} MB", "1,000 MB"),
-    ("file", lambda found: f"{found['file_mb']:,.0f} MB", "2,500 MB"),
-    ("open and read a concept", lambda found: f"{found['open']['open_ms']:.1f} ms", "50 ms"),
-    ("open, memory of the process", lambda found: f"{found['open']['open_rss_mb']:.0f} MB",
-     "60 MB"),
-    ("a concept by id", lambda found: f"{found['concepts']['concept_us']:.0f} µs", "60 µs"),
-    ("a name in the KB (`kb.find`)", lambda found: f"{found['find']['kb_find_us']:.0f} µs", ""),
-    ("exact tier, build", lambda found: f"{found['exact']['exact_build_s']:.0f} s", ""),
-    ("exact tier, build, peak memory",
-     lambda found: f"{found['exact']['peak_rss_mb']:,.0f} MB", "1,000 MB"),
-    ("exact tier, 10,000 look-ups", lambda found: f"{found['look_up']['look_up_s']:.3f} s",
-     "0.2 s"),
-    ("the same, first time after opening",
-     lambda found: f"{found['look_up']['look_up_first_s']:.3f} s", "0.2 s"),
-    ("`medical_mentions`, 300 words, median",
-     lambda found: f"{found['mentions']['mentions_median_ms']:.1f} ms", "5 ms"),
-    ("`medical_mentions`, 300 words, 95th percentile",
-     lambda found: f"{found['mentions']['mentions_p95_ms']:.1f} ms", ""),
-    ("2 processes x 8 threads, forked and spawned",
-     lambda found: "same answers" if found["at_once"]["same_answers"] else "DIFFERENT ANSWERS",
-     "same answers"),
-    ("`medlink build`, exact and n-gram tiers",
-     lambda found: _built(found["assets"]), ""),
-    ("`medlink build`, peak memory",
-     lambda found: f"{found['assets']['peak_rss_mb']:,.0f} MB", "1,500 MB"),
-    ("`spacy.load` to the first link, after `import spacy`",
-     lambda found: first_link(found["notes"]), "3 s"),
-    ("`medical_mentions` and `medical_linker`, 300 words, median",
-     lambda found: f"{found['notes']['note_median_ms']:.0f} ms", "60 ms"),
-    ("the same, 95th percentile", lambda found: f"{found['notes']['note_p95_ms']:.0f} ms", ""),
-    ("memory beside mapped files, from note to note",
-     lambda found: _growth(found["notes"]), "flat"),
-    ("`within` an expression, first call",
-     lambda found: f"{found['restricted']['expression_s']:.1f} s", "2 s"),
-    ("misspelt names alone; within that expression; and searched outside it",
-     lambda found: within(found["restricted"], "wide"), "1.3 times"),
-    ("the same within a smaller part",
-     lambda found: within(found["restricted"], "narrow"), "1.3 times"),
-    ("a line of an overlay in force after",
-     lambda found: f"{found['restricted']['overlay_s']:.2f} s", "1 s"),
-]  # fmt: skip
+TASKS = ("read", "exact", "ngrams", "dense", "notes", "filters", "update")
+WANTED = {  # at 15 million names
+    "knowledge base, s": 300, "knowledge base, MB at most": 1000, "open and read a concept, ms": 50,
+    "a concept by id, µs": 60, "10,000 look-ups, s": 0.2, "assets, MB at most": 1500,
+    "`medical_mentions`, median, ms": 5, "with `medical_linker`, median, ms": 60,
+}  # fmt: skip
 
 
-def measure(work: Path, concepts: int, names: int, more: int) -> dict[str, Any]:
-    """Measure everything but updates.
+class Terminology:
+    """A terminology of a size, made in a directory where it is not there.
 
-    work (Path): directory for data; a release in it is used again.
-    concepts, names (int): size of the release. more (int): notes to link while memory is watched.
-    RETURNS (Dict[str, Any]): figures by task.
+    like (Optional[Path]): a knowledge base, of whose names its names are made.
+    encoder (str): for a dense tier; "" for none. index (str): a faiss factory string, or "".
     """
-    release, kb, exact = work / "META", work / "umls.kb", work / "exact"
-    if not release.exists():
-        generate(release, concepts, names)
-    found: dict[str, Any] = {"concepts_asked": concepts, "names_asked": names}
-    found["build"] = run_command("kb", "build", "--output", str(kb), str(release), "--from", "umls")
-    found["file_mb"] = kb.stat().st_size / 1e6
-    both = {"kb": str(kb), "exact": str(exact)}
-    for name, function, arguments in (
-        ("open", "open_kb", {"kb": str(kb)}),
-        ("concepts", "read_concepts", {"kb": str(kb), "count": 20_000}),
-        ("find", "find_in_kb", {"kb": str(kb), "count": 5000}),
-        ("exact", "build_exact", {"kb": str(kb), "out": str(exact)}),
-        ("look_up", "look_up", {**both, "count": 10_000}),
-        ("mentions", "find_mentions", {**both, "notes": 100}),
-        ("at_once", "read_at_once", {**both, "count": 2000}),
-    ):
-        found[name] = run_task(f"{_TASKS}.{function}", **arguments)
-    assets, pipeline = work / "assets", work / "pipeline"
-    found["assets"] = run_command("build", str(kb), "--output", str(assets), "--overwrite")
-    run_task(f"{_TASKS}.save_pipeline", assets=str(assets), out=str(pipeline))
-    place = {"kb": str(kb), "pipeline": str(pipeline)}
-    found["notes"] = run_task(f"{_TASKS}.link_notes", **place, notes=200, more=more)
-    found["restricted"] = run_task(f"{_TASKS}.restrict", **place, mentions=200)
-    sizes = sorted({min(_NGRAM_SIZE, names), names})
-    found["ngram"] = [_ngram(kb, work / "ngram", size) for size in sizes]
-    return found
 
+    def __init__(
+        self, work: Path, concepts: int, names: int, like: Path | None, encoder: str, index: str
+    ) -> None:
+        self.work, self.sizes, self.like = work, (concepts, names), like
+        self.options = (["--encoder", encoder] if encoder else []) + (
+            ["--index", index] if index else []
+        )
+        self.figures: dict[str, dict[str, Any]] = {}
 
-def first_link(notes: dict[str, Any]) -> str:
-    """Write how long the first link took, and the import of spaCy before it."""
-    return f"{notes['to_first_link_s']:.1f} s, after {notes['import_s']:.1f} s"
+    def kb(self, year: int = 0, *update: object) -> Path:
+        """Build the knowledge base of a year."""
+        path = self.work / f"{year}.kb"
+        if not path.exists():
+            if self.like:
+                run = run_task("benchmarks.kb_tasks.grow", kb=str(self.like), out=str(path),
+                               names=self.sizes[1], year=year)  # fmt: skip
+            else:
+                release = self.work / str(year)
+                generate(release, *self.sizes, year=year)
+                run = run_command("kb", "build", "--output", path, release, "--from", "umls",
+                                  *update)  # fmt: skip
+            self._add("build" if not year else "update", "knowledge base", run, path)
+        return path
 
+    def assets(self, year: int = 0, *update: object) -> Path:
+        """Build the assets of a year."""
+        path = self.work / f"{year}.assets"
+        if not path.exists():
+            options = update or self.options
+            run = run_command("build", self.kb(year), "--output", path, *options)
+            self._add("build" if not year else "update", "assets", run, path)
+        return path
 
-def within(found: dict[str, Any], part: str) -> str:
-    """Write what a mention takes without and within a part of the hierarchy."""
-    own, alone = found[part], found["all_ms"]
-    figures = [f"{ms:.1f} ms ({ms / alone:.2f} times)" for ms in (own["ms"], own["both_ms"])]
-    return f"{alone:.1f}; {'; '.join(figures)}; {own['share']:.0%} of the concepts"
+    def update(self) -> None:
+        """Build the next year's release as an update, with 1 % of the names changed."""
+        self.kb(1, *(() if self.like else ("--update", self.kb())))
+        self.assets(1, "--update", self.assets())
 
+    def run(self, task: str, notes: int) -> None:
+        """Run a task; its figures go into `figures`."""
+        given: dict[str, Any] = {"assets": str(self.assets())}
+        if task == "read":
+            given = {"kb": str(self.kb())}
+        if task == "notes":
+            given["more"] = notes
+        run = run_task(f"benchmarks.kb_tasks.{task}", **given)
+        peak = run.pop("peak_rss_mb")
+        del run["wall_s"], run["cpu_s"]
+        self.figures[task] = {**run, "MB at most": peak}
 
-def _built(found: dict[str, Any]) -> str:
-    return f"{found['wall_s']:.0f} s, {found['cpu_s']:.0f} s of processor time"
-
-
-def _growth(found: dict[str, Any]) -> str:
-    memory = [found["private_mb"][0], found["private_mb"][-1]]
-    return f"{memory[0]:.0f} to {memory[1]:.0f} MB in {found['notes']:,} notes"
-
-
-def _ngram(kb: Path, out: Path, names: int) -> dict[str, Any]:
-    try:
-        kind = "all" if names <= NGRAM_LIMIT else "words"
-        task = "benchmarks.ngrams.measure"
-        return run_task(task, kind=kind, kb=str(kb), out=str(out), names=names, grow=0, gold=[])
-    finally:
-        shutil.rmtree(out, ignore_errors=True)
-
-
-def table(found: dict[str, Any]) -> str:
-    """Write the figures as Markdown."""
-    lines = [
-        f"# The knowledge base, {found['concepts_asked']:,} concepts and "
-        f"{found['names_asked']:,} names",
-        "", "| what | measured | wanted at 15 M names |", "|---|---:|---:|",
-    ]  # fmt: skip
-    lines += [f"| {label} | {show(found)} | {wanted} |" for label, show, wanted in _ROWS]
-    lines += [
-        "",
-        "| n-gram tier, misspelt names | build | peak memory | size | recall@20 | alone | ",
-    ]
-    lines[-1] += "99th percentile | a mention, of many |"
-    lines += ["|---|---:|---:|---:|---:|---:|---:|---:|", *map(_ngram_line, found["ngram"])]
-    for update in found["updates"]:
-        lines += ["", *_update_lines(update)]
-    facts = ", ".join(f"{name} {value}" for name, value in found["machine"].items())
-    return "\n".join([*lines, "", f"`{found['command']}`; {facts}."])
-
-
-def _ngram_line(one: dict[str, Any]) -> str:
-    own = one["misspelt names"]
-    return (
-        f"| {one['names']:,} names | {one['build_s']:.0f} s | {one['peak_rss_mb']:,.0f} MB | "
-        f"{one['size_mb']:,.0f} MB | {own['recall@20']:.3f} | {own['first_ms']:.1f} ms | "
-        f"{own['p99_ms']:.1f} ms | {own['batch_ms']:.1f} ms |"
-    )
-
-
-def _update_lines(found: dict[str, Any]) -> list[str]:
-    encoder = f", encoder {found['encoder']}" if "encoder" in found else ""
-    return [
-        f"| {found['names']:,} names, {found['changed']:.1%} changed{encoder} "
-        "| full build | update | share (wanted: 5 %) |",
-        "|---|---:|---:|---:|",
-        *(
-            f"| {label} | {found[f'{key}_full_s']:.1f} s | {found[f'{key}_update_s']:.1f} s "
-            f"| {found[f'{key}_update_s'] / found[f'{key}_full_s']:.1%} |"
-            for label, key in (
-                ("knowledge base", "kb"),
-                ("assets", "assets"),
-                ("both", "both"),
-                ("assets of exact and n-gram tier", "plain"),
-            )
-            if f"{key}_full_s" in found
-        ),
-    ]
+    def _add(self, task: str, what: str, run: dict[str, Any], path: Path) -> None:
+        files = [path] if path.is_file() else path.rglob("*")
+        self.figures.setdefault(task, {}).update({
+            f"{what}, s": run["wall_s"], f"{what}, s of processors": run["cpu_s"],
+            f"{what}, MB at most": run["peak_rss_mb"],
+            f"{what}, MB on disk": sum(file.stat().st_size for file in files) / 1e6,
+        })  # fmt: skip
 
 
 def main(
-    concepts: Annotated[int, typer.Option(help="Concepts of the release.")] = 100_000,
-    names: Annotated[int, typer.Option(help="Names of the release.")] = 357_000,
-    update_concepts: Annotated[
-        int, typer.Option(help="Concepts of a release updated with an encoder; 0 leaves it out.")
-    ] = 30_000,
-    update_all: Annotated[bool, typer.Option(help="Update all names, without an encoder.")] = False,
-    notes: Annotated[int, typer.Option(help="Notes to link while memory is watched.")] = 2000,
-    work: Annotated[Path | None, typer.Option(help="Directory for data, kept.")] = None,
-    output: Annotated[Path, typer.Option(help="Where the figures go, JSON.")] = Path(
-        "benchmarks/results/kb_small.json"
-    ),
+    work: Annotated[Path, typer.Argument(help="Directory for what is made; kept.")],
+    concepts: Annotated[int, typer.Option(help="Of the invented release.")] = 100_000,
+    names: Annotated[int, typer.Option(help="In all.")] = 357_000,
+    like: Annotated[Path | None, typer.Option(help="Make names of those of this KB.")] = None,
+    encoder: Annotated[str, typer.Option(help="For a dense tier; default: none.")] = "",
+    index: Annotated[str, typer.Option(help="faiss factory string; default: by size.")] = "",
+    task: Annotated[list[str] | None, typer.Option(help=f"Of {', '.join(TASKS)}.")] = None,
+    notes: Annotated[int, typer.Option(help="Notes while memory is watched.")] = 2000,
+    output: Annotated[Path, typer.Option(help="JSON; a table beside it.")] = RESULTS / "kb.json",
 ) -> None:
-    """Measure the knowledge base."""
-    with TemporaryDirectory(prefix="medlink-bench-") as temporary:
-        place = work or Path(temporary)
-        place.mkdir(parents=True, exist_ok=True)
-        before = machine()
-        found = measure(place, concepts, names, notes)
-        found["updates"] = []
-        if update_concepts:
-            found["updates"].append(measure_update(place / "update", update_concepts))
-        if update_all:
-            old = place / "umls.kb", place / "assets"
-            found["updates"].append(update_plain(place / "next", *old, concepts, names))
-    found["command"] = " ".join(["python -m benchmarks.kb", *sys.argv[1:]])
-    found["machine"] = before
-    write_results(output, found, table(found))
+    """Measure building and searching."""
+    terminology = Terminology(work, concepts, names, like, encoder, index)
+    terminology.assets()
+    for name in task or [task for task in TASKS if encoder or task != "dense"]:
+        if name == "update":
+            terminology.update()
+        else:
+            terminology.run(name, notes)
+    rows = [
+        {"task": name, "what": what, "measured": measured, "wanted": WANTED.get(what, "")}
+        for name, figures in terminology.figures.items()
+        for what, measured in figures.items()
+    ]
+    report(output, rows, f"{concepts:,} concepts, {names:,} names were asked for.")
 
 
 if __name__ == "__main__":

@@ -1,136 +1,148 @@
-"""The measured tasks of a knowledge base, each in a fresh process (`measured.run_task`)."""
+"""The tasks of `benchmarks.kb`, each in a fresh process (`measured.run_task`).
+
+Each returns its figures by what they measure, with the unit behind a comma.
+"""
 
 import itertools
-import pickle
 import random
-import statistics
-import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
-from benchmarks.measured import private, resident
-from benchmarks.pipeline_tasks import hide_plug_ins
-from spacy_medlink.kb import KnowledgeBase
+from benchmarks.measured import percentiles, private, resident, seconds_of
+from spacy_medlink.assets import Assets
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.retrieval.grams import BUCKETS, count, weigh
+from spacy_medlink.retrieval.mask import Mask
+from spacy_medlink.retrieval.ngram import NgramIndex
+from spacy_medlink.retrieval.word_ngram import WordNgramIndex
+from spacy_medlink.types import Floats2d
 
 if TYPE_CHECKING:
-    from spacy_medlink.kb.hierarchy import Hierarchy
-    from spacy_medlink.retrieval.exact import ExactIndex
+    from spacy.language import Language
 
+Figures = dict[str, Any]
 NOTE = Path(__file__).parents[1] / "assets" / "sample_note.txt"
 _WORDS, _NAMES_A_NOTE = 300, 20
-_ANCESTORS = 200  # from which parts of the hierarchy are chosen
+_K, _RECALL = 64, 20  # names that the linker asks for, and names whose recall is measured
+_SAMPLE = 10_000  # names and ids that are looked up
+_TEXTS = 400  # misspelt names that are searched, and notes that are linked
+_LONG = 10  # letters of names that are misspelt
+_PART = 7  # of so many concepts a filter lets one pass
 _MEASURED, _ZONE = 4, 500  # times that memory is measured, notes of a memory zone
 
 
-def open_kb(kb: str) -> dict[str, Any]:
-    """Open a knowledge base and read one concept."""
-    before = resident()
-    start = time.perf_counter()
-    base = KnowledgeBase(kb)
-    concept = base.concept_at(len(base) // 2)
-    seconds = time.perf_counter() - start
-    return {
-        "open_ms": seconds * 1e3,
-        "open_rss_mb": resident() / 1e6,
-        "open_rss_added_mb": (resident() - before) / 1e6,
-        "concept": concept.id,
-    }
+def grow(kb: str, out: str, names: int, year: int) -> Figures:
+    """Build a knowledge base of names that are made of those of another one."""
+    from benchmarks.synthetic.grown import grown_concepts
 
-
-def read_concepts(kb: str, count: int) -> dict[str, Any]:
-    """Read random concepts by id, twice: first from disk, then from the system's cache."""
-    base = KnowledgeBase(kb)
-    rng = random.Random(0)
-    ids = [base.concept_at(rng.randrange(len(base))).id for _ in range(count)]
-    again = _seconds(lambda: [base[id] for id in ids])
-    once_more = _seconds(lambda: [base[id] for id in ids])
-    return {"concept_us": min(again, once_more) / count * 1e6}
-
-
-def find_in_kb(kb: str, count: int) -> dict[str, Any]:
-    """Find names through the knowledge base itself, without assets."""
-    base = KnowledgeBase(kb)
-    texts = _names(base, count)
-    return {"kb_find_us": _seconds(lambda: [base.find(text) for text in texts]) / count * 1e6}
-
-
-def build_exact(kb: str, out: str) -> dict[str, Any]:
-    """Build the exact tier."""
-    from spacy_medlink.retrieval.exact import ExactIndex
-
-    base = KnowledgeBase(kb)
-    start = time.perf_counter()
-    ExactIndex.build(base.lookup_table(), base.iter_texts(), base.texts_at).save(Path(out))
-    size = sum(file.stat().st_size for file in Path(out).iterdir())
-    return {"exact_build_s": time.perf_counter() - start, "exact_mb": size / 1e6}
-
-
-def look_up(kb: str, exact: str, count: int) -> dict[str, Any]:
-    """Look up names in the exact tier: the first time, and the best of three more."""
-    from spacy_medlink.retrieval.exact import ExactIndex
-
-    texts = _names(KnowledgeBase(kb), count)
-    index = ExactIndex.load(Path(exact))
-    index.search(texts[:10])
-    first = _seconds(lambda: index.search(texts))
-    others = [_seconds(lambda: index.search(texts)) for _ in range(3)]
-    found = int((index.search(texts).rows[:, 0] >= 0).sum())
-    return {"look_up_first_s": first, "look_up_s": min(others), "looked_up": count, "found": found}
-
-
-def find_mentions(kb: str, exact: str, notes: int) -> dict[str, Any]:
-    """Find mentions in notes of 300 words, about a tenth of which belong to names."""
-    import spacy
-
-    from spacy_medlink.components.mentions import MedicalMentions
-
-    nlp = spacy.blank("en")
-    base = KnowledgeBase(kb)
-    docs = [nlp.make_doc(_note(base, seed)) for seed in range(notes + 1)]
-    component = MedicalMentions(nlp.vocab).from_disk(Path(exact).parent)
-    times = [_seconds(partial(component, doc)) * 1e3 for doc in docs]
-    return {
-        "mentions_first_ms": times[0],
-        "mentions_median_ms": statistics.median(times[1:]),
-        "mentions_p95_ms": sorted(times[1:])[int(0.95 * notes)],
-        "mentions_found": statistics.mean(len(doc.ents) for doc in docs),
-    }
-
-
-def save_pipeline(assets: str, out: str) -> dict[str, Any]:
-    """Save a pipeline that finds the names of assets, and links them."""
-    import spacy
-
-    nlp = spacy.blank("en")
-    for name in ("medical_mentions", "medical_linker"):
-        nlp.add_pipe(name, config={"assets": assets})
-    nlp.to_disk(out)
+    build_kb(Path(out), grown_concepts(KnowledgeBase(kb), names, year))
     return {}
 
 
-def link_notes(kb: str, pipeline: str, notes: int, more: int) -> dict[str, Any]:
-    """Load a saved pipeline, without plug-ins of other packages, and link notes of 300 words.
+def read(kb: str) -> Figures:
+    """Open a knowledge base; read concepts by id, and find names."""
+    opened: list[KnowledgeBase] = []
+    seconds = seconds_of(lambda: opened.append(KnowledgeBase(kb)) or opened[0].concept_at(0))
+    memory, base, rng = resident(), opened[0], random.Random(0)
+    ids = [base.concept_at(rng.randrange(len(base))).id for _ in range(_SAMPLE)]
+    names = _names(base)
+    by_id = min(seconds_of(lambda: [base[id] for id in ids]) for _ in range(2))
+    return {
+        "open and read a concept, ms": seconds * 1e3,
+        "memory of the process then, MB": memory / 1e6,
+        "a concept by id, µs": by_id / len(ids) * 1e6,
+        "a name by `kb.find`, µs": seconds_of(lambda: [*map(base.find, names)]) / len(names) * 1e6,
+    }
 
-    notes (int): timed one by one. more (int): linked after them, to see how the memory grows; in
-        memory zones, as `medlink annotate` does.
+
+def exact(assets: str) -> Figures:
+    """Look names up in the exact tier: the first time, and again."""
+    opened = Assets(assets)
+    texts, index = _names(opened.kb), opened.exact
+    first, again = (seconds_of(lambda: index.search(texts)) for _ in range(2))
+    return {f"{len(texts):,} look-ups, s": again, "the first time, s": first}
+
+
+def ngrams(assets: str) -> Figures:
+    """Search for misspelt names by n-grams; recall is against a comparison with all names."""
+    opened = Assets(assets)
+    texts, index = misspelt(opened.kb), opened.ngram
+    figures = _search(lambda some, mask: index.search(some, _K, mask), texts)
+    return {**figures, "recall@20": _recall(index, texts)}
+
+
+def dense(assets: str) -> Figures:
+    """Search for vectors of misspelt names, also within a seventh of the concepts."""
+    opened = Assets(assets)
+    vectors, index = opened.encoder.encode(misspelt(opened.kb)), opened.dense
+    mask = Mask.of(opened.name_concept % _PART == 0)
+    facts = opened.manifest["index"]
+    figures = _search(lambda some, mask: index.search(some, _K, mask), vectors, mask)
+    recall = facts.get("recall", {}).get("recall@25", 1.0)
+    return {**figures, f"recall@25 of {facts['spec']}, by the build": recall}
+
+
+def _search(search: Callable[[Any, Any], object], texts: Any, mask: Mask | None = None) -> Figures:
+    """Search for each text alone, and for all at once; then alone within a mask."""
+    alone = [seconds_of(partial(search, texts[at : at + 1], None)) for at in range(len(texts))]
+    figures = {
+        "alone, median, ms": percentiles(alone)["p50"],
+        "alone, 99th percentile, ms": percentiles(alone)["p99"],
+        "of many, ms": seconds_of(partial(search, texts, None)) / len(texts) * 1e3,
+    }
+    if mask is not None:
+        search(texts[:1], mask)
+        within = [seconds_of(partial(search, texts[at : at + 1], mask)) for at in range(100)]
+        figures["within a seventh of the concepts, ms"] = median(within) * 1e3
+    return figures
+
+
+def _recall(index: Any, texts: Sequence[str]) -> float:
+    """Compute the share of found names that are as similar as the 20 most similar of all names."""
+    if isinstance(index, NgramIndex):
+        return 1.0
+    shares, texts = [], texts[::4]
+    for text, own in zip(texts, index.search(texts, _K).scores, strict=True):
+        best = _products(index, text)
+        best = best[best > 0]
+        if len(best):
+            shares.append(np.count_nonzero(own[:_RECALL] >= best[-1] - 1e-5) / len(best))
+    return float(np.mean(shares))
+
+
+def _products(index: WordNgramIndex, text: str) -> Floats2d:
+    """Compare a text with all names. RETURNS the highest cosines, descending."""
+    grams, names = index._words.grams, index._names
+    words = sparse.csr_matrix((len(grams), BUCKETS), dtype=np.float32)
+    words.data, words.indices, words.indptr = grams.weights, grams.items, grams.offsets
+    weights = np.asarray(weigh(count([text]), index._words.idf).todense(), np.float32).ravel()
+    products = (words @ weights)[names.words.items]
+    has_words = np.diff(names.words.offsets) > 0
+    cosines = np.add.reduceat(products, names.words.offsets[:-1][has_words])
+    cosines /= names.norms[has_words]
+    best: Floats2d = -np.sort(np.partition(-cosines, _RECALL)[:_RECALL])
+    return best
+
+
+def notes(assets: str, more: int) -> Figures:
+    """Find and link in notes of 300 words.
+
+    more (int): notes that are linked after those that are timed, to see how memory grows; in memory
+        zones, as `medlink annotate` does.
     """
-    hide_plug_ins()
-    start = time.perf_counter()
-    import spacy
-
-    imported = time.perf_counter()
-    nlp = spacy.load(pipeline)
-    nlp("A history of hypertention.")
-    first = time.perf_counter() - imported
-    base = KnowledgeBase(kb)
+    loaded: list[Language] = []
+    first = seconds_of(lambda: loaded.append(_pipeline(assets)) or loaded[0]("of hypertention"))
+    nlp, base = loaded[0], Assets(assets).kb
     texts = (_note(base, seed) for seed in itertools.count())
-    times = [_seconds(partial(nlp, text)) * 1e3 for text in itertools.islice(texts, notes)]
+    with nlp.select_pipes(enable="medical_mentions"):
+        found = [seconds_of(partial(nlp, note)) for note in itertools.islice(texts, _TEXTS)]
+    linked = [seconds_of(partial(nlp, note)) for note in itertools.islice(texts, _TEXTS)]
     memory = [private() / 1e6]
     for _ in range(_MEASURED):
         for _ in range(0, more // _MEASURED, _ZONE):
@@ -139,108 +151,77 @@ def link_notes(kb: str, pipeline: str, notes: int, more: int) -> dict[str, Any]:
                     pass
         memory.append(private() / 1e6)
     return {
-        "import_s": imported - start,
-        "to_first_link_s": first,
-        "note_median_ms": statistics.median(times),
-        "note_p95_ms": sorted(times)[int(0.95 * notes)],
-        "notes": notes + more,
-        "private_mb": memory,
+        "from `add_pipe` to the first link, s": first,
+        "`medical_mentions`, median, ms": percentiles(found)["p50"],
+        "with `medical_linker`, median, ms": percentiles(linked)["p50"],
+        "with `medical_linker`, 99th percentile, ms": percentiles(linked)["p99"],
+        f"memory beside mapped files in {more:,} more notes, MB": " ".join(
+            f"{size:.0f}" for size in memory
+        ),
     }
 
 
-def restrict(kb: str, pipeline: str, mentions: int) -> dict[str, Any]:
-    """Link misspelt names within parts of the hierarchy, then a name that an overlay adds.
-
-    mentions (int): linked one by one; their words were linked before.
-    """
-    hide_plug_ins()
-    import spacy
-
-    from benchmarks.ngrams import misspelt
-
-    overlay = Path(pipeline).with_name("overlay.tsv")
-    overlay.write_text("")
-    config = {"components.medical_linker.overlay": str(overlay)}
-    linker: Any = spacy.load(pipeline, config=config).get_pipe("medical_linker")
-    base = KnowledgeBase(kb)
-    texts = misspelt(base)[:mentions]
+def filters(assets: str) -> Figures:
+    """Link misspelt names within a large and a small part of the hierarchy."""
+    linker: Any = _pipeline(assets).get_pipe("medical_linker")
+    base, texts = Assets(assets).kb, misspelt(Assets(assets).kb)[:200]
 
     def link(**given: Any) -> float:
-        linker.engine.retrieval.clear()
-        return _seconds(lambda: [linker.link_texts([text], **given) for text in texts])
+        """Link twice, since the first time reads words and pages. RETURNS ms of the second."""
+        for _ in range(2):
+            linker.engine.retrieval.clear()
+            seconds = seconds_of(lambda: [linker.link_texts([text], **given) for text in texts])
+        return seconds / len(texts) * 1e3
 
-    link()
-    parts = _parts(base, linker.engine.parts.filters.hierarchy)
-    expression = f"<< {parts['wide'][0]}"
-    first = _seconds(lambda: linker.link_texts(texts[:1], within=expression))
-    found: dict[str, Any] = {"expression_s": first, "all_ms": link() / len(texts) * 1e3}
-    for name, (id, share) in parts.items():
-        own: dict[str, Any] = {"within": f"<< {id}", "force_within_filter": True}
-        link(**own)
-        found[name] = {"share": share, "ms": link(**own) / len(texts) * 1e3}
-        own["force_within_filter"] = False
-        found[name]["both_ms"] = link(**own) / len(texts) * 1e3
-    id = base.concept_at(0).id
-    overlay.write_text(f"add\twholly unheard of\t{id}\n")
-    links: list[Any] = []
-    found["overlay_s"] = _seconds(lambda: links.extend(linker.link_texts(["wholly unheard of"])))
-    assert links[0].id == id
-    return found
+    figures: Figures = {"a misspelt name, ms": link()}
+    for share, id in _parts(base):
+        own: dict[str, Any] = {"within": f"<< {id}"}
+        start = seconds_of(partial(linker.link_texts, texts[:1], **own))
+        part = f"within {share:.0%} of the concepts"
+        figures[f"{part}, the first call, s"] = start
+        figures[f"{part}, ms"] = link(**own, force_within_filter=True)
+        figures[f"{part}, and searched outside, ms"] = link(**own)
+    return figures
 
 
-def _parts(base: KnowledgeBase, hierarchy: "Hierarchy") -> dict[str, tuple[str, float]]:
-    """Choose concepts with much and little below them: ids, and their share of the concepts."""
-    rng = random.Random(4)
-    above: dict[str, float] = {}
+def _parts(base: KnowledgeBase) -> list[tuple[float, str]]:
+    """Choose two concepts with most and with about a twentieth of the concepts below them."""
+    rng, sizes = random.Random(4), dict[str, float]()
     for _ in range(20):
         for id in base.ancestors(base.concept_at(rng.randrange(len(base))).id):
             # An ancestor whose names are all left out is no concept of the knowledge base.
-            if id in base and id not in above and len(above) < _ANCESTORS:
-                above[id] = float(hierarchy.below(np.array([base.row_of(id)])).mean())
-    near = {"wide": 1.0, "narrow": 0.05}
-    return {
-        part: min(above.items(), key=lambda one: abs(one[1] - share))
-        for part, share in near.items()
-    }
+            if id in base and id not in sizes and len(sizes) < 40:
+                sizes[id] = sum(1 for _ in base.descendants(id)) / len(base)
+    near = (min(sizes.items(), key=lambda one: abs(one[1] - share)) for share in (1.0, 0.05))
+    return [(share, id) for id, share in near] if sizes else []
 
 
-def read_at_once(kb: str, exact: str, count: int) -> dict[str, Any]:
-    """Read from 8 threads in each of 2 processes, forked and spawned, and compare the answers."""
-    from spacy_medlink.retrieval.exact import ExactIndex
+def _pipeline(assets: str) -> "Language":
+    import spacy
 
-    base, index = KnowledgeBase(kb), ExactIndex.load(Path(exact))
-    rng = random.Random(1)
-    rows = [rng.randrange(len(base)) for _ in range(count)]
-    expected = _answers(base, index, rows)
-    same = pickle.loads(pickle.dumps(base))[base.concept_at(rows[0]).id].row == rows[0]
-    rates = {}
-    for method in ("fork", "spawn"):
-        start = time.perf_counter()
-        with ProcessPoolExecutor(2, mp_context=get_context(method)) as pool:
-            tasks = [pool.submit(_in_threads, base, exact, rows) for _ in range(2)]
-            for task in tasks:
-                same = same and all(answer == expected for answer in task.result())
-        rates[f"{method}_s"] = time.perf_counter() - start
-    return {"same_answers": same, "reads": count * 8 * 2, **rates}
+    nlp = spacy.blank("en")
+    for name in ("medical_mentions", "medical_linker"):
+        nlp.add_pipe(name, config={"assets": assets})
+    return nlp
 
 
-def _in_threads(kb: KnowledgeBase, exact: str, rows: Sequence[int]) -> list[list[object]]:
-    from spacy_medlink.retrieval.exact import ExactIndex
-
-    index = ExactIndex.load(Path(exact))
-    with ThreadPoolExecutor(8) as threads:
-        return list(threads.map(lambda _: _answers(kb, index, rows), range(8)))
-
-
-def _answers(kb: KnowledgeBase, index: "ExactIndex", rows: Sequence[int]) -> list[object]:
-    concepts = [kb[kb.concept_at(row).id] for row in rows]
-    hits = index.search([concept.name for concept in concepts])
-    return [*((concept.id, concept.names) for concept in concepts), *hits.rows.tolist()]
-
-
-def _names(kb: KnowledgeBase, count: int) -> list[str]:
+def misspelt(base: KnowledgeBase) -> list[str]:
+    """Misspell names: a letter is left out, put in, or changes places with the next one."""
     rng = random.Random(2)
-    return [kb.name_at(rng.randrange(kb.n_names)).text for _ in range(count)]
+    texts: list[str] = []
+    while len(texts) < _TEXTS:
+        name = base.name_at(rng.randrange(base.n_names)).text
+        if len(name) < _LONG:
+            continue
+        at, kind = rng.randrange(1, len(name) - 1), rng.randrange(3)
+        middle = ["", name[at] + rng.choice("aeiornst"), name[at + 1] + name[at]][kind]
+        texts.append(name[:at] + middle + name[at + 1 + (kind == 2) :])
+    return texts
+
+
+def _names(kb: KnowledgeBase) -> list[str]:
+    rng = random.Random(2)
+    return [kb.name_at(rng.randrange(kb.n_names)).text for _ in range(_SAMPLE)]
 
 
 def _note(kb: KnowledgeBase, seed: int) -> str:
@@ -251,9 +232,3 @@ def _note(kb: KnowledgeBase, seed: int) -> str:
     for _ in range(_NAMES_A_NOTE):
         words.insert(rng.randrange(len(words)), kb.name_at(rng.randrange(kb.n_names)).text)
     return " ".join(" ".join(words).split()[:_WORDS])
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start

@@ -1,115 +1,159 @@
-"""How fast a linker starts and links: `python -m benchmarks.linking PIPELINE --mentions FILE`.
+"""Links of gold mentions at default settings: `python -m benchmarks.linking NAME=ASSETS...`.
 
-PIPELINE is a saved pipeline or the name of an installed one; FILE has mentions in the project's
-format (JSON Lines); gold ids are ignored. Figures go to OUTPUT as JSON, and to a
-Markdown table beside it.
+For each assets: acc@k of each tier alone and of all together; what `medlink learn` gains from the
+training part (`--no-learn` leaves it out); and NIL, where a random fifth of the gold concepts is
+denied, five times. Mentions are of a corpus of the data directory (MEDLINK_DATA), for assets over
+MEDIC; `--corpus gsc_plus` is for the HPO and has no training part.
 """
 
-import subprocess
-import sys
-import time
-from collections.abc import Callable
-from functools import partial
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from statistics import mean
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import spacy
 import typer
+from spacy.tokens import Span
 
-from benchmarks.measured import machine, write_results
-from spacy_medlink.kb.gold import read_gold
-from spacy_medlink.types import Mention
+from benchmarks.corpora import diseases
+from benchmarks.measured import DATA, RESULTS, report, run_command
+from spacy_medlink.assets import Assets
+from spacy_medlink.evaluation import load_gold
+from spacy_medlink.evaluation.gold_set import GoldSet
+from spacy_medlink.text.normalisation import key
+from spacy_medlink.types import FROM_MENTIONS
 
-_STARTS = {
-    "spacy.blank, our entry points included": "import spacy; {clock}; spacy.blank('en')",
-    "starter: add_pipe to first link": (
-        "import spacy, warnings; warnings.simplefilter('ignore'); nlp = spacy.blank('en'); {clock};"
-        " nlp.add_pipe('medical_mentions'); nlp.add_pipe('medical_linker'); nlp('diabetes')"
-    ),
-    "pipeline: spacy.load": "import spacy; spacy.blank('en'); {clock}; spacy.load({source!r})",
-    "pipeline: spacy.load to first link": (
-        "import spacy; spacy.blank('en'); {clock}; spacy.load({source!r})('short stature, tall')"
-    ),
-}
-_CLOCK = "import time; start = time.perf_counter()"
-_PRINT = "; print(time.perf_counter() - start)"
-_REPEATS = 3
+Row = dict[str, Any]
+_KS = (1, 5, 25)
+_SHARE, _DRAWS = 0.2, 5  # of the gold concepts that are denied, and how often
 
 
-def measure(source: str, mentions: Path, limit: int) -> dict[str, Any]:
-    """Measure starts in fresh processes, and mentions a second in this one.
+def measure(name: str, assets: Path, corpus: str, work: Path, learn: bool) -> Iterator[Row]:
+    """Measure assets before and, where there is a training part, after learning."""
+    train, gold = (work / "none", DATA / f"{corpus}.dev.jsonl.gz")
+    if corpus != "gsc_plus":
+        train, gold = (diseases(corpus, part, work) for part in ("train", "dev"))
+    yield from _accuracy(name, assets, gold, train)
+    yield {"assets": name, "what": "all tiers, NIL", **nil(assets, gold)}
+    if learn and train.exists():
+        learned, name = work / f"{name}.learned", f"{name}, learned"
+        seconds = run_command("learn", assets, train, "--new-concepts", "--output", learned)
+        *_, row = _accuracy(name, learned, gold, train)
+        yield {**row, "s": seconds["wall_s"]}
+        yield {"assets": name, "what": "all tiers, NIL", **nil(learned, gold)}
 
-    source (str): pipeline. mentions (Path): file of mentions. limit (int): distinct ones to use.
-    RETURNS (Dict): `starts` in seconds (median of three), `mentions_per_s` by case, `machine`.
+
+def _accuracy(name: str, assets: Path, gold: Path, train: Path) -> Iterator[Row]:
+    """Measure each tier alone, then all, by `medlink evaluate`."""
+    with TemporaryDirectory(prefix="medlink-bench-") as place:
+        output = Path(place) / "metrics.json"
+        ks = ",".join(map(str, _KS))
+        options = ["--k", ks, "--all-tiers", "--no-baselines", "--output", output]
+        if train.exists():
+            options += ["--train", train]
+        run_command("evaluate", assets, gold, *options)
+        metrics = json.loads(output.read_text("utf-8"))
+    tiers = {tier: own for tier, own in metrics["tiers"].items() if tier != "fused"}
+    for what, own in {**tiers, "all tiers": metrics}.items():
+        row: Row = {"assets": name, "what": what, "mentions": own["n"]}
+        row |= {f"acc@{k}": 100 * own[f"acc@{k}"] for k in _KS}
+        if own is metrics and train.exists():
+            row["acc@1 unseen"] = 100 * own["by_mention"]["unseen"]["acc@1"]
+        if own is metrics:
+            row |= {of: 100 * own["links"][of] for of in ("precision", "coverage")}
+        yield row
+
+
+def nil(path: Path, gold_path: Path) -> Row:
+    """Deny a fifth of the gold concepts, and link.
+
+    RETURNS: `precision` of links; `coverage`, links of the mentions whose concept is left, in per
+        cent; `lost`, mentions that are a name of their concept alone and became NIL, of how many.
     """
-    starts = {name: _start(code, source) for name, code in _STARTS.items()}
-    texts = [mention.text for document in read_gold(mentions) for mention in document.mentions]
-    distinct = [Mention(text) for text in dict.fromkeys(texts)][:limit]
-    linker: Any = spacy.load(source).get_pipe("medical_linker")
-    assets, kb = linker.assets, linker.kb
-    engine = assets.engine(exact_first=False)
-    engine.rank([Mention("warm up")], 5)
-    names = [
-        Mention(name.text) for _, (_, name) in zip(range(20_000), kb.iter_names(), strict=False)
-    ]
-    exact = assets.engine(exact_first=True)
-    speed = {
-        "distinct mentions, all tiers": _rate(lambda: engine.rank(distinct, 5), len(distinct)),
-        "the same again, from the cache": _rate(lambda: engine.rank(distinct, 5), len(distinct)),
-        "names of the KB, exact_first": _rate(lambda: exact.rank(names, 5), len(names)),
-    }
-    for tier in assets.tiers:
-        rank = partial(assets.engine([tier]).rank, distinct, 5)
-        speed[f"distinct mentions, {tier} tier alone"] = _rate(rank, len(distinct))
+    assets = Assets(path)
+    gold = load_gold(gold_path, assets.kb)
+    known = sorted({id for own in _gold_ids(gold, assets).values() for id in own})
+    counts = []
+    for draw in range(_DRAWS):
+        denied = set(random.Random(draw).sample(known, round(_SHARE * len(known))))
+        nlp = spacy.blank("en")
+        config = {"assets": str(path), "deny": sorted(denied), "force_within_filter": True}
+        nlp.add_pipe("medical_linker", config=config)
+        counts.append(Counter[str]())
+        for span, right in _linked(nlp, gold, _gold_ids(gold, assets)):
+            counts[-1].update(_verdicts(span, right - denied, _named(assets, span) - denied))
+    total = {of: mean(own[of] for own in counts) for of in ("links", "right", "left", "covered")}
     return {
-        "starts": starts,
-        "mentions_per_s": speed,
-        "distinct": len(distinct),
-        "names": kb.n_names,
-        "machine": machine(),
+        "precision": 100 * total["right"] / total["links"],
+        "coverage": 100 * total["covered"] / total["left"],
+        "lost": f"{mean(own['lost'] for own in counts):.1f} of "
+        f"{mean(own['named'] for own in counts):.0f}",
     }
 
 
-def table(results: dict[str, Any]) -> str:
-    """Write results as Markdown."""
-    facts = ", ".join(f"{key} {value}" for key, value in results["machine"].items())
-    lines = ["| start | seconds |", "|---|---:|"]
-    lines += [f"| {name} | {seconds:.2f} |" for name, seconds in results["starts"].items()]
-    lines += ["", "| linking | mentions/s |", "|---|---:|"]
-    lines += [f"| {name} | {rate:,.0f} |" for name, rate in results["mentions_per_s"].items()]
-    lines += [
-        "",
-        f"{results['distinct']:,} distinct mentions, {results['names']:,} names; {facts}.",
-    ]
-    return "\n".join(lines)
+def _gold_ids(gold: GoldSet, assets: Assets) -> dict[tuple[str, int, int], set[str]]:
+    """Get the concepts of each mention, by document and place."""
+    return {
+        (document.doc_id, mention.start, mention.end): {
+            assets.kb.concept_at(row).id for row in gold.rows(mention)
+        }
+        for document in gold.documents
+        for mention in document.mentions
+    }
 
 
-def _start(code: str, source: str) -> float:
-    program = code.format(clock=_CLOCK, source=source) + _PRINT
-    runs = [
-        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-        for _ in range(_REPEATS)
-    ]
-    return sorted(float(run.stdout.split()[-1]) for run in runs)[_REPEATS // 2]
+def _linked(
+    nlp: Any, gold: GoldSet, ids: dict[tuple[str, int, int], set[str]]
+) -> Iterator[tuple[Span, set[str]]]:
+    """Link the mentions of documents; of overlapping ones the longest."""
+    for document in gold.documents:
+        doc, own = nlp.make_doc(document.text or ""), {}
+        for mention in document.mentions:
+            span = doc.char_span(mention.start, mention.end, "X", alignment_mode="expand")
+            own[span] = ids[document.doc_id, mention.start, mention.end]
+        doc.set_ents(spacy.util.filter_spans(own))
+        places = {(span.start, span.end): right for span, right in own.items()}
+        for ent in nlp.get_pipe("medical_linker")(doc).ents:
+            yield ent, places[ent.start, ent.end]
 
 
-def _rate(work: Callable[[], object], count: int) -> float:
-    start = time.perf_counter()
-    work()
-    return count / (time.perf_counter() - start)
+def _named(assets: Assets, span: Span) -> set[str]:
+    """Find the concepts that have the text as a name which is not from annotated text."""
+    own = key(span.text)
+    return {
+        concept.id for concept in assets.kb.find(span.text)
+        if any(key(n.text) == own and n.source != FROM_MENTIONS for n in concept.names)
+    }  # fmt: skip
+
+
+def _verdicts(span: Span, right: set[str], named: set[str]) -> dict[str, int]:
+    is_linked, is_name = span._.cui is not None, len(named) == 1 and named <= right
+    return {
+        "links": is_linked, "right": is_linked and span.kb_id_ in right, "left": bool(right),
+        "covered": is_linked and bool(right), "named": is_name, "lost": is_name and not is_linked,
+    }  # fmt: skip
 
 
 def main(
-    source: Annotated[str, typer.Argument(metavar="PIPELINE")],
-    mentions: Annotated[Path, typer.Option(help="Mentions, JSON Lines, plain or .gz.")],
-    output: Annotated[Path, typer.Option(help="Where the figures go, JSON.")] = Path(
-        "benchmarks/results/linking.json"
-    ),
-    limit: Annotated[int, typer.Option(help="Distinct mentions to link, at most.")] = 4000,
+    assets: Annotated[list[str], typer.Argument(metavar="NAME=ASSETS...", help="One or more.")],
+    corpus: Annotated[str, typer.Option(help="ncbi_disease, bc5cdr, gsc_plus.")] = "ncbi_disease",
+    learn: Annotated[bool, typer.Option(help="Learn from the training part, too.")] = True,
+    output: Annotated[Path | None, typer.Option(help="JSON; a table beside it.")] = None,
 ) -> None:
-    """Measure how fast a linker starts and links."""
-    results = measure(source, mentions, limit)
-    write_results(output, results, table(results))
+    """Measure links of gold mentions."""
+    named = dict(one.split("=", 1) for one in assets)
+    with TemporaryDirectory(prefix="medlink-bench-") as place:
+        rows = [
+            row
+            for name, path in named.items()
+            for row in measure(name, Path(path), corpus, Path(place), learn)
+        ]
+    note = f"Per cent of the development mentions of {corpus}; coverage: of mentions with a concept"
+    report(output or RESULTS / f"linking_{corpus}.json", rows, f"{note} that is left.")
 
 
 if __name__ == "__main__":

@@ -1,23 +1,23 @@
-"""Time and peak memory of a piece of work, measured in a fresh process."""
+"""What all benchmarks share: time and peak memory of work in a fresh process, machine, tables."""
 
 import importlib
 import json
 import os
 import platform
 import resource
+import statistics
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from spacy_medlink.util.files import save_text
-from spacy_medlink.util.outputs import FileKind
-
+RESULTS = Path(__file__).parent / "results"
+DATA = Path(os.environ.get("MEDLINK_DATA", Path(__file__).parents[2] / "shared" / "data"))
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
-_RESULTS = FileKind("results of a benchmark")  # may be overwritten: git keeps the old ones
 # Processor features that speed up products of matrices.
 _TOLD = {"avx2", "avx512f", "avx512_bf16", "avx512_vnni", "avx_vnni", "amx_bf16", "amx_int8"}
 _EVERY = 0.05  # seconds between two samples of the memory
@@ -26,20 +26,21 @@ _EVERY = 0.05  # seconds between two samples of the memory
 def run_task(function: str, **arguments: Any) -> dict[str, Any]:
     """Call a function in a fresh process.
 
-    function (str): such as "benchmarks.kb_tasks.open_kb"; it takes the arguments (JSON) and
-        returns a dict.
+    function (str): such as "benchmarks.kb_tasks.read"; it takes the arguments (JSON) and returns a
+        dict.
     RETURNS (Dict[str, Any]): the function's dict, with `wall_s` and `cpu_s` of the whole process,
         and `peak_rss_mb`, the peak resident memory of the process and its children together.
     RAISES (RuntimeError): with the output of the process, when it failed.
     """
-    command = [sys.executable, "-m", __name__, function, json.dumps(arguments)]
-    return _run(command)
+    return _run([sys.executable, "-m", __name__, function, json.dumps(arguments)])
 
 
-def run_command(*command: str) -> dict[str, Any]:
-    """Run the command `medlink`. RETURNS `wall_s`, `cpu_s`, `peak_rss_mb`, and its `output`."""
-    code = "from spacy_medlink.cli import main; main()"
-    return _run([sys.executable, "-c", code, *command])
+def run_command(*command: object, module: str = "spacy_medlink.cli") -> dict[str, Any]:
+    """Run a verb of `medlink`, or `python -m module`.
+
+    RETURNS: `wall_s`, `cpu_s`, `peak_rss_mb`, and its `output`.
+    """
+    return _run([sys.executable, "-m", module, *map(str, command)])
 
 
 def _run(command: list[str]) -> dict[str, Any]:
@@ -77,7 +78,7 @@ class _Watch(threading.Thread):
         self.peak = 0
 
     def run(self) -> None:
-        """Sample until stopped."""
+        """Sample until the process ends."""
         while (now := sum(map(resident, family(self._pid)))) or Path(f"/proc/{self._pid}").exists():
             self.peak = max(self.peak, now)
             time.sleep(_EVERY)
@@ -87,16 +88,16 @@ class _Watch(threading.Thread):
 
 def family(pid: int) -> list[int]:
     """List a process and its descendants; empty where there is no /proc."""
-    found, waiting = [], [pid]
+    members, waiting = [], [pid]
     while waiting:
-        one = waiting.pop()
-        found.append(one)
+        parent = waiting.pop()
+        members.append(parent)
         try:
-            for children in Path(f"/proc/{one}/task").glob("*/children"):
+            for children in Path(f"/proc/{parent}/task").glob("*/children"):
                 waiting += map(int, children.read_text().split())
         except OSError:  # it has just ended
             continue
-    return found
+    return members
 
 
 def resident(pid: int | str = "self") -> int:
@@ -116,12 +117,47 @@ def private() -> int:
     return (int(fields[1]) - int(fields[2])) * _PAGE
 
 
-def write_results(output: Path, results: dict[str, Any], table: str) -> None:
+def seconds_of(work: Callable[[], object]) -> float:
+    """Time one call."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def percentiles(seconds: Sequence[float]) -> dict[str, float]:
+    """Median and 99th percentile of several times, in milliseconds."""
+    cuts = statistics.quantiles(seconds, n=100)
+    return {"p50": round(1000 * cuts[49], 2), "p99": round(1000 * cuts[98], 2)}
+
+
+def as_table(rows: Sequence[Mapping[str, object]]) -> str:
+    """Write rows as a Markdown table, with a column for each key of any row."""
+    heads = list(dict.fromkeys(head for row in rows for head in row))
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    lines += [f"| {' | '.join(_shown(row.get(head, '')) for head in heads)} |" for row in rows]
+    return "\n".join(lines)
+
+
+def _shown(value: object) -> str:
+    if not isinstance(value, float):
+        return f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:,.{0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 3}f}"
+
+
+def report(output: Path, rows: Sequence[Mapping[str, object]], note: str = "") -> None:
+    """Write rows with the command and the machine: JSON, and a table beside it; print the table."""
+    options = " ".join(sys.argv[1:])
+    facts: dict[str, Any] = {"note": note, "options": options, "machine": machine()}
+    told = ", ".join(f"{key} {value}" for key, value in facts["machine"].items())
+    lines = [as_table(rows), *([note] if note else []), f"Options `{options}`; {told}."]
+    write_results(output, {"rows": list(rows), **facts}, "\n\n".join(lines))
+
+
+def write_results(output: Path, results: Mapping[str, Any], table: str) -> None:
     """Write results as JSON and their table beside it as Markdown, and print the table."""
     output.parent.mkdir(parents=True, exist_ok=True)
-    texts = {output: json.dumps(results, indent=2), output.with_suffix(".md"): table}
-    for path, text in texts.items():
-        save_text(path, _RESULTS, text.rstrip("\n") + "\n", overwrite=True)
+    output.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    output.with_suffix(".md").write_text(table.rstrip("\n") + "\n", encoding="utf-8")
     print(table)
 
 

@@ -1,179 +1,263 @@
-"""The cost of linking in a spaCy pipeline: `python -m benchmarks.pipeline WORK`, by default of HPO.
+"""The cost of linking in a spaCy pipeline: `python -m benchmarks.pipeline WORK NAME=ASSETS...`.
 
-Measured are the time that linking adds to `nlp.pipe`, by mention and by document; the time and
-memory of a cold start, part by part; and scispaCy's linker over the same terminology and mentions.
-scispaCy must be installed, or be in the directory of `--scispacy` (`pip install --no-deps --target
-DIR scispacy==0.6.2 nmslib-metabrainz==2.1.3 conllu pysbd`).
-
-WORK keeps the pipeline and scispaCy's index for later runs. Mentions come from MEDLINK_DATA where
-it exists, otherwise they are names with two letters swapped. Figures go to OUTPUT as JSON,
-and to a Markdown table beside it.
+Measured in fresh processes, for each assets (or saved pipeline) and each `--peer`: accuracy on gold
+mentions, the time that linking adds to `nlp.pipe`, the time to the first link, and memory. Mentions
+come from MEDLINK_DATA where it exists, otherwise they are misspelt names. `--peer scispacy` needs
+scispaCy; WORK keeps its index.
 """
 
-import os
-from collections.abc import Iterator
+import gc
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from statistics import median
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import typer
 
-from benchmarks.measured import machine, run_task, write_results
-from benchmarks.pipeline_work import GOLD, prepare, write_documents
+from benchmarks.measured import DATA, RESULTS, report, resident, run_task
+from benchmarks.peers import PEERS
 
-_STARTS = 3
-_CASES = {
-    "with the transformer": ("pipeline", True, True),
-    "without it": ("light", True, True),
-    "without it, where torch is not installed": ("light", True, False),
-    "with the transformer, beside all plug-ins of this environment": ("pipeline", False, True),
-}
-_TARGETS = {
-    "with the transformer": {"s": 3.0, "rss_mb": 600.0},
-    "without it": {"s": 3.0, "rss_mb": 250.0},
-    "distinct mentions, nothing cached": 1.0,
-    "the same again, from the cache": 0.05,
-    "names of the terminology, exact_first": 0.05,
-}
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+    from spacy_medlink.kb import KnowledgeBase
+
+TEXTS = ("ncbi_disease.train.jsonl.gz", "ncbi_disease.dev.jsonl.gz", "bc5cdr.dev.jsonl.gz")
+_REPEATS, _A_DOCUMENT = 3, 10  # runs; mentions of a document that is made of names
+_OURS = {"spacy", "spacy-legacy", "spacy-loggers", "thinc", "confection", "spacy-medlink"}
 
 
-def measure(work: Path, scispacy: str | None) -> dict[str, Any]:
-    """Measure everything, after `prepare` and `write_documents`.
+class Document(TypedDict):
+    """ents: [start, end] of each mention, in characters. ids: of each mention, where known."""
 
-    scispacy (Optional[str]): where scispaCy is installed; "" for here, None leaves it out.
+    text: str
+    ents: list[list[int]]
+    ids: list[list[str]]
+
+
+def link(source: str, documents: str, peer: str = "", work: str = "") -> dict[str, Any]:
+    """Load a linker as a user does, without plug-ins of other packages, and link.
+
+    source (str): assets, a saved pipeline, or for a peer the knowledge base.
     """
-    documents = str(work / "documents.json")
-    results: dict[str, Any] = {
-        "linking": run_task(
-            "benchmarks.pipeline_tasks.speed", pipeline=str(work / "pipeline"), documents=documents
-        ),
-        "cold_start": {name: _start(work, *case) for name, case in _CASES.items()},
+    _hide_plug_ins()
+    warnings.simplefilter("ignore")
+    start = time.perf_counter()
+    nlp = PEERS[peer](source, Path(work)) if peer else _ours(source)
+    name = nlp.pipe_names[-1]
+    _seconds(nlp, _of_texts(["a mention"]))
+    first = time.perf_counter() - start
+    memory = resident() / 1e6
+    sets: dict[str, list[Document]] = json.loads(Path(documents).read_text("utf-8"))
+
+    def forget() -> None:
+        if not peer:
+            linker: Any = nlp.get_pipe(name)
+            linker.engine.retrieval.clear()
+
+    again = added(nlp, name, sets["distinct"], lambda: None)
+    return {
+        **accuracy(nlp, sets["gold"]),
+        "mentions/s in abstracts": 1000 / added(nlp, name, sets["stream"], forget),
+        "ms a distinct mention": added(nlp, name, sets["distinct"], forget),
+        "ms again": again,
+        "ms a name": added(nlp, name, sets["names"], forget),
+        "s to the first link": first,
+        "MB then": memory,
     }
-    if scispacy is not None:
-        results["side_by_side"] = _beside(work, documents, scispacy)
-    return results
 
 
-def _start(work: Path, pipeline: str, alone: bool, torch: bool) -> dict[str, Any]:
-    """Start several times; the run with the median time stands for all."""
-    task = "benchmarks.pipeline_tasks.cold_start"
-    runs = [
-        run_task(task, pipeline=str(work / pipeline), alone=alone, torch=torch)
-        for _ in range(_STARTS)
-    ]
-    middle = median(run["s"] for run in runs)
-    return next(run for run in runs if run["s"] == middle)
+def _ours(source: str) -> "Language":
+    import spacy
+
+    if (Path(source) / "config.cfg").is_file():
+        return spacy.load(source, exclude=["medical_mentions"])
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_linker", config={"assets": source})
+    return nlp
 
 
-def _beside(work: Path, documents: str, packages: str) -> dict[str, Any]:
-    kb = str(work / "pipeline" / "medical_linker" / "assets" / "kb.sqlite")
-    directory = str(work / "scispacy")
-    made = run_task("benchmarks.pipeline_peer.build", directory=directory, kb=kb, packages=packages)
-    theirs = run_task(
-        "benchmarks.pipeline_peer.link", directory=directory, documents=documents, packages=packages
-    )
-    ours = {
-        name: run_task(
-            "benchmarks.pipeline_tasks.ours", pipeline=str(work / name), documents=documents
-        )
-        for name in ("pipeline", "light")
+def added(
+    nlp: "Language", component: str, documents: Sequence[Document], before: Callable[[], object]
+) -> float:
+    """Measure by how much a component lengthens `nlp.pipe`: median milliseconds a mention.
+
+    documents: their mentions are not linked yet. before: called before each repeat.
+    """
+    bare, whole = [], []
+    for _ in range(_REPEATS):
+        before()
+        with nlp.select_pipes(disable=[component]):
+            bare.append(_seconds(nlp, documents))
+        whole.append(_seconds(nlp, documents))
+    seconds = sorted(whole)[_REPEATS // 2] - sorted(bare)[_REPEATS // 2]
+    return 1000 * seconds / sum(len(one["ents"]) for one in documents)
+
+
+def _seconds(nlp: "Language", documents: Sequence[Document]) -> float:
+    # As a stream, since the garbage collector would visit a list of all Docs again and again.
+    gc.collect()
+    start = time.perf_counter()
+    for _ in nlp.pipe(_docs(nlp, documents)):
+        pass
+    return time.perf_counter() - start
+
+
+def _docs(nlp: "Language", documents: Sequence[Document]) -> Iterator["Doc"]:
+    from spacy.util import filter_spans
+
+    for one in documents:
+        doc = nlp.make_doc(one["text"])
+        spans = [doc.char_span(*ent, label="X", alignment_mode="expand") for ent in one["ents"]]
+        doc.set_ents(filter_spans(span for span in spans if span is not None))
+        yield doc
+
+
+def accuracy(nlp: "Language", documents: Sequence[Document]) -> dict[str, float]:
+    """Measure acc@1 and acc@5 in per cent by the candidates of ours, or `_.kb_ents` of a peer's."""
+    ranks = []
+    for doc, one in zip(nlp.pipe(_docs(nlp, documents)), documents, strict=True):
+        gold = {start: set(ids) for (start, _), ids in zip(one["ents"], one["ids"], strict=True)}
+        for ent in doc.ents:
+            if ent.start_char in gold:
+                is_ours = ent.has_extension("candidates")
+                ids = [
+                    candidate["id"] if is_ours else candidate[0]
+                    for candidate in (ent._.candidates if is_ours else ent._.kb_ents)
+                ]
+                ranks.append([id in gold[ent.start_char] for id in ids])
+    return {
+        f"acc@{k}": 100 * sum(any(own[:k]) for own in ranks) / len(ranks)
+        for k in (1, 5) if ranks
+    }  # fmt: skip
+
+
+def _hide_plug_ins() -> None:
+    """Hide the entry points of other packages from spaCy, as if they were not installed."""
+    from importlib import import_module
+    from importlib.metadata import EntryPoints, distributions
+
+    catalogue: Any = import_module("catalogue")
+    points = (point for one in distributions() if one.name in _OURS for point in one.entry_points)
+    catalogue.AVAILABLE_ENTRY_POINTS = EntryPoints(points)
+
+
+def write_documents(
+    path: Path, kb: "KnowledgeBase", data: Path, gold: str, through: Path | None, limit: int
+) -> None:
+    """Write documents by set.
+
+    stream: abstracts with all their mentions. distinct: mentions that occur once. names: names of
+    the terminology. gold: mentions with ids. Without data, all are misspelt names.
+    through (Optional[Path]): a knowledge base with the ids of the gold file, if `kb` has others:
+        concepts that share a name are the same. limit (int): distinct mentions, at most.
+    """
+    from benchmarks.kb_tasks import misspelt
+    from spacy_medlink.kb import KnowledgeBase
+    from spacy_medlink.kb.gold import read_gold
+
+    texts = [data / name for name in TEXTS if (data / name).is_file()]
+    made = _of_texts(misspelt(kb))
+    step = max(1, kb.n_names // limit)
+    sets = {
+        "distinct": _abstracts(texts, limit) if texts else made,
+        "stream": _abstracts(texts, limit, repeats=True) if texts else made,
+        "names": _of_texts([name.text for _, name in kb.iter_names()][::step][:limit]),
+        "gold": [],
     }
-    return {"ours": ours["pipeline"], "light": ours["light"], "scispacy": {**theirs, "index": made}}
+    if (data / gold).is_file():
+        same = partial(_same, kb, KnowledgeBase(through) if through else None)
+        sets["gold"] = [_gold(one, same) for one in read_gold(data / gold) if one.text]
+    path.write_text(json.dumps(sets), encoding="utf-8")
 
 
-def table(results: dict[str, Any]) -> str:
-    """Write results as Markdown."""
-    lines = ["| linking in `nlp.pipe` adds | ms a mention | target | ms a document |"]
-    lines.append("|---|---:|---:|---:|")
-    for name, own in results["linking"]["added"].items():
-        target = f"{_TARGETS[name]:g}" if name in _TARGETS else ""
-        mention = f"{own['ms_a_mention']:.3f}" if "ms_a_mention" in own else ""
-        lines.append(f"| {name} | {mention} | {target} | {own['ms_a_document']:.3f} |")
-    lines += ["", "| cold start, in a fresh process | s | MB resident | of it private |"]
-    lines.append("|---|---:|---:|---:|")
-    for name, own in results["cold_start"].items():
-        lines += _start_rows(name, own)
-    if "side_by_side" in results:
-        lines += ["", *_beside_rows(results["side_by_side"])]
-    counts = results["sets"]
-    facts = ", ".join(f"{key} {value}" for key, value in results["machine"].items())
-    lines += ["", f"{counts['distinct']:,} distinct mentions ({_from(counts)}), "
-              f"{counts['names']:,} names in the terminology; {facts}."]  # fmt: skip
-    return "\n".join(lines)
+def _abstracts(paths: Iterable[Path], limit: int, repeats: bool = False) -> list[Document]:
+    """Read documents with their mentions; without `repeats` only those that are new."""
+    from spacy_medlink.kb.gold import read_gold
+
+    seen: set[str] = set()
+    documents: list[Document] = []
+    for document in (one for path in paths for one in read_gold(path)):
+        ents: list[list[int]] = []
+        for mention in sorted(document.mentions, key=lambda own: (own.start, -own.end)):
+            text = " ".join(mention.text.split())
+            is_free = mention.start >= (ents[-1][1] if ents else 0)
+            if is_free and (repeats or (text not in seen and len(seen) < limit)):
+                seen.add(text)
+                ents.append([mention.start, mention.end])
+        if ents and document.text:
+            documents.append({"text": document.text, "ents": ents, "ids": []})
+    return documents
 
 
-def _start_rows(name: str, own: dict[str, Any]) -> Iterator[str]:
-    target = _TARGETS.get(name)
-    if isinstance(target, dict):
-        name = f"{name} (target {target['s']:g} s, {target['rss_mb']:g} MB)"
-    yield f"| **{name}** | {own['s']:.2f} | {own['rss_mb']:.0f} | {own['private_mb']:.0f} |"
-    before = 0.0
-    for part, facts in own["parts"].items():
-        more = facts["rss_after_mb"] - before
-        before = facts["rss_after_mb"]
-        yield f"| {part} | {facts['s']:.2f} | +{more:.0f} | |"
+def _same(kb: "KnowledgeBase", other: "KnowledgeBase | None", id: str) -> set[str]:
+    """Find the concepts of `kb` that an id means, by the names in the other knowledge base."""
+    own = (other or kb).resolve(id)
+    if other is None or own is None:
+        return {own} if own is not None else set()
+    return {concept.id for name in other.names(own) for concept in kb.find(name)}
 
 
-def _beside_rows(results: dict[str, Any]) -> Iterator[str]:
-    yield (
-        "| gold mentions | acc@1 | acc@5 | ms a distinct mention | abstracts, mentions a s "
-        "| to the first link, s | MB |"
-    )
-    yield "|---|---:|---:|---:|---:|---:|---:|"
-    theirs = results["scispacy"]
-    rows = [
-        (f"medical_linker, {name}", results[key]["accuracy"], results[key])
-        for name, key in (("with the transformer", "ours"), ("without it", "light"))
-    ]
-    rows += [(f"scispaCy, {name}", own, theirs) for name, own in theirs["accuracy"].items()]
-    for name, accuracy, own in rows:
-        figures = [f"{100 * accuracy[k]:.1f}" if accuracy else "" for k in ("acc@1", "acc@5")]
-        yield (
-            f"| {name} | {' | '.join(figures)} | {own['ms_a_mention']:.3f} "
-            f"| {own['stream'].get('mentions_per_s', 0):,.0f} | {own['load_s']:.2f} "
-            f"| {own['rss_mb']:.0f} |"
-        )
+def _gold(document: Any, same: Callable[[str], set[str]]) -> Document:
+    """Take the mentions whose concept the terminology has; of overlapping ones the first."""
+    ents, ids, end = [], [], 0
+    for mention in sorted(document.mentions, key=lambda own: (own.start, -own.end)):
+        right = set[str]().union(*map(same, mention.ids))
+        if right and mention.start >= end:
+            end = mention.end
+            ents.append([mention.start, end])
+            ids.append(sorted(right))
+    return {"text": document.text, "ents": ents, "ids": ids}
 
 
-def _from(counts: dict[str, Any]) -> str:
-    source = counts["distinct_from"]
-    return source if isinstance(source, str) else "from " + ", ".join(source)
+def _of_texts(texts: Sequence[str]) -> list[Document]:
+    """Make documents that are lists of mentions."""
+    documents: list[Document] = []
+    for start in range(0, len(texts), _A_DOCUMENT):
+        text, ents = "Findings:", []
+        for mention in texts[start : start + _A_DOCUMENT]:
+            ents.append([len(text) + 1, len(text) + 1 + len(mention)])
+            text += f" {mention};"
+        documents.append({"text": text, "ents": ents, "ids": []})
+    return documents
 
 
 def main(
     work: Annotated[Path, typer.Argument(help="Directory for what is made once.")],
-    assets: Annotated[
-        Path | None, typer.Option(help="Assets to take; default: made here of HPO, in minutes.")
-    ] = None,
-    encoder: Annotated[
-        Path | None, typer.Option(help="Encoder for new assets; default: the embedded one.")
-    ] = None,
-    scispacy: Annotated[
-        str, typer.Option(help="Directory where scispaCy is installed; `no` leaves it out.")
-    ] = "",
-    data: Annotated[Path, typer.Option(envvar="MEDLINK_DATA", help="Annotated corpora.")] = Path(
-        "../shared/data"
-    ),
-    gold: Annotated[str, typer.Option(help="File of DATA for the accuracy.")] = GOLD,
-    through: Annotated[
-        Path | None,
-        typer.Option(help="Knowledge base with the ids of the gold file, if the assets' differ."),
-    ] = None,
+    assets: Annotated[list[str], typer.Argument(metavar="NAME=ASSETS...", help="Or pipelines.")],
+    peer: Annotated[list[str] | None, typer.Option(help=f"Of {', '.join(PEERS)}.")] = None,
+    packages: Annotated[str, typer.Option(help="Directory where peers are installed.")] = "",
+    data: Annotated[Path, typer.Option(help="Annotated corpora.")] = DATA,
+    gold: Annotated[str, typer.Option(help="File of the data.")] = "gsc_plus.dev.jsonl.gz",
+    through: Annotated[Path | None, typer.Option(help="KB with the ids of the gold file.")] = None,
     limit: Annotated[int, typer.Option(help="Distinct mentions, at most.")] = 4000,
-    output: Annotated[Path, typer.Option(help="Where the figures go, JSON.")] = Path(
-        "benchmarks/results/pipeline.json"
+    output: Annotated[Path, typer.Option(help="JSON; a table beside it.")] = (
+        RESULTS / "pipeline.json"
     ),
 ) -> None:
     """Measure what linking costs in a pipeline."""
-    prepare(work, assets, encoder)
-    facts = write_documents(work, data, limit, gold, through)
-    results = {
-        **measure(work, None if scispacy == "no" else scispacy),
-        "sets": facts,
-        "machine": machine(),
-        "threads": os.environ.get("OMP_NUM_THREADS", "default"),
-    }
-    write_results(output, results, table(results))
+    from spacy_medlink.kb import KnowledgeBase
+
+    sys.path.insert(0, packages)
+    work.mkdir(parents=True, exist_ok=True)
+    named = dict(one.split("=", 1) for one in assets)
+    place = Path(next(iter(named.values())))
+    kb = next(place.rglob("kb.sqlite"))
+    documents = work / "documents.json"
+    write_documents(documents, KnowledgeBase(kb), data, gold, through, limit)
+    runs: dict[str, dict[str, str]] = {name: {"source": path} for name, path in named.items()}
+    runs |= {own: {"source": str(kb), "peer": own, "work": str(work / own)} for own in peer or ()}
+    rows = []
+    for name, given in runs.items():
+        run = run_task("benchmarks.pipeline.link", documents=str(documents), **given)
+        del run["wall_s"], run["cpu_s"]
+        rows.append({"linker": name, **run})
+    report(output, rows, f"Gold mentions of {gold}.")
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ import spacy
 import typer
 from spacy.language import Language
 
-from benchmarks.diseases import CORPORA, DATA, diseases
-from benchmarks.measured import machine, write_results
+from benchmarks.corpora import CORPORA, diseases
+from benchmarks.measured import DATA, machine, write_results
 from spacy_medlink.evaluation import measure_pipeline
 from spacy_medlink.evaluation.gold_set import GoldSet, load_gold
 from spacy_medlink.evaluation.spans import Link, link_scores

@@ -8,12 +8,16 @@ times of the honest ones, the memory of all its processes, and how it ends.
 
 import json
 import random
+import re
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,8 +25,8 @@ from typing import Annotated, Any
 
 import typer
 
-from benchmarks.measured import family, machine, resident, write_results
-from benchmarks.serving import percentiles, served, write_notes
+from benchmarks.measured import RESULTS, family, machine, percentiles, resident, write_results
+from spacy_medlink.assets import Assets
 
 _TO_US = b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 _JSON = {"Content-Type": "application/json"}
@@ -30,6 +34,42 @@ _HONEST, _SLOW, _HOSTILE = 25, 10, 15
 _PATIENCE = 130  # seconds until a client gives up
 _WORDS = ("fever", "asthma", "ataxia", "diabetis")
 _ENDING = 60  # seconds for the end after SIGTERM
+_LONG, _NAMES, _SEED = 300, 10, 23  # words and names of a note
+_NOTES = Path(__file__).parent / "notes"
+
+
+def write_notes(assets: Path, count: int) -> Iterator[str]:
+    """Write notes of 300 words, each with ten names that stand nowhere else by plan."""
+    text = " ".join(one.read_text(encoding="utf-8") for one in sorted(_NOTES.glob("*.txt")))
+    sentences = re.split(r"(?<=[.:;])\s+", text)
+    names = [name.text for _, name in Assets(assets).kb.iter_names()]
+    chance = random.Random(_SEED)
+    for _ in range(count):
+        known = [f"Known {name}." for name in chance.sample(names, _NAMES)]
+        words = " ".join([*known, *chance.choices(sentences, k=_LONG)]).split()[:_LONG]
+        middle = chance.randrange(_LONG)
+        yield " ".join(words[middle:] + words[:middle])
+
+
+@contextmanager
+def served(assets: Path | str, *options: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """Start the service: its process and its port."""
+    command = [sys.executable, "-m", "spacy_medlink.cli", "serve", str(assets)]
+    process = subprocess.Popen(
+        [*command, "--port", "0", "--device", "cpu", *options], stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    rest = threading.Thread(target=process.stderr.read, daemon=True)
+    try:
+        line = next(one for one in process.stderr if one.startswith("http://"))
+        rest.start()
+        yield process, int(line.split(":")[2].split()[0])
+    finally:
+        process.kill()
+        process.wait()
+        if rest.ident is not None:
+            rest.join(10)
+        process.stderr.close()
 
 
 def _body(**values: Any) -> bytes:
@@ -229,8 +269,8 @@ def table(results: dict[str, Any]) -> str:
 def main(
     assets: Annotated[Path, typer.Argument(help="Assets of any terminology.")],
     minutes: Annotated[float, typer.Option(help="How long the clients send.")] = 10,
-    output: Annotated[Path, typer.Option(help="Where the figures go, JSON.")] = Path(
-        "benchmarks/results/serving_stress.json"
+    output: Annotated[Path, typer.Option(help="Where the figures go, JSON.")] = (
+        RESULTS / "serving_stress.json"
     ),
 ) -> None:
     """Measure what honest clients get of the service while others attack it."""

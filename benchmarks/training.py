@@ -1,208 +1,161 @@
-"""Speed of SAP training, ours against the authors' way, on the same pairs in one run.
+"""What training on names costs and brings: `python -m benchmarks.training WORK`.
 
-    python -m benchmarks.training WORK --seconds 60
+The embedded base (all-MiniLM-L6-v2) is trained on the names of the Human Phenotype Ontology, or of
+`--kb`, by several recipes or losses at the same number of names. Measured: names a second, and
+acc@k of held-out names that chose nothing. The last rows are the loop of SapBERT's authors (Liu et
+al. 2021) over pairs of the same names: 25 word pieces, dropout, autocast, an AdamW that works
+parameter by parameter, mining over all hard triplets.
 
-The two take turns, so that other load on the machine slows both. WORK keeps base and names.
+    python -m benchmarks.training WORK --loss info_nce --loss circle --set sampler.batch_pairs=32
 """
 
-import os
-import platform
-import statistics
+import json
+import random
 import time
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import torch
 import typer
-from torch.profiler import ProfilerActivity, profile
+from pytorch_metric_learning.losses import MultiSimilarityLoss
+from pytorch_metric_learning.miners import TripletMarginMiner
 
-from benchmarks.measured import run_command, write_results
-from benchmarks.training_reference import Reference
-from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.objectives.batch import LOSSES, MINERS, BatchObjective
+from benchmarks.measured import RESULTS, report, run_command
+from spacy_medlink.encoders.loading import load_transformer
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.util.devices import AUTO, find_device
 from training.embedded import place_model, place_ontology
-from training.loop.learner import Learner
-from training.loop.name_task import NameTask
-from training.loop.ranks import ALONE
-from training.pretraining import Pretraining
-from training.recipe.reading import read_recipe
 
-_RESULTS = Path(__file__).parent / "results"
-_RECIPE = Path(__file__).parents[1] / "training" / "papers" / "configs" / "sapbert.cfg"
-_WARM, _PROFILED = 2, 3  # steps
-# Group of an operation, by a part of its name; the first that fits counts.
-_GROUPS = {
-    "matrix products": ("mm", "linear", "matmul", "einsum"),
-    "attention": ("softmax", "attention"),
-    "norms and activations": ("norm", "gelu", "relu", "dropout", "bernoulli"),
-    "optimizer": ("adam", "lerp", "addcdiv", "addcmul", "optimizer"),
-    "casts and copies": ("copy", "to_copy", "cat", "clone", "contiguous"),
-    "mining and loss": ("where", "nonzero", "sort", "unique", "cdist", "logsumexp", "masked"),
-    "embedding": ("embedding",),
-}
+_CONFIGS = Path(__file__).parents[1] / "training" / "configs"
+_RECIPES = ("sap", "starter")  # self-alignment in the batch; all names
+_KS = ("acc@1", "acc@5")
+_LENGTH, _WARM = 25, 2  # word pieces; steps before the clock runs
+Row = dict[str, Any]
 
 
-def measure(work: Path, pairs: int, seconds: float, device: str) -> dict[str, Any]:
-    """Measure all ways.
-
-    work (Path): for base and knowledge base. pairs (int): a batch. seconds (float): for each way.
-    """
-    base, kb = material(work)
-    experiment, ways = ways_of(kb, base, pairs, device)
-    speeds = take_turns(ways, seconds)
-    found = {name: round(speed, 1) for name, speed in speeds.items()}
-    return {
-        "names_per_s": found,
-        "ratio": {
-            name: round(found["ours"] / speed, 2) for name, speed in found.items() if name != "ours"
-        },
-        "pairs_a_batch": pairs,
-        "encoder": "all-MiniLM-L6-v2",
-        "precision": experiment._precision.name,
-        "profile": {name: _profiled(way) for name, way in ways.items()},
-        "machine": {
-            "processor": platform.processor() or platform.machine(),
-            "threads": torch.get_num_threads(),
-            "load": round(os.getloadavg()[0], 2),
-            "torch": torch.__version__,
-            "device": device,
-        },
-    }
-
-
-Way = Callable[[int], int]
-"""Trains on a step. RETURNS the number of names that were encoded."""
-
-
-def ways_of(kb: Path, base: str, pairs: int, device: str) -> tuple[Pretraining, dict[str, Way]]:
-    """Make all ways, over the same pairs of the names of a knowledge base."""
-    settings = {
-        "sampler.batch_pairs": pairs,
-        "encoder.dropout": 0.0,
-        "training.sub_batches": 4,
-    }
-    recipe = read_recipe(_RECIPE, settings)
-    experiment = Pretraining(recipe, KnowledgeBase(kb), BiEncoder.load(base), device)
-    ways = {"ours": ours(experiment)}
-    for precision in ("bf16", "fp32"):
-        ways[f"reference, {precision}"] = reference(experiment, base, device, precision, kb)
-    return experiment, ways
-
-
-def material(work: Path) -> tuple[str, Path]:
+def material(work: Path) -> tuple[Path, Path]:
     """Place the embedded base, and build the ontology, unless they are there."""
     base, ontology, kb = work / "base", work / "hp.obo", work / "hpo.kb"
-    if not kb.is_file():
+    if not base.is_dir():
         place_model(base)
+    if not kb.is_file():
         place_ontology(ontology)
-        run_command("kb", "build", "--output", str(kb), str(ontology), "--from", "obo")
-    return str(base), kb
+        run_command("kb", "build", "--output", kb, ontology, "--from", "obo")
+    return base, kb
 
 
-def ours(experiment: Pretraining) -> Way:
-    """Train as this project does."""
-    own = experiment._recipe.objective
-    objective = BatchObjective(
-        MINERS[own.miner].with_settings(own.miner_settings),
-        LOSSES[own.loss].with_settings(own.loss_settings),
+def train(
+    work: Path, kb: Path, base: Path, recipe: str, changes: dict[str, object], device: str
+) -> tuple[Row, Row]:
+    """Train by a recipe. RETURNS the row of the base, and that of what was trained."""
+    output = work / "trained"
+    settings = {"selection.interpolation": [1.0], "selection.min_gain": -100, **changes}
+    options = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
+    run = run_command(
+        _CONFIGS / f"{recipe}.cfg", "--kb", kb, "--base", base, "--output", output,
+        "--device", device, "--prepared", work / "prepared", "--overwrite", *options,
+        module="training.train",
+    )  # fmt: skip
+    metrics = json.loads((output / "metrics.json").read_text("utf-8"))
+    figures = metrics["training"]
+    return {"trained by": "nothing", **_accuracy(metrics["base"])}, {
+        "trained by": recipe, **_accuracy(metrics["shipped"]), "names": figures["names"],
+        "names/s": figures["names_per_s"], "MB at most": run["peak_rss_mb"],
+    }  # fmt: skip
+
+
+def _accuracy(halves: dict[str, dict[str, float]]) -> Row:
+    return {k: halves["test"][k] for k in _KS}
+
+
+def authors_loop(
+    kb: Path, base: Path, pairs: int, seconds: float, device: str, half: bool
+) -> Row:  # fmt: skip
+    """Train as the authors' code does.
+
+    pairs (int): a batch. seconds (float): how long. half (bool): autocast to bf16.
+    """
+    tokenizer, module = load_transformer(base, attention=None)
+    place = find_device(device)
+    module = module.to(place).train()
+    optimizer = torch.optim.AdamW(
+        module.parameters(), lr=2e-5, weight_decay=0.01, foreach=False, fused=False
     )
-    task = NameTask(experiment._encoder, experiment.names, experiment._sampler(), objective,
-                    experiment._recipe.training, lambda encoder: {}, "")  # fmt: skip
-    learner = Learner(task, experiment._recipe, experiment._precision, ALONE)
-    return lambda step: learner.learn(step, 2e-5).names
+    miner = TripletMarginMiner(margin=0.2, type_of_triplets="all")
+    loss = MultiSimilarityLoss(alpha=2, beta=50, base=0.5)
+
+    def encode(texts: list[str]) -> torch.Tensor:
+        batch = tokenizer(texts, padding="max_length", max_length=_LENGTH, truncation=True,
+                          return_tensors="pt").to(place)  # fmt: skip
+        vectors: torch.Tensor = module(**batch).last_hidden_state[:, 0]
+        return vectors
+
+    names = start = 0.0
+    for step, (firsts, seconds_, concepts) in enumerate(_pairs(kb, pairs)):
+        if step == _WARM:
+            _wait(place)
+            names, start = 0, time.perf_counter()
+        labels = torch.tensor(concepts * 2, device=place)
+        with torch.autocast(place.type, dtype=torch.bfloat16, enabled=half):
+            vectors = torch.cat([encode(firsts), encode(seconds_)])
+            value = loss(vectors, labels, miner(vectors, labels))
+        value.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        names += len(labels)
+        if step > _WARM and time.perf_counter() - start > seconds:
+            break
+    _wait(place)
+    way = "the authors' loop, " + ("bf16" if half else "fp32")
+    return {"trained by": way, "names/s": names / (time.perf_counter() - start)}
 
 
-def reference(experiment: Pretraining, base: str, device: str, precision: str, kb: Path) -> Way:
-    """Train as the authors' code does, on the same pairs."""
-    own, names = Reference(base, device, precision), experiment.names
-    texts = {row: text.lower() for row, text in enumerate(KnowledgeBase(kb).iter_texts())}
-    sampler: Any = experiment._sampler()
-
-    def step(number: int) -> int:
-        pairs = experiment.pairs[sampler._shuffle.part(number)]  # the pairs that ours trains on
-        rows = names.rows[pairs].tolist()
-        chosen = [(texts[first], texts[second]) for first, second in rows]
-        return own.step(chosen, names.concepts[pairs[:, 0]].tolist())
-
-    return step
-
-
-def take_turns(ways: dict[str, Way], seconds: float) -> dict[str, float]:
-    """Run the ways in turn. RETURNS the median names a second of each."""
-    speeds: dict[str, list[float]] = {name: [] for name in ways}
-    number = 0
-    for way in ways.values():
-        for number in range(_WARM):
-            way(number)
-    wait_for_device()
-    began = time.perf_counter()
-    while time.perf_counter() - began < seconds * len(ways):
-        number += 1
-        for name, way in ways.items():
-            start = time.perf_counter()
-            names = way(number)
-            wait_for_device()
-            speeds[name].append(names / (time.perf_counter() - start))
-    return {name: statistics.median(found) for name, found in speeds.items()}
-
-
-def wait_for_device() -> None:
+def _wait(device: torch.device) -> None:
     """Wait until a GPU has finished, since only then is its time known."""
-    if torch.cuda.is_available():
+    if device.type == "cuda":
         torch.cuda.synchronize()
 
 
-def _profiled(way: Way) -> dict[str, float]:
-    """Divide the CPU time of some steps into groups, in milliseconds a step."""
-    with profile(activities=[ProfilerActivity.CPU]) as profiler:
-        for number in range(_PROFILED):
-            way(number)
-    groups: Counter[str] = Counter()
-    for entry in profiler.key_averages():
-        groups[_group(entry.key.lower())] += entry.self_cpu_time_total / 1e3 / _PROFILED
-    return {name: round(spent, 1) for name, spent in groups.most_common()}
-
-
-def _group(operation: str) -> str:
-    for name, signs in _GROUPS.items():
-        if any(sign in operation for sign in signs):
-            return name
-    return "other"
-
-
-def table(results: dict[str, Any]) -> str:
-    """Write results as Markdown."""
-    speeds, profiles = results["names_per_s"], results["profile"]
-    lines = ["| way | names/s | ours is faster by |", "|---|---:|---:|"]
-    for name, speed in speeds.items():
-        ratio = f"{results['ratio'][name]:.2f}" if name in results["ratio"] else ""
-        lines.append(f"| {name} | {speed:,.0f} | {ratio} |")
-    groups = sorted({group for found in profiles.values() for group in found})
-    lines += ["", "Time of the processor, in milliseconds a step:", ""]
-    lines += ["| | " + " | ".join(profiles) + " |", "|---|" + "---:|" * len(profiles)]
-    for group in groups:
-        cells = " | ".join(f"{found.get(group, 0.0):,.0f}" for found in profiles.values())
-        lines.append(f"| {group} | {cells} |")
-    machine = ", ".join(f"{key} {value}" for key, value in results["machine"].items())
-    lines += ["", f"{results['encoder']}, {results['pairs_a_batch']} pairs a batch; {machine}."]
-    return "\n".join(lines)
+def _pairs(kb: Path, size: int) -> Iterator[tuple[list[str], list[str], list[int]]]:
+    """Draw batches of two names of a concept each, without end. YIELDS names, names, concepts."""
+    rng = random.Random(0)
+    concepts = [own for one in KnowledgeBase(kb)
+                if len(own := [name.text.lower() for name in one.names]) > 1]  # fmt: skip
+    while True:
+        rows = [rng.randrange(len(concepts)) for _ in range(size)]
+        both = [rng.sample(concepts[row], 2) for row in rows]
+        yield [first for first, _ in both], [second for _, second in both], rows
 
 
 def main(
     work: Annotated[Path, typer.Argument(help="Directory for base and names; kept.")],
-    pairs: Annotated[int, typer.Option(help="Pairs a batch.")] = 256,
-    seconds: Annotated[float, typer.Option(help="For each way.")] = 60,
-    device: Annotated[str, typer.Option(help="cpu, cuda ...")] = "cpu",
-    output: Annotated[Path, typer.Option(help="JSON; the table goes beside it as .md.")] = (
-        _RESULTS / "training.json"
+    kb: Annotated[Path | None, typer.Option(help="Names to train on; default: HPO.")] = None,
+    names: Annotated[int, typer.Option(help="Names to train on, for each.")] = 8000,
+    loss: Annotated[list[str] | None, typer.Option(help="LOSS or LOSS:MINER; by sap.cfg.")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="For every recipe.")] = None,
+    seconds: Annotated[float, typer.Option(help="For the authors' loop.")] = 30,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda ...")] = AUTO,
+    output: Annotated[Path, typer.Option(help="JSON; a table beside it.")] = (
+        RESULTS / "training.json"
     ),
 ) -> None:
-    """Measure and print."""
-    results = measure(work, pairs, seconds, device)
-    write_results(output, results, table(results))
+    """Measure training on names."""
+    work.mkdir(parents=True, exist_ok=True)
+    base, own_kb = material(work)
+    kb = kb or own_kb
+    changes: dict[str, object] = {"training.names": names}
+    changes |= dict(one.split("=", 1) for one in set_ or ())
+    ways: dict[str, tuple[str, dict[str, object]]] = {name: (name, {}) for name in _RECIPES}
+    for own in loss or ():
+        of_loss = dict(zip(("objective.loss", "objective.miner"), own.split(":"), strict=False))
+        ways[own] = ("sap", {**of_loss})
+    rows: list[Row] = []
+    for name, (recipe, more) in ways.items():
+        untrained, row = train(work, kb, base, recipe, {**changes, **more}, device)
+        rows += [row | {"trained by": name}] if rows else [untrained, row]
+    rows += [authors_loop(kb, base, 64, seconds, device, half) for half in (True, False)]
+    report(output, rows, "acc@k: per cent of the held-out names that chose nothing.")
 
 
 if __name__ == "__main__":

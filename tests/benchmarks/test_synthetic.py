@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.synthetic import rf2, umls
+from benchmarks.synthetic import umls
 from benchmarks.synthetic.names import LANGUAGES
 
 COLUMNS = {
@@ -126,11 +126,9 @@ def test_umls_next_years(years: list[Rows]) -> None:
 def test_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, seed, block in (("one", 5, 8192), ("two", 5, 100), ("other", 6, 8192)):
         monkeypatch.setattr(umls, "_BLOCK", block)
-        umls.generate(tmp_path / "umls" / name, 300, 1071, seed, year=1)
-        rf2.generate(tmp_path / "rf2" / name, 300, 1300, seed)
-    for format in ("umls", "rf2"):
-        one, two, other = (digest(tmp_path / format / name) for name in ("one", "two", "other"))
-        assert one == two != other
+        umls.generate(tmp_path / name, 300, 1071, seed, year=1)
+    one, two, other = (digest(tmp_path / name) for name in ("one", "two", "other"))
+    assert one == two != other
 
 
 def test_odd_sizes(tmp_path: Path) -> None:
@@ -142,58 +140,3 @@ def test_odd_sizes(tmp_path: Path) -> None:
     for concepts, names in ((10, 9), (0, 0), (10**7, 10**8)):
         with pytest.raises(ValueError, match=r"need at least|at most"):
             umls.generate(tmp_path, concepts, names)
-
-
-@pytest.fixture(scope="module")
-def snapshot(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, str]]]:
-    path = tmp_path_factory.mktemp("rf2")
-    counts = rf2.generate(path, 3000, 15_111, seed=3)
-    tables = {}
-    for name, (file, _) in rf2._FILES.items():
-        text = (path / "Snapshot" / f"{file}_20260101.txt").read_bytes().decode("utf8")
-        head, *rows = [row.split("\t") for row in text.removesuffix("\r\n").split("\r\n")]
-        assert len(rows) + 1 == counts[name] > 1
-        assert len({row[0] for row in rows}) == len(rows), "ids are unique"
-        tables[name] = [dict(zip(head, row, strict=True)) for row in rows]
-    return tables
-
-
-def test_rf2_concepts(snapshot: dict[str, list[dict[str, str]]]) -> None:
-    active = {row["id"]: row["active"] == "1" for row in snapshot["Concept"]}
-    assert (len(active), sum(active.values())) == (3000, 2760)
-    parents, ended = defaultdict(set), []
-    for row in snapshot["Relationship"]:
-        if row["typeId"] == rf2._IS_A and row["active"] == "1":
-            parents[row["sourceId"]].add(row["destinationId"])
-        elif row["typeId"] == rf2._IS_A:
-            ended.append((row["sourceId"], row["destinationId"]))
-    check_hierarchy(parents, {id for id in active if active[id]})
-    assert any(one in parents[two] for one, two in ended), "a reader has to mind `active`"
-    rows = snapshot["Association"]
-    assert {active[row["referencedComponentId"]] for row in rows} == {False}
-    assert {active[row["targetComponentId"]] for row in rows} == {True, False}
-    assert {row["refsetId"] for row in rows} == {rf2._SAME_AS, rf2._REPLACED_BY, rf2._POSSIBLY}
-    for name in ("ExtendedMap", "SimpleMap", "TextDefinition"):
-        column = "conceptId" if name == "TextDefinition" else "referencedComponentId"
-        assert all(active[row[column]] for row in snapshot[name])
-    ways = {(row["mapGroup"], row["mapPriority"]) for row in snapshot["ExtendedMap"]}
-    assert ways == {("1", "1"), ("1", "2"), ("2", "1")}
-    assert {bool(row["mapTarget"]) for row in snapshot["ExtendedMap"]} == {True, False}
-
-
-def test_rf2_names(snapshot: dict[str, list[dict[str, str]]]) -> None:
-    both = [snapshot["Description-en"], snapshot["Description-es"]]
-    assert sum(map(len, both)) == 15_111
-    for lang, rows in zip(("en", "es"), both, strict=True):
-        active = {row["id"]: row for row in rows if row["active"] == "1"}
-        assert 0 < len(rows) - len(active) < 0.05 * len(rows)
-        members = snapshot[f"Language-{lang}"]
-        assert {row["referencedComponentId"] for row in members} == active.keys()
-        preferred = Counter(
-            (row["refsetId"], name["conceptId"], name["typeId"])
-            for row in members
-            for name in [active[row["referencedComponentId"]]]
-            if row["acceptabilityId"] == rf2._PREFERRED
-        )
-        assert set(preferred.values()) == {1}, "an FSN and a preferred term for each dialect"
-        assert len(preferred) == 2 * 3000 * len(rf2._DIALECTS[lang])

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.synthetic.rf2 import generate as generate_rf2
 from benchmarks.synthetic.umls import generate
 from spacy_medlink.assets import Assets
 from spacy_medlink.kb import KnowledgeBase
@@ -60,7 +59,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     generate(path / "META", CONCEPTS, NAMES)
     generate(path / "small", 300, 1100)
     generate(path / "small_later", 300, 1100, year=1, fraction=0.05)
-    generate_rf2(path / "RF2", 400, 2000)
+    samples.write_rf2(path / "RF2")
     samples.write_omop(path / "omop")
     texts = {
         "x.obo": samples.OBO, "x.jsonl": samples.JSONL,

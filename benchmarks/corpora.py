@@ -1,16 +1,16 @@
-"""The diseases of a corpus in the data directory, for benchmarks against MEDIC."""
+"""The corpora of the data directory (MEDLINK_DATA) that benchmarks measure on."""
 
 import gzip
 import json
-import os
 from pathlib import Path
 
-DATA = Path(os.environ.get("MEDLINK_DATA", Path(__file__).parents[2] / "shared" / "data"))
+from benchmarks.measured import DATA
+
 CORPORA = {"ncbi_disease": "the NCBI disease corpus", "bc5cdr": "BC5CDR (diseases)"}
 
 
 def diseases(corpus: str, part: str, workplace: Path) -> Path:
-    """Write the disease mentions of a part of a corpus: MEDIC has only diseases."""
+    """Write the mentions of a part of a corpus, without chemicals: MEDIC has only diseases."""
     with gzip.open(DATA / f"{corpus}.{part}.jsonl.gz", "rt", encoding="utf-8") as file:
         documents = [json.loads(line) for line in file]
     path = workplace / f"{corpus}.{part}.jsonl"
