@@ -7,8 +7,6 @@ PROJECT_ARGS ?=
 PYTEST_ARGS ?=
 # How many processes share the tests; `make test TEST_PROCESSES=0` runs all in one.
 TEST_PROCESSES ?= 2
-# `make bench BENCH_ARGS="--most 1.5"` fails where a figure is worse by more than half.
-BENCH_ARGS ?=
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -56,9 +54,8 @@ format: $(INSTALLED) ## Mend style and formatting where that can be done by itse
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-bench: $(INSTALLED) ## Measure speed and memory, into benchmarks/results; compare with the last commit
+bench: $(INSTALLED) ## Measure speed and memory, into benchmarks/results; `git diff` compares
 	$(PY) -m benchmarks
-	$(PY) -m benchmarks.ratios $(BENCH_ARGS)
 
 # The main job with little training: every step runs, the encoder is not worth keeping.
 ci-run: $(INSTALLED)

@@ -57,7 +57,7 @@ if TYPE_CHECKING:  # torch and transformers are not needed to build the starter'
     from ..retrieval.tuning import SearchSettings
 
 # Above this, the n-gram tier does not compare with all names: in a million names a mention takes
-# 20 to 50 ms and the build 1.2 GB, and both grow with the number (benchmarks/results/kb.md).
+# 20 to 50 ms and the build 1.2 GB, and both grow with the number.
 NGRAM_LIMIT = 400_000  # names, up to which comparing with all takes no longer
 TORCH = "torch"
 _LIBRARIES = (

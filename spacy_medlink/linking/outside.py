@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ..retrieval.concepts import MEMORY, RESOLUTION
 from ..types import Candidate
 
-MARGIN = 0.02  # how much higher a concept outside must score; chosen by `benchmarks.filters`
+MARGIN = 0.02  # how much higher a concept outside must score
 
 
 def is_named(candidate: Candidate) -> bool:

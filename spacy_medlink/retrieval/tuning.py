@@ -13,13 +13,13 @@ import faiss
 from ..types import Floats2d
 from .mask import Mask
 
-# Chosen on 185,193 names (benchmarks/results/indexes.md).
+# Chosen on 185,193 names; `python -m benchmarks.kb WORK --index SPEC --task dense` tries others.
 _EF_CONSTRUCTION = 80
 _EF_SEARCH = 256
 _PROBES, _SHARE = 64, 16  # lists to read: at least so many, or one of so many
 _K_FACTOR = 8
 # From so many lists on, a graph of their centroids finds the list of a vector faster than comparing
-# with all. In 98 of 100 cases it is the nearest one, and the index finds as much (decision 67).
+# with all. In 98 of 100 cases it is the nearest one, and the index finds as much.
 _MANY_LISTS = 1024
 _CENTROID_LINKS, _CENTROID_EF = 32, 32
 

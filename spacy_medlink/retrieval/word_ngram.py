@@ -140,7 +140,7 @@ class WordNgramIndex:
 
         mask (Optional[Mask]): the names that may be answers; None for all.
         same (Optional[Ints1d]): for each text the row of a name with its key, or -1. The words of
-            that name take the place of similar words, which are not searched then (decision 92).
+            that name take the place of similar words, which are not searched then (decision 12).
         weighted: the texts as `weigh` gives them; None weighs them.
         RETURNS (Hits): (n_texts, k), cosine in 0..1, best first, ties by row; padded with -1.
         """

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...retrieval.exact import ExactIndex
     from .name_facts import NameFacts
 
-_MOST_CONCEPTS = 6  # of a single word; the fewest that lose no gold mention in benchmarks.finding
+_MOST_CONCEPTS = 6  # of a single word; the fewest that lose no gold mention of two corpora
 
 
 class Kept(NamedTuple):
