@@ -60,7 +60,10 @@ def add_adapters(module: torch.nn.Module, reduction: int) -> None:
     RAISES (MedlinkError): E216 when the layers are not built as BERT's are.
     """
     layers = list(getattr(getattr(module, "encoder", None), "layer", []))
-    fitting = all(hasattr(layer, "output") and _is_bert_like(layer.output) for layer in layers)
+    parts = ("dense", "dropout", "LayerNorm")  # of an output block like BERT's
+    fitting = all(
+        hasattr(getattr(layer, "output", None), part) for layer in layers for part in parts
+    )
     if not layers or not fitting:
         raise Errors.no_adapters(model=type(module).__name__)
     for layer in layers:
@@ -106,10 +109,6 @@ def load_adapters(module: torch.nn.Module, path: Path, reduction: int) -> None:
         raise Errors.encoder_damaged(path=path, reason=error) from error
     if unknown:
         raise Errors.encoder_damaged(path=path, reason=f"it has {unknown[0]}, of another model")
-
-
-def _is_bert_like(output: torch.nn.Module) -> bool:
-    return all(hasattr(output, name) for name in ("dense", "dropout", "LayerNorm"))
 
 
 def set_dropout(module: torch.nn.Module, rate: float) -> None:

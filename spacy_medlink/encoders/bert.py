@@ -10,13 +10,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import torch
-from torch.nn.functional import (
-    embedding,
-    gelu,
-    layer_norm,
-    linear,
-    scaled_dot_product_attention,
-)
+from torch.nn.functional import embedding, gelu, layer_norm, linear, scaled_dot_product_attention
 
 Weights = Mapping[str, torch.Tensor]
 _ROBERTA = ("roberta", "xlm-roberta", "camembert")

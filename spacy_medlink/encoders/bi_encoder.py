@@ -67,7 +67,8 @@ class BiEncoder:
         self.module = module.eval()
         self.sparse_weight: float | None = None
         self.pooling = pooling
-        self.max_length = min(max_length, _longest(tokenizer, module))
+        longest = positions(module.config) or tokenizer.model_max_length
+        self.max_length = min(max_length, int(longest), int(tokenizer.model_max_length))
         self.preparation, self.projection = preparation, projection
         self._fast: tuple[int, torch.nn.Module] | None = None
         self._lock = ForkSafeLock()
@@ -184,7 +185,9 @@ class BiEncoder:
         """
         if not texts:
             return np.empty((0, self.dim), dtype=np.float32)
-        _calm_threads_in_children()
+        # Children do not crowd each other out.
+        if parent_process() is not None and torch.get_num_threads() > 1:
+            torch.set_num_threads(1)
         pieces = self.tokenize(texts)
         module = self.inference_module()
         size = batch_pieces or devices.batch_pieces(self.device, self.dim)
@@ -322,10 +325,7 @@ def fingerprint_of(encoder: BiEncoder, weights: Iterable[tuple[str, torch.Tensor
 
 
 def pad(
-    pieces: Sequence[Sequence[int]],
-    pad_id: int,
-    device: torch.device = devices.CPU,
-    most: int = 0,
+    pieces: Sequence[Sequence[int]], pad_id: int, device: torch.device = devices.CPU, most: int = 0
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Pad id lists to a rectangle, and send it to a device in one transfer.
 
@@ -368,18 +368,6 @@ def _read_settings(directory: Path) -> dict[str, Any]:
     if not isinstance(settings, dict):
         raise refused(directory, f"{SETTINGS_FILE} is not an object")
     return settings
-
-
-def _longest(tokenizer: Any, module: torch.nn.Module) -> int:
-    most = positions(module.config)
-    limit: int = tokenizer.model_max_length
-    return int(limit if most is None else min(limit, most))
-
-
-def _calm_threads_in_children() -> None:
-    """Use one torch thread in a child process, so that children do not crowd each other out."""
-    if parent_process() is not None and torch.get_num_threads() > 1:
-        torch.set_num_threads(1)
 
 
 # OpenMP's threads do not survive a fork: with more than one, any forked child (of a web server

@@ -127,14 +127,7 @@ class CrossEncoder:
             values = json.loads((path / SETTINGS_FILE).read_text("utf-8"))
             made = cls(base, CrossSettings(**values))
             made.module.head.load_state_dict(load_file(path / HEAD_FILE))
-        except (
-            OSError,
-            ValueError,
-            TypeError,
-            RuntimeError,
-            AttributeError,
-            SafetensorError,
-        ) as error:
+        except Exception as error:  # safetensors raises classes of its own
             raise Errors.encoder_damaged(path=path, reason=error) from error
         return made
 
@@ -220,11 +213,7 @@ class CrossEncoder:
         self.base.refresh()
 
     def _scored(
-        self,
-        transformer: torch.nn.Module,
-        pieces: Sequence[Pieces],
-        batch: list[int],
-        length: int,
+        self, transformer: torch.nn.Module, pieces: Sequence[Pieces], batch: list[int], length: int
     ) -> list[tuple[list[int], torch.Tensor]]:
         """Score a batch, in halves where the device has no memory for the whole of it."""
         try:
@@ -240,20 +229,16 @@ class CrossEncoder:
     def _run(
         self, transformer: torch.nn.Module, pieces: Sequence[Pieces], length: int
     ) -> torch.Tensor:
-        pooled = self._read(transformer, pieces, length)
-        # Pooling scales to length 1; the head learns faster from numbers around 1.
-        logits = self.module.head(pooled * pooled.shape[1] ** 0.5)
-        return torch.as_tensor(logits).squeeze(1).float()
-
-    def _read(
-        self, transformer: torch.nn.Module, pieces: Sequence[Pieces], length: int
-    ) -> torch.Tensor:
         base, device = self.base, self.base.device
-        ids, types, mask = devices.sent(np.stack(_pad(pieces, length, _pad_id(base))), device)
+        pad_id = int(base.tokenizer.pad_token_id or 0)
+        ids, types, mask = devices.sent(np.stack(_pad(pieces, length, pad_id)), device)
         more = {"token_type_ids": types} if self._has_types else {}
         seen = unseen(mask, transformer)
         hidden = transformer(input_ids=ids, attention_mask=seen, **more).last_hidden_state
-        return pool(hidden, ids, mask, base.pooling, base.special)
+        pooled = pool(hidden, ids, mask, base.pooling, base.special)
+        # Pooling scales to length 1; the head learns faster from numbers around 1.
+        logits = self.module.head(pooled * pooled.shape[1] ** 0.5)
+        return torch.as_tensor(logits).squeeze(1).float()
 
 
 def batches(lengths: Sequence[int], batch_pieces: int) -> list[tuple[list[int], int]]:
@@ -294,7 +279,3 @@ def keep_layers(transformer: Any, count: int) -> None:
         raise Errors.bad_setting(name="layers", value=count, rule=rule)
     transformer.encoder.layer = transformer.encoder.layer[:count]
     transformer.config.num_hidden_layers = count
-
-
-def _pad_id(base: BiEncoder) -> int:
-    return int(base.tokenizer.pad_token_id or 0)

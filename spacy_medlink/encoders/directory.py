@@ -150,7 +150,8 @@ def _check_type(directory: Path, config: dict[str, object]) -> None:
 
 def _check_fields(directory: Path, file: str, content: object) -> None:
     for name, value in _fields(content):
-        if _NAMES_CODE.fullmatch(name) and not _is_harmless(name, value):
+        is_harmless = not value or ("_implementation" in name and value in _OWN_ATTENTION)
+        if _NAMES_CODE.fullmatch(name) and not is_harmless:
             raise refused(
                 directory,
                 f"{file} has the field {name!r:.60}, which names code or packages to load a model "
@@ -171,7 +172,3 @@ def _fields(content: object) -> Iterator[tuple[str, object]]:
             waiting.extend(value.values())
         elif isinstance(value, list):
             waiting.extend(value)
-
-
-def _is_harmless(name: str, value: object) -> bool:
-    return not value or ("_implementation" in name and value in _OWN_ATTENTION)

@@ -5,6 +5,7 @@ The files of `BiEncoder.save` are read without `transformers`: with the Rust tok
 `BiEncoder.load`, which also reports the errors of a directory.
 """
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import torch
@@ -32,22 +33,26 @@ def open_to_encode(
     RAISES (MedlinkError): E205 no such directory, E206 files that cannot be read.
     """
     opened = _open_light(directory, device)
-    if opened is None:
-        opened = _open_whole(directory, device)
+    try:
+        if opened is None:
+            whole = nullcontext(directory) if isinstance(directory, Path) else directory.directory()
+            with whole as path:
+                opened = _load(path, device)
+    except OSError as error:
+        raise Errors.encoder_damaged(path=place_of(directory), reason=error) from error
     encoder, _ = opened
-    if problem := _problem_of(encoder):
+    # The name of the vectors of word pieces: the first one there is.
+    names = (name for name, _ in encoder.module.named_parameters() if "embeddings" in name)
+    rows = encoder.module.get_parameter(next(names)).shape[0]
+    highest = max(encoder.tokenizer.get_vocab().values(), default=-1)
+    problem = ""
+    if not 0 <= highest < rows:
+        problem = f"the tokenizer has the word piece {highest}, the model {rows} of them"
+    elif encoder.max_length < 2:
+        problem = f"texts would have {encoder.max_length} word pieces"
+    if problem:
         raise Errors.encoder_damaged(path=place_of(directory), reason=problem)
     return opened
-
-
-def _open_whole(directory: Directory, device: torch.device) -> tuple[BiEncoder, str]:
-    if isinstance(directory, Path):
-        return _load(directory, device)
-    try:
-        with directory.directory() as path:
-            return _load(path, device)
-    except OSError as error:
-        raise Errors.encoder_damaged(path=directory.path, reason=error) from error
 
 
 def _load(path: Path, device: torch.device) -> tuple[BiEncoder, str]:
@@ -88,19 +93,3 @@ def _open_light(directory: Directory, device: torch.device) -> tuple[BiEncoder, 
         if not is_failure(error):
             raise
         return None
-
-
-def _problem_of(encoder: BiEncoder) -> str:
-    """Return why a tokenizer does not fit its model; "" where it fits."""
-    rows = encoder.module.get_parameter(_embeddings(encoder.module)).shape[0]
-    highest = max(encoder.tokenizer.get_vocab().values(), default=-1)
-    if not 0 <= highest < rows:
-        return f"the tokenizer has the word piece {highest}, the model {rows} of them"
-    if encoder.max_length < 2:
-        return f"texts would have {encoder.max_length} word pieces"
-    return ""
-
-
-def _embeddings(module: torch.nn.Module) -> str:
-    """Get the name of the parameter with the vectors of word pieces: the first one there is."""
-    return next(name for name, _ in module.named_parameters() if "embeddings" in name)

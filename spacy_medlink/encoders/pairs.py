@@ -45,11 +45,7 @@ class Template:
 
     @classmethod
     def of(
-        cls,
-        tokenizer: Any,
-        max_length: int,
-        context: int,
-        preparation: Preparation = AS_IT_IS,
+        cls, tokenizer: Any, max_length: int, context: int, preparation: Preparation = AS_IT_IS
     ) -> "Template":
         """Read from a tokenizer what it puts around two texts."""
         fast = tokenizer._tokenizer

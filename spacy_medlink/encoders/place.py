@@ -37,8 +37,10 @@ def is_here(source: str | Path) -> bool:
                 there += f"; move the files of its {_INNER} up"
             raise Errors.encoder_missing(path=source, problem=there)
         return True
+    from huggingface_hub import try_to_load_from_cache
+
     problem = _unavailable(str(source))
-    if problem and not _is_cached(str(source)):
+    if problem and not isinstance(try_to_load_from_cache(str(source), "config.json"), str):
         raise Errors.encoder_missing(path=source, problem=f"no such directory, and {problem}")
     return bool(problem)
 
@@ -86,9 +88,3 @@ def _unavailable(name: str) -> str:
     except Exception as error:  # of any layer of the network
         return f"the Hub cannot be reached ({type(error).__name__})"
     return ""
-
-
-def _is_cached(name: str) -> bool:
-    from huggingface_hub import try_to_load_from_cache
-
-    return isinstance(try_to_load_from_cache(name, "config.json"), str)

@@ -10,11 +10,7 @@ from .preparation import CLS, MEAN
 
 
 def pool(
-    hidden: torch.Tensor,
-    ids: torch.Tensor,
-    mask: torch.Tensor,
-    pooling: str,
-    special: torch.Tensor,
+    hidden: torch.Tensor, ids: torch.Tensor, mask: torch.Tensor, pooling: str, special: torch.Tensor
 ) -> torch.Tensor:
     """Pool the last layer and scale to length 1.
 

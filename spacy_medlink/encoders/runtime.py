@@ -39,10 +39,13 @@ class RuntimeEncoder:
         self._files = files
         self._lock = ForkSafeLock()
         self._sessions: dict[int, Session] = {}  # by process; a parent's is never closed in a child
-        settings = _settings(encoder)
+        try:
+            settings = read_json(encoder, "medlink_encoder.json")
+            self.tokenizer = read_tokenizer(encoder)
+        except Exception as error:  # of tokenizers too
+            raise Errors.encoder_damaged(path=place_of(encoder), reason=error) from error
         self.pooling, self.max_length = settings["pooling"], settings["max_length"]
         self.preparation = Preparation.of(settings)
-        self.tokenizer = settings["tokenizer"]
         self._special: Ints1d = np.array(special_ids(self.tokenizer), dtype=np.int64)
         self.dim = self._run([[0, 0]]).shape[1]
 
@@ -107,14 +110,6 @@ class RuntimeEncoder:
         except Exception as error:  # ONNX Runtime has no base class of its errors
             reason = str(error).strip().partition("\n")[0]
             raise Errors.encoder_damaged(path=place_of(self._files), reason=reason) from error
-
-
-def _settings(encoder: Directory) -> dict[str, Any]:
-    try:
-        settings = read_json(encoder, "medlink_encoder.json")
-        return {**settings, "tokenizer": read_tokenizer(encoder)}
-    except Exception as error:  # of tokenizers too
-        raise Errors.encoder_damaged(path=place_of(encoder), reason=error) from error
 
 
 def _open(directory: Path) -> Session:

@@ -36,7 +36,10 @@ def read_tokenizer(directory: Directory) -> LightTokenizer:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     tokens = {
-        name: [_content(token) for token in (value if isinstance(value, list) else [value])]
+        name: [
+            str(token["content"] if isinstance(token, dict) else token)
+            for token in (value if isinstance(value, list) else [value])
+        ]
         for name, value in read_json(directory, "special_tokens_map.json").items()
     }
     return LightTokenizer(
@@ -100,7 +103,3 @@ def rectangle(pieces: Sequence[Sequence[int]], width: int, pad_id: int) -> Ints2
     )
     table[:, 0] = lengths
     return table
-
-
-def _content(token: object) -> str:
-    return str(token["content"] if isinstance(token, dict) else token)

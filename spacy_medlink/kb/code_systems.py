@@ -79,10 +79,7 @@ def concept_url(id: str, codes: Mapping[str, Sequence[str]] | None = None) -> st
             return url
     if vocabulary := by_shape(id):
         return _page(vocabulary, id)
-    return next(
-        (url for vocabulary in VOCABULARIES for url in _pages_of(vocabulary, codes)),
-        "",
-    )
+    return next((url for vocabulary in VOCABULARIES for url in _pages_of(vocabulary, codes)), "")
 
 
 class ConceptPages:

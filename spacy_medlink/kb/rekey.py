@@ -28,9 +28,7 @@ _CUI = re.compile(r"C\d{7}")
 
 
 def rekey(
-    records: Iterable[Record],
-    scheme: str,
-    dropped: Counter[str] | None = None,
+    records: Iterable[Record], scheme: str, dropped: Counter[str] | None = None
 ) -> Iterator[Record]:
     """Stream the records with the codes of a scheme as their ids.
 

@@ -104,7 +104,10 @@ def replacing_directory(
         for file in sorted(new.rglob("*"), reverse=True):
             _sync(file)
         check_output(path, kind, given, improves=improves, overwrite=overwrite)
-        _swap(new, path)
+        if not _exchange(new, path):
+            with only_one(path.parent):
+                if not _exchange(new, path):  # another writer may have been first
+                    _swap_in_two_steps(new, path)
         _sync(path.parent)
 
 
@@ -182,16 +185,8 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def _swap(new: Path, path: Path) -> None:
-    """Swap a new directory with the old one at a path; the old one moves to the new one's place."""
-    if _exchange(new, path):
-        return
-    with only_one(path.parent):
-        if not _exchange(new, path):  # another writer may have been first
-            _swap_in_two_steps(new, path)
-
-
 def _swap_in_two_steps(new: Path, path: Path) -> None:
+    """Swap a new directory with the old one at a path; the old one moves to the new one's place."""
     old = new.with_name(OLD)
     if os.path.lexists(path):
         os.replace(path, old)

@@ -11,16 +11,7 @@ from inspect import Parameter, Signature
 from operator import attrgetter, or_
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    Literal,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-)
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -179,10 +170,6 @@ def _encodable(value: str) -> str:
     return value
 
 
-def _listed(value: object) -> object:
-    return list(value) if isinstance(value, tuple | set | frozenset) else value
-
-
 def _path(value: str) -> str:
     if not value:
         raise ValueError("no path")  # it would mean where the process happens to work
@@ -193,15 +180,17 @@ def _path(value: str) -> str:
     return value
 
 
-def _text_of_path(value: object) -> object:
-    return str(value) if isinstance(value, Path) else value
-
-
 Text = Annotated[str, AfterValidator(_encodable)]
-Listed = BeforeValidator(_listed)
+Listed = BeforeValidator(
+    lambda value: list(value) if isinstance(value, tuple | set | frozenset) else value
+)
 Texts = Annotated[list[Text], Listed]
 TextLists = dict[Text, Texts]
-Place = Annotated[str, BeforeValidator(_text_of_path), AfterValidator(_path)]
+Place = Annotated[
+    str,
+    BeforeValidator(lambda value: str(value) if isinstance(value, Path) else value),
+    AfterValidator(_path),
+]
 PATH_RULE = "must be a path or the name of a package, in characters that can be written"
 LIST_RULE = "must be a list of texts in characters that can be written, or null"
 TEXT_RULE = "must be a text in characters that can be written"

@@ -10,10 +10,8 @@ _BETWEEN = frozenset({__name__.partition(".")[0], "spacy", "thinc", "confection"
 def tell(message: str) -> None:
     """Warn with the innermost line that is neither in this package nor in spaCy."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and _package_of(frame.f_globals) in _BETWEEN:
+    while frame.f_back is not None:
+        if str(frame.f_globals.get("__name__", "")).partition(".")[0] not in _BETWEEN:
+            break
         frame, level = frame.f_back, level + 1
     warnings.warn(message, stacklevel=level)
-
-
-def _package_of(names: dict[str, object]) -> str:
-    return str(names.get("__name__", "")).partition(".")[0]

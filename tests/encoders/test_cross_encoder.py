@@ -7,11 +7,7 @@ import pytest
 import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.cross_encoder import (
-    CrossEncoder,
-    CrossSettings,
-    batches,
-)
+from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings, batches
 from spacy_medlink.encoders.pairs import Pair
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Mention

@@ -438,11 +438,7 @@ FHIR = {
     "language": "en-GB",
     "content": "complete",
     "property": [
-        {
-            "code": "broader",
-            "uri": "http://hl7.org/fhir/concept-properties#parent",
-            "type": "code",
-        },
+        {"code": "broader", "uri": "http://hl7.org/fhir/concept-properties#parent", "type": "code"},
         {"code": "site", "type": "code"},
     ],
     "concept": [

@@ -127,9 +127,7 @@ def test_cycles_are_found_where_there_are_some(
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    rows=st.lists(st.sampled_from(['K1,"a', "K2,b", 'K3,"c"', 'K4,"d"e', "K5", "K6,f,g"])),
-)
+@given(rows=st.lists(st.sampled_from(['K1,"a', "K2,b", 'K3,"c"', 'K4,"d"e', "K5", "K6,f,g"])))
 def test_a_bad_row_takes_no_other_along(tmp_path: Path, rows: list[str]) -> None:
     """Every sound row is read and every other one is reported, however quotation marks stand."""
     sound = {"K2,b", 'K3,"c"'}

@@ -13,10 +13,7 @@ from tests import declared
 _LACKS = {
     "not there": ("", "the package {0}, which is not installed"),
     "lacks another": ("import no_such_thing.part", "the package no_such_thing, which is not"),
-    "too old": (
-        "from {0} import no_such_name",
-        "the package {0}, which cannot be imported",
-    ),
+    "too old": ("from {0} import no_such_name", "the package {0}, which cannot be imported"),
     "lacks a part": ("import {0}.no_such_part", "which cannot be imported (No module named"),
 }
 

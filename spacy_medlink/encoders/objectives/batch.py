@@ -3,6 +3,7 @@
 Defaults are those of the papers (SapBERT, appendix B.2 and table 9) where they give any.
 """
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -13,27 +14,17 @@ from .mining import HardPairMiner, Indices, RandomTripletMiner, without_twins
 from .protocol import Batch, Choice, Stateless
 
 
-def _none() -> None:
-    return None
-
-
-def _triplets(margin: float) -> Any:
-    return miners.TripletMarginMiner(margin, type_of_triplets="all")
-
-
 def _contrastive(pos_margin: float, neg_margin: float) -> Any:
     return losses.ContrastiveLoss(pos_margin, neg_margin, distance=distances.CosineSimilarity())
 
 
-def _lifted(neg_margin: float, pos_margin: float) -> Any:
-    return losses.LiftedStructureLoss(neg_margin=neg_margin, pos_margin=pos_margin)
-
-
 MINERS: dict[str, Choice] = {
-    "none": Choice(_none, {}),
+    "none": Choice(lambda: None, {}),
     # SapBERT, equation 1. "triplet_margin" lists every hard triplet, which takes memory and time
     # with the cube of the batch; "hard_pairs" finds the same pairs with its square.
-    "triplet_margin": Choice(_triplets, {"margin": 0.2}),
+    "triplet_margin": Choice(
+        partial(miners.TripletMarginMiner, type_of_triplets="all"), {"margin": 0.2}
+    ),
     "hard_pairs": Choice(HardPairMiner, {"margin": 0.2}),
     # CODER, section 3.2: relative to the hardest opposite pair.
     "multi_similarity": Choice(miners.MultiSimilarityMiner, {"epsilon": 0.1}),
@@ -50,7 +41,7 @@ LOSSES: dict[str, Choice] = {
     "cosine": Choice(_contrastive, {"pos_margin": 1.0, "neg_margin": 0.0}),
     "triplet_margin": Choice(losses.TripletMarginLoss, {"margin": 0.2}),
     "nca": Choice(losses.NCALoss, {"softmax_scale": 20.0}),
-    "lifted_structure": Choice(_lifted, {"neg_margin": 0.5, "pos_margin": 0.0}),
+    "lifted_structure": Choice(losses.LiftedStructureLoss, {"neg_margin": 0.5, "pos_margin": 0.0}),
     "info_nce": Choice(losses.NTXentLoss, {"temperature": 0.07}),
     "circle": Choice(losses.CircleLoss, {"m": 0.25, "gamma": 256.0}),
 }

@@ -18,10 +18,7 @@ _MOST = 1000  # comment lines
 
 
 def read_rows(
-    path: Path,
-    bad_lines: BadLines,
-    delimiter: str = "",
-    western: list[int] | None = None,
+    path: Path, bad_lines: BadLines, delimiter: str = "", western: list[int] | None = None
 ) -> Iterator[Row]:
     """Stream (number of its first line, cells) of each row that is not blank.
 
@@ -145,10 +142,7 @@ class _Feed:
 
 
 def _quoted(
-    path: Path,
-    lines: Iterator[tuple[int, str]],
-    bad_lines: BadLines,
-    delimiter: str,
+    path: Path, lines: Iterator[tuple[int, str]], bad_lines: BadLines, delimiter: str
 ) -> Iterator[Row]:
     feed = _Feed(lines)
     rows = csv.reader(feed, delimiter=delimiter, strict=True)

@@ -204,10 +204,7 @@ class Store:
     """
 
     def __init__(
-        self,
-        db: sqlite3.Connection,
-        language_refsets: Sequence[str],
-        bad_lines: BadLines,
+        self, db: sqlite3.Connection, language_refsets: Sequence[str], bad_lines: BadLines
     ) -> None:
         self.db = db
         self.bad_lines = bad_lines
