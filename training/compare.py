@@ -36,7 +36,6 @@ def compare(
     holdout: Path,
     base: Path,
     trained: Sequence[Path],
-    assets: Path | None = None,
     device: str = AUTO,
 ) -> dict[str, Any]:
     """Measure every tier, all encoders and the fusion on the test half of a hold-out.
@@ -44,7 +43,6 @@ def compare(
     kb (Path): knowledge base with all names; held-out names are not searched.
     holdout (Path): directory of a `training.data.holdout.Holdout`. base (Path): the encoder before
     training. trained (Sequence[Path]): encoders in the order of training; the last one ships.
-    assets (Optional[Path]): source of the last encoder's vectors, if they were made by it.
     device (str): where encoders compute.
     RETURNS (Dict): `queries`, `names` and `systems`, one row each: system, acc@k in per cent,
         seconds for all queries, MB on disk of what it searches with.
@@ -57,7 +55,7 @@ def compare(
         build = partial(
             build_assets, device=device, progress=show_progress, calibrate=False, vectors=trained
         )
-        systems = [*_measure_all(build, place, base, trained, assets, held_out.test)]
+        systems = [*_measure_all(build, place, base, trained, held_out.test)]
     return {"queries": len(held_out.test), "names": knowledge.n_names, "systems": systems}
 
 
@@ -86,7 +84,6 @@ def _measure_all(
     place: Path,
     base: Path,
     trained: Sequence[Path],
-    assets: Path | None,
     queries: Sequence[Query],
 ) -> Iterator[dict[str, Any]]:
     kb = place / "kb.sqlite"
@@ -98,8 +95,7 @@ def _measure_all(
     for number, encoder in enumerate(trained):
         now = _fingerprint(encoder)
         if now != before:
-            known = assets if number == len(trained) - 1 else None
-            made, before = build(place / str(number), kb, encoder, update=known), now
+            made, before = build(place / str(number), kb, encoder), now
         yield _measure(name_of(encoder), made, ["dense"], queries)
     yield _measure("fused", made, ["exact", "ngram", "dense"], queries)
 
@@ -152,18 +148,13 @@ def main(
         typer.Option(help="An encoder after training; of several the last one ships."),
     ],
     output: Annotated[Path, typer.Option(help="JSON file; the table goes beside it as .md.")],
-    assets: Annotated[
-        Path | None,
-        typer.Option(help="Assets of the last encoder, for their vectors; they may be missing."),
-    ] = None,
     device: Device = AUTO,
     overwrite: Overwrite = False,
 ) -> None:
     """Compare tiers and encoders on held-out names."""
-    inputs = [kb, holdout, base, *trained, assets]
+    inputs = [kb, holdout, base, *trained]
     outputs = Outputs(output, "a comparison", inputs, overwrite)
-    known = assets if assets is not None and assets.exists() else None
-    results = compare(kb, holdout, base, trained, known, device)
+    results = compare(kb, holdout, base, trained, device)
     outputs.write(results, table(results))
 
 

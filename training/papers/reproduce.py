@@ -181,9 +181,8 @@ def _parts_of(task: str, found: Mapping[str, Any]) -> dict[str, Part]:
     if task == "mcsm":
         figures = {name: own["mcsm"] for name, own in found["types"].items()}
         return {"full": Part(found["concepts"], figures)}
-    share = found["accuracy"]
     part = "tuned" if found["tuned"] else "frozen"
-    return {part: Part(found["n_test"], {"accuracy": None if share is None else 100 * share})}
+    return {part: Part(found["n_test"], {"accuracy": 100 * found["accuracy"]})}
 
 
 def main(

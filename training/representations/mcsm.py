@@ -60,7 +60,7 @@ def mcsm(
     vectors (Floats2d): (n, dim), rows of length 1. types: of each concept.
     wanted (Sequence[str]): the types to measure; () for all.
     RETURNS (Dict[str, Any]): "types": by type "n" concepts, "mcsm" and "std", the standard
-        deviation over concepts; "mean" over the types; "most", what the measure can reach.
+        deviation over concepts; "concepts": how many there are.
     """
     neighbours = _nearest(vectors, min(k, len(vectors) - 1))
     gains = 1 / np.log2(np.arange(neighbours.shape[1]) + 2)
@@ -75,14 +75,7 @@ def mcsm(
                 "mcsm": round(float(scores.mean()), _DIGITS),
                 "std": round(float(scores.std()), _DIGITS),
             }
-    means = [own["mcsm"] for own in found.values()]
-    return {
-        "k": k,
-        "concepts": len(vectors),
-        "types": found,
-        "mean": round(float(np.mean(means)), _DIGITS) if means else None,
-        "most": round(float(gains.sum()), _DIGITS),
-    }
+    return {"concepts": len(vectors), "types": found}
 
 
 def _nearest(vectors: Floats2d, k: int) -> Ints2d:

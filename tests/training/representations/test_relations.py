@@ -30,9 +30,8 @@ def test_relations_are_learned(tiny_encoder: Path, tune: bool) -> None:
     before = {name: value.clone() for name, value in encoder.module.state_dict().items()}
     settings = HeadSettings(tune, epochs=60, batch=12, learning_rate=1e-2, encoder_rate=1e-3)
     found = classify(encoder, TRIPLETS, TRIPLETS, settings)
-    assert found["majority"] == pytest.approx(15 / 36, abs=1e-6)
     assert found["accuracy"] > (0.9 if tune else 0.6)
-    assert found["by_relation"]["same"]["n"] == 6
+    assert (found["n_test"], found["tuned"]) == (36, tune)
     after = encoder.module.state_dict()
     is_changed = any(not torch.equal(before[name], after[name]) for name in before)
     assert is_changed == tune
@@ -44,8 +43,7 @@ def test_a_relation_that_training_lacks_is_wrong(tiny_encoder: Path) -> None:
     found = classify(
         BiEncoder.load(tiny_encoder), train, test, HeadSettings(epochs=3, learning_rate=1e-2)
     )
-    assert found["relations"] == 3
-    assert found["by_relation"]["same"] == {"n": 1, "recall": 0.0}
+    assert found["n_test"] == 2 and found["accuracy"] <= 0.5
 
 
 def test_the_same_again(tiny_encoder: Path) -> None:
