@@ -20,12 +20,12 @@ from spacy_medlink.util.files import replacing_directory
 from spacy_medlink.util.outputs import DirectoryKind, PathLike, check_output
 
 from .data.mentions import why_nothing
-from .distilling import Distillation
-from .encoder_training import EncoderTraining, Say, silent
-from .finetuning import Finetuning
+from .kinds.distilling import Distillation
+from .kinds.encoder_training import EncoderTraining, Say, silent
+from .kinds.finetuning import Finetuning
+from .kinds.pretraining import Pretraining
 from .loop.ranks import Ranks, all_ranks
 from .loop.trainer import METRICS
-from .pretraining import Pretraining
 from .recipe.reading import parse_overrides, read_recipe
 from .recipe.settings import Recipe
 from .reranking.rerank import rerank

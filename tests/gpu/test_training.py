@@ -13,10 +13,10 @@ from spacy_medlink.kb import KnowledgeBase
 from tests.devices import CUDA, DEVICES
 from tests.training.conftest import SETTINGS
 from tests.training.objectives.test_memory import _names, _unit
+from training.kinds.pretraining import Pretraining
 from training.loop.encoding import encode_names
 from training.loop.precision import Precision
 from training.objectives.name_memory import NameMemory
-from training.pretraining import Pretraining
 from training.recipe.reading import read_recipe
 
 SHORT = {"training.epochs": 2.0, "training.eval_every": 1000}

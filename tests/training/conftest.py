@@ -9,7 +9,7 @@ import pytest
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
-from training.pretraining import Pretraining
+from training.kinds.pretraining import Pretraining
 from training.recipe.reading import read_recipe
 from training.recipe.settings import Recipe
 from training.verbs import run_verb

@@ -24,11 +24,11 @@ from tests.tiny import write_tiny_encoder
 from training.data.holdout import Holdout
 from training.data.names import TokenTable
 from training.data.texts import read_texts
-from training.distilling import Distillation
 from training.embedded import MODEL_PACKAGE, ONTOLOGY_PACKAGE, place_model, place_ontology
+from training.kinds.distilling import Distillation
+from training.kinds.students import make_student, narrowed, with_projection
 from training.objectives.teacher import TeacherObjective
 from training.recipe.settings import DistilSettings
-from training.students import make_student, narrowed, with_projection
 from training.train import main
 
 from .conftest import SETTINGS, Call

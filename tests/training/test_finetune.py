@@ -20,7 +20,7 @@ from training.data.candidates import Candidates
 from training.data.mention_sampler import MentionSampler, WithNearNames, mention_pairs
 from training.data.mentions import join, read_mentions
 from training.data.names import read_names
-from training.finetuning import Finetuning
+from training.kinds.finetuning import Finetuning
 from training.objectives.marginal import MarginalObjective
 from training.objectives.mention_memory import MentionMemoryObjective
 from training.recipe.reading import read_recipe

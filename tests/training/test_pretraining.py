@@ -15,10 +15,10 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Name
 from tests.tiny import TINY_RECORDS
+from training.kinds.pretraining import Pretraining
 from training.loop.metrics import read_log
 from training.loop.trainer import METRICS
-from training.pretraining import Pretraining
-from training.weights import copy_weights
+from training.loop.weights import copy_weights
 
 from .conftest import MakeExperiment, MakeRecipe
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..loop.weights import Weights, are_finite, interpolate
 from ..recipe.settings import SelectionSettings
-from ..weights import Weights, are_finite, interpolate
 
 Figures = dict[str, float]
 """acc@k in per cent, mrr, n, by their names."""

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
+from spacy_medlink.encoders.objectives.protocol import Weights
 from spacy_medlink.retrieval.ngram import NgramIndex
 from spacy_medlink.types import Floats2d, Ints1d, Ints2d
 
-from ..weights import Weights
 from .mentions import NamesAndMentions
 from .sampler import Around, Sampler
 

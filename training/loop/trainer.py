@@ -10,7 +10,6 @@ from spacy_medlink.encoders.objectives.protocol import Weights
 from spacy_medlink.errors import Errors, MedlinkError
 
 from ..recipe.settings import Recipe
-from ..weights import copy_weights
 from .checkpoint import Parts, Progress, check_place, load_checkpoint, save_checkpoint
 from .interruption import Interruption, StoppedError
 from .learner import Learner, NotFiniteError
@@ -18,6 +17,7 @@ from .metrics import MetricsLog, ProgressBar
 from .precision import Precision
 from .ranks import ALONE, Ranks
 from .task import Task
+from .weights import copy_weights
 
 CHECKPOINT = "checkpoint"
 METRICS = "metrics.jsonl"

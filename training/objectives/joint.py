@@ -5,9 +5,7 @@ from typing import Protocol
 
 import torch
 
-from spacy_medlink.encoders.objectives.protocol import Batch, Objective
-
-from ..weights import Weights
+from spacy_medlink.encoders.objectives.protocol import Batch, Objective, Weights
 
 
 class Part(Protocol):

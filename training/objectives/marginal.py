@@ -3,12 +3,11 @@
 import numpy as np
 import torch
 
-from spacy_medlink.encoders.objectives.protocol import Batch
+from spacy_medlink.encoders.objectives.protocol import Batch, Weights
 from spacy_medlink.util.devices import moved, sent
 
 from ..data.candidates import Candidates
 from ..data.mentions import NamesAndMentions
-from ..weights import Weights
 
 
 class MarginalObjective:

@@ -3,11 +3,10 @@
 import torch
 
 from spacy_medlink.encoders.objectives.mining import Indices
-from spacy_medlink.encoders.objectives.protocol import Batch, Stateless
+from spacy_medlink.encoders.objectives.protocol import Batch, Stateless, Weights
 from spacy_medlink.types import Floats2d
 
 from ..data.names import TrainingNames
-from ..weights import Weights
 from .name_memory import NameMemory
 
 

@@ -6,12 +6,11 @@ import numpy as np
 import torch
 
 from spacy_medlink.encoders.objectives.mining import Indices
-from spacy_medlink.encoders.objectives.protocol import Batch
+from spacy_medlink.encoders.objectives.protocol import Batch, Weights
 from spacy_medlink.types import Floats2d, Ints1d
 from spacy_medlink.util.devices import sent
 
 from ..data.mentions import NamesAndMentions
-from ..weights import Weights
 from .memory import MemoryObjective
 
 Encode = Callable[[Ints1d], Floats2d]

@@ -7,9 +7,8 @@ from pytorch_metric_learning.utils import loss_and_miner_utils as tuples
 
 from spacy_medlink.encoders.objectives.batch import count_mined
 from spacy_medlink.encoders.objectives.mining import Indices, without_own, without_twins
-from spacy_medlink.encoders.objectives.protocol import Batch
+from spacy_medlink.encoders.objectives.protocol import Batch, Weights
 
-from ..weights import Weights
 from .name_memory import NameMemory
 
 

@@ -6,14 +6,13 @@ import numpy as np
 import torch
 
 from spacy_medlink.encoders.objectives.mining import Indices
-from spacy_medlink.encoders.objectives.protocol import Batch
+from spacy_medlink.encoders.objectives.protocol import Batch, Weights
 from spacy_medlink.errors import Errors
 from spacy_medlink.types import Floats2d
 from spacy_medlink.util.devices import sent
 
 from ..data.names import TrainingNames
 from ..data.synonyms import SynonymTable
-from ..weights import Weights
 
 _MOST = 2_000_000
 

@@ -18,7 +18,7 @@ from spacy_medlink.util.files import sha256_of
 from spacy_medlink.util.outputs import check_output
 
 from ..data.mentions import why_nothing
-from ..encoder_training import Say, made_with, silent
+from ..kinds.encoder_training import Say, made_with, silent
 from ..loop.precision import Precision
 from ..loop.trainer import Trainer
 from ..recipe.settings import Recipe

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from training.choosing.selection import Selection, select
+from training.loop.weights import Weights, interpolate
 from training.recipe.settings import SelectionSettings
-from training.weights import Weights, interpolate
 
 BASE = {"w": torch.tensor([0.0, 0.0]), "n": torch.tensor(3)}
 TRAINED = {"w": torch.tensor([1.0, 2.0]), "n": torch.tensor(3)}

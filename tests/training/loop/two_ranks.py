@@ -14,8 +14,8 @@ from safetensors.torch import save_file
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
+from training.kinds.pretraining import Pretraining
 from training.loop.ranks import Ranks, all_ranks
-from training.pretraining import Pretraining
 from training.recipe.reading import read_recipe
 
 STEPS = 4

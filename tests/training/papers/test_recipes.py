@@ -10,9 +10,9 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.devices import CPU
+from training.kinds.pretraining import Pretraining
 from training.loop.modules import prepare
 from training.papers.published import LAYOUTS
-from training.pretraining import Pretraining
 from training.recipe.reading import read_recipe
 from training.recipe.settings import EncoderSettings
 from training.reranking.rerank import rerank

@@ -16,19 +16,19 @@ from spacy_medlink.types import Floats2d
 from spacy_medlink.util.devices import find_device
 from spacy_medlink.util.files import sha256_of
 
-from .choosing.selection import Halves
-from .choosing.yardstick import Yardstick
-from .data.holdout import Holdout, make_holdout
-from .data.names import TrainingNames, read_names
-from .data.sampler import Sampler, TextSampler
-from .data.texts import read_texts, unlabelled
+from ..choosing.selection import Halves
+from ..choosing.yardstick import Yardstick
+from ..data.holdout import Holdout, make_holdout
+from ..data.names import TrainingNames, read_names
+from ..data.sampler import Sampler, TextSampler
+from ..data.texts import read_texts, unlabelled
+from ..loop.encoding import encode_unknown
+from ..loop.precision import Precision
+from ..loop.ranks import ALONE, Ranks
+from ..objectives.registered import choice_of
+from ..recipe.settings import Recipe
 from .encoder_training import EncoderTraining, Result, Say, describe, silent
-from .loop.encoding import encode_unknown
-from .loop.precision import Precision
-from .loop.ranks import ALONE, Ranks
-from .objectives.registered import choice_of
 from .pretraining import HOLDOUT
-from .recipe.settings import Recipe
 from .students import make_student, narrowed, with_projection
 
 _FITTED = 20_000  # texts to fit a projection to

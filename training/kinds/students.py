@@ -10,7 +10,7 @@ from spacy_medlink.encoders.cross_encoder import keep_layers
 from spacy_medlink.types import Floats2d
 from spacy_medlink.util.devices import CPU, batch_pieces, fetched, sent
 
-from .data.names import TokenTable
+from ..data.names import TokenTable
 
 STATIC = "static"
 _SIF = 1e-3  # Arora et al. 2017, "A simple but tough-to-beat baseline for sentence embeddings"

@@ -15,17 +15,17 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.objectives.protocol import Objective, Weights
 from spacy_medlink.util.devices import find_device
 
-from .choosing.selection import Halves, Selection, select
-from .choosing.yardstick import Yardstick
-from .data.names import TrainingNames
-from .data.sampler import Sampler
-from .loop.modules import Adaptation, preparation_of, prepare
-from .loop.name_task import NameTask
-from .loop.precision import Precision
-from .loop.ranks import ALONE, Ranks
-from .loop.trainer import Trainer
-from .recipe.settings import Recipe
-from .weights import copy_weights
+from ..choosing.selection import Halves, Selection, select
+from ..choosing.yardstick import Yardstick
+from ..data.names import TrainingNames
+from ..data.sampler import Sampler
+from ..loop.modules import Adaptation, preparation_of, prepare
+from ..loop.name_task import NameTask
+from ..loop.precision import Precision
+from ..loop.ranks import ALONE, Ranks
+from ..loop.trainer import Trainer
+from ..loop.weights import copy_weights
+from ..recipe.settings import Recipe
 
 Say = Callable[[str], None]
 

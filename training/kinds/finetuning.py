@@ -12,21 +12,21 @@ from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Floats2d, Ints1d
 from spacy_medlink.util.files import sha256_of
 
-from .choosing.selection import Selection
-from .choosing.yardstick import Yardstick
-from .data.candidates import Candidates, CandidateSampler
-from .data.holdout import kb_identity
-from .data.mention_sampler import MentionSampler, WithNames, WithNearNames, mention_pairs
-from .data.mentions import NamesAndMentions, join, read_mentions
-from .data.names import TrainingNames, read_names
-from .data.sampler import PairSampler, Sampler
+from ..choosing.selection import Selection
+from ..choosing.yardstick import Yardstick
+from ..data.candidates import Candidates, CandidateSampler
+from ..data.holdout import kb_identity
+from ..data.mention_sampler import MentionSampler, WithNames, WithNearNames, mention_pairs
+from ..data.mentions import NamesAndMentions, join, read_mentions
+from ..data.names import TrainingNames, read_names
+from ..data.sampler import PairSampler, Sampler
+from ..loop.encoding import encode_names
+from ..loop.ranks import ALONE, Ranks
+from ..objectives.marginal import MarginalObjective
+from ..objectives.mention_memory import MentionMemoryObjective
+from ..objectives.registered import choice_of
+from ..recipe.settings import Recipe
 from .encoder_training import EncoderTraining, Say, silent
-from .loop.encoding import encode_names
-from .loop.ranks import ALONE, Ranks
-from .objectives.marginal import MarginalObjective
-from .objectives.mention_memory import MentionMemoryObjective
-from .objectives.registered import choice_of
-from .recipe.settings import Recipe
 
 
 class Finetuning(EncoderTraining):

@@ -13,25 +13,25 @@ from spacy_medlink.encoders.stored import StoredVectors
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
 
-from .choosing.yardstick import Yardstick
-from .data.group_sampler import GroupSampler
-from .data.holdout import Holdout
-from .data.language_sampler import LanguageSampler
-from .data.material import Material, Wanted, read_material
-from .data.names import TrainingNames
-from .data.pairs import Pairs
-from .data.prepared import open_material, prepare
-from .data.relations import RelationSampler
-from .data.sampler import NameSampler, PairSampler, Sampler, SequenceSampler
+from ..choosing.yardstick import Yardstick
+from ..data.group_sampler import GroupSampler
+from ..data.holdout import Holdout
+from ..data.language_sampler import LanguageSampler
+from ..data.material import Material, Wanted, read_material
+from ..data.names import TrainingNames
+from ..data.pairs import Pairs
+from ..data.prepared import open_material, prepare
+from ..data.relations import RelationSampler
+from ..data.sampler import NameSampler, PairSampler, Sampler, SequenceSampler
+from ..loop.ranks import ALONE, Ranks
+from ..objectives.joint import JointObjective, Part
+from ..objectives.mined_memory import MinedMemoryObjective
+from ..objectives.name_memory import NameMemory
+from ..objectives.registered import choice_of, needs_of
+from ..objectives.transe import TransE
+from ..objectives.typing_head import TypeHead, concept_types
+from ..recipe.settings import Recipe
 from .encoder_training import EncoderTraining, Say, silent
-from .loop.ranks import ALONE, Ranks
-from .objectives.joint import JointObjective, Part
-from .objectives.mined_memory import MinedMemoryObjective
-from .objectives.name_memory import NameMemory
-from .objectives.registered import choice_of, needs_of
-from .objectives.transe import TransE
-from .objectives.typing_head import TypeHead, concept_types
-from .recipe.settings import Recipe
 
 HOLDOUT = "holdout"
 
