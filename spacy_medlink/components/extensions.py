@@ -1,6 +1,6 @@
 """The attributes that a linker sets on spans, in one table."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span
@@ -61,12 +61,15 @@ def register_reading() -> None:
         Span.set_extension(READING, default="")
 
 
-def is_stored(name: str) -> bool:
-    """Tell whether an attribute is kept in `doc.user_data`: no setter of a user replaces it."""
-    if not Span.has_extension(name):
-        return False
-    setter = Span.get_extension(name)[3]
-    return setter is None or isinstance(getattr(setter, "__self__", None), Cui)
+def are_stored(names: Iterable[str]) -> bool:
+    """Tell whether attributes are kept in `doc.user_data`: no setter of a user replaces one."""
+    for name in names:
+        if not Span.has_extension(name):
+            return False
+        setter = Span.get_extension(name)[3]
+        if setter is not None and not isinstance(getattr(setter, "__self__", None), Cui):
+            return False
+    return True
 
 
 class Cui(NamedTuple):

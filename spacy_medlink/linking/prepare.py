@@ -94,7 +94,9 @@ def _long_forms(
     implied = implied_definitions(texts, {**found, **document.definitions}, document.warn)
     # What mentions imply is a guess: a lexicon has priority, unless it does not decide.
     guessed = {short: its for short, its in implied.items() if short not in lexicon}
-    if (found or document.definitions or guessed) and any(len(own) > LONGEST for own in texts):
+    if not (found or document.definitions or guessed):
+        return [one.meaning or one.long_form for one in every], implied
+    if any(len(own) > LONGEST for own in texts):
         document.warn(Warnings.long_mention.format(longest=LONGEST))
 
     @cache

@@ -97,7 +97,7 @@ def factory_of(
     return factory
 
 
-def setting_property(name: str) -> property:
+def setting_property(name: str) -> Any:
     """Make a component's property for one of its `settings`; new values are checked."""
 
     def change(component: Any, value: object) -> None:

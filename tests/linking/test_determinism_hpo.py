@@ -7,6 +7,7 @@ that are names, misspelt names, and names of concepts that are not there.
 import json
 import random
 from importlib.util import find_spec
+from unittest.mock import patch
 
 import pytest
 import spacy
@@ -15,6 +16,7 @@ from spacy.tokens import Doc, Span
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
+from spacy_medlink.components.linker import opened
 from spacy_medlink.encoders import bi_encoder, light
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
@@ -109,10 +111,11 @@ def documents(vocab, place):
 def linked(assets, place, order=None, **settings):
     """Link all documents with a linker of their own: a list of answers for each document."""
     nlp = spacy.blank("en")
-    nlp.add_pipe("medical_linker", config={"assets": str(assets), "cache_size": 0, **settings})
+    nlp.add_pipe("medical_linker", config={"assets": str(assets), **settings})
     docs = list(documents(nlp.vocab, place))
     order = order or list(range(len(docs)))
-    done = dict(zip(order, nlp.pipe([docs[number] for number in order]), strict=True))
+    with patch.object(opened, "CACHE_SIZE", 0):
+        done = dict(zip(order, nlp.pipe([docs[number] for number in order]), strict=True))
     return [
         [(ent.text, ent.kb_id_, ent._.candidates) for ent in done[number].ents]
         for number in range(len(docs))

@@ -69,44 +69,43 @@ class LinkWriter:
         if decision.parts:
             return self._composite(decision.parts)
         candidates = self.candidates(decision.ranking)
-        tied = [self.id_of(row) for row in decision.tied]
+        tied = [self.id_of(row) for row in decision.tied] if decision.tied else []
         if decision.chosen is None:
             return Link(NIL, None, None, [], candidates, {}, tied, decision.reason, [], [])
         best = self._linked(decision.chosen.row, decision.chosen.name_row)
-        codes = {vocabulary: list(values) for vocabulary, values in best.codes.items()}
-        several = [*best.ambiguous_codes]
+        codes = dict(zip(best.codes, map(list, best.codes.values()), strict=True))
         return Link(
             best.id, best.cui, best.name, _pairs(candidates), candidates, codes, tied, "",
-            [], several,
+            [], [*best.ambiguous_codes],
         )  # fmt: skip
 
     def candidates(self, ranking: Sequence[Candidate]) -> list[dict[str, Any]]:
         """Make plain dicts of candidates."""
-        return [self._candidate(one) for one in ranking]
+        written = []
+        for candidate in ranking:
+            # The linker remembers candidates, so the constant part of each is made once.
+            plain = candidate.plain
+            if plain is None:
+                plain = candidate.plain = self._plain(candidate)
+            id, name, types, matched, score, scores = plain
+            item = {
+                "id": id,
+                "name": name,
+                "matched": matched,
+                "score": score,
+                "prob": candidate.prob,
+                "scores": scores.copy(),
+                "ranks": candidate.ranks.copy(),
+                "types": [*types],
+            }
+            if candidate.match:
+                item["match"] = candidate.match
+            written.append(item)
+        return written
 
     def id_of(self, row: int) -> str:
         """Get the id of a concept."""
         return self._brief(row)[0]
-
-    def _candidate(self, candidate: Candidate) -> dict[str, Any]:
-        # The engine remembers candidates, so the constant part of each is made once.
-        plain = candidate.plain
-        if plain is None:
-            plain = candidate.plain = self._plain(candidate)
-        id, name, types, matched, score, scores = plain
-        facts = {
-            "id": id,
-            "name": name,
-            "matched": matched,
-            "score": score,
-            "prob": candidate.prob,
-            "scores": scores.copy(),
-            "ranks": candidate.ranks.copy(),
-            "types": [*types],
-        }
-        if candidate.match:
-            facts["match"] = candidate.match
-        return facts
 
     def _plain(self, candidate: Candidate) -> tuple[Any, ...]:
         scores = {tier: round(value, _DIGITS) for tier, value in candidate.scores.items()}
@@ -115,7 +114,7 @@ class LinkWriter:
 
     def _composite(self, parts: "Sequence[Part]") -> Link:
         """Make the link of the first part; candidates begin with the best of each part."""
-        best = [self._candidate(part.ranking[0]) for part in parts]
+        best = self.candidates([part.ranking[0] for part in parts])
         others = {
             item["id"]: item
             for part in parts for item in self.candidates(part.ranking[1:])

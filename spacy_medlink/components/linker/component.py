@@ -75,6 +75,35 @@ class MedicalLinker(PicklablePipe):
     spans: Callable[[Doc], list[Span]] = _of("preparer.spans")
     mentions: Callable[[Doc], list[Mention]] = _of("preparer.mentions")
     selection: "Callable[..., Selection]" = _of("decider.selection")
+    # The settings; spaCy has another use for `labels`.
+    top_k: int = setting_property("top_k")
+    threshold: float | None = setting_property("threshold")
+    cui_scheme: str | None = setting_property("cui_scheme")
+    spans_key: str | list[str] | None = setting_property("spans_key")
+    tiers: list[str] | None = setting_property("tiers")
+    exact_first: bool | None = setting_property("exact_first")
+    types: list[str] | None = setting_property("types")
+    sources: list[str] | None = setting_property("sources")
+    languages: list[str] | None = setting_property("languages")
+    allow: list[str] | None = setting_property("allow")
+    deny: list[str] | None = setting_property("deny")
+    within: str | None = setting_property("within")
+    force_within_filter: bool = setting_property("force_within_filter")
+    label_types: dict[str, list[str]] | None = setting_property("labels")
+    overlay: str | None = setting_property("overlay")
+    resolve_abbreviations: bool = setting_property("resolve_abbreviations")
+    lexicon: str | list[str] | None = setting_property("lexicon")
+    composite: bool = setting_property("composite")
+    labels_discard: list[str] | None = setting_property("labels_discard")
+    merge: str | None = setting_property("merge")
+    prefix: str = setting_property("prefix")
+    batch_size: int = setting_property("batch_size")
+    n_threads: int = setting_property("n_threads")
+    objective: Any = setting_property("objective")
+    fusion: Any = setting_property("fusion")
+    calibrator: bool = setting_property("calibrator")
+    rerank_top: int | None = setting_property("rerank_top")
+    copy_assets: bool = setting_property("copy_assets")
 
     def __init__(self, vocab: Vocab, name: str = "medical_linker", **settings: Any) -> None:
         if unknown := set(settings) - set(DEFAULT_CONFIG):
@@ -85,10 +114,13 @@ class MedicalLinker(PicklablePipe):
         self.max_bytes_size = 1 << 30
         self._set_up()
 
-    if TYPE_CHECKING:  # the settings, which are properties
-
-        def __getattr__(self, name: str) -> Any: ...
-        def __setattr__(self, name: str, value: Any) -> None: ...
+    def __repr__(self) -> str:
+        """Say what it links to, if the assets are open."""
+        assets = self.opened.opened
+        if assets is None:
+            return f"MedicalLinker({self.name!r}, assets={self.source!r}, not opened)"
+        tiers, concepts = self.tiers or assets.used_tiers, len(assets.kb)
+        return f"MedicalLinker({self.name!r}, {assets.path}, tiers={tiers}, concepts={concepts:,})"
 
     # Linking
 
@@ -396,14 +428,8 @@ class MedicalLinker(PicklablePipe):
         Links are made late: a link holds about 40 containers, a decision shares cached candidates.
         """
         self.rebuild_index()
-        _ = self.opened.linker  # assets that do not exist are an error at the first text
         mentions, counts = self.preparer.batch(docs)
         self._check_order(self.settings.spans_key, not mentions)
         links = self.decider.links(mentions, self.decider.within(filters, None))
         left, writer = iter(counts), self.span_writer
         return lambda doc: writer.write(doc, list(islice(links, next(left))))
-
-
-for _name in set(DEFAULT_CONFIG) - {"assets", "model"}:
-    # spaCy has another use for `labels`.
-    setattr(MedicalLinker, "label_types" if _name == "labels" else _name, setting_property(_name))

@@ -13,7 +13,6 @@ from .settings import FILTERS, make_filter
 
 if TYPE_CHECKING:  # opened lazily: spaCy imports this module with every `spacy.blank`
     from ...linking import Linker
-    from ...linking.decision import Decision
     from ...linking.explanation import Explanation
     from ...retrieval.filters import Only, Selection
 
@@ -57,21 +56,27 @@ class Decider:
             starts = range(0, len(mentions), _MENTIONS_TOGETHER)
             parts = (mentions[start : start + _MENTIONS_TOGETHER] for start in starts)
             return chain.from_iterable(self.links(part, within) for part in parts)
+        linker = self.opened.linker  # assets that do not exist are an error at the first text
         if not mentions:
             return iter(())
-        opened = self.opened
-        while True:
-            assets, writer, linker = opened.assets, opened.writer, opened.linker
-            decisions = linker.decide(mentions, *within)
-            if opened.assets is assets:  # else another build was loaded in the meantime
-                break
-        self._warn_filtered_out(linker, mentions, decisions, within.only)
+        assert linker.parts.kb is not None
+        # Of one build, whatever is loaded in the meantime.
+        writer = self.opened.writer_of(linker.parts.kb)
+        from ...linking.decision import FILTERED
+
+        decisions = linker.decide(mentions, *within)
+        filtered = [
+            mention.label
+            for mention, decision in zip(mentions, decisions, strict=True)
+            if decision.reason == FILTERED
+        ]
+        if filtered:
+            self._warn_filtered_out(linker, set(filtered), within.only)
         return map(writer.link, decisions)
 
     def explain(self, mention: Mention, within: Within) -> "Explanation":
         """Explain the link of a mention."""
-        opened = self.opened
-        return opened.in_one_build(lambda: opened.linker.explain(mention, *within))
+        return self.opened.linker.explain(mention, *within)
 
     def selection(self, label: str = "", but: Collection[str] = ()) -> "Selection":
         """Get the current filters of the settings; see MedicalLinker.selection."""
@@ -88,20 +93,9 @@ class Decider:
             self._selected = (asked, select(make_filter(own), Filter.of(types=types)))
         return self._selected[1]
 
-    def _warn_filtered_out(
-        self,
-        linker: "Linker",
-        mentions: Sequence[Mention],
-        decisions: "Sequence[Decision]",
-        only: "Only",
-    ) -> None:
-        from ...linking.decision import FILTERED
-
-        for label in {
-            mention.label
-            for mention, decision in zip(mentions, decisions, strict=True)
-            if decision.reason == FILTERED
-        }:
+    def _warn_filtered_out(self, linker: "Linker", labels: Collection[str], only: "Only") -> None:
+        """Warn that the filters leave no name for mentions of these labels."""
+        for label in labels:
             given = " and ".join(map(str, linker.scope(label, only).selection))
             typeless = "types" in given and not self.opened.assets.facets.types
             remedy = _NO_TYPES if typeless else "Correct the filter."

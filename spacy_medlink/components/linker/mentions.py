@@ -36,14 +36,15 @@ def mentions_of(
     has_meaning = bool(doc.user_data) and Span.has_extension(READING)  # kept in the user data
     has_long_form = resolve_abbreviations and Span.has_extension("long_form")
 
-    def place(span: Span) -> Place:
+    places = []
+    for span in (*spans, *beside):
         start, end = span.start_char, span.end_char
         meaning = str(span._.get(READING) or "") if has_meaning else ""
         long_form = _long_form(span) if has_long_form else ""
         # `span.text` would join the tokens anew.
-        return Place(text[start:end], start, end, span.label_, meaning, long_form)
-
-    document = Document(text, [*map(place, spans)], [*map(place, beside)], definitions, warn)
+        places.append(Place(text[start:end], start, end, span.label_, meaning, long_form))
+    own = len(spans)
+    document = Document(text, places[:own], places[own:], definitions, warn)
     return prepare(document, lexicon, resolve_abbreviations)
 
 

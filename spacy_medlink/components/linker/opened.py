@@ -2,8 +2,9 @@
 
 import copy
 import threading
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import Errors, Warnings
 from ...util.extras import CPU, is_processor
@@ -28,22 +29,17 @@ if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ...linking import Linker
     from ...text.lexicon import Lexicon
 
-Made = TypeVar("Made")
 # Settings that take effect with the next document, without opening anew; so do the filters.
-_CHANGEABLE = (
-    "top_k",
-    "threshold",
-    "force_within_filter",
-    "resolve_abbreviations",
-    "composite",
-)
+_CHANGEABLE = ("top_k", "threshold", "force_within_filter", "resolve_abbreviations", "composite")
+_CURRENT = attrgetter(*_CHANGEABLE, *FILTERS)
+CACHE_SIZE = 16_384  # distinct mentions whose candidates are remembered, about 5 KB each
 
 
 class _Made(NamedTuple):
     """A linker, the engine that it was made of, and the values of its settings."""
 
     engine: "Linker"
-    settings: list[list[Any]]
+    settings: tuple[Any, ...]
     linker: "Linker"
 
 
@@ -93,7 +89,7 @@ class OpenedLinker:
         """Replace the open assets by others.
 
         The order matters, and an engine is made under the same lock: no thread sees the new assets
-        with the old engine, see `in_one_build`.
+        with the old engine.
         """
         with self.lock:
             self._engine = self._linker = self._writer = None
@@ -105,7 +101,9 @@ class OpenedLinker:
         RAISES (MedlinkError): E105, E107, E167 when a file that was just named cannot be read, E225
             when there is no transformer to share.
         """
-        self._follow_transformer()
+        if self.shared.is_used and self.shared.has_moved(self.encoder()) and not self.is_stale:
+            with self.lock:  # the engine is checked anew where the shared weights have changed
+                self._engine = self._linker = None
         if self._assets is not None and self.overlay.is_used:
             with self.lock:
                 if self.overlay.has_changed():
@@ -227,45 +225,32 @@ class OpenedLinker:
     @property
     def linker(self) -> "Linker":
         """The linker with the current settings, used by `pipe` and by evaluation."""
-        engine, own, last = self.engine, self.settings, self._linker
-        now = [getattr(own, name) for name in _CHANGEABLE]
-        filters = [getattr(own, name) for name in FILTERS]
+        engine, last, current = self.engine, self._linker, _CURRENT(self.settings)
         # To make filters of 100,000 ids is slow, to compare them with the last ones is fast.
-        if last is None or last.engine is not engine or last.settings != [now, filters]:
-            changed = dict(zip(_CHANGEABLE, now, strict=True))
-            linker = engine.using(only=own_filter(own), **changed)
-            last = self._linker = _Made(engine, copy.deepcopy([now, filters]), linker)
+        if last is None or last.engine is not engine or last.settings != current:
+            changed = dict(zip(_CHANGEABLE, current, strict=False))
+            linker = engine.using(only=own_filter(self.settings), **changed)
+            last = self._linker = _Made(engine, copy.deepcopy(current), linker)
         return last.linker
 
     @property
     def writer(self) -> LinkWriter:
         """The maker of links from decisions."""
-        writer, kb, scheme = self._writer, self.kb, self.settings.cui_scheme
+        return self.writer_of(self.kb)
+
+    def writer_of(self, kb: "KnowledgeBase") -> LinkWriter:
+        """Get the maker of links from the decisions of a linker over a knowledge base."""
+        writer, scheme = self._writer, self.settings.cui_scheme
         if writer is None or writer.cui_scheme != scheme or writer.kb is not kb:
             register_scheme(self.settings.prefix, scheme)
             writer = self._writer = LinkWriter(kb, scheme)
         return writer
-
-    def in_one_build(self, make: Callable[[], Made]) -> Made:
-        """Make something of the parts of one build; again if another was loaded in the meantime."""
-        while True:
-            assets = self.assets
-            made = make()
-            if self.assets is assets:
-                return made
 
     def tell_once(self, message: str, about: str = "") -> None:
         """Warn once. about (str): key of the warning, if not the message."""
         if (about or message) not in self._told:
             self._told.add(about or message)
             tell(message)
-
-    def _follow_transformer(self) -> None:
-        """Check the engine anew if the shared weights have changed."""
-        moved = self.shared.is_used and self.shared.has_moved(self.encoder())
-        if moved and not self.is_stale:
-            with self.lock:
-                self._engine = self._linker = None
 
     def in_context(self, doc: "Doc", spans: "Sequence[Span]") -> "list[bytes]":
         """Get the vectors of spans in the context of their Doc, from the shared transformer.
@@ -309,7 +294,7 @@ class OpenedLinker:
             ranker=not self.shared.is_used,
             rerank_top=settings.rerank_top,
             exact_first=settings.exact_first,
-            cache_size=settings.cache_size,
+            cache_size=CACHE_SIZE,
             scope=scope_settings(settings),
             encoder=self._checked_encoder(),
             lexicon=self.abbreviations,

@@ -1,6 +1,8 @@
 """Preparer: makes the mentions of Docs that are to be linked."""
 
+import copy
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from spacy.tokens import Doc, Span
 from spacy.training import Example
@@ -26,14 +28,19 @@ class Preparer:
 
     def __init__(self, opened: OpenedLinker) -> None:
         self.opened, self.settings = opened, opened.settings
+        self._writer: tuple[tuple[Any, ...], SpanWriter] | None = None
         self._docs_without_spans = 0  # so far; -1 after the first span or the warning
 
     @property
     def span_writer(self) -> SpanWriter:
         """The finder of the spans to link and writer of their links, with the current settings."""
         own = self.settings
-        discard = frozenset(own.labels_discard or ())
-        return SpanWriter(keys_of(own.spans_key), own.prefix, discard, own.merge)
+        made = (own.spans_key, own.prefix, own.labels_discard, own.merge)
+        if self._writer is None or self._writer[0] != made:
+            discard = frozenset(own.labels_discard or ())
+            writer = SpanWriter(keys_of(own.spans_key), own.prefix, discard, own.merge)
+            self._writer = copy.deepcopy(made), writer
+        return self._writer[1]
 
     def spans(self, doc: Doc) -> list[Span]:
         """List the spans of a Doc that are to be linked, in the order of their links."""
@@ -41,15 +48,18 @@ class Preparer:
 
     def mentions(self, doc: Doc) -> list[Mention]:
         """Make the mentions of a Doc that are to be linked."""
-        left = self.span_writer.every(doc) if self.settings.labels_discard else ()
-        return self._of(doc, self.spans(doc), left)
+        writer = self.span_writer
+        return self._of(doc, writer.spans(doc), writer.every(doc) if writer.discard else ())
 
     def batch(self, docs: Sequence[Doc]) -> tuple[list[Mention], list[int]]:
         """Make the mentions of Docs. RETURNS: all mentions, and their number for each Doc."""
-        found = [self.mentions(doc) for doc in docs]
-        flat = [mention for own in found for mention in own]
+        flat, counts = list[Mention](), list[int]()
+        for doc in docs:
+            mentions = self.mentions(doc)
+            flat.extend(mentions)
+            counts.append(len(mentions))
         self.note(len(docs), len(flat))
-        return flat, [len(own) for own in found]
+        return flat, counts
 
     def mentions_of(self, doc: Doc, spans: Sequence[Span]) -> list[Mention]:
         """Make mentions of any spans of a Doc."""

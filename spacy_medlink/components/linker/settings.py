@@ -169,9 +169,6 @@ class LinkerSettings(Settings):
     batch_size: int = whole(
         256, 1, MOST, "documents whose mentions are encoded together in `pipe`, at most"
     )
-    cache_size: int = whole(
-        16_384, 0, MOST, "distinct mentions whose candidates are remembered, about 5 KB each"
-    )
     n_threads: int = whole(
         0, 0, MOST, "cap on the threads of torch, OpenMP, faiss and BLAS; 0 leaves them alone"
     )

@@ -1,11 +1,11 @@
 """SpanWriter: writes links on the spans of a Doc, beside or over links of other components."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span
 
-from ..extensions import SPAN_ATTRIBUTES, is_stored, registered_prefixes
+from ..extensions import SPAN_ATTRIBUTES, are_stored, registered_prefixes
 from .annotation import NIL, Link
 
 
@@ -26,15 +26,17 @@ class SpanWriter(NamedTuple):
 
     def spans(self, doc: Doc) -> list[Span]:
         """List the spans of a Doc that are to be linked, group by group."""
-        return [span for span in self.every(doc) if self._is_wanted(span)]
+        return [span for span in self.every(doc) if span.label_ not in self.discard]
 
     def every(self, doc: Doc) -> list[Span]:
         """List all spans of the linked groups, also those that are not to be linked."""
-        return [span for group in self._groups(doc) for span in group]
+        if self.keys is None:
+            return list(doc.ents)
+        return [span for key in self.keys if key in doc.spans for span in doc.spans[key]]
 
     def count(self, doc: Doc) -> int:
         """Count the spans that `every` lists."""
-        return sum(map(len, self._groups(doc)))
+        return len(self.every(doc))
 
     def write(self, doc: Doc, links: Sequence[Link]) -> None:
         """Write links on the spans of a Doc.
@@ -49,17 +51,9 @@ class SpanWriter(NamedTuple):
             if key in doc.spans:
                 self._write_group(doc, key, waiting, setter)
 
-    def _groups(self, doc: Doc) -> Iterator[Collection[Span]]:
-        if self.keys is None:
-            yield doc.ents
-        yield from (doc.spans[key] for key in self.keys or () if key in doc.spans)
-
-    def _is_wanted(self, span: Span) -> bool:
-        return span.label_ not in self.discard
-
     def _write_ents(self, doc: Doc, links: Iterator[Link], set_attributes: "_Setter") -> None:
         # Values set on a span of `doc.ents` are lost, since the tokens hold them.
-        for ent in filter(self._is_wanted, doc.ents):
+        for ent in self.spans(doc):
             link = next(links)
             chosen = self._choose(ent, link)
             for token in ent:
@@ -72,7 +66,7 @@ class SpanWriter(NamedTuple):
         # Spans of a group cannot be changed in place: the group is made anew.
         group, spans = doc.spans[key], []
         for span in group:
-            link = next(links) if self._is_wanted(span) else None
+            link = None if span.label_ in self.discard else next(links)
             if link is not None:
                 chosen = self._choose(span, link)
                 label, id = span.label, span.id
@@ -102,7 +96,7 @@ _Setter = Callable[[Span, Link], None]
 def _setter(prefix: str) -> _Setter:
     """Make the function that sets the attributes of a span, in the order of Link's fields."""
     names = [prefix + name for name in SPAN_ATTRIBUTES]
-    own_setters = not all(map(is_stored, names))
+    own_setters = not are_stored(names)
 
     def set_one_by_one(span: Span, link: Link) -> None:
         own = span._  # made anew each time it is asked for

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from spacy_medlink.components.linker import opened
 from tests.children import in_threads
 from tests.pipelines import TEXTS, pipeline, values
 
@@ -31,6 +32,7 @@ warnings.filterwarnings("ignore", "This process .* is multi-threaded", Deprecati
 
 import torch
 
+from spacy_medlink.components.linker import opened
 from spacy_medlink.assets import Assets
 from tests.pipelines import TEXTS, pipeline
 
@@ -89,9 +91,10 @@ def test_children_however_the_parents_threads_wait(tiny_assets, tmp_path, policy
         run_once(tiny_assets.path, tmp_path / "run.py", "fork", OMP_WAIT_POLICY=policy)
 
 
-def test_eight_threads_on_one_pipeline(tiny_assets):
+def test_eight_threads_on_one_pipeline(tiny_assets, monkeypatch):
     """Without a cache, so that all of them encode and search at the same time."""
-    nlp = pipeline(tiny_assets, cache_size=0)
+    monkeypatch.setattr(opened, "CACHE_SIZE", 0)
+    nlp = pipeline(tiny_assets)
     texts = [f"{text} Known type {number} diabetes." for number in range(6) for text in TEXTS]
     want = [values(nlp(text).ents) for text in texts]
 

@@ -16,6 +16,7 @@ from spacy.tokens import Doc, Span
 from spacy.util import ignore_error
 
 from spacy_medlink.components import pipe
+from spacy_medlink.components.linker import opened
 from tests.pipelines import TEXTS, doc_with, pipeline
 
 ROOT = Path(__file__).parents[3]
@@ -229,8 +230,9 @@ def test_spacys_own_logging_handler(tiny_assets, fragile, caplog):
     assert [record.message for record in caplog.records] == ["medical_linker: TypeError"] * 2
 
 
-def test_the_cache_is_bounded(tiny_assets):
-    nlp = pipeline(tiny_assets, mentions=False, cache_size=50)
+def test_the_cache_is_bounded(tiny_assets, monkeypatch):
+    monkeypatch.setattr(opened, "CACHE_SIZE", 50)
+    nlp = pipeline(tiny_assets, mentions=False)
     linker = nlp.get_pipe("medical_linker")
     for start in range(0, 200, 40):
         linker.link_texts([f"fever {number}" for number in range(start, start + 40)])
@@ -240,8 +242,9 @@ def test_the_cache_is_bounded(tiny_assets):
     ]  # fmt: skip
 
 
-def test_without_a_cache(tiny_assets, calls):
-    nlp = pipeline(tiny_assets, mentions=False, cache_size=0)
+def test_without_a_cache(tiny_assets, calls, monkeypatch):
+    monkeypatch.setattr(opened, "CACHE_SIZE", 0)
+    nlp = pipeline(tiny_assets, mentions=False)
     linker = nlp.get_pipe("medical_linker")
     one, other = (linker.link_texts(["fever", "fever", "asthma"]) for _ in range(2))
     assert one == other
@@ -266,8 +269,9 @@ def entities(nlp: Language, texts: Iterable[str]) -> Iterator[Doc]:
         yield doc
 
 
-def test_nothing_that_python_allocates_grows_with_the_stream(tiny_assets):
-    nlp = pipeline(tiny_assets, mentions=False, cache_size=100, batch_size=64)
+def test_nothing_that_python_allocates_grows_with_the_stream(tiny_assets, monkeypatch):
+    monkeypatch.setattr(opened, "CACHE_SIZE", 100)
+    nlp = pipeline(tiny_assets, mentions=False, batch_size=64)
 
     def run(begin: int, end: int) -> int:
         linked = sum(
@@ -295,10 +299,12 @@ from pathlib import Path
 from spacy_medlink.assets import Assets
 from tests.components.citizen.test_streams import entities, patients
 from spacy_medlink.components import pipe
+from spacy_medlink.components.linker import opened
 from tests.pipelines import pipeline
 
 count = int(sys.argv[2])
-nlp = pipeline(Assets(sys.argv[1]), mentions=False, cache_size=1000)
+opened.CACHE_SIZE = 1000
+nlp = pipeline(Assets(sys.argv[1]), mentions=False)
 
 def memory():  # resident, in MB
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
