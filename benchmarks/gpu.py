@@ -106,7 +106,8 @@ def main(
 ) -> None:
     """Measure encoding, search and a build."""
     work.mkdir(parents=True, exist_ok=True)
-    if encoder is None and not (encoder := work / "all-MiniLM-L6-v2").is_dir():
+    encoder = encoder or work / "all-MiniLM-L6-v2"
+    if not encoder.is_dir():
         place_model(encoder)
     kb = write_kb(work / f"invented_{names}.kb", names)
     bert = write_random_bert(work / f"bert_{layers}", encoder, num_hidden_layers=layers)

@@ -113,7 +113,9 @@ def _docs(nlp: "Language", documents: Sequence[Document]) -> Iterator["Doc"]:
 
     for one in documents:
         doc = nlp.make_doc(one["text"])
-        spans = [doc.char_span(*ent, label="X", alignment_mode="expand") for ent in one["ents"]]
+        spans = [
+            doc.char_span(start, end, "X", alignment_mode="expand") for start, end in one["ents"]
+        ]
         doc.set_ents(filter_spans(span for span in spans if span is not None))
         yield doc
 

@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator
 from inspect import formatannotation
-from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -165,25 +164,25 @@ def _value(cell: str) -> object:
 
 
 def papers_page() -> str:
-    """Make the page of the papers: its text as it is, and tables of their settings."""
+    """Make the page of the papers: its text as it is, and a table of what differs."""
     text = (REFERENCE.parent / "papers.md").read_text(encoding="utf-8")
     lines = [text.partition(_BEGIN)[0] + _BEGIN]
-    for recipe, rows in groupby(read_hyperparameters(), lambda row: row.recipe):
-        lines += [f"### {_TITLES.get(recipe, f'`{recipe}.cfg`')}\n"]
-        lines += ["| setting | the paper | where | the recipe | why |", "|---|---|---|---|---|"]
-        lines += [f"| {' | '.join(map(_cell, _shown(row)))} |" for row in rows]
-        lines.append("")
-    return "\n".join(lines)
+    lines += ["| recipe | setting | the paper | where | the recipe has | why |", "|---" * 6 + "|"]
+    lines += [
+        f"| {' | '.join(map(_cell, _shown(row)))} |"
+        for row in read_hyperparameters()
+        if row.differs
+    ]
+    return "\n".join([*lines, ""])
 
 
 def _shown(row: Hyperparameter) -> Iterator[str]:
-    """Write the cells of a setting: keys and values as code, what differs in bold."""
+    """Write the cells of a setting, keys and values as code."""
     is_key = "." in row.key
+    yield _TITLES.get(row.recipe, f"`{row.recipe}`")
     yield f"`{row.key}`" if is_key else row.key
-    yield row.paper
-    yield row.place
-    ours = f"`{row.ours}`" if is_key else row.ours
-    yield f"**{ours}**" if row.differs else ours
+    yield from (row.paper, row.place)
+    yield f"`{row.ours}`" if is_key else row.ours
     yield row.why
 
 
