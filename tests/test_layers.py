@@ -53,7 +53,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("fitting",): 3_060,  # wanted: 2,600
     ("evaluation",): 3_550,  # wanted: 2,300
     ("assets", "building"): 3_450,  # wanted: 3,000
-    ("components",): 6_420,  # wanted: 4,000
+    ("components",): 6_440,  # wanted: 4,000
     ("annotate",): 3_410,  # wanted: 2,200
     ("serve",): 1_800,  # wanted: 1,300
     ("cli",): 2_850,  # wanted: 1,800

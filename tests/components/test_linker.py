@@ -11,6 +11,7 @@ from spacy.util import ignore_error
 from thinc.api import ConfigValidationError
 
 from spacy_medlink.components.extensions import SPAN_ATTRIBUTES
+from spacy_medlink.components.linker import DEFAULT_CONFIG
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.linking import Linker
@@ -551,3 +552,19 @@ def test_real_assets_give_no_warning(tiny_assets):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         list(pipeline(tiny_assets).pipe(TEXTS))
+
+
+def test_repr_says_what_it_links_to(tiny_assets):
+    linker = pipeline(tiny_assets).get_pipe("medical_linker")
+    assert "not opened" in repr(linker) and str(tiny_assets.path) in repr(linker)
+    _ = linker.assets
+    for part in (str(tiny_assets.path), "exact", f"concepts={len(tiny_assets.kb)}"):
+        assert part in repr(linker)
+
+
+def test_a_misspelt_attribute_is_an_error(tiny_assets):
+    linker = pipeline(tiny_assets).get_pipe("medical_linker")
+    with pytest.raises(AttributeError):
+        _ = linker.treshold
+    own = {name for name, value in vars(type(linker)).items() if isinstance(value, property)}
+    assert {"label_types" if name == "labels" else name for name in DEFAULT_CONFIG} <= own

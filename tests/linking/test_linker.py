@@ -1,6 +1,7 @@
 """The linker: immutable, five verbs, and a short way from `pipe` to faiss."""
 
 import traceback
+from collections.abc import Sequence
 from dataclasses import FrozenInstanceError, fields
 from pathlib import Path
 
@@ -11,8 +12,9 @@ import spacy
 from spacy_medlink.assets import Assets
 from spacy_medlink.linking import Linker, LinkSettings, open_linker
 from spacy_medlink.linking.prepare import Document, Place
-from spacy_medlink.retrieval import dense
+from spacy_medlink.retrieval import dense, ngram
 from spacy_medlink.retrieval.filters import Filter
+from spacy_medlink.retrieval.mask import Mask
 from spacy_medlink.types import Mention
 
 PACKAGE = str(Path(spacy.__file__).parents[1])
@@ -118,3 +120,34 @@ def test_a_linker_is_made_of_assets_alone(tiny_assets: Assets) -> None:
     mentions = [Mention("fever"), Mention("hart attak")]
     assert wrapped.decide(mentions) == made.decide(mentions)
     assert wrapped.parts.dense is None and made.parts.dense is None
+
+
+def test_a_text_is_weighed_once_for_all_tiers(
+    tiny_assets: Assets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weighed, weigh = list[str](), ngram.count
+
+    def counted(texts: Sequence[str]) -> object:
+        weighed.extend(texts)
+        return weigh(texts)
+
+    monkeypatch.setattr(ngram, "count", counted)
+    linker = open_linker(tiny_assets, LinkSettings(exact_first=False))
+    assert linker.parts.ngram is not None and linker.parts.dense is not None
+    (ranking,) = linker.rank([Mention("sore hart")], 3)
+    assert weighed == ["sore hart"]
+    assert {"exact", "ngram", "dense"} <= ranking[0].scores.keys()
+
+
+def test_a_mask_is_a_scope_that_leaves_nothing_in_the_cache(tiny_assets: Assets) -> None:
+    linker, mention = open_linker(tiny_assets), Mention("fever")
+    (every,) = linker.rank([mention], 3)
+    allowed = linker.name_concept != every[0].row
+    (masked,) = linker.rank([mention], 3, Mask.of(allowed))
+    assert every[0].row not in {candidate.row for candidate in masked} and masked
+    assert linker.rank([mention], 3) == [every]
+    assert len(linker.retrieval._cache) == 1
+    (filtered,) = linker.rank(
+        [mention], 3, Filter.of(deny=[tiny_assets.kb.concept_at(every[0].row).id])
+    )
+    assert [candidate.row for candidate in filtered] == [candidate.row for candidate in masked]

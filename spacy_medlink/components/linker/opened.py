@@ -14,7 +14,7 @@ from ..extensions import register_scheme
 from ..pipe import SAVED_ASSETS
 from .annotation import LinkWriter
 from .overlay_file import OverlayPlace
-from .settings import FILTERS, LinkerSettings, own_filter, scope_settings
+from .settings import FILTERS, LinkerSettings, own_filter
 from .shared import Home, SharedTransformer
 
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
@@ -283,6 +283,8 @@ class OpenedLinker:
         return own
 
     def _make_engine(self) -> "Linker":
+        from ...linking.scopes import ScopeSettings
+
         assets, settings = self.assets, self.settings
         if settings.cui_scheme and settings.cui_scheme not in (schemes := assets.kb.code_schemes()):
             known = ", ".join(schemes) or "none"
@@ -295,7 +297,7 @@ class OpenedLinker:
             rerank_top=settings.rerank_top,
             exact_first=settings.exact_first,
             cache_size=CACHE_SIZE,
-            scope=scope_settings(settings),
+            scope=ScopeSettings(labels=settings.labels),
             encoder=self._checked_encoder(),
             lexicon=self.abbreviations,
         )

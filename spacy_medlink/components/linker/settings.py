@@ -25,7 +25,6 @@ from ...util.setting_types import (
 )
 
 if TYPE_CHECKING:  # imported when something is linked: spaCy imports this with every `spacy.blank`
-    from ...linking.scopes import ScopeSettings
     from ...retrieval.filters import Filter, Only
 
 _CANDIDATES = 10_000  # of a mention; memory and time grow with it
@@ -215,11 +214,6 @@ DEFAULT_CONFIG = LinkerSettings.defaults()
 FILTERS = ("types", "sources", "languages", "allow", "deny", "within")
 
 
-def attribute(setting: str) -> str:
-    """Name the component's attribute of a setting: spaCy keeps `labels` for itself."""
-    return "label_types" if setting == "labels" else setting
-
-
 def keys_of(spans_key: str | Sequence[str] | None) -> list[str] | None:
     """List the span groups that a setting names; None for `doc.ents`."""
     if spans_key is None or isinstance(spans_key, str):
@@ -254,10 +248,3 @@ def own_filter(settings: LinkerSettings) -> "Only":
     """Make the filter of the current settings; None without any."""
     own = {name: values for name in FILTERS if (values := getattr(settings, name))}
     return make_filter(own) if own else None
-
-
-def scope_settings(settings: LinkerSettings) -> "ScopeSettings":
-    """Collect the settings by label."""
-    from ...linking.scopes import ScopeSettings
-
-    return ScopeSettings(labels=settings.labels)
