@@ -4,6 +4,7 @@ import importlib
 import json
 import os
 import platform
+import re
 import resource
 import statistics
 import subprocess
@@ -146,7 +147,7 @@ def _shown(value: object) -> str:
 
 def report(output: Path, rows: Sequence[Mapping[str, object]], note: str = "") -> None:
     """Write rows with the command and the machine: JSON, and a table beside it; print the table."""
-    options = " ".join(sys.argv[1:])
+    options = re.sub(r"[^ =]*/", "", " ".join(sys.argv[1:]))  # names, not whole paths
     facts: dict[str, Any] = {"note": note, "options": options, "machine": machine()}
     told = ", ".join(f"{key} {value}" for key, value in facts["machine"].items())
     lines = [as_table(rows), *([note] if note else []), f"Options `{options}`; {told}."]
