@@ -29,7 +29,7 @@ _WHERE = {
     "Relation": "types",
     "Retired": "types",
     "annotate_file": "annotate",
-    "build_assets": "building",
+    "build_assets": "assets",
     "build_knowledge_base": "kb",
     "link": "annotate.linked_text",
     "open_pipeline": "components.pipelines",

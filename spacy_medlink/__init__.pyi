@@ -4,7 +4,7 @@ from .annotate.linked_text import LinkedText as LinkedText
 from .annotate.linked_text import Linker as Linker
 from .annotate.linked_text import link as link
 from .assets import Assets as Assets
-from .building import build_assets as build_assets
+from .assets import build_assets as build_assets
 from .components.linker import MedicalLinker as MedicalLinker
 from .components.mentions import MedicalMentions as MedicalMentions
 from .components.pipelines import open_pipeline as open_pipeline

@@ -962,10 +962,6 @@ class Warnings:
         "[W403] {count:,} documents have an id that another has already; they count as documents "
         "of their own. The first, of {path}: {examples}"
     )
-    calibrated_on_memory = (
-        "[W407] The memory of corrections learned from {path}, so its links are right more often "
-        "there than in other text. Give the file as `--train` instead of `--dev`."
-    )
     vectors_found = (
         "[W120] An earlier build of {out} was interrupted. The vectors of {count:,} names that it "
         "had encoded are in {place}: this build takes those of its own names."

@@ -6,13 +6,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from spacy_medlink.assets import Assets
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.assets.layout import CALIBRATOR, RANKER_FILE
+from spacy_medlink.assets.reranker import store_reranker
 from spacy_medlink.assets.variant import write_variant
-from spacy_medlink.building import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
-from spacy_medlink.fitting.reranker import store_reranker
 from spacy_medlink.kb.schema import kb_fingerprint
 from spacy_medlink.linking.calibrator import CALIBRATOR_FEATURES, RankingCalibrator
 from spacy_medlink.linking.linear import LinearModel
@@ -70,5 +69,6 @@ def _with_calibrator(assets: Assets, out: Path) -> Assets:
         assets,
         out,
         {"calibrator": {"threshold": 0.1}},
+        without=[CALIBRATOR],
         add=lambda path: calibrator.save(path / CALIBRATOR),
     )

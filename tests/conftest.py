@@ -139,8 +139,8 @@ def tiny_assets(
     They recommend to link everything: a random encoder is rarely sure, and most tests are about
     links, not about NIL (`tests/fitting/test_name_calibration.py` is).
     """
+    from spacy_medlink.assets import build_assets
     from spacy_medlink.assets.variant import write_variant
-    from spacy_medlink.building import build_assets
 
     place = tmp_path_factory.mktemp("tiny_assets")
     built = build_assets(place / "built", tiny_kb.path, tiny_encoder)

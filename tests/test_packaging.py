@@ -141,7 +141,7 @@ def test_wheel_has_the_whole_package_and_nothing_else(wheel: Path) -> None:
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert "spacy_medlink/py.typed" in expected
-    assert any(name.startswith("spacy_medlink/building/starter/") for name in expected)
+    assert any(name.startswith("spacy_medlink/assets/starter/") for name in expected)
     with ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert names == expected

@@ -149,7 +149,7 @@ def write_tiny_encoder(path: Path, seed: int = 0, cased: bool = False) -> Path:
 
 def assets_of(path: Path, records: Iterable[Record], encoder: Path | None = None) -> "Assets":
     """Build a knowledge base of some records, and assets of it, in a directory."""
-    from spacy_medlink.building import build_assets
+    from spacy_medlink.assets import build_assets
     from spacy_medlink.kb import build_kb
 
     build_kb(path / "kb", iter(records))

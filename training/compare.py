@@ -14,9 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_medlink.assets import Assets
-from spacy_medlink.assets.manifest import size_of
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Mention
@@ -131,7 +129,7 @@ def _measure(
         for query, ranking in zip(queries, rankings, strict=True)
     ]
     accuracies = {f"acc@{k}": 100 * sum(place < k for place in places) / len(places) for k in RANKS}
-    size = size_of(assets.manifest, tiers)
+    size = assets.size_of(tiers)
     return {"system": system, **accuracies, "seconds": seconds, "mb": size / 1e6}
 
 

@@ -14,7 +14,7 @@ runtime/           the same network for a runtime without torch, when the build 
 reranker/          a cross-encoder with its head and settings, when one was worth its time
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +39,7 @@ from .layout import (
     NAME_CONCEPT,
     NGRAM,
     RERANKER,
+    TIER_FILES,
 )
 from .manifest import ASSETS
 
@@ -157,6 +158,12 @@ class Assets:
     def size(self) -> int:
         """Size of all files together, in bytes."""
         return sum(entry["size"] for entry in self.manifest["files"].values())
+
+    def size_of(self, tiers: Iterable[str]) -> int:
+        """Sum the sizes of the files of tiers, in bytes; the encoder belongs to the dense tier."""
+        starts = tuple(start for tier in tiers for start in TIER_FILES[tier])
+        files = self.manifest["files"]
+        return sum(entry["size"] for name, entry in files.items() if name.startswith(starts))
 
     @property
     def files(self) -> list[str]:

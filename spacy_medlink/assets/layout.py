@@ -7,3 +7,8 @@ EXACT, NGRAM, DENSE_FILE, ENCODER = "exact", "ngram", "dense.faiss", "encoder"
 FACETS, MEMORY, CALIBRATOR = "facets", "memory", "calibrator.json"
 RERANKER, RUNTIME = "reranker", "runtime"
 RANKER_FILE = "ranker.json"
+TIER_FILES = {
+    "exact": (f"{EXACT}/",),
+    "ngram": (f"{NGRAM}/",),
+    "dense": (DENSE_FILE, f"{ENCODER}/", f"{RUNTIME}/"),
+}

@@ -1,23 +1,20 @@
 """The manifest of an assets directory: the inputs of its build, and the checksum of every file."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ..errors import Errors
 from ..util.files import sha256_of
 from ..util.outputs import DirectoryKind, read_json
-from .layout import DENSE_FILE, ENCODER, EXACT, KB_FILE, MANIFEST, NGRAM, RUNTIME
+from .layout import KB_FILE, MANIFEST
 
 SCHEMA = 1
 _FACTS = ("kb", "tiers", "encoder", "fusion", "files")
 _SHOWN = 40  # characters of a value
-_PLACES = {
-    "exact": (f"{EXACT}/",),
-    "ngram": (f"{NGRAM}/",),
-    "dense": (DENSE_FILE, f"{ENCODER}/", f"{RUNTIME}/"),
-}
+NO_FILES: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
 
 def _files_of(path: Path) -> list[str] | None:
@@ -56,19 +53,17 @@ def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:
     return manifest
 
 
-def size_of(manifest: Mapping[str, Any], tiers: Iterable[str]) -> int:
-    """Sum the sizes of the files of tiers, in bytes; the encoder belongs to the dense tier."""
-    starts = tuple(start for tier in tiers for start in _PLACES[tier])
-    files = manifest["files"]
-    return sum(entry["size"] for name, entry in files.items() if name.startswith(starts))
+def write_manifest(
+    path: Path, facts: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]] = NO_FILES
+) -> None:
+    """Write the manifest of a finished directory, with size and SHA-256 of every file.
 
-
-def write_manifest(path: Path, facts: Mapping[str, Any]) -> None:
-    """Write the manifest of a finished directory, with size and SHA-256 of every file."""
+    known (Mapping): files that have not changed since an earlier manifest, with what it said.
+    """
     files = {
-        file.relative_to(path).as_posix(): {"size": file.stat().st_size, "sha256": sha256_of(file)}
+        name: known.get(name) or {"size": file.stat().st_size, "sha256": sha256_of(file)}
         for file in sorted(path.rglob("*"))
-        if file.is_file() and file.name != MANIFEST
+        if file.is_file() and (name := file.relative_to(path).as_posix()) != MANIFEST
     }
     manifest = {"schema": SCHEMA, **facts, "files": files}
     text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

@@ -1,12 +1,16 @@
-"""write_variant: writes assets with a part added, replaced or left out."""
+"""Writes assets with parts added, replaced or left out."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..fitting.calibrate import CalibratorFit
+from ..fitting.ranker import RankerFit
+from ..linking.ranker import save_ranker
 from ..util.files import replacing_directory
 from ..util.outputs import PathLike
 from .assets import Assets
+from .layout import CALIBRATOR, RANKER_FILE
 from .manifest import ASSETS, write_manifest
 
 _OWN = ("schema", "files")  # set when a manifest is written
@@ -31,15 +35,49 @@ def write_variant(
         besides assets.
     RAISES (MedlinkError): E109 the disk, E120-E123 for what `out` holds.
     """
-    kept = {name: fact for name, fact in assets.manifest.items() if name not in _OWN}
     own = assets.path
     with replacing_directory(out, ASSETS, inputs, improves=own, overwrite=overwrite) as path:
         for name in assets.files[1:]:
             if name.split("/")[0] not in without:
                 assets.put(name, path / name)
         add(path)
-        write_manifest(path, {**kept, **facts})
+        describe_anew(assets, path, facts, without)
     return Assets(out, device=assets.device)
+
+
+def describe_anew(
+    assets: Assets, path: Path, facts: Mapping[str, Any], changed: Collection[str] = ()
+) -> None:
+    """Write the manifest of a directory that has the files of assets, but for some.
+
+    facts (Mapping): entries of the manifest to replace. changed (Collection[str]): files or
+        directories at the top that are no longer those of the assets.
+    """
+    known = {
+        name: entry
+        for name, entry in assets.manifest["files"].items()
+        if name.split("/")[0] not in changed
+    }
+    kept = {name: fact for name, fact in assets.manifest.items() if name not in _OWN}
+    write_manifest(path, {**kept, **facts}, known)
+
+
+def add_ranker(path: Path, assets: Assets, fit: RankerFit) -> Assets:
+    """Write a ranker that helps into the directory of new assets, and open it again."""
+    ranker = fit.ranker
+    assert ranker is not None
+    save_ranker(path / RANKER_FILE, ranker.model, ranker.top, ranker.fitted_for)
+    describe_anew(assets, path, {"ranker": fit.facts}, [RANKER_FILE])
+    return Assets(path, device=assets.device)
+
+
+def add_calibrator(path: Path, assets: Assets, fit: CalibratorFit | None) -> Assets:
+    """Write a calibrator, if there is one, into the directory of new assets; open it again."""
+    if fit is not None:
+        fit.calibrator.save(path / CALIBRATOR)
+    facts = fit.facts if fit is not None else None
+    describe_anew(assets, path, {"calibrator": facts}, [CALIBRATOR])
+    return Assets(path, device=assets.device)
 
 
 def left_out(assets: Assets, part: str, why: str = "") -> dict[str, str]:

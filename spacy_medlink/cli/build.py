@@ -90,7 +90,7 @@ def command(
     overwrite: Overwrite = False,
 ) -> None:
     """Encode all names and build the tiers; in the end the assets replace those at --output."""
-    from ..building import build_assets
+    from ..assets import build_assets
     from ..encoders.preparation import POOLINGS
     from ..retrieval.tuning import SearchSettings
     from ..util.progress import show_progress
@@ -114,7 +114,7 @@ def command(
         return
     began = time.perf_counter()
     if kb is None:
-        from ..building.starter import starter_assets
+        from ..assets.starter import starter_assets
 
         kb = starter_assets().kb.path
     if encoder is not None or _has_encoder(update):  # nothing else needs torch
@@ -160,7 +160,7 @@ def _helps_another(
 
     An update encodes little, and the starter nothing, so the first process then works alone.
     """
-    from ..building.shares import Share, encode_share
+    from ..assets.shares import Share, encode_share
 
     if Share.of_process().is_first:
         return False
@@ -179,14 +179,12 @@ def _check_dense(is_missing: bool, **settings: object) -> None:
 
 
 def _summary(assets: "Assets", seconds: float) -> str:
-    from ..assets.manifest import size_of
-
     facts = assets.manifest
     rows = [
         (
             tier,
             f"weight {assets.weights.get(tier, 0):.3f}",
-            f"{size_of(facts, [tier]) / 1e6:,.1f} MB",
+            f"{assets.size_of([tier]) / 1e6:,.1f} MB",
         )
         for tier in assets.tiers
     ]

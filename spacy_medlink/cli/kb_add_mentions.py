@@ -21,10 +21,13 @@ def command(
     overwrite: Overwrite = False,
 ) -> None:
     """Write a knowledge base that has the mentions of annotated text as names, too."""
+    from ..evaluation import load_gold
     from ..fitting.mention_names import add_mention_names
     from ..kb import KnowledgeBase
 
-    added = add_mention_names(output, KnowledgeBase(kb), gold, new_concepts, overwrite)
+    knowledge = KnowledgeBase(kb)
+    files = [load_gold(path, knowledge, nil_only=True) for path in gold]
+    added = add_mention_names(output, knowledge, files, new_concepts, overwrite)
     facts = added.facts
     new = f", {facts['new_concepts']:,} of them new" if new_concepts else ""
     typer.echo(f"{facts['names']:,} names added to {facts['concepts']:,} concepts{new}: {output}")

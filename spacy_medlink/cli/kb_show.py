@@ -38,7 +38,7 @@ def command(
 
 def _chosen(kb: "KnowledgeBase", concept: "Concept") -> dict[str, str | None]:
     """Choose the codes that `_.cui` has for the preferred name, where a vocabulary has several."""
-    from ..building.starter import code_chooser
+    from ..assets.starter import code_chooser
 
     chooser = code_chooser(kb)
     return {

@@ -12,7 +12,7 @@ from .opening import AUTO, LEARNT, Device, Improvable, Verify, verify_assets
 from .output import Overwrite
 
 if TYPE_CHECKING:
-    from ..building.learn import Learned
+    from ..assets.learn import Learned
 
 
 def command(
@@ -40,7 +40,7 @@ def command(
 ) -> None:
     """Learn names, corrections, a ranker and probabilities from annotated text."""
     from ..assets import Assets
-    from ..building.learn import learn
+    from ..assets.learn import learn
     from ..util.progress import show_progress
 
     if (output is None) != in_place:

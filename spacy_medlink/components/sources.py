@@ -23,7 +23,7 @@ def open_assets(source: str | Path | None, device: str = CPU) -> Assets:
     RAISES (MedlinkError): E201-E204 for the assets, E305 when none are found.
     """
     if source is None:
-        from ..building.starter import starter_assets
+        from ..assets.starter import starter_assets
 
         return starter_assets()
     if source == SAVED_ASSETS:

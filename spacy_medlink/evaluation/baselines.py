@@ -5,8 +5,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..assets import Assets
 from ..linking import Linker, LinkSettings, Parts, open_linker
+from ..linking.asset_parts import AssetParts
 from ..linking.settings import NAMES_PER_TIER
 from ..linking.tiers import NgramTier
 from ..retrieval.mask import Mask
@@ -31,7 +31,7 @@ class Baseline(NamedTuple):
 
 
 def make_baselines(
-    assets: Assets,
+    assets: AssetParts,
     settings: Settings,
     ngrams: NgramTier | None = None,
     progress: Progress = no_progress,
@@ -70,7 +70,7 @@ def make_baselines(
     return made, left_out
 
 
-def _untrained(assets: Assets, depth: int, path: Path, progress: Progress) -> Linker:
+def _untrained(assets: AssetParts, depth: int, path: Path, progress: Progress) -> Linker:
     """Index all names with another encoder, with the pooling of the assets' encoder."""
     from ..encoders.bi_encoder import BiEncoder
     from ..retrieval.dense import DenseIndex
@@ -100,7 +100,7 @@ def _untrained(assets: Assets, depth: int, path: Path, progress: Progress) -> Li
 _BATCHES = 256  # batches whose answers are kept, 0.4 MB each
 
 
-def default_linker(assets: Assets, tiers: Sequence[str], depth: int) -> Linker:
+def default_linker(assets: AssetParts, tiers: Sequence[str], depth: int) -> Linker:
     """Make the linker of assets with the default settings, for the depth of the evaluation.
 
     depth (int): concepts or names that each ranking must have.
@@ -110,7 +110,7 @@ def default_linker(assets: Assets, tiers: Sequence[str], depth: int) -> Linker:
     return open_linker(assets, settings).using(top_k=max(settings.top_k, depth))
 
 
-def baseline(assets: Assets, tier: str, depth: int) -> Linker:
+def baseline(assets: AssetParts, tier: str, depth: int) -> Linker:
     """Make a linker of one tier without fitted parts: no memory, no ranker, no calibrator."""
     settings = LinkSettings(
         top_k=depth, tiers=[tier], memory=False, ranker=False, rerank_top=0, calibrator=False,
@@ -119,7 +119,7 @@ def baseline(assets: Assets, tier: str, depth: int) -> Linker:
     return open_linker(assets, settings, identifiers_of=None)
 
 
-def alone(linker: Linker, tier: str, assets: Assets) -> Linker:
+def alone(linker: Linker, tier: str, assets: AssetParts) -> Linker:
     """Make a linker with the settings of another, but only one tier.
 
     Identifiers, abbreviations of the document and corrections are left out: they help every tier.

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from ..kb.resolve import UNKNOWN, Found, find_ids
 from ..linking.prepare import Document, Place, prepare
 from ..text.lexicon import Lexicon
 from ..types import BadLine, Mention
+from ..util.files import sha256_of
 from .protocols import split_composite
 
 Prepare = Callable[[Document, str], list[Mention]]
@@ -54,6 +56,20 @@ class GoldSet:
         """List the concept rows that are right for a mention."""
         own = (self.found[id].rows for id in mention.ids if id in self.found)
         return frozenset(row for rows in own for row in rows)
+
+    @property
+    def ids(self) -> set[str]:
+        """The ids of all mentions."""
+        return {id for document in self.documents for one in document.mentions for id in one.ids}
+
+    @cached_property
+    def sha256(self) -> str:
+        """The checksum of the file."""
+        return sha256_of(self.path)
+
+    def over(self, kb: KnowledgeBase) -> "GoldSet":
+        """Find the ids of the same documents in another knowledge base."""
+        return replace(self, found=find_ids(kb, self.ids))
 
     def ways(self) -> dict[str, int]:
         """Count the occurrences of gold ids by the way they were found."""
@@ -111,11 +127,11 @@ def load_gold(
     mismatches: list[BadLine] = []
     repeated: list[BadLine] = []
     read = read_gold(path, strict=strict, mismatches=mismatches, repeated=repeated)
-    documents = list(read)
-    ids = {id for document in documents for mention in document.mentions for id in mention.ids}
-    if not (ids or nil_only):
+    gold = GoldSet(Path(path), list(read), {}, mismatches, repeated)
+    if not (gold.ids or nil_only):
         raise Errors.nothing_left(path=path)
-    return GoldSet(Path(path), documents, find_ids(kb, ids, scheme), mismatches, repeated)
+    gold.found = find_ids(kb, gold.ids, scheme)
+    return gold
 
 
 def _parts(mention: Mention, gold: GoldMention) -> tuple[Mention, ...]:

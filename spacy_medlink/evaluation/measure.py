@@ -5,10 +5,9 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from ..assets import Assets
-from ..assets.manifest import size_of
 from ..errors import Errors
 from ..linking import TIERS, Linker
+from ..linking.asset_parts import AssetParts
 from ..linking.prepare import Document, prepare
 from ..text.identifiers import is_identified
 from ..text.lexicon import open_lexicon
@@ -39,7 +38,7 @@ Metrics = dict[str, Any]
 
 
 def measure(
-    assets: Assets,
+    assets: AssetParts,
     gold: GoldSet,
     settings: Settings,
     progress: Progress = no_progress,
@@ -127,7 +126,7 @@ def _preparing(linker: Linker, settings: Settings) -> Prepare:
     return lambda document, lang: chosen.prepare(document)
 
 
-def _chosen(assets: Assets, settings: Settings, linker: Linker | None) -> list[str]:
+def _chosen(assets: AssetParts, settings: Settings, linker: Linker | None) -> list[str]:
     for tier in settings.tiers:
         if tier not in assets.tiers:
             built = ", ".join(assets.tiers)
@@ -142,7 +141,7 @@ def _counts(case: Case, settings: Settings) -> bool:
 
 
 def _labelled(
-    assets: Assets, cases: Sequence[Case], judged: Judged, splits: Splits
+    assets: AssetParts, cases: Sequence[Case], judged: Judged, splits: Splits
 ) -> list[Outcome]:
     labeller = Labeller(assets.kb, splits.seen)
     labels = useful([labeller.labels(case) for case in cases])
@@ -169,7 +168,7 @@ class _Bench:
 
     def __init__(
         self,
-        assets: Assets,
+        assets: AssetParts,
         linker: Linker,
         cases: Sequence[Case],
         splits: Splits,
@@ -210,7 +209,7 @@ class _Bench:
             **compute_totals(judged.outcomes, self._settings.ks),
             "splits": self.splits(judged.outcomes),
             "speed": _speed(judged),
-            "bytes": size_of(self._assets.manifest, tiers),
+            "bytes": self._assets.size_of(tiers),
         }
 
     def splits(self, outcomes: Sequence[Outcome]) -> Metrics:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..assets import Assets
 from ..kb import KnowledgeBase
 from ..kb.overlay import OverlaidKb
 from ..linking import Linker, LinkSettings
+from ..linking.asset_parts import AssetParts
 from ..util.files import sha256_of
 from .gold_set import GoldSet
 from .settings import Settings
@@ -33,7 +33,7 @@ def describe_kb(kb: KnowledgeBase) -> dict[str, Any]:
 
 
 def describe_run(
-    assets: Assets, gold: GoldSet, settings: Settings, linker: Linker
+    assets: AssetParts, gold: GoldSet, settings: Settings, linker: Linker
 ) -> dict[str, Any]:
     """List the inputs: files by name and checksum (never by path), settings, versions."""
     given = asdict(settings)

@@ -1,4 +1,4 @@
-"""Calibrate assets: fit a calibrator to a linker, choose its threshold, store both.
+"""Fits a calibrator to a linker, and chooses its threshold.
 
 Gold mentions give the best calibrator. Without any, names of the knowledge base replace them, as in
 every build. The shares of the kinds of such examples are constants, because nobody knows what text
@@ -9,29 +9,24 @@ results).
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..assets import Assets
-from ..assets.layout import CALIBRATOR
-from ..assets.manifest import ASSETS
-from ..assets.variant import write_variant
-from ..errors import Errors, MedlinkError, Warnings
+from ..errors import Errors
+from ..evaluation.gold_set import GoldSet
 from ..kb import KnowledgeBase
 from ..linking import Linker
-from ..linking.calibrator import KINDS
+from ..linking.asset_parts import AssetParts
+from ..linking.calibrator import KINDS, RankingCalibrator
 from ..linking.conditions import difference
-from ..linking.facts import name_facts
+from ..linking.facts import NameFacts, name_facts
 from ..linking.linear import Floats
 from ..linking.ranker import with_facts
 from ..text.normalisation import hash_key
 from ..types import Progress
-from ..util.files import sha256_of
-from ..util.outputs import check_output
 from ..util.progress import no_progress
-from ..util.telling import tell
 from .calibrator import PROBABLE, Fitted, Point, at_threshold, best_threshold, fit
 from .examples import (
     DEPTH,
@@ -40,7 +35,6 @@ from .examples import (
     RankedExamples,
     count_concepts,
     examples_of,
-    gold_examples,
     rank_examples,
 )
 from .folds import folds
@@ -68,66 +62,43 @@ SHARES = {
 }  # fmt: skip
 # The least mentions and concepts from which a calibrator can be fitted.
 _NEEDED_MENTIONS, _NEEDED_CONCEPTS = 50, 20
-_ON_NAMES = {"names": "of the knowledge base"}
 
 
-class Calibrated(NamedTuple):
-    """The result of a calibration.
+class CalibratorFit(NamedTuple):
+    """A calibrator that was fitted, with its threshold.
 
-    assets (Assets): with the calibrator. chosen (Point): the linker's threshold.
-    curve (List[Point]): a point for each threshold, the highest first.
-    fitted (Fitted): the calibrator, and its examples.
+    calibrator (RankingCalibrator): ready for use. facts (Dict[str, Any]): for the manifest.
+    fitted (Fitted): its examples, and the results of thresholds.
     """
 
-    assets: Assets
-    chosen: Point
-    curve: list[Point]
+    calibrator: RankingCalibrator
+    facts: dict[str, Any]
     fitted: Fitted
 
-    @property
-    def facts(self) -> dict[str, Any]:
-        """The facts about the calibrator for the manifest."""
-        return dict(self.assets.manifest["calibrator"])
 
-
-def calibrate_assets(
-    assets: Assets,
-    out: str | Path,
-    dev: str | Path | None = None,
+def fit_on_gold(
+    assets: AssetParts,
+    gold: GoldSet,
     *,
-    train: str | Path | None = None,
+    as_if_unannotated: bool = False,
     target_precision: float = TARGET_PRECISION,
     nil_share: float = NIL_SHARE,
     progress: Progress = no_progress,
-    overwrite: bool = False,
-) -> Calibrated:
-    """Fit a calibrator to the default linker of assets.
+) -> CalibratorFit:
+    """Fit a calibrator to the default linker of assets, on annotated text.
 
-    out (Path): directory to write, which may be that of the assets: they are replaced when all is
-        done. dev (Optional[Path]): gold mentions that nothing else was fitted to.
-    train (Optional[Path]): gold mentions that memory, names and ranker were fitted to, but not the
-        encoder: each fold of the documents is ranked as if it had not been annotated. Without
-        either file, names of the knowledge base replace mentions.
+    gold (GoldSet): mentions that the encoder was not trained on. as_if_unannotated (bool): memory,
+        names or ranker were fitted to them: each fold of the documents is ranked as if it had not
+        been annotated.
     target_precision (float): of the links above the threshold, less its standard error.
     nil_share (float): share of the concepts whose mentions are ranked without them, 0..1.
-    overwrite (bool): lose what `out` holds besides assets.
-    RAISES (MedlinkError): E107 and E4xx for the gold file, E413 too few mentions, E109 the disk,
-        E302 for both files.
+    RAISES (MedlinkError): E413 too few mentions.
     """
-    check_output(out, ASSETS, [dev, train], improves=assets.path, overwrite=overwrite)
-    if dev is not None and train is not None:
-        rule = "only one file can be calibrated on, and train is given, too"
-        raise Errors.bad_setting(name="dev", value=str(dev), rule=rule)
-    engine, gold = assets.engine(calibrator=False), dev or train
-    if gold is None:
-        found = _on_names(assets, engine, nil_share, progress)
-    else:
-        found = _on_gold(assets, engine, dev, train, nil_share, progress)
-    curve = found.fitted.curve
-    chosen = _choose(curve, found.fitted, target_precision)
+    engine = assets.engine(calibrator=False)
+    found = _on_gold(assets, engine, gold, as_if_unannotated, nil_share, progress)
+    chosen = _choose(found.fitted.curve, found.fitted, target_precision)
     fitted = found.fitted.at(chosen.threshold)
     chosen = chosen._replace(threshold=fitted.calibrator.threshold)
-    file = {"file": Path(gold).name, "sha256": sha256_of(Path(gold))} if gold is not None else None
     fitted_for, before = assets.conditions(engine), assets.calibrator
     if before is not None and difference(before.fitted_for, fitted_for):
         before = None  # no linker used it
@@ -135,106 +106,78 @@ def calibrate_assets(
         **fitted.facts(chosen, before),
         "target_precision": target_precision,
         "nil_share": nil_share,
-        "fitted_on": file or _ON_NAMES,
-        "as_if_unannotated": train is not None,
+        "fitted_on": {"file": gold.path.name, "sha256": gold.sha256},
+        "as_if_unannotated": as_if_unannotated,
         "mentions": found.mentions,
         "concepts": found.concepts,
     }
-    made = _write(assets, Path(out), fitted, fitted_for, facts, [dev, train], overwrite)
-    return Calibrated(made, chosen, curve, fitted)
-
-
-class FittedOnNames(NamedTuple):
-    """A calibrator that was fitted to names. counts (Dict[str, int]): examples of each kind."""
-
-    fitted: Fitted
-    counts: dict[str, int]
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """The facts about the calibrator for the manifest, with the threshold of a build."""
-        return {
-            **self.fitted.facts(at_threshold(self.fitted.curve, PROBABLE)),
-            "fitted_on": _ON_NAMES,
-            "as_if_unannotated": False,
-            "examples": self.counts,
-        }
-
-
-def calibrate_on_names(
-    assets: Assets,
-    out: str | Path,
-    progress: Progress = no_progress,
-    sample: int = SAMPLE,
-) -> Assets:
-    """Write assets with the calibrator and the threshold of a build.
-
-    out (Path): directory to write, which may be that of the assets. sample (int): concepts that
-        give a name.
-    RAISES (MedlinkError): E109 the disk.
-    """
-    engine = assets.engine(calibrator=False)
-    found = fit_on_names(RetrievedExamples.of(engine, assets.kb, progress, sample), assets.kb)
-    if found is None:
-        return write_variant(assets, Path(out), {"calibrator": None}, without=[CALIBRATOR])
-    return _write(assets, Path(out), found.fitted, assets.conditions(engine), found.facts)
+    return _fit(fitted, facts, fitted_for, name_facts(assets.kb, engine.name_concept))
 
 
 def fit_on_names(
-    retrieved: RetrievedExamples, kb: KnowledgeBase, nil_share: float = NIL_SHARE
-) -> FittedOnNames | None:
-    """Fit a calibrator to the rankings of examples made of names.
+    retrieved: RetrievedExamples,
+    kb: KnowledgeBase,
+    fitted_for: Mapping[str, Any] | None = None,
+    nil_share: float = NIL_SHARE,
+) -> CalibratorFit | None:
+    """Fit a calibrator to the rankings of examples made of names, with the threshold of a build.
 
     retrieved (RetrievedExamples): with the linker to calibrate, in its final state.
+    fitted_for (Mapping): what that linker's scores depend on (`conditions`).
     nil_share (float): share of the examples whose concept is missing.
-    RETURNS (Optional[FittedOnNames]): None for a knowledge base without a name.
+    RETURNS (Optional[CalibratorFit]): None for a knowledge base without a name.
     """
     shares = {kind: share for kind, share in {**SHARES, UNKNOWN: nil_share}.items() if share}
     examples = retrieved.of_kinds(shares)
     if not examples:
         return None
+    known = name_facts(kb, retrieved.engine.name_concept)
     ranked = RankedExamples.of(
         retrieved.rank(examples, DEPTH),
         [one.right for one in examples],
         _weights(examples, shares),
         [_group(one) for one in examples],
-        name_facts(kb, retrieved.engine.name_concept),
+        known,
     )
     if not len(ranked.right):
         return None
     counts = Counter(one.kind for one in examples)
-    kinds = {kind: counts[kind] for kind in SHARES if counts[kind]}
-    return FittedOnNames(fit(ranked, on_names=True).at(PROBABLE), kinds)
+    fitted = fit(ranked, on_names=True).at(PROBABLE)
+    facts = {
+        **fitted.facts(at_threshold(fitted.curve, PROBABLE)),
+        "fitted_on": {"names": "of the knowledge base"},
+        "as_if_unannotated": False,
+        "examples": {kind: counts[kind] for kind in SHARES if counts[kind]},
+    }
+    return _fit(fitted, facts, fitted_for or {}, known)
 
 
-def is_remembered(assets: Assets, gold: str | Path) -> bool:
+def fit_on_names_of(
+    assets: AssetParts, progress: Progress = no_progress, sample: int = SAMPLE
+) -> CalibratorFit | None:
+    """Fit a calibrator to the default linker of assets, on names.
+
+    sample (int): concepts that give a name.
+    RETURNS (Optional[CalibratorFit]): None for a knowledge base without a name.
+    """
+    engine = assets.engine(calibrator=False)
+    retrieved = RetrievedExamples.of(engine, assets.kb, progress, sample)
+    return fit_on_names(retrieved, assets.kb, assets.conditions(engine))
+
+
+def is_remembered(assets: AssetParts, gold: GoldSet) -> bool:
     """Tell whether the memory of corrections was learned from a gold file."""
     memory = assets.manifest.get("memory")
     if memory is None:
         return False
-    own = sha256_of(Path(gold))
-    return any(source["sha256"] == own for source in memory["sources"])
+    return any(source["sha256"] == gold.sha256 for source in memory["sources"])
 
 
-def _write(
-    assets: Assets,
-    out: Path,
-    fitted: Fitted,
-    fitted_for: Mapping[str, Any],
-    facts: dict[str, Any],
-    inputs: Sequence[str | Path | None] = (),
-    overwrite: bool = False,
-) -> Assets:
-    calibrator = fitted.calibrator.fitting(fitted_for)
-    return write_variant(
-        assets,
-        out,
-        {"calibrator": facts},
-        without=[CALIBRATOR],
-        add=lambda path: calibrator.save(path / CALIBRATOR),
-        inputs=inputs,
-        overwrite=overwrite,
-    )
+def _fit(
+    fitted: Fitted, facts: dict[str, Any], fitted_for: Mapping[str, Any], known: NameFacts
+) -> CalibratorFit:
+    ready = replace(fitted.calibrator, fitted_for=dict(fitted_for), facts=known)
+    return CalibratorFit(ready, facts, fitted)
 
 
 class _Found(NamedTuple):
@@ -245,62 +188,45 @@ class _Found(NamedTuple):
     concepts: int
 
 
-def _on_names(assets: Assets, engine: Linker, nil_share: float, progress: Progress) -> _Found:
-    retrieved = RetrievedExamples.of(engine, assets.kb, progress)
-    drawn = len(retrieved.of_kinds([VERBATIM]))
-    if drawn < _NEEDED_MENTIONS:
-        raise _too_few(assets.kb.path, drawn, drawn)
-    found = fit_on_names(retrieved, assets.kb, nil_share)
-    assert found is not None
-    return _Found(found.fitted, sum(found.counts.values()), drawn)
-
-
 def _on_gold(
-    assets: Assets,
+    assets: AssetParts,
     engine: Linker,
-    dev: str | Path | None,
-    train: str | Path | None,
+    gold: GoldSet,
+    as_if_unannotated: bool,
     nil_share: float,
     progress: Progress,
 ) -> _Found:
     # Without a reranker that reads the context, equal mentions are ranked once.
     in_context = engine.parts.rescorer is not None and engine.parts.rescorer.reads_context
-    if train is not None:
-        examples, ranked = _rank_folds(assets, Path(train), in_context, nil_share, progress)
+    if as_if_unannotated:
+        examples, ranked = _rank_folds(assets, gold, in_context, nil_share, progress)
     else:
-        assert dev is not None
-        examples = gold_examples(dev, assets.kb, in_context)
-        if is_remembered(assets, dev):
-            tell(Warnings.calibrated_on_memory.format(path=dev))
+        examples = examples_of(gold.cases(), in_context)
         ranked = rank_examples(engine, assets.kb, examples, nil_share, progress)
     mentions, concepts = sum(one.count for one in examples), count_concepts(examples)
     if min(mentions, len(ranked.right)) < _NEEDED_MENTIONS or concepts < _NEEDED_CONCEPTS:
-        raise _too_few(dev or train, mentions, concepts)
+        raise Errors.too_few_examples(
+            source=gold.path, mentions=mentions, concepts=concepts,
+            needed=_NEEDED_MENTIONS, needed_concepts=_NEEDED_CONCEPTS,
+        )  # fmt: skip
     # In text there are few slips of the pen, and names can have any number of them.
     names = fit_on_names(RetrievedExamples.of(engine, assets.kb, progress), assets.kb)
-    of_slips = names.fitted.calibrator.misspelt if names is not None else None
+    of_slips = names.calibrator.misspelt if names is not None else None
     return _Found(fit(ranked, of_slips=of_slips), mentions, concepts)
 
 
 def _rank_folds(
-    assets: Assets, train: Path, in_context: bool, nil_share: float, progress: Progress
+    assets: AssetParts, gold: GoldSet, in_context: bool, nil_share: float, progress: Progress
 ) -> tuple[list[Example], RankedExamples]:
     """Rank the mentions of each fold of documents as if these had not been annotated."""
     examples, parts = list[Example](), list[RankedExamples]()
-    for fold in folds(assets, train, progress):
+    for fold in folds(assets, gold, progress):
         engine = fold.engine(assets)
         engine = engine.with_parts(rescorer=with_facts(engine.parts.rescorer, fold.facts))
         own = examples_of(fold.cases, in_context)
         parts.append(rank_examples(engine, assets.kb, own, nil_share, gone=fold.gone))
         examples += own
     return examples, RankedExamples.together(parts)
-
-
-def _too_few(source: str | Path | None, mentions: int, concepts: int) -> MedlinkError:
-    return Errors.too_few_examples(
-        source=source, mentions=mentions, concepts=concepts,
-        needed=_NEEDED_MENTIONS, needed_concepts=_NEEDED_CONCEPTS,
-    )  # fmt: skip
 
 
 def _choose(curve: Sequence[Point], fitted: Fitted, target: float) -> Point:

@@ -9,13 +9,11 @@ share. `name_examples` makes examples of names.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluation import load_gold
 from ..evaluation.gold_set import Case
 from ..kb import KnowledgeBase
 from ..linking import Linker
@@ -106,17 +104,11 @@ class RankedExamples(NamedTuple):
         return RankedExamples._make([*(column[chosen] for column in self[:-1]), (0.0, 0.0)])
 
 
-def gold_examples(path: str | Path, kb: KnowledgeBase, with_context: bool = False) -> list[Example]:
-    """Read the mentions of a gold file; equal ones become one example.
+def examples_of(cases: Iterable[Case], with_context: bool = False) -> list[Example]:
+    """Make examples of annotated mentions; equal ones become one example.
 
     with_context (bool): keep their context, for a reranker.
-    RAISES (MedlinkError): E107, E401-E404, E407 for the file.
     """
-    return examples_of(load_gold(path, kb).cases(), with_context)
-
-
-def examples_of(cases: Iterable[Case], with_context: bool = False) -> list[Example]:
-    """Make examples of annotated mentions; equal ones become one example."""
     counts: Counter[tuple[Mention, frozenset[int]]] = Counter(
         (_asked(case.mention, with_context), case.right)
         for case in cases

@@ -7,22 +7,20 @@ mentions. With this knowledge, a model could learn nothing from them.
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from functools import cache, partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..assets import Assets
-from ..evaluation import load_gold
-from ..evaluation.gold_set import Case
+from ..errors import Errors
+from ..evaluation.gold_set import Case, GoldSet
 from ..kb import KnowledgeBase
 from ..linking import Linker
+from ..linking.asset_parts import AssetParts
 from ..linking.facts import NameFacts, name_facts
 from ..retrieval.mask import Mask
 from ..retrieval.memory import NIL, Entry, MentionMemory, Remembered, memory_key
 from ..types import FROM_MENTIONS, Candidate, Mention, Progress
-from ..util.files import sha256_of
 from ..util.progress import no_progress
 from .memory import entries_of, key_of, learn_lines
 
@@ -59,18 +57,20 @@ class Fold(NamedTuple):
     gone: list[int]
     facts: Callable[[], NameFacts]
 
-    def engine(self, assets: Assets, **settings: Any) -> Linker:
+    def engine(self, assets: AssetParts, **settings: Any) -> Linker:
         """Make a linker with the memory of the other documents."""
         return assets.engine(calibrator=False, memory=self.memory or False, **settings)
 
 
-def folds(assets: Assets, gold: Path, progress: Progress = no_progress) -> Iterator[Fold]:
+def folds(assets: AssetParts, gold: GoldSet, progress: Progress = no_progress) -> Iterator[Fold]:
     """Split the documents of a gold file into five folds.
 
-    RAISES (MedlinkError): E107, E401-E404, E407 for the file.
+    RAISES (MedlinkError): E407 where every mention is NIL.
     """
     kb = assets.kb
-    cases = [one for one in load_gold(gold, kb).cases() if one.mention.text.strip()]
+    if not gold.ids:
+        raise Errors.nothing_left(path=gold.path)
+    cases = [one for one in gold.cases() if one.mention.text.strip()]
     docs = [case.doc for case in cases]
     fold_of = dict(zip(docs, deal(docs).tolist(), strict=True))
     remembering = assets.manifest.get("memory") is not None
@@ -92,7 +92,7 @@ def folds(assets: Assets, gold: Path, progress: Progress = no_progress) -> Itera
 
 
 def rank_unannotated(
-    assets: Assets, gold: Path, top: int, progress: Progress = no_progress
+    assets: AssetParts, gold: GoldSet, top: int, progress: Progress = no_progress
 ) -> Iterator[RankedCase]:
     """Retrieve candidates for the mentions of a gold file, those of no concept too.
 
@@ -100,7 +100,7 @@ def rank_unannotated(
     come only from the fold are left out.
 
     top (int): candidates of each mention.
-    RAISES (MedlinkError): E107, E401-E404, E407 for the file.
+    RAISES (MedlinkError): E407 where every mention is NIL.
     """
     for fold in folds(assets, gold, progress):
         # The new ranker changes the scores, so no gate will fit, and it will see all candidates.
@@ -127,10 +127,10 @@ def without_surroundings(case: Case) -> Mention:
     return case.mention._replace(left="", right="", identifiers=())
 
 
-def _is_all_of_it(assets: Assets, gold: Path) -> bool:
+def _is_all_of_it(assets: AssetParts, gold: GoldSet) -> bool:
     """Tell whether the memory was learned from this file alone."""
     sources = assets.manifest["memory"]["sources"]
-    return [source["sha256"] for source in sources] == [sha256_of(gold)]
+    return [source["sha256"] for source in sources] == [gold.sha256]
 
 
 def forget(

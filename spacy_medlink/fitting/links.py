@@ -1,11 +1,11 @@
 """Links of annotated text at the recommended threshold, as if it had not been annotated."""
 
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from ..assets import Assets
+from ..evaluation.gold_set import GoldSet
+from ..linking.asset_parts import AssetParts
 from ..linking.decision import NOT_A_CONCEPT, Decision, decide
 from ..linking.linear import Floats
 from ..linking.ranker import with_facts
@@ -64,17 +64,19 @@ class Links(NamedTuple):
         return {"right": self.right, "wrong": self.wrong, "nil": self.nil}
 
 
-def links_of(assets: Assets, gold: Path, progress: Progress = no_progress) -> Links:
+def links_of(assets: AssetParts, gold: GoldSet, progress: Progress = no_progress) -> Links:
     """Link each fifth of the documents as if it had not been annotated, without a reranker.
 
-    gold (Path): mentions that memory, names and ranker may have learned from.
-    RAISES (MedlinkError): E107, E401-E404, E407 for the file.
+    gold (GoldSet): mentions that memory, names and ranker may have learned from; there are no
+        links where all of them are NIL.
     """
+    if not gold.ids:
+        return Links._make([np.zeros(0, dtype=np.bool_)] * len(Links._fields))
     parts = [_links(assets, fold) for fold in folds(assets, gold, progress)]
     return Links._make(map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _links(assets: Assets, fold: Fold) -> Links:
+def _links(assets: AssetParts, fold: Fold) -> Links:
     engine = fold.engine(assets, rerank_top=0)
     engine = engine.with_parts(rescorer=with_facts(engine.parts.rescorer, fold.facts))
     mask = visible(assets.kb, fold.gone)

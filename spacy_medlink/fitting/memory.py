@@ -2,15 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..evaluation import load_gold
-from ..evaluation.gold_set import Case
+from ..evaluation.gold_set import Case, GoldSet
 from ..kb import KnowledgeBase
 from ..kb.curation import REPEATED, UNKNOWN_ID, no_effect
 from ..retrieval.memory import NIL, Entry, Remembered, memory_key, spelling_of
-from ..util.files import sha256_of
 
 Votes = dict[Entry, Counter[str]]
 
@@ -26,7 +23,7 @@ class Learned(NamedTuple):
     facts: dict[str, Any]
 
 
-def learn_memory(paths: Sequence[Path], kb: KnowledgeBase) -> Learned:
+def learn_memory(files: Sequence[GoldSet], kb: KnowledgeBase) -> Learned:
     """Learn from gold files or from files of corrections, which have the same format.
 
     The concept with most mentions wins, then the first id in alphabetical order. A mention is
@@ -36,23 +33,22 @@ def learn_memory(paths: Sequence[Path], kb: KnowledgeBase) -> Learned:
     abbreviation that its document defines, the long form is remembered.
 
     The facts list for each file the mentions that changed nothing: "no_effect", see `effects`.
-    RAISES (MedlinkError): E107, E401-E404 for the files.
     """
     votes: Votes = {}
-    read: list[tuple[Path, list[_Said]]] = []
-    for path in paths:
-        said = [_Said(case, line, _count(votes, case, kb)) for case, line in _cases(path, kb)]
-        read.append((path, said))
+    read: list[tuple[GoldSet, list[_Said]]] = []
+    for gold in files:
+        said = [_Said(case, line, _count(votes, case, kb)) for case, line in _cases(gold)]
+        read.append((gold, said))
     lines = _winners(votes)
     winners = {line.entry: line.id for line in lines}
     sources = [
         {
-            "name": path.name,
-            "sha256": sha256_of(path),
+            "name": gold.path.name,
+            "sha256": gold.sha256,
             "mentions": len(said),
             "no_effect": no_effect(_without_effect(said, winners, kb)),
         }
-        for path, said in read
+        for gold, said in read
     ]
     unknown = sum(not one.is_counted for _, said in read for one in said)
     return Learned(lines, {"sources": sources, **_counts(lines), "not_in_kb": unknown})
@@ -66,8 +62,7 @@ class _Said(NamedTuple):
     is_counted: bool
 
 
-def _cases(path: Path, kb: KnowledgeBase) -> Iterator[tuple[Case, int]]:
-    gold = load_gold(path, kb, nil_only=True)
+def _cases(gold: GoldSet) -> Iterator[tuple[Case, int]]:
     lines = (one.line for one in gold.documents for _ in one.mentions)
     return zip(gold.cases(), lines, strict=True)
 

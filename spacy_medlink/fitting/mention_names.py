@@ -6,14 +6,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..evaluation import load_gold
-from ..evaluation.gold_set import Case
+from ..evaluation.gold_set import Case, GoldSet
 from ..kb import KnowledgeBase, KnowledgeBaseBuilder
 from ..kb.curation import UNKNOWN_ID
 from ..kb.filters import name_identity, with_names
 from ..kb.schema import KB
 from ..types import FROM_MENTIONS, Concept, Name, Record
-from ..util.files import sha256_of
 from ..util.outputs import check_output
 
 TERM_TYPE = "MENTION"
@@ -41,7 +39,7 @@ class _Votes(NamedTuple):
 def add_mention_names(
     out: Path,
     kb: KnowledgeBase,
-    gold: Sequence[Path],
+    gold: Sequence[GoldSet],
     new_concepts: bool = False,
     overwrite: bool = False,
 ) -> Added:
@@ -52,14 +50,13 @@ def add_mention_names(
     the first, as in the memory. A mention that is mostly NIL, or a name of the concept already, is
     not added. For an abbreviation that its document defines, the long form is added.
 
-    out (Path): file to write; it appears whole or not at all. gold (Sequence[Path]): gold files.
+    out (Path): file to write; it appears whole or not at all. gold (Sequence[GoldSet]): over `kb`.
     new_concepts (bool): add ids that the knowledge base lacks as concepts, with their most frequent
         mention as name; otherwise these mentions are ignored. Retired ids stay retired.
     overwrite (bool): replace a file of something else.
-    RAISES (MedlinkError): E107, E401-E404 for the files, E109 when it cannot be written, E120-E124
-        for what is at `out`.
+    RAISES (MedlinkError): E109 when it cannot be written, E120-E124 for what is at `out`.
     """
-    inputs = [kb.path, *gold]
+    inputs = [kb.path, *(file.path for file in gold)]
     check_output(out, KB, inputs, overwrite=overwrite)
     votes, sources, unknown = _count(kb, gold, new_concepts)
     names, known, nil = _names(kb, votes)
@@ -86,18 +83,18 @@ def names_of_mentions(cases: Iterable[Case], kb: KnowledgeBase) -> dict[int, lis
 
 
 def _count(
-    kb: KnowledgeBase, gold: Sequence[Path], new_concepts: bool
+    kb: KnowledgeBase, gold: Sequence[GoldSet], new_concepts: bool
 ) -> tuple[dict[_Identity, _Votes], list[dict[str, Any]], int]:
     votes: dict[_Identity, _Votes] = {}
     sources, unknown = [], 0
     retired = frozenset(record.id for record in kb.retired()) if new_concepts else frozenset()
-    for path in gold:
-        cases = list(load_gold(path, kb, nil_only=True).cases())
+    for file in gold:
+        cases = list(file.cases())
         for case in cases:
             ids = [id for id in case.gold.ids if id not in retired] if new_concepts else []
             unknown += bool(case.gold.ids) and not (case.right or ids)
             _vote(votes, case, ids)
-        facts = {"name": path.name, "sha256": sha256_of(path), "mentions": len(cases)}
+        facts = {"name": file.path.name, "sha256": file.sha256, "mentions": len(cases)}
         sources.append(facts)
     return votes, sources, unknown
 

@@ -3,20 +3,18 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..assets import Assets
-from ..assets.layout import CALIBRATOR, RANKER_FILE, RERANKER
-from ..assets.manifest import ASSETS
-from ..assets.variant import left_out, write_variant
 from ..errors import Errors
+from ..evaluation.gold_set import GoldSet
 from ..evaluation.intervals import rank_figures, reciprocal, standard_error
 from ..evaluation.outcome import first_right
+from ..linking.asset_parts import AssetParts
 from ..linking.blending import blend, remembered
+from ..linking.facts import name_facts
 from ..linking.features import Features
 from ..linking.linear import Floats, LinearModel
 from ..linking.ranker import (
@@ -24,15 +22,12 @@ from ..linking.ranker import (
     RANKER_FEATURES,
     TOP,
     WEIGHT,
+    CandidateRanker,
     ranker_features,
-    save_ranker,
     softmax,
 )
 from ..types import Candidate, Progress
-from ..util.files import sha256_of
-from ..util.outputs import check_output
 from ..util.progress import no_progress
-from .calibrate import calibrate_on_names
 from .examples import Flags
 from .folds import RankedCase, rank_unannotated
 
@@ -88,49 +83,46 @@ class Fitted(NamedTuple):
     losses: dict[float, float]
 
 
-class RankerFitted(NamedTuple):
-    """assets (Assets): with the ranker, or without. facts (Dict): figures. kept (bool)."""
+class RankerFit(NamedTuple):
+    """A ranker that was fitted, and whether it helps.
 
-    assets: Assets
+    ranker (Optional[CandidateRanker]): ready for use; None where it does not help.
+    facts (Dict[str, Any]): figures, for the manifest. why_not (str): why it does not help.
+    """
+
+    ranker: CandidateRanker | None
     facts: dict[str, Any]
-    kept: bool
+    why_not: str
 
 
 def fit_ranker(
-    assets: Assets,
-    out: str | Path,
-    gold: str | Path,
-    *,
-    top: int = TOP,
-    calibrate: bool = True,
-    progress: Progress = no_progress,
-    overwrite: bool = False,
-) -> RankerFitted:
-    """Fit a ranker to annotated text, and write the assets with it if it beats retrieval.
+    assets: AssetParts, gold: GoldSet, top: int = TOP, progress: Progress = no_progress
+) -> RankerFit:
+    """Fit a ranker to annotated text; it is kept if it beats retrieval.
 
     Documents are split into five folds. A mention is looked up as if no document of its fold had
     been annotated: the memory and the names that come only from the fold are left out. A model of
     the other folds scores it. The gain must exceed two standard errors, and the number of right
     first candidates must not fall. Remembered mentions are not fitted to, and keep their place.
 
-    gold (Path): documents that the encoder was not trained on; otherwise the dense tier would get
-        too much weight.
+    gold (GoldSet): documents that the encoder was not trained on; otherwise the dense tier would
+        get too much weight.
     top (int): candidates to order; more cost time, and let more distant ones rise.
-    calibrate (bool): fit a calibrator to names again if scores have changed.
-    overwrite (bool): lose what `out` holds besides assets.
-    RAISES (MedlinkError): E107, E401-E404, E407 for the file, E530 for too few mentions, E109, E302
-        for a top below 2, E120-E123 what `out` holds.
+    RAISES (MedlinkError): E407 where every mention is NIL, E530 for too few mentions, E302 for a
+        top below 2.
     """
-    check_output(out, ASSETS, [gold], improves=assets.path, overwrite=overwrite)
     check_top(top)
-    every = list(rank_unannotated(assets, Path(gold), top, progress))
+    every = list(rank_unannotated(assets, gold, top, progress))
     cases = [one for one in every if one.case.right and not remembered(one.ranking)]
     if not cases:
-        raise Errors.too_few_rows(path=gold, found=0, wanted=_NEEDED, what="mentions to rank")
+        raise Errors.too_few_rows(path=gold.path, found=0, wanted=_NEEDED, what="mentions to rank")
     lists = _lists(cases)
     if (found := int(lists.tells.sum())) < _NEEDED:
         raise Errors.too_few_rows(
-            path=gold, found=found, wanted=_NEEDED, what="mentions with a right and a wrong answer"
+            path=gold.path,
+            found=found,
+            wanted=_NEEDED,
+            what="mentions with a right and a wrong answer",
         )
     fitted = fit(lists)
     ranked = (
@@ -145,7 +137,7 @@ def fit_ranker(
         "unannotated": _with_remembered(every, first),
         "mentions": len(cases),
         "documents": len({one.case.doc for one in cases}),
-        "fitted_on": {"file": Path(gold).name, "sha256": sha256_of(Path(gold))},
+        "fitted_on": {"file": gold.path.name, "sha256": gold.sha256},
         "penalty": fitted.penalty,
         "top": top,
         "retrieval": rank_figures(before, _DEPTHS),
@@ -153,11 +145,12 @@ def fit_ranker(
         "gain": round(gain, _DIGITS),
         "standard_error": round(error, _DIGITS),
     }
-    model = fitted.model if kept else None
-    made = _write(assets, Path(out), model, facts, Path(gold), overwrite)
-    if calibrate and made.manifest.get("calibrator") is None:
-        made = calibrate_on_names(made, out, progress)
-    return RankerFitted(made, facts, bool(kept))
+    if not kept:
+        gained = f"mrr gained {facts['gain']} +/- {facts['standard_error']}"
+        return RankerFit(None, facts, f"it does not beat retrieval beyond doubt ({gained})")
+    known = name_facts(assets.kb, assets.name_concept, assets.memory_lines)
+    conditions = assets.conditions(assets.engine(calibrator=False, rescorer=None))
+    return RankerFit(CandidateRanker(fitted.model, known, top, conditions), facts, "")
 
 
 def check_top(top: int) -> None:
@@ -223,40 +216,6 @@ def _ranks(cases: Sequence[RankedCase], rankings: Iterable[Sequence[Candidate]])
             first_right([own.row for own in ranking], one.case.right)
             for one, ranking in zip(cases, rankings, strict=True)
         ]
-    )
-
-
-def _write(
-    assets: Assets,
-    out: Path,
-    model: LinearModel | None,
-    facts: dict[str, Any],
-    gold: Path,
-    overwrite: bool,
-) -> Assets:
-    """Write the assets with the ranker, or without it where there is no model.
-
-    A ranker changes the scores, and the order that the reranker gets. Models that were fitted to
-    the old scores no longer hold.
-    """
-    gained = f"{facts['gain']} +/- {facts['standard_error']}"
-    why = "" if model else f"it does not beat retrieval beyond doubt (mrr gained {gained})"
-    changes: dict[str, Any] = {
-        "ranker": facts if model else None,
-        "left_out": left_out(assets, "ranker", why),
-    }
-    without = [RANKER_FILE]
-    if model or assets.manifest.get("ranker") is not None:
-        without += [CALIBRATOR, RERANKER]
-        changes |= {"calibrator": None, RERANKER: None}
-    conditions = assets.conditions(assets.engine(calibrator=False, rescorer=None))
-
-    def add(path: Path) -> None:
-        if model:
-            save_ranker(path / RANKER_FILE, model, facts["top"], conditions)
-
-    return write_variant(
-        assets, out, changes, without=without, add=add, inputs=[gold], overwrite=overwrite
     )
 
 

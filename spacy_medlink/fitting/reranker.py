@@ -1,23 +1,14 @@
-"""Puts a reranker into assets, or notes there why it was left out; fits its gate."""
+"""fit_rerank_gate: finds the rankings that a reranker would not change."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..assets import Assets
-from ..assets.layout import CALIBRATOR, RERANKER
-from ..assets.variant import left_out, write_variant
 from ..linking.gate import RerankGate, ahead
 from ..linking.reranking import Reranker
 from ..types import Candidate, Mention
-from .calibrate import calibrate_on_names
 from .gate import CONFIDENCE, at_most
 
-if TYPE_CHECKING:
-    from ..encoders.cross_encoder import CrossEncoder
-
 MAX_CHANGED = 0.005  # share of different texts; to show less, more than a corpus has are needed
-_SAMPLE = 100  # concepts whose names calibrate; few, since reranking is slow
 
 
 def fit_rerank_gate(
@@ -63,57 +54,3 @@ def fit_rerank_gate(
         "confidence": CONFIDENCE,
         "fitted_for": dict(conditions),
     }
-
-
-def store_reranker(
-    assets: Assets,
-    out: str | Path,
-    encoder: "CrossEncoder",
-    facts: dict[str, Any],
-    overwrite: bool = False,
-) -> Assets:
-    """Write the assets with a reranker; it replaces any earlier one.
-
-    Their calibrator was fitted to other scores, so a new one is fitted to names. Names have no
-    context: calibrate on gold mentions where there are some.
-
-    out (Path): directory to write, which may be that of the assets. facts (Dict): for the manifest.
-    overwrite (bool): lose what `out` holds besides assets.
-    RAISES (MedlinkError): E217 if it was made for other assets, E109 the disk, E120-E123.
-    """
-    assets.check_reranker(encoder, Path(out) / RERANKER)
-    about = {"fingerprint": encoder.fingerprint(), "top": encoder.settings.top,
-             "weight": encoder.settings.weight, **facts}  # fmt: skip
-    return _write(assets, Path(out), encoder, about, "", overwrite)
-
-
-def leave_out_reranker(
-    assets: Assets, out: str | Path, why: str, overwrite: bool = False
-) -> Assets:
-    """Write the assets without a reranker; the manifest's "left_out" says why."""
-    return _write(assets, Path(out), None, None, why, overwrite)
-
-
-def _write(
-    assets: Assets,
-    out: Path,
-    encoder: "CrossEncoder | None",
-    about: dict[str, Any] | None,
-    why: str,
-    overwrite: bool,
-) -> Assets:
-    facts = {RERANKER: about, "left_out": left_out(assets, RERANKER, why)}
-    without = [RERANKER]
-    if about is not None or assets.manifest.get(RERANKER) is not None:  # scores change
-        facts["calibrator"] = None
-        without.append(CALIBRATOR)
-
-    def add(path: Path) -> None:
-        if encoder is not None:
-            (path / RERANKER).mkdir()
-            encoder.save(path / RERANKER)
-
-    made = write_variant(assets, out, facts, without=without, add=add, overwrite=overwrite)
-    if CALIBRATOR not in without:
-        return made
-    return calibrate_on_names(made, out, sample=_SAMPLE)

@@ -17,20 +17,18 @@ mention would score no more than a similar name.
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluation import load_gold
+from ..evaluation.gold_set import GoldSet
 from ..evaluation.intervals import reciprocal
 from ..kb import KnowledgeBase
 from ..linking import TIERS, Linker
 from ..linking.linear import Floats
 from ..retrieval.fusion import FUSIONS, RECIPROCAL_RANK, WEIGHTED
 from ..types import FROM_MENTIONS, Floats2d, Fusion, Ints2d
-from ..util.files import sha256_of
 from .name_examples import MUTATED, SPECIFIC, SYNONYM, TRANSLATED, VERBATIM
 from .retrieved import RetrievedExamples
 
@@ -73,20 +71,19 @@ Quality = dict[Choice, Floats]
 def choose_weights(
     engine: Linker,
     kb: KnowledgeBase,
-    dev: Path | None = None,
+    dev: GoldSet | None = None,
     kept: dict[str, Any] | None = None,
     names: Callable[[], RetrievedExamples] | None = None,
 ) -> dict[str, Any]:
     """Choose the fusion of the tiers.
 
     engine (Linker): with its tiers; its weights are not changed.
-    dev (Optional[Path]): gold mentions to choose on. kept (Optional[Dict]): the earlier choice,
+    dev (Optional[GoldSet]): mentions to choose on. kept (Optional[Dict]): the earlier choice,
         kept if there are fewer than 50 mentions; without it names of the knowledge base choose.
     names (Optional[Callable]): makes examples of these names with the engine, if they are needed.
     RETURNS (Dict[str, Any]): `function` and `weights` (they sum to 1, so that a perfect match
         scores 1.0) and `chosen_on`: the source, its size, and the mean reciprocal rank of each
         choice and of each single tier.
-    RAISES (MedlinkError): E107, E401-E404, E407 for the gold file.
     """
     tiers = [tier for tier in TIERS if getattr(engine.parts, tier) is not None]
     default = {tier: DEFAULT_WEIGHTS[tier] for tier in tiers}
@@ -133,9 +130,9 @@ def _on_names(
 
 
 def _on_gold(
-    engine: Linker, kb: KnowledgeBase, dev: Path, tiers: Sequence[str]
+    engine: Linker, kb: KnowledgeBase, dev: GoldSet, tiers: Sequence[str]
 ) -> tuple[Quality, dict[str, Any]]:
-    cases = [case for case in load_gold(dev, kb, nil_only=True).cases() if case.right]
+    cases = [case for case in dev.cases() if case.right]
     queries: dict[tuple[str, frozenset[int]], None] = {}
     for case in cases:  # each mention once, so that frequent ones do not outvote rare ones
         text = case.mention.long_form or case.mention.text
@@ -145,15 +142,15 @@ def _on_gold(
         return {}, {}
     found = engine.retrieval.search([text for text, _ in queries])
     rows, scores = found.rows, found.scores
-    usable, digest = rows >= 0, sha256_of(dev)
-    if "exact" in scores and digest in _taught(kb):
+    usable = rows >= 0
+    if "exact" in scores and dev.sha256 in _taught(kb):
         for index in range(len(queries)):
             same = np.unique(rows[index][usable[index] & (scores["exact"][index] > 0)])
             said = [row for row in same.tolist() if kb.name_at(row).source == FROM_MENTIONS]
             usable[index] &= ~np.isin(rows[index], said)
     scores = {tier: values for tier, values in scores.items() if tier in tiers}
     gold = [right for _, right in queries]
-    facts = {"file": dev.name, "sha256": digest, "mentions": len(queries)}
+    facts = {"file": dev.path.name, "sha256": dev.sha256, "mentions": len(queries)}
     return _try(engine, rows, scores, usable, gold), facts
 
 

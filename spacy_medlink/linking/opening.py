@@ -4,11 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import Errors, Warnings
 from ..kb import KnowledgeBase
@@ -17,65 +13,20 @@ from ..text.identifiers import spellings
 from ..text.lexicon import Lexicon
 from ..types import Calibrator, Encoder, Fusion, Rescorer
 from ..util.telling import tell
+from .asset_parts import AssetParts
 from .conditions import conditions, difference
 from .gate import Gate, RerankGate
 from .identified import IdentifiersOf
 from .linker import Linker
 from .parts import Parts
-from .ranker import CandidateRanker, Chain
+from .ranker import Chain
 from .settings import LinkSettings
 
 if TYPE_CHECKING:  # the tiers are imported only if they are used
-    from ..encoders.cross_encoder import CrossEncoder
-    from ..retrieval.added import AddedNames
-    from ..retrieval.dense import DenseIndex
-    from ..retrieval.exact import ExactIndex
-    from ..retrieval.facets import Facets
-    from ..retrieval.filters import NameFilters
     from ..retrieval.memory import MentionMemory
     from .calibrator import RankingCalibrator
-    from .tiers import NgramTier
 
 _KEPT = 16_384  # concepts whose identifiers are remembered
-
-
-class _Assets(Protocol):
-    """The parts of assets that a linker needs; `assets.Assets` says what they are."""
-
-    path: Path
-    manifest: dict[str, Any]
-
-    @property
-    def tiers(self) -> list[str]: ...
-    @property
-    def used_tiers(self) -> list[str]: ...
-    @property
-    def weights(self) -> dict[str, float]: ...
-    @property
-    def kb(self) -> KnowledgeBase: ...
-    @property
-    def name_concept(self) -> NDArray[np.int32]: ...
-    @property
-    def exact(self) -> "ExactIndex": ...
-    @property
-    def ngram(self) -> "NgramTier": ...
-    @property
-    def dense(self) -> "DenseIndex": ...
-    @property
-    def encoder(self) -> Encoder: ...
-    @property
-    def facets(self) -> "Facets": ...
-    @property
-    def filters(self) -> "NameFilters": ...
-    @property
-    def memory(self) -> "MentionMemory | None": ...
-    @property
-    def ranker(self) -> CandidateRanker | None: ...
-    @property
-    def reranker(self) -> "CrossEncoder | None": ...
-    @property
-    def calibrator(self) -> "RankingCalibrator | None": ...
-    def added_names(self) -> "AddedNames | None": ...
 
 
 class Default(Enum):
@@ -88,7 +39,7 @@ OF_ASSETS: Literal[Default.OF_ASSETS] = Default.OF_ASSETS
 
 
 def open_linker(
-    assets: _Assets,
+    assets: AssetParts,
     settings: LinkSettings | None = None,
     *,
     fusion: Fusion | None = None,
@@ -146,7 +97,7 @@ def open_linker(
     return Linker.of(parts, settings)
 
 
-def conditions_of(assets: _Assets, parts: Parts) -> dict[str, Any]:
+def conditions_of(assets: AssetParts, parts: Parts) -> dict[str, Any]:
     """List the conditions on which the scores of a linker over assets depend."""
     built = {"exact": parts.exact, "ngram": parts.ngram, "dense": parts.dense}
     tiers = [tier for tier in assets.tiers if built[tier] is not None]
@@ -158,7 +109,7 @@ def conditions_of(assets: _Assets, parts: Parts) -> dict[str, Any]:
     )  # fmt: skip
 
 
-def _check_tiers(assets: _Assets, tiers: Sequence[str]) -> None:
+def _check_tiers(assets: AssetParts, tiers: Sequence[str]) -> None:
     if "dense" in tiers and "dense" not in assets.tiers:
         raise Errors.encoder_needed(path=assets.path)
     if "ngram" in tiers and "ngram" not in assets.tiers:
@@ -166,7 +117,7 @@ def _check_tiers(assets: _Assets, tiers: Sequence[str]) -> None:
 
 
 def _fusion(
-    assets: _Assets,
+    assets: AssetParts,
     tiers: Sequence[str],
     fusion: Fusion | None,
     weights: Mapping[str, float] | None,
@@ -190,7 +141,7 @@ def weights_of(known: Mapping[str, float], tiers: Sequence[str]) -> dict[str, fl
     return {tier: weight / total for tier, weight in weights.items()}
 
 
-def _rescorer(assets: _Assets, parts: Parts, settings: LinkSettings) -> Rescorer | None:
+def _rescorer(assets: AssetParts, parts: Parts, settings: LinkSettings) -> Rescorer | None:
     """Make the rescorer: the ranker, then the reranker; None with neither."""
     found: list[Rescorer] = []
     ranker = assets.ranker if settings.ranker else None
@@ -206,7 +157,7 @@ def _rescorer(assets: _Assets, parts: Parts, settings: LinkSettings) -> Rescorer
     return Chain(found) if len(found) > 1 else next(iter(found), None)
 
 
-def _calibrator(assets: _Assets, parts: Parts, insist: bool) -> "RankingCalibrator | None":
+def _calibrator(assets: AssetParts, parts: Parts, insist: bool) -> "RankingCalibrator | None":
     """Get the calibrator of the assets, if it was fitted for this linker.
 
     insist (bool): raise if a calibrator fitted to gold mentions does not fit; warn if one fitted
@@ -225,7 +176,7 @@ def _calibrator(assets: _Assets, parts: Parts, insist: bool) -> "RankingCalibrat
     return None
 
 
-def _gate(assets: _Assets, parts: Parts) -> Gate | None:
+def _gate(assets: AssetParts, parts: Parts) -> Gate | None:
     """Get the gate of the assets, if it was fitted for this linker."""
     try:
         return Gate.of(assets.manifest.get("gate"), conditions_of(assets, parts))
@@ -234,7 +185,7 @@ def _gate(assets: _Assets, parts: Parts) -> Gate | None:
         raise Errors.assets_incomplete(path=assets.path, problem=problem) from error
 
 
-def _rerank_gate(assets: _Assets, parts: Parts, before: Sequence[Rescorer]) -> RerankGate | None:
+def _rerank_gate(assets: AssetParts, parts: Parts, before: Sequence[Rescorer]) -> RerankGate | None:
     """Get the gate of the assets' reranker, if it was fitted for the order that it will see."""
     usual = conditions_of(assets, replace(parts, rescorer=next(iter(before), None)))
     return RerankGate.of(assets.manifest.get("reranker"), usual)

@@ -5,8 +5,8 @@ import pickle
 
 import pytest
 
+from spacy_medlink.assets import build_assets
 from spacy_medlink.assets.overlaid import OverlaidAssets
-from spacy_medlink.building import build_assets
 from spacy_medlink.kb.curation import Curation, Rule
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.types import Concept, Mention, Name

@@ -14,8 +14,7 @@ import pytest
 import spacy
 from spacy.tokens import Span
 
-from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.components.mentions import MedicalMentions
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from spacy_medlink.building.starter import starter_assets
+from spacy_medlink.assets.starter import starter_assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.judging import rank_names
 from spacy_medlink.linking.tiers import Tiers

@@ -14,8 +14,7 @@ import srsly
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.components.pipelines import open_pipeline
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.util.files import OwnedDirectory

@@ -122,7 +122,7 @@ def test_command_line_builds_and_updates_without_torch(tmp_path: Path) -> None:
     )
     for update in ("0", "2"):
         found = set(_run(code.replace("UPDATE", update)))
-        assert "spacy_medlink.building.build" in found
+        assert "spacy_medlink.assets.build" in found
         assert not {"torch", "transformers", "spacy"} & found
 
 

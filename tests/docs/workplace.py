@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from spacy_medlink.building.starter import KB_LINES
+from spacy_medlink.assets.starter import KB_LINES
 from tests.kb import samples
 
 NOTES = [

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.encoders.light import open_to_encode

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spacy_medlink.building import build_assets
-from spacy_medlink.building.build import _stored
+from spacy_medlink.assets import build_assets
+from spacy_medlink.assets.build import _stored
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.stored import DIRECTORY, StoredVectors, store_vectors
 from spacy_medlink.errors import MedlinkError

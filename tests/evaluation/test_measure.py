@@ -175,7 +175,7 @@ def test_white_space_is_a_mention_like_any_other(tiny_assets: Assets, tmp_path: 
 
 
 def test_unknown_tier(tiny_assets: Assets, gold_file: Path, tmp_path: Path) -> None:
-    from spacy_medlink.building import build_assets
+    from spacy_medlink.assets import build_assets
 
     light = build_assets(tmp_path / "light", tiny_assets.kb.path)
     with pytest.raises(MedlinkError) as caught:
@@ -328,7 +328,7 @@ def test_the_threshold_holds_for_probabilities_where_there_are_any(
 
 
 def test_baselines_have_no_memory(tiny_kb: KnowledgeBase, tmp_path: Path) -> None:
-    from spacy_medlink.building import build_assets
+    from spacy_medlink.assets import build_assets
 
     gold = tmp_path / "gold.jsonl"
     gold.write_text(json.dumps({"mention": "qxz", "ids": ["HP:0001945"]}), encoding="utf-8")

@@ -12,8 +12,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.cli.evaluate import evaluate_linker
 from spacy_medlink.evaluation import Settings
 from spacy_medlink.evaluation.records import Record, unpack

@@ -8,19 +8,19 @@ import pytest
 import spacy
 from spacy.vocab import Vocab
 
-from spacy_medlink.assets import Assets
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.assets.layout import CALIBRATOR
-from spacy_medlink.building import build_assets
 from spacy_medlink.components.linker import MedicalLinker
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.fitting.calibrate import calibrate_assets
-from spacy_medlink.fitting.examples import gold_examples, parts_of, rank_examples, without
+from spacy_medlink.evaluation import load_gold
+from spacy_medlink.fitting.examples import examples_of, parts_of, rank_examples, without
 from spacy_medlink.kb import build_kb
 from spacy_medlink.linking.decision import BELOW_THRESHOLD
 from spacy_medlink.linking.scopes import ScopeSettings
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.retrieval.fusion import WeightedFusion
 from spacy_medlink.types import Concept, Mention, Name
+from tests.fits import calibrated_on, calibrated_on_names
 
 SITES = (
     "heart lung liver kidney spleen stomach bladder thyroid pancreas prostate colon skin".split()
@@ -54,9 +54,7 @@ def place(tmp_path_factory):
 @pytest.fixture(scope="module")
 def calibrated(place):
     assets = Assets(place / "assets")
-    return calibrate_assets(
-        assets, place / "calibrated", place / "gold.jsonl", target_precision=0.8
-    )
+    return calibrated_on(assets, place / "calibrated", place / "gold.jsonl", target_precision=0.8)
 
 
 def linker(assets, **settings):
@@ -65,7 +63,7 @@ def linker(assets, **settings):
 
 def test_what_is_stored(place, calibrated):
     facts = Assets(place / "calibrated", verify=True).manifest["calibrator"]
-    assert facts["threshold"] == calibrated.chosen.threshold > 0
+    assert facts["threshold"] == calibrated.threshold > 0
     assert facts["expected"]["precision"] >= facts["target_precision"] == 0.8
     assert facts["fitted_on"]["file"] == "gold.jsonl"
     assert (facts["mentions"], facts["concepts"]) == (len(CONCEPTS) * 3 + len(SITES), len(CONCEPTS))
@@ -90,9 +88,9 @@ def test_the_linker_takes_the_probability_and_the_threshold(calibrated):
     good, bad = own.link_texts(["heart carcinoma", "heart thing number 3"])
     assert good.id == "X:0"
     assert [one["prob"] is None for one in good.candidates] == [False, True, True, True, True]
-    assert good.candidates[0]["prob"] >= calibrated.chosen.threshold
+    assert good.candidates[0]["prob"] >= calibrated.threshold
     assert (bad.id, bad.reason) == ("NIL", BELOW_THRESHOLD)
-    assert bad.candidates[0]["prob"] < calibrated.chosen.threshold
+    assert bad.candidates[0]["prob"] < calibrated.threshold
     own.threshold = 0.0
     (linked,) = own.link_texts(["heart thing number 3"])
     assert linked.id != "NIL"
@@ -161,17 +159,14 @@ def test_a_saved_pipeline_keeps_its_calibrator(calibrated, tmp_path):
 
 def test_calibrating_again_in_place_replaces_the_calibrator(calibrated, tmp_path):
     calibrated.assets.copy_to(tmp_path / "own")
-    made = calibrate_assets(
-        Assets(tmp_path / "own"), tmp_path / "own", target_precision=0.5, nil_share=0.1
-    )
+    made = calibrated_on_names(Assets(tmp_path / "own"), tmp_path / "own")
     facts = Assets(tmp_path / "own", verify=True).manifest["calibrator"]
     assert facts["fitted_on"] == {"names": "of the knowledge base"}
-    assert (facts["target_precision"], facts["nil_share"]) == (0.5, 0.1)
     assert made.assets.engine().calibrator is not None
 
 
 def test_calibrating_twice_gives_the_same_bytes(place, calibrated, tmp_path):
-    calibrate_assets(
+    calibrated_on(
         Assets(place / "assets"), tmp_path / "own", place / "gold.jsonl", target_precision=0.8
     )
     for file in (CALIBRATOR, "manifest.json"):
@@ -205,25 +200,22 @@ def remembering(place):
 def test_what_is_remembered_can_be_calibrated_on_as_if_it_were_not(place, remembering, tmp_path):
     """All mentions of these documents differ, so that without its own a memory knows none."""
     assets, gold = remembering
-    plain = calibrate_assets(
-        Assets(place / "assets"), tmp_path / "plain", gold, target_precision=0.8
+    plain = calibrated_on(Assets(place / "assets"), tmp_path / "plain", gold, target_precision=0.8)
+    honest = calibrated_on(
+        assets, tmp_path / "honest", gold, as_if_unannotated=True, target_precision=0.8
     )
-    honest = calibrate_assets(assets, tmp_path / "honest", train=gold, target_precision=0.8)
     assert honest.facts["as_if_unannotated"] and not plain.facts["as_if_unannotated"]
     assert honest.facts["fitted_on"]["file"] == gold.name
     for name in ("mentions", "concepts"):
         assert honest.facts[name] == plain.facts[name]
 
     def described(calibrated):
-        return sorted(map(tuple, calibrated.fitted.examples.features.round(5).tolist()))
+        return sorted(map(tuple, calibrated.fit.fitted.examples.features.round(5).tolist()))
 
     assert described(honest) == described(plain)
     assert honest.assets.engine(calibrator=True).calibrator is not None
-    with pytest.warns(UserWarning, match="W407.*--train"):
-        deceived = calibrate_assets(assets, tmp_path / "deceived", gold, target_precision=0.8)
+    deceived = calibrated_on(assets, tmp_path / "deceived", gold, target_precision=0.8)
     assert described(deceived) != described(plain)
-    with pytest.raises(MedlinkError, match=r"E302.*dev"):
-        calibrate_assets(assets, tmp_path / "out", gold, train=gold)
 
 
 def test_too_few_mentions_are_refused(place, tmp_path):
@@ -231,12 +223,12 @@ def test_too_few_mentions_are_refused(place, tmp_path):
     few = tmp_path / "few.jsonl"
     few.write_text(json.dumps({"mention": "heart carcinoma", "ids": ["X:0"]}))
     with pytest.raises(MedlinkError, match="E413"):
-        calibrate_assets(assets, tmp_path / "out", few)
+        calibrated_on(assets, tmp_path / "out", few)
     assert not (tmp_path / "out").exists()
 
 
 def test_too_high_a_precision_makes_no_name_nil(place, tmp_path):
-    made = calibrate_assets(
+    made = calibrated_on(
         Assets(place / "assets"), tmp_path / "out", place / "gold.jsonl", target_precision=1.0
     )
     assert made.facts["target_precision"] == 1.0
@@ -247,7 +239,7 @@ def test_too_high_a_precision_makes_no_name_nil(place, tmp_path):
 
 def test_every_mention_is_ranked_with_and_without_its_concept(place):
     assets = Assets(place / "assets")
-    examples = gold_examples(place / "gold.jsonl", assets.kb)
+    examples = examples_of(load_gold(place / "gold.jsonl", assets.kb).cases())
     ranked = rank_examples(assets.engine(), assets.kb, examples, 0.2)
     named = [one for one in examples if one.right]
     assert ranked.not_found == (0.0, 0.0)

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
-from spacy_medlink.building.learn import learn
+from spacy_medlink.assets import Assets, build_assets
+from spacy_medlink.assets.learn import learn
 from spacy_medlink.cli import app
 from spacy_medlink.evaluation import Settings, load_gold, measure
 from spacy_medlink.fitting.memory import _winner

@@ -7,6 +7,7 @@ import pytest
 from spacy_medlink.assets.overlaid import OverlaidAssets
 from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.evaluation import load_gold
 from spacy_medlink.evaluation.baselines import alone
 from spacy_medlink.fitting.folds import rank_unannotated
 from spacy_medlink.fitting.gate import MAX_CHANGED, at_most, fit_gate
@@ -181,12 +182,12 @@ def test_what_orders_candidates_sees_them_as_without_a_gate(assets, tmp_path):
     fusion = {"fusion": {**assets.manifest["fusion"], **weights}}
     open_gate = write_variant(assets, tmp_path / "open", {"gate": facts, **fusion})
     assert open_gate.engine().parts.gate is not None
-    for one in rank_unannotated(open_gate, gold, 3):
+    for one in rank_unannotated(open_gate, load_gold(gold, open_gate.kb), 3):
         assert all("dense" in candidate.scores for candidate in one.ranking)
 
 
 def test_without_an_encoder_there_is_none(tiny_kb, tmp_path):
-    from spacy_medlink.building import build_assets
+    from spacy_medlink.assets import build_assets
 
     assert build_assets(tmp_path / "assets", tiny_kb.path).manifest["gate"] is None
 

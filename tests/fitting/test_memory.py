@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb
 from spacy_medlink.retrieval.memory import Remembered, memory_key, read_memory

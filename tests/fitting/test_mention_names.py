@@ -7,9 +7,9 @@ from typer.testing import CliRunner
 
 from spacy_medlink.cli import app
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.fitting.mention_names import add_mention_names
 from spacy_medlink.kb import KnowledgeBase, KnowledgeBaseBuilder
 from spacy_medlink.types import Concept, Name, Retired
+from tests.fits import mention_names
 
 DIABETES, TYPE_2, TYPE_1 = "HP:0000819", "HP:0005978", "HP:0100651"
 
@@ -33,7 +33,7 @@ def test_most_annotations_win(tiny_kb, tmp_path):
         ("adult-onset diabetes", TYPE_2),
         ("both kinds of diabetes", TYPE_1, TYPE_2),  # either is right, the first is taken
     )  # fmt: skip
-    kb, facts = add_mention_names(tmp_path / "new.kb", tiny_kb, [gold])
+    kb, facts = mention_names(tmp_path / "new.kb", tiny_kb, [gold])
     assert new_names(kb, tiny_kb, TYPE_2) == {
         "high sugar",
         "adult-onset diabetes",
@@ -57,7 +57,7 @@ def test_what_teaches_no_name(tiny_kb, tmp_path):
         ("DM2", "XX:1"),  # not in the knowledge base
         ("1234", TYPE_1),
     )  # fmt: skip
-    kb, facts = add_mention_names(tmp_path / "new.kb", tiny_kb, [gold])
+    kb, facts = mention_names(tmp_path / "new.kb", tiny_kb, [gold])
     assert facts["names"] == 0
     assert len(kb) == len(tiny_kb)
     assert kb.n_names == tiny_kb.n_names
@@ -65,7 +65,7 @@ def test_what_teaches_no_name(tiny_kb, tmp_path):
 
 def test_the_rest_stays(tiny_kb, tmp_path):
     gold = write(tmp_path / "gold.jsonl", ("high sugar", DIABETES))
-    kb, _ = add_mention_names(tmp_path / "new.kb", tiny_kb, [gold])
+    kb, _ = mention_names(tmp_path / "new.kb", tiny_kb, [gold])
     assert list(kb.retired()) == list(tiny_kb.retired())
     assert kb.resolve("HP:0005965") == "HP:0005978"
     for old, new in zip(tiny_kb, kb, strict=True):
@@ -73,7 +73,7 @@ def test_the_rest_stays(tiny_kb, tmp_path):
             new.id, new.name, new.types, new.codes, new.parents, new.definition
         )  # fmt: skip
         assert set(old.names) <= set(new.names)
-    again, _ = add_mention_names(tmp_path / "again.kb", tiny_kb, [gold])
+    again, _ = mention_names(tmp_path / "again.kb", tiny_kb, [gold])
     assert again.path.read_bytes() == kb.path.read_bytes()
 
 
@@ -81,7 +81,7 @@ def test_long_form_is_taken(tiny_kb, tmp_path):
     text = "Late onset sugar illness (LOSI) is frequent; LOSI was seen."
     mentions = [{"start": 45, "end": 49, "mention": "LOSI", "ids": [TYPE_2]}]
     gold = write(tmp_path / "gold.jsonl", doc_id="1", text=text, mentions=mentions)
-    kb, _ = add_mention_names(tmp_path / "new.kb", tiny_kb, [gold])
+    kb, _ = mention_names(tmp_path / "new.kb", tiny_kb, [gold])
     assert new_names(kb, tiny_kb, TYPE_2) == {"Late onset sugar illness"}
 
 
@@ -96,7 +96,7 @@ def test_command(tiny_kb, tmp_path):
 
 def test_no_such_file(tiny_kb, tmp_path):
     with pytest.raises(MedlinkError, match="E107"):
-        add_mention_names(tmp_path / "new.kb", tiny_kb, [tmp_path / "none.jsonl"])
+        mention_names(tmp_path / "new.kb", tiny_kb, [tmp_path / "none.jsonl"])
     assert not (tmp_path / "new.kb").exists()
 
 
@@ -109,12 +109,12 @@ def test_ids_that_are_not_there_may_become_concepts(tiny_kb, tmp_path):
         ("12", "XX:3"),
         ("adult-onset diabetes", TYPE_2, "XX:4"),  # one of its concepts is there
     )  # fmt: skip
-    kb, facts = add_mention_names(tmp_path / "new.kb", tiny_kb, [gold], new_concepts=True)
+    kb, facts = mention_names(tmp_path / "new.kb", tiny_kb, [gold], new_concepts=True)
     assert {concept.id for concept in kb} - {concept.id for concept in tiny_kb} == {"XX:2"}
     assert kb["XX:2"].name == "very sweet"
     assert [name.text for name in kb["XX:2"].names] == ["very sweet", "sweet disease"]
     assert (facts["names"], facts["concepts"], facts["new_concepts"]) == (4, 3, 1)
-    assert add_mention_names(tmp_path / "none.kb", tiny_kb, [gold]).facts["new_concepts"] == 0
+    assert mention_names(tmp_path / "none.kb", tiny_kb, [gold]).facts["new_concepts"] == 0
 
 
 def test_an_id_that_was_retired_does_not_come_back(tmp_path):
@@ -122,7 +122,7 @@ def test_an_id_that_was_retired_does_not_come_back(tmp_path):
         builder.add(Concept("A:1", "asthma", (Name("asthma", "en"),)))
         builder.add(Retired("A:2"))
     gold = write(tmp_path / "gold.jsonl", ("wheezing", "A:2"), ("asthma", "A:1"))
-    kb, facts = add_mention_names(
+    kb, facts = mention_names(
         tmp_path / "new.kb", KnowledgeBase(tmp_path / "old.kb"), [gold], new_concepts=True
     )
     assert facts["new_concepts"] == 0 and len(kb) == 1

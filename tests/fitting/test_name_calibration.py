@@ -6,23 +6,21 @@ import numpy as np
 import pytest
 from spacy.vocab import Vocab
 
-from spacy_medlink.assets import Assets
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.assets.layout import CALIBRATOR
-from spacy_medlink.building import build_assets
 from spacy_medlink.components.linker import MedicalLinker
 from spacy_medlink.fitting.calibrate import (
     SHARES,
-    calibrate_on_names,
     fit_on_names,
 )
 from spacy_medlink.fitting.calibrator import PROBABLE
 from spacy_medlink.fitting.mutations import with_slip
-from spacy_medlink.fitting.ranker import fit_ranker
 from spacy_medlink.fitting.retrieved import RetrievedExamples
 from spacy_medlink.kb import build_kb
 from spacy_medlink.linking.calibrator import MODELS
 from spacy_medlink.linking.decision import BELOW_THRESHOLD
 from spacy_medlink.types import Concept, Name
+from tests.fits import calibrated_on_names, ranked_on
 
 SITES = (
     "heart lung liver kidney spleen stomach bladder thyroid pancreas prostate colon skin".split()
@@ -128,7 +126,7 @@ def test_two_builds_fit_the_same(assets, tmp_path):
 
 def test_a_build_fits_what_its_linker_would(assets, tmp_path):
     """In the build the tiers are at hand; opened again they must rank the same."""
-    again = calibrate_on_names(assets, tmp_path / "again")
+    again = calibrated_on_names(assets, tmp_path / "again").assets
     one, other = (json.loads((own.path / CALIBRATOR).read_text()) for own in (assets, again))
     assert one.keys() == other.keys()
     assert one["fitted_for"] == other["fitted_for"]
@@ -142,9 +140,9 @@ def test_examples_weigh_as_their_kinds_should(assets):
     found = fit_on_names(retrieved, assets.kb)
     ranked = found.fitted.examples
     total = ranked.weights.sum() + ranked.not_found[0]
-    assert total == pytest.approx(sum(found.counts.values()))
+    assert total == pytest.approx(sum(found.facts["examples"].values()))
     known = ranked.weights[ranked.known].sum() + ranked.not_found[1]
-    shares = {kind: share for kind, share in SHARES.items() if kind in found.counts}
+    shares = {kind: share for kind, share in SHARES.items() if kind in found.facts["examples"]}
     right = sum(shares[kind] for kind in {*shares} - {"unknown", "nothing", "broader"})
     assert known / total == pytest.approx(right / sum(shares.values()))
 
@@ -171,7 +169,7 @@ def test_a_new_ranker_is_calibrated_anew(assets, tmp_path):
     ]
     gold = tmp_path / "gold.jsonl"
     gold.write_text("\n".join(map(json.dumps, lines)))
-    fitted = fit_ranker(assets, tmp_path / "ranked", gold)
+    fitted = ranked_on(assets, tmp_path / "ranked", gold)
     assert fitted.assets.engine(calibrator=True).calibrator is not None
 
 

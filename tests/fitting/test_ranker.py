@@ -7,19 +7,15 @@ import numpy as np
 import pytest
 import spacy
 
-from spacy_medlink.assets import Assets
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.assets.layout import MEMORY, RANKER_FILE
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets.reranker import store_reranker
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation import load_gold
-from spacy_medlink.fitting.calibrate import calibrate_assets
 from spacy_medlink.fitting.folds import folds, forget
 from spacy_medlink.fitting.memory import learn_memory
-from spacy_medlink.fitting.mention_names import add_mention_names
-from spacy_medlink.fitting.ranker import fit_ranker
-from spacy_medlink.fitting.reranker import store_reranker
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.schema import kb_fingerprint
 from spacy_medlink.linking.ranker import RANKER, CandidateRanker, Chain
@@ -28,6 +24,7 @@ from spacy_medlink.retrieval.concepts import RESOLUTION
 from spacy_medlink.retrieval.fusion import ReciprocalRankFusion
 from spacy_medlink.retrieval.memory import MentionMemory, Remembered, read_memory
 from spacy_medlink.types import Concept, Mention, Name
+from tests.fits import calibrated_on, mention_names, ranked_on
 from training.recipe.reading import read_recipe
 from training.reranking.rerank import lists_of
 
@@ -78,7 +75,7 @@ def fitted(place):
     (place / "half.jsonl").write_text("".join(lines[::2]), encoding="utf-8")
     (place / "rest.jsonl").write_text("".join(lines[1::2]), encoding="utf-8")
     build_assets(place / "assets", place / "kb", memory=[place / "half.jsonl"])
-    return fit_ranker(Assets(place / "assets"), place / "ranked", place / "gold.jsonl")
+    return ranked_on(Assets(place / "assets"), place / "ranked", place / "gold.jsonl")
 
 
 def links(assets, texts, **settings):
@@ -107,7 +104,7 @@ def test_the_manifest_says_how(place, fitted):
 
 
 def test_where_there_is_nothing_to_learn_it_is_left_out(place):
-    left_out = fit_ranker(Assets(place / "plain"), place / "left_out", place / "random.jsonl")
+    left_out = ranked_on(Assets(place / "plain"), place / "left_out", place / "random.jsonl")
     assert not left_out.kept and left_out.assets.manifest["ranker"] is None
     assert "does not beat retrieval" in left_out.assets.manifest["left_out"]["ranker"]
     assert not (left_out.assets.path / RANKER_FILE).exists()
@@ -120,19 +117,19 @@ def test_too_little_text(place, tmp_path):
     few = tmp_path / "few.jsonl"
     few.write_text((place / "gold.jsonl").read_text("utf-8").splitlines()[0], encoding="utf-8")
     with pytest.raises(MedlinkError, match="E530"):
-        fit_ranker(Assets(place / "plain"), tmp_path / "out", few)
+        ranked_on(Assets(place / "plain"), tmp_path / "out", few)
     assert not (tmp_path / "out").exists()
 
 
 def test_a_fold_does_not_remember_itself(place, tmp_path):
     """Memory and names that come from the text itself would make every mention an easy one."""
     gold = place / "gold.jsonl"
-    kb = add_mention_names(tmp_path / "kb", KnowledgeBase(place / "kb"), [gold]).kb
+    kb = mention_names(tmp_path / "kb", KnowledgeBase(place / "kb"), [gold]).kb
     own = build_assets(tmp_path / "own", kb.path, memory=[gold])
     plain = build_assets(tmp_path / "plain", place / "kb")
     assert links(own, ["heart trauma"]) == ["D7"], "remembered"
-    facts = fit_ranker(own, tmp_path / "a", gold).facts
-    assert facts["retrieval"] == fit_ranker(plain, tmp_path / "b", gold).facts["retrieval"]
+    facts = ranked_on(own, tmp_path / "a", gold).facts
+    assert facts["retrieval"] == ranked_on(plain, tmp_path / "b", gold).facts["retrieval"]
     assert facts["mentions"] == len(PAIRS), "none was taken for remembered"
 
 
@@ -172,7 +169,7 @@ def test_a_reranker_chosen_behind_another_order_is_left_out(place, tiny_encoder,
     kb = kb_fingerprint(own.manifest["kb"])
     cross = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings(kb=kb, top=3))
     both = store_reranker(own, tmp_path / "both", cross, {})
-    after = fit_ranker(both, tmp_path / "both", place / "gold.jsonl").assets
+    after = ranked_on(both, tmp_path / "both", place / "gold.jsonl").assets
     assert after.reranker is None and not (after.path / "reranker").exists()
     # The other way round both stay: a reranker is trained for what the ranker puts first.
     again = store_reranker(after, tmp_path / "again", cross, {})
@@ -190,7 +187,7 @@ def test_a_reranker_has_to_beat_the_ranker(place, fitted):
 
 def test_what_was_learned_from_a_document_is_not_known_while_it_trains_a_reranker(place, tmp_path):
     gold = place / "gold.jsonl"
-    kb, _ = add_mention_names(tmp_path / "named.kb", KnowledgeBase(place / "kb"), [gold])
+    kb, _ = mention_names(tmp_path / "named.kb", KnowledgeBase(place / "kb"), [gold])
     own = build_assets(tmp_path / "own", kb.path, memory=[gold])
     lists, held = lists_of(own, RERANK, gold, gold)
     assert lists and not any(one.scores.get("memory") for each in lists for one in each.candidates)
@@ -220,11 +217,11 @@ def test_a_fold_remembers_what_the_other_documents_say(place, tmp_path):
     row_of = {id: row for row, id in enumerate(assets.kb.iter_ids())}
     whole = MentionMemory.of(read_memory(assets.path / MEMORY), row_of).find(texts, "")
     changed = 0
-    for fold in folds(assets, gold):
+    for fold in folds(assets, load_gold(gold, assets.kb)):
         own = {int(case.doc_id) for case in fold.cases}
         left = [json.dumps(line) + "\n" for n, line in enumerate(lines) if n not in own]
         other.write_text("".join(left), encoding="utf-8")
-        learned = learn_memory([other], assets.kb).lines
+        learned = learn_memory([load_gold(other, assets.kb)], assets.kb).lines
         want = MentionMemory.of(learned, row_of).find(texts, "")
         assert np.array_equal(fold.memory.find(texts, ""), want)
         changed += int((want != whole).sum())
@@ -242,7 +239,7 @@ def test_in_a_pipeline_and_with_a_calibrator(place, fitted, tmp_path):
     nlp.to_disk(tmp_path / "pipeline")
     again = spacy.load(tmp_path / "pipeline")
     assert again.get_pipe("medical_linker").link_texts(["heart dystrophy"])[0].id == "D3"
-    done = calibrate_assets(
+    done = calibrated_on(
         fitted.assets, tmp_path / "calibrated", place / "gold.jsonl", target_precision=0.5
     )
     assert done.assets.engine(calibrator=True).calibrator is not None
@@ -253,4 +250,4 @@ def test_in_a_pipeline_and_with_a_calibrator(place, fitted, tmp_path):
 @pytest.mark.parametrize("top", [1, 0, -3])
 def test_one_candidate_has_no_order(place, tmp_path, top):
     with pytest.raises(MedlinkError, match="E302"):
-        fit_ranker(Assets(place / "assets"), tmp_path / "no", place / "gold.jsonl", top=top)
+        ranked_on(Assets(place / "assets"), tmp_path / "no", place / "gold.jsonl", top=top)

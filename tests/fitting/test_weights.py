@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import process
 
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import build_assets
 from spacy_medlink.cli.build import _how_chosen
-from spacy_medlink.fitting.mention_names import add_mention_names
 from spacy_medlink.fitting.name_examples import SYNONYM
 from spacy_medlink.fitting.retrieved import RetrievedExamples
 from spacy_medlink.fitting.weights import (
@@ -24,6 +23,7 @@ from spacy_medlink.linking import Linker, Parts
 from spacy_medlink.retrieval.dense import DenseIndex
 from spacy_medlink.retrieval.ngram import NgramIndex
 from spacy_medlink.types import Concept, Name
+from tests.fits import mention_names
 
 SYLLABLES = "ba co di fu ge ha ki lo mu ne pa ri so tu ve".split()
 
@@ -197,7 +197,7 @@ def test_no_credit_for_what_is_not_found(tmp_path, spelling, tiny_encoder, dev_f
 
 def test_names_that_mentions_gave_count_as_new(tmp_path, spelling, tiny_encoder, dev_file):
     """All mentions of the file are names, which every tier finds by heart."""
-    added = add_mention_names(tmp_path / "kb", KnowledgeBase(spelling), [dev_file])
+    added = mention_names(tmp_path / "kb", KnowledgeBase(spelling), [dev_file])
     assert added.facts["names"] == 120
     assets = build_assets(tmp_path / "a", tmp_path / "kb", tiny_encoder, dev=dev_file)
     plain = build_assets(tmp_path / "b", spelling, tiny_encoder, dev=dev_file)

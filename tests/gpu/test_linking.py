@@ -11,9 +11,8 @@ import torch
 from spacy.training import Example
 
 from spacy_medlink.annotate import annotate_file
-from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
-from spacy_medlink.building.learn import learn
+from spacy_medlink.assets import Assets, build_assets
+from spacy_medlink.assets.learn import learn
 from spacy_medlink.components.pipelines import linker_of, open_pipeline
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Mention

@@ -20,7 +20,7 @@ CONCEPTS, NAMES = 3_000, 11_000
 SCRIPT = """
 import json, sys
 from pathlib import Path
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import build_assets
 from spacy_medlink.kb import build_knowledge_base, lookup, writer
 from spacy_medlink.util.files import sha256_of
 from spacy_medlink.kb.filters import Filters

@@ -14,18 +14,17 @@ import spacy
 import torch
 from spacy.tokens import Doc, Span
 
-from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import Assets, build_assets
+from spacy_medlink.assets.reranker import store_reranker
 from spacy_medlink.components.linker import opened
 from spacy_medlink.encoders import bi_encoder, light
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
-from spacy_medlink.fitting.calibrate import calibrate_assets
-from spacy_medlink.fitting.reranker import store_reranker
 from spacy_medlink.kb import build_kb
 from spacy_medlink.kb.readers import obo
 from spacy_medlink.kb.schema import kb_fingerprint
 from spacy_medlink.types import Concept
+from tests.fits import calibrated_on
 from training.embedded import MODEL_PACKAGE, ONTOLOGY_PACKAGE, place_model, place_ontology
 
 pytestmark = [
@@ -90,7 +89,7 @@ def assets(place):
         torch.nn.init.normal_(encoder.module.head.weight)
     out = place / "reranked"
     reranked = store_reranker(plain, out, encoder, {})
-    calibrate_assets(reranked, out, place / "gold.jsonl", target_precision=0.6)
+    calibrated_on(reranked, out, place / "gold.jsonl", target_precision=0.6)
     return out
 
 

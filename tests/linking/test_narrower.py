@@ -8,8 +8,7 @@ from spacy.tokens import Doc, DocBin
 
 from spacy_medlink.annotate.mapping.mapper import Mapper
 from spacy_medlink.annotate.mapping.terms import Term
-from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.kb import build_kb
 from spacy_medlink.linking import Linker, LinkSettings, open_linker
 from spacy_medlink.retrieval.filters import Filter

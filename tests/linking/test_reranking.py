@@ -7,10 +7,10 @@ import spacy
 import torch
 
 from spacy_medlink.assets import Assets
+from spacy_medlink.assets.reranker import leave_out_reranker, store_reranker
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.fitting.reranker import leave_out_reranker, store_reranker
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.schema import kb_fingerprint
 from spacy_medlink.linking.gate import ahead

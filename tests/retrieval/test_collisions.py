@@ -6,7 +6,7 @@ import spacy
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.assets.dictionary import any_order_key
-from spacy_medlink.building.update import KnownVectors
+from spacy_medlink.assets.update import KnownVectors
 from spacy_medlink.components.mentions import MedicalMentions
 from spacy_medlink.retrieval.exact import ExactIndex
 from spacy_medlink.text.normalisation import hash_key, key

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.building.learn import learn
+from spacy_medlink.assets.learn import learn
 from spacy_medlink.cli.serve import command
 from spacy_medlink.components.pipelines import open_pipeline
 from spacy_medlink.errors import MedlinkError

@@ -10,8 +10,7 @@ import pytest
 import torch
 from transformers import AutoModel, BertModel
 
-from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.light import open_to_encode
 from spacy_medlink.encoders.objectives.protocol import Batch

@@ -9,15 +9,11 @@ import pytest
 import spacy
 from typer.testing import CliRunner
 
-from spacy_medlink.assets import Assets
+from spacy_medlink.assets import Assets, build_assets
+from spacy_medlink.assets.learn import learn
 from spacy_medlink.assets.manifest import ASSETS
-from spacy_medlink.building import build_assets
-from spacy_medlink.building.learn import learn
 from spacy_medlink.cli import app
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.fitting.calibrate import calibrate_assets
-from spacy_medlink.fitting.mention_names import add_mention_names
-from spacy_medlink.fitting.ranker import fit_ranker
 from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
 from spacy_medlink.kb.schema import KB
 from spacy_medlink.util.files import replacing_directory, replacing_file
@@ -30,6 +26,7 @@ from spacy_medlink.util.outputs import (
     files_in,
     marked,
 )
+from tests.fits import mention_names
 from tests.tiny import TINY_RECORDS
 
 TEST = DirectoryKind("a test")
@@ -86,19 +83,13 @@ class TestTheCasesThatDestroyed:
             build_assets(kb, kb, overwrite=overwrite)
         assert KnowledgeBase(kb)["HP:0002099"]
 
-    @pytest.mark.parametrize("verb", ["calibrate", "learn", "fit-ranker"])
-    def test_documents_by_what_improves_assets(self, tmp_path, assets, verb):
+    def test_documents_by_what_improves_assets(self, tmp_path, assets):
         documents, gold = tmp_path / "mydocs", tmp_path / "gold.jsonl"
         documents.mkdir()
         (documents / "letter.docx").write_bytes(b"dear")
         gold.write_text(GOLD)
         with refused("E120", "mydocs", r"letter\.docx"):
-            if verb == "calibrate":
-                calibrate_assets(assets, documents)
-            elif verb == "learn":
-                learn(assets, documents, gold)
-            else:
-                fit_ranker(assets, documents, gold)
+            learn(assets, documents, gold)
         assert files_in(documents) == ["letter.docx"]
 
     @pytest.mark.parametrize("overwrite", [(), ("--overwrite",)])
@@ -173,7 +164,7 @@ class TestInputs:
     def test_mentions_are_not_added_in_place(self, tmp_path, kb):
         (tmp_path / "gold.jsonl").write_text(GOLD)
         with refused("E122"):
-            add_mention_names(kb, KnowledgeBase(kb), [tmp_path / "gold.jsonl"], overwrite=True)
+            mention_names(kb, KnowledgeBase(kb), [tmp_path / "gold.jsonl"], overwrite=True)
 
 
 class TestPlaces:

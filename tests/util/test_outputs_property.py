@@ -18,17 +18,15 @@ import spacy
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from spacy_medlink.assets import Assets
+from spacy_medlink.assets import Assets, build_assets
+from spacy_medlink.assets.learn import learn
 from spacy_medlink.assets.variant import write_variant
-from spacy_medlink.building import build_assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.report.metrics_file import METRICS_FILE
-from spacy_medlink.fitting.calibrate import calibrate_assets
-from spacy_medlink.fitting.mention_names import add_mention_names
-from spacy_medlink.fitting.ranker import fit_ranker
 from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
 from spacy_medlink.util.files import save_text
 from spacy_medlink.util.outputs import files_in
+from tests.fits import mention_names
 from tests.tiny import TINY_RECORDS
 from training.corpora.convert import convert
 from training.corpora.registry import find_corpus
@@ -190,11 +188,10 @@ def calls(tree: Tree, draw: st.DataObject, out: Path, overwrite: bool) -> Call |
             [table],
         ),
         "add-mentions": lambda: Call(
-            lambda: add_mention_names(out, KnowledgeBase(kb), [gold], overwrite=overwrite),
+            lambda: mention_names(out, KnowledgeBase(kb), [gold], overwrite=overwrite),
             [kb, gold],
         ),
-        "calibrate": lambda: improve(calibrate_assets, gold),
-        "fit-ranker": lambda: improve(fit_ranker, gold),
+        "learn": lambda: improve(learn, gold),
         "variant": lambda: improve(lambda own, out, **more: write_variant(own, out, {}, **more)),
         "copy": lambda: Call(lambda: Assets(assets).copy_to(out), [], assets),
         "linker": lambda: component("medical_linker"),

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import Errors
 from spacy_medlink.evaluation import load_gold

@@ -5,9 +5,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
 
-from spacy_medlink.assets import Assets
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.assets.layout import MANIFEST
-from spacy_medlink.building import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder, says_pooling
 from spacy_medlink.evaluation import load_gold, measure
 from spacy_medlink.util.files import sha256_of

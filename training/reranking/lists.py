@@ -40,7 +40,7 @@ def unannotated_lists(
         where there is one.
     RAISES (MedlinkError): E107, E401-E407 for the file.
     """
-    asked = list(rank_unannotated(assets, path, top))
+    asked = list(rank_unannotated(assets, load_gold(path, assets.kb), top))
     rest = [
         _list(one.case.mention, one.ranking, one.case.right)
         for one in asked

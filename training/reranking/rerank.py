@@ -5,11 +5,12 @@ from pathlib import Path
 from spacy_medlink.assets import Assets
 from spacy_medlink.assets.layout import ENCODER
 from spacy_medlink.assets.manifest import ASSETS
+from spacy_medlink.assets.reranker import leave_out_reranker, store_reranker
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.encoders.objectives.lists import LOSSES
 from spacy_medlink.errors import Errors
-from spacy_medlink.fitting.reranker import fit_rerank_gate, leave_out_reranker, store_reranker
+from spacy_medlink.fitting.reranker import fit_rerank_gate
 from spacy_medlink.kb.schema import kb_fingerprint
 from spacy_medlink.linking.blending import remembered
 from spacy_medlink.linking.reranking import CandidateTexts, Reranker

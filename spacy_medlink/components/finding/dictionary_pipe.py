@@ -190,7 +190,7 @@ class DictionaryPipe(PicklablePipe):
 
     def _say_if_own(self) -> None:
         """Mark the config where it does not name the dictionary, which is not the starter's."""
-        from ...building.starter import has_starter_names
+        from ...assets.starter import has_starter_names
 
         if self.source in (None, SAVED_ASSETS) and not has_starter_names(self.exact):
             self._say_own_assets()

@@ -147,7 +147,7 @@ class LinkWriter:
     @property
     def _codes(self) -> "CodeChooser":
         if self._chooser is None:
-            from ...building.starter import code_chooser
+            from ...assets.starter import code_chooser
 
             self._chooser = code_chooser(self.kb)
         return self._chooser

@@ -78,7 +78,7 @@ class OpenedLinker:
 
         saved (bool): whether they came with the component.
         """
-        from ...building.starter import is_starter
+        from ...assets.starter import is_starter
 
         self._assets, self.is_saved = self.overlay.over(assets.move(self.device)), saved
         if is_starter(assets):

@@ -203,7 +203,7 @@ class Store:
 
     def state(self, limit: int) -> dict[str, Any]:
         """Get the state to send to another process: the assets by their path, if they have one."""
-        from ...building.starter import is_starter
+        from ...assets.starter import is_starter
 
         opened = self.opened
         assets = None if opened.opened is None else opened.base
@@ -239,7 +239,7 @@ class Store:
     @property
     def has_own_assets(self) -> bool:
         """Whether assets were loaded that the config cannot name."""
-        from ...building.starter import is_starter
+        from ...assets.starter import is_starter
 
         opened = self.opened
         return opened.is_saved and opened.named is None and not is_starter(opened.assets)

@@ -140,7 +140,7 @@ class Trainer:
         return loss
 
     def _rebuilt(self, old: "Assets") -> "Assets":
-        from ...building import build_assets
+        from ...assets import build_assets
         from ...util.files import OwnedDirectory
         from ...util.progress import show_progress
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from spacy_medlink.annotate.mapping.run import map_terms
 from spacy_medlink.annotate.mapping.terms import Columns
-from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
 from spacy_medlink.kb.sssom import MappingSets

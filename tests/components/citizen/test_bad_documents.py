@@ -85,7 +85,7 @@ def test_entities_without_letters_are_not_guessed(tiny_assets, text):
 
 
 def test_numbers_that_are_names_are_found(tmp_path):
-    from spacy_medlink.building import build_assets
+    from spacy_medlink.assets import build_assets
     from spacy_medlink.kb import build_kb
     from spacy_medlink.types import Concept, Name
 

@@ -15,8 +15,7 @@ from spacy.cli.package import package
 from spacy.tokens import DocBin, Span
 from spacy.vocab import Vocab
 
-from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.components import extensions
 from spacy_medlink.errors import MedlinkError
 from tests.pipelines import TEXTS, doc_with, pipeline, values

@@ -8,7 +8,7 @@ from spacy.tokens import Span
 from spacy.training import Example
 
 from spacy_medlink.annotate.records import record_of_link
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import build_assets
 from spacy_medlink.components.pipelines import linker_of
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb

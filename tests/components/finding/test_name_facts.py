@@ -6,8 +6,8 @@ import pytest
 import spacy
 from spacy.tokens import Span
 
+from spacy_medlink.assets import build_assets
 from spacy_medlink.assets.dictionary import Choice
-from spacy_medlink.building import build_assets
 from spacy_medlink.components.finding.name_facts import NameFacts
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from spacy_medlink import link
 from spacy_medlink.annotate.documents import Document
 from spacy_medlink.annotate.records import PLAIN, Where, record_of
-from spacy_medlink.building.starter import keys_of_code
+from spacy_medlink.assets.starter import keys_of_code
 from spacy_medlink.cli import app
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.readers import read

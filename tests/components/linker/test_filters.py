@@ -7,7 +7,7 @@ from spacy.tokens import Doc, Span
 from thinc.api import ConfigValidationError
 
 from spacy_medlink.annotate.worker import linked_docs
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import build_assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept

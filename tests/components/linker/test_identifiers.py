@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from spacy.language import Language
 
-from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Candidate, Concept
 from tests import pipelines

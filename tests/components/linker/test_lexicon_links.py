@@ -4,7 +4,7 @@ import pytest
 import spacy
 from spacy.tokens import DocBin
 
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import build_assets
 from spacy_medlink.components.linker.settings import DEFAULT_CONFIG
 from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Name

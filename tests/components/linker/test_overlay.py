@@ -315,7 +315,7 @@ def test_each_line_costs_the_same(assets, rules, line):
 
 
 def test_corrections_go_before_what_assets_remember(assets, rules, tmp_path):
-    from spacy_medlink.building import build_assets
+    from spacy_medlink.assets import build_assets
 
     (tmp_path / "gold.jsonl").write_text(
         '{"mention": "diabetes", "ids": []}\n' + BARE.replace("diabetes", "sugar")

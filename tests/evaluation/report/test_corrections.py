@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 import spacy
 
-from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.evaluation.report import Run
 from spacy_medlink.evaluation.report.page import render_report
 from spacy_medlink.evaluation.report.tables import make_tables

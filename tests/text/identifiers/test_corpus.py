@@ -3,7 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import build_assets
 from spacy_medlink.evaluation import load_gold
 from spacy_medlink.kb.from_sources import build_knowledge_base
 from spacy_medlink.text.identifiers import is_identified

@@ -11,10 +11,9 @@ import pytest
 import spacy
 import torch
 
-from spacy_medlink.assets import Assets
+from spacy_medlink.assets import Assets, build_assets, export
 from spacy_medlink.assets.layout import RUNTIME
-from spacy_medlink.building import build_assets, export
-from spacy_medlink.building.quantised import quantise
+from spacy_medlink.assets.quantised import quantise
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.runtime import FILE, RuntimeEncoder
 from spacy_medlink.errors import MedlinkError

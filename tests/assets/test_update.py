@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets, update, vectors
-from spacy_medlink.building.update import CHANGED
+from spacy_medlink.assets import Assets, build_assets, update, vectors
+from spacy_medlink.assets.update import CHANGED
 from spacy_medlink.cli import app
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError

@@ -1,5 +1,6 @@
 """A build that is interrupted goes on where it was: with errors, Ctrl-C and kills at any moment."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -11,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets, kept, vectors
+from spacy_medlink.assets import Assets, build, build_assets, kept, vectors
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb
@@ -110,11 +110,18 @@ def test_interrupted_again_and_again(tmp_path, kb, tiny_encoder, whole, encoding
 
 
 def test_what_fails_after_the_encoding_is_not_encoded_again(
-    tmp_path, kb, tiny_encoder, whole, encoding
+    tmp_path, kb, tiny_encoder, whole, encoding, monkeypatch
 ):
-    (tmp_path / "dev.jsonl").write_text("{}\n")
-    with pytest.warns(UserWarning, match="W121.*60 of 60"), pytest.raises(MedlinkError, match="E4"):
-        build_assets(tmp_path / "out", kb, tiny_encoder, dev=tmp_path / "dev.jsonl")
+    def no_room(path, facts):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(build, "write_manifest", no_room)
+        with (
+            pytest.warns(UserWarning, match="W121.*60 of 60"),
+            pytest.raises(MedlinkError, match="E109"),
+        ):
+            build_assets(tmp_path / "out", kb, tiny_encoder)
     encoding.go_on()
     with pytest.warns(UserWarning, match="W120"):
         assets = build_assets(tmp_path / "out", kb, tiny_encoder)
@@ -235,7 +242,7 @@ COMMAND = """
 import signal, sys, time
 # A parent in the background of a shell has Ctrl-C ignored, and so would its children.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from spacy_medlink.building import kept, vectors
+from spacy_medlink.assets import kept, vectors
 from spacy_medlink.cli import main
 vectors._CHUNK, kept.WORTH_KEEPING = 8, 1
 original, seconds = vectors._encoded, float(sys.argv.pop())

@@ -1,6 +1,6 @@
 """Compare the CUIs of the starter KB with open names that carry CUIs.
 
-    python tests/building/starter/check_cuis.py [OPEN_NAMES.jsonl.gz]
+    python tests/assets/starter/check_cuis.py [OPEN_NAMES.jsonl.gz]
 
 A CUI counts as verified when one English name of ours is a name of the same CUI there. The file
 is not part of the project: without it, the script says so and ends with exit code 1.
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[3]
-STARTER_KB = ROOT / "spacy_medlink" / "building" / "starter" / "kb.jsonl"
+STARTER_KB = ROOT / "spacy_medlink" / "assets" / "starter" / "kb.jsonl"
 DATA = Path(os.environ.get("MEDLINK_DATA") or ROOT.parent / "shared" / "data")
 OPEN_NAMES = DATA / "open_umls.kb.jsonl.gz"
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spacy_medlink.building.recall import RecallProbe
+from spacy_medlink.assets.recall import RecallProbe
 from spacy_medlink.retrieval.dense import DenseIndex
 from spacy_medlink.types import Hits
 

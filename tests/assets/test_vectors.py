@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from spacy_medlink.building.vectors import _AHEAD, _ahead, name_chunks
+from spacy_medlink.assets.vectors import _AHEAD, _ahead, name_chunks
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Floats2d
 from spacy_medlink.util.devices import CPU

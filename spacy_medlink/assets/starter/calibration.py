@@ -2,7 +2,7 @@
 
 Fitting takes seconds, and the assets are built anew in each process. Write it again when the
 terminology, the features or the examples change:
-`python -m spacy_medlink.building.starter.calibration`.
+`python -m spacy_medlink.assets.starter.calibration`.
 """
 
 import json
@@ -10,15 +10,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ...assets import Assets
-from ...assets.layout import CALIBRATOR
+from .. import Assets
+from ..layout import CALIBRATOR
 
 FITTED = Path(__file__).with_name("calibrator.json")
 
 
 def with_calibrator(assets: Assets, out: Path) -> Assets:
     """Write the starter assets with their calibrator."""
-    from ...assets.variant import write_variant
+    from ..variant import write_variant
 
     fitted = json.loads(FITTED.read_text(encoding="utf-8"))
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from spacy_medlink import __version__
-from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
-from spacy_medlink.building.starter import is_starter, starter_assets
+from spacy_medlink.assets import Assets, build, build_assets
+from spacy_medlink.assets.starter import is_starter, starter_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.judging import rank_names
@@ -64,9 +63,11 @@ def test_pooling_and_index_are_kept(tmp_path, tiny_kb, tiny_encoder, pooling):
     assert assets.kb.concept_at(ranking[0].row).id == "HP:0001658"
 
 
-def test_above_the_limit_the_ngram_tier_goes_by_words(tmp_path, tiny_kb):
-    by_name = build_assets(tmp_path / "a", tiny_kb.path, ngram_limit=50)
-    by_word = build_assets(tmp_path / "b", tiny_kb.path, ngram_limit=49)
+def test_above_the_limit_the_ngram_tier_goes_by_words(tmp_path, tiny_kb, monkeypatch):
+    monkeypatch.setattr(build, "NGRAM_LIMIT", 50)
+    by_name = build_assets(tmp_path / "a", tiny_kb.path)
+    monkeypatch.setattr(build, "NGRAM_LIMIT", 49)
+    by_word = build_assets(tmp_path / "b", tiny_kb.path)
     assert (type(by_name.ngram), type(by_word.ngram)) == (NgramIndex, WordNgramIndex)
     assert by_word.tiers == by_name.tiers == ["exact", "ngram"]
     mentions = [Mention("hart attack"), Mention("no such")]

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from spacy_medlink.assets import Assets
+from spacy_medlink.assets import Assets, build, build_assets, fits
+from spacy_medlink.assets.fits import CHANGED, count_changed
 from spacy_medlink.assets.layout import CALIBRATOR
 from spacy_medlink.assets.variant import write_variant
-from spacy_medlink.building import build, build_assets, fits
-from spacy_medlink.building.fits import CHANGED, count_changed
 from spacy_medlink.cli import app
-from spacy_medlink.fitting.calibrate import calibrate_assets
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Mention, Name
+from tests.fits import calibrated_on
 from tests.tiny import write_tiny_encoder
 
 SYLLABLES = "ba da fo gi ka le mu no pa ri".split()
@@ -120,7 +119,7 @@ def test_small_updates_add_up(plain: Assets, tmp_path: Path) -> None:
 def test_a_fit_counts_from_its_own_names(dense: Assets, tmp_path: Path, next_kb: Path) -> None:
     made = build_assets(tmp_path / "new", next_kb, update=dense.path)
     gold = write_gold(tmp_path / "gold.jsonl")
-    made = calibrate_assets(made, made.path, gold, target_precision=0.3).assets
+    made = calibrated_on(made, made.path, gold, target_precision=0.3).assets
     assert since(made) == [None, 6]
     made = build_assets(tmp_path / "new", write_kb(tmp_path / "kb", 2), update=made.path)
     assert since(made) == [2, 8]
@@ -129,7 +128,7 @@ def test_a_fit_counts_from_its_own_names(dense: Assets, tmp_path: Path, next_kb:
 
 @pytest.mark.parametrize("what", ["memory", "dev", "index", "encoder", "ngram_limit", "version"])
 def test_what_else_is_new_is_fitted_for(
-    what: str, dense: Assets, next_kb: Path, tmp_path: Path
+    what: str, dense: Assets, next_kb: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings: dict[str, Any] = {}
     if what == "encoder":
@@ -140,7 +139,9 @@ def test_what_else_is_new_is_fitted_for(
         gold = write_gold(tmp_path / "gold.jsonl")
         settings[what] = [gold] if what == "memory" else gold
     else:
-        settings |= {"index": {"index": "HNSW8"}, "ngram_limit": {"ngram_limit": 9}}.get(what, {})
+        settings |= {"index": {"index": "HNSW8"}}.get(what, {})
+    if what == "ngram_limit":
+        monkeypatch.setattr(build, "NGRAM_LIMIT", 9)
     if what == "version":
         versions = {**dense.manifest["versions"], "spacy-medlink": "0"}
         dense = write_variant(dense, tmp_path / "earlier", {"versions": versions})

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ..assets import Assets
-from ..assets.layout import CALIBRATOR, NGRAM, RUNTIME
 from ..kb import KnowledgeBase
 from ..linking.conditions import difference
 from ..text.normalisation import hash_keys
 from ..types import Hashes1d
+from .assets import Assets
+from .layout import CALIBRATOR, NGRAM, RUNTIME
 from .update import CHANGED, MOST_CHANGED, Update
 
 _CHUNK = 65_536

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..assets.layout import DENSE_FILE, ENCODER
 from ..kb import KnowledgeBase
 from ..types import Progress
 from .kept import KeptVectors
+from .layout import DENSE_FILE, ENCODER
 from .recall import RecallProbe
 from .update import CHANGED, Update
 from .vectors import carried_rows, name_vectors

@@ -8,7 +8,7 @@ import spacy.util
 
 from spacy_medlink.kb.readers import jsonl
 from spacy_medlink.text.normalisation import is_short_form, key
-from tests.building.starter import check_cuis
+from tests.assets.starter import check_cuis
 
 LANGUAGES = ("en", "es", "de", "fr")
 TERM_TYPES = {"PT", "SY", "AB"}

@@ -4,7 +4,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...assets import Assets
 from ...errors import Errors
 from ...kb import KnowledgeBase, build_kb
 from ...kb.readers import read
@@ -12,6 +11,7 @@ from ...kb.resolve import CodeChooser
 from ...text.normalisation import hash_keys, key
 from ...types import Concept
 from ...util.files import OwnedDirectory
+from .. import Assets
 
 if TYPE_CHECKING:
     from ...retrieval.exact import ExactIndex
@@ -56,7 +56,7 @@ def is_starter(assets: Assets) -> bool:
 
 def has_starter_names(exact: "ExactIndex") -> bool:
     """Tell whether an exact tier has names of the starter terminology and no others."""
-    from ...assets.dictionary import any_order_key
+    from ..dictionary import any_order_key
 
     texts = _names()
     keys = [*map(key, texts), *(any_order_key(text.split()) for text in texts)]

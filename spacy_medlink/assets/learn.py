@@ -1,19 +1,13 @@
 """learn: fits all parts that annotated text allows, without training an encoder."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ..assets import Assets
-from ..assets.layout import CALIBRATOR, RANKER_FILE
-from ..assets.manifest import ASSETS
-from ..assets.variant import left_out, write_variant
 from ..errors import Errors, MedlinkError
 from ..evaluation import load_gold
-from ..evaluation.gold_set import Case
-from ..fitting.calibrate import TARGET_PRECISION, calibrate_assets, calibrate_on_names
+from ..evaluation.gold_set import Case, GoldSet
+from ..fitting.calibrate import TARGET_PRECISION, fit_on_gold, fit_on_names_of
 from ..fitting.gate import fit_gate
 from ..fitting.links import Links, links_of
 from ..fitting.memory import key_of
@@ -21,10 +15,14 @@ from ..fitting.mention_names import add_mention_names
 from ..fitting.ranker import check_top, fit_ranker
 from ..linking.ranker import TOP
 from ..types import Mention, Progress
-from ..util.files import working_directory
+from ..util.files import replacing_directory, working_directory
 from ..util.outputs import check_output
 from ..util.progress import no_progress
-from .build import build_assets
+from .assets import Assets
+from .build import Build
+from .layout import CALIBRATOR, RANKER_FILE
+from .manifest import ASSETS
+from .variant import add_calibrator, add_ranker, describe_anew
 
 # Errors for too little text for a part, which is then left out.
 _TOO_LITTLE = frozenset({"E407", "E413", "E530"})
@@ -83,83 +81,85 @@ def learn(
     train, out = Path(train), Path(out)
     check_output(out, ASSETS, [train], improves=assets.path, overwrite=overwrite)
     check_top(top)
-    cases = list(load_gold(train, assets.kb, nil_only=True).cases())
+    gold = load_gold(train, assets.kb, nil_only=True)
+    cases = list(gold.cases())
     _check_memory(assets, cases, train)
-    with working_directory(out) as work:
-        added = add_mention_names(work / "names.kb", assets.kb, [train], new_concepts)
-
-        def build(place: str, dev: Path | None) -> Assets:
-            return build_assets(
-                work / place, added.kb.path, update=assets.path, memory=[train], dev=dev,
-                calibrate=False, device=assets.device, progress=progress, resume=False,
-            )  # fmt: skip
-
-        built = build("built", None if _has_chosen(assets) else train)
-        made, missing = _with_models(built, work, train, top, target_precision, progress)
-        before, after = (_links_of(one, train, progress) for one in (assets, made))
+    own = assets.path
+    with (
+        working_directory(out) as work,
+        replacing_directory(out, ASSETS, [train], improves=own, overwrite=overwrite) as path,
+    ):
+        added = add_mention_names(work / "names.kb", assets.kb, [gold], new_concepts)
+        named = gold.over(added.kb)
+        dev = None if _has_chosen(assets) else named
+        build = Build(
+            added.kb, assets, memory=[named], dev=dev, device=assets.device, progress=progress
+        )
+        build.write(path, calibrate=False)
+        built = Assets(path, device=assets.device)
+        made, missing = _with_new_models(path, built, named, top, target_precision, progress)
+        before, after = links_of(assets, gold, progress), links_of(made, named, progress)
         kept = bool(len(before.first)) and not after.is_better_than(before)
         if kept:
-            made = _with_models_of(assets, build("again", None), work / "kept")
-            after, missing = links_of(made, train, progress), {"models": _NOT_BETTER}
+            made, missing = _with_models_of(assets, path, built), {"models": _NOT_BETTER}
+            after = links_of(made, named, progress)
         if assets.manifest.get("reranker") is not None:
             missing["reranker"] = "scores have changed: train it again (python -m training.train)"
-        reasons = dict(made.manifest.get("left_out") or {})
-        for part, why in missing.items():
-            reasons |= left_out(made, part, why)
         links = {"before": before.facts(), "after": after.facts()}
-        facts = {"left_out": reasons, "gate": _gate(made, cases), "links": links}
-        done = write_variant(made, out, facts, inputs=[train], overwrite=overwrite)
+        facts = {"left_out": missing, "gate": _gate(made, cases), "links": links}
+        describe_anew(made, path, facts)
+    done = Assets(out, device=assets.device)
     return Learned(done, added.facts["names"], missing, before, after, kept)
 
 
-def _links_of(assets: Assets, train: Path, progress: Progress) -> Links:
-    """Count links as `links_of` does; none where all gold is NIL."""
-    try:
-        return links_of(assets, train, progress)
-    except MedlinkError as error:
-        if error.code != "E407":
-            raise
-        return Links._make([np.zeros(0, dtype=np.bool_)] * len(Links._fields))
-
-
-def _with_models(
-    built: Assets, work: Path, train: Path, top: int, target_precision: float, progress: Progress
+def _with_new_models(
+    path: Path,
+    built: Assets,
+    gold: GoldSet,
+    top: int,
+    target_precision: float,
+    progress: Progress,
 ) -> tuple[Assets, dict[str, str]]:
     """Fit ranker and calibrator. RETURNS: the assets, and why a part is missing."""
     missing: dict[str, str] = {}
-
-    def rank() -> Assets:
-        fitted = fit_ranker(
-            built, work / "ranked", train, top=top, calibrate=False, progress=progress
-        )
-        if not fitted.kept:
-            missing["ranker"] = fitted.assets.manifest["left_out"]["ranker"]
-        return fitted.assets
-
-    ranked = _or_without(rank, built, "ranker", missing)
-
-    def calibrate() -> Assets:
-        return calibrate_assets(
-            ranked, work / "calibrated", train=train, target_precision=target_precision,
+    made = built
+    try:
+        ranked = fit_ranker(built, gold, top, progress)
+    except MedlinkError as error:
+        missing["ranker"] = _too_little(error)
+    else:
+        if ranked.ranker is not None:
+            made = add_ranker(path, built, ranked)
+        else:
+            missing["ranker"] = ranked.why_not
+    try:
+        fit = fit_on_gold(
+            made, gold, as_if_unannotated=True, target_precision=target_precision,
             progress=progress,
-        ).assets  # fmt: skip
+        )  # fmt: skip
+    except MedlinkError as error:
+        _too_little(error)
+        return add_calibrator(path, made, fit_on_names_of(made, progress)), missing
+    return add_calibrator(path, made, fit), missing
 
-    made = _or_without(calibrate, ranked, "calibrator", missing)
-    if missing.pop("calibrator", None) is not None:
-        made = calibrate_on_names(ranked, work / "named", progress)
-    return made, missing
+
+def _too_little(error: MedlinkError) -> str:
+    """Say why there is too little text for a part; raise what is wrong otherwise."""
+    if error.code not in _TOO_LITTLE:
+        raise error
+    return error.message
 
 
-def _with_models_of(assets: Assets, built: Assets, out: Path) -> Assets:
-    """Write assets with the ranker and the calibrator of others, which score alike."""
-    own = [name for name in (RANKER_FILE, CALIBRATOR) if name in assets.files]
-    changes = {part: assets.manifest.get(part) for part in ("ranker", "calibrator")}
-
-    def add(path: Path) -> None:
-        for name in own:
+def _with_models_of(assets: Assets, path: Path, built: Assets) -> Assets:
+    """Write fusion, ranker and calibrator of the earlier assets in place of new ones."""
+    models = (RANKER_FILE, CALIBRATOR)
+    for name in models:
+        (path / name).unlink(missing_ok=True)
+        if name in assets.files:
             assets.put(name, path / name)
-
-    return write_variant(built, out, changes, add=add)
+    facts = {part: assets.manifest.get(part) for part in ("fusion", "ranker", "calibrator")}
+    describe_anew(built, path, facts, models)
+    return Assets(path, device=assets.device)
 
 
 def _gate(assets: Assets, cases: Sequence[Case]) -> dict[str, Any] | None:
@@ -167,19 +167,6 @@ def _gate(assets: Assets, cases: Sequence[Case]) -> dict[str, Any] | None:
     linker = assets.engine(exact_first=False)
     gold = [Mention(one.mention.text, label=one.mention.label) for one in cases]
     return fit_gate(linker, assets.kb, assets.conditions(linker), gold)
-
-
-def _or_without(
-    fit: Callable[[], Assets], assets: Assets, part: str, missing: dict[str, str]
-) -> Assets:
-    """Fit a part; leave it out where there is too little text."""
-    try:
-        return fit()
-    except MedlinkError as error:
-        if error.code not in _TOO_LITTLE:
-            raise
-        missing[part] = error.message
-        return assets
 
 
 def _has_chosen(assets: Assets) -> bool:

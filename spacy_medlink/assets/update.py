@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..assets import Assets
-from ..assets.layout import DENSE_FILE
 from ..text.normalisation import hash_keys
 from ..types import Floats2d, Hashes1d, Ints1d
 from ..util.hashes import positions
 from ..util.held import File
+from .assets import Assets
+from .layout import DENSE_FILE
 
 if TYPE_CHECKING:
     from ..encoders.bi_encoder import BiEncoder

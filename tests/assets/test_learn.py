@@ -9,22 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from spacy_medlink.assets import Assets
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.assets.layout import CALIBRATOR, MEMORY, RANKER_FILE
+from spacy_medlink.assets.learn import learn
 from spacy_medlink.assets.variant import write_variant
-from spacy_medlink.building import build_assets
-from spacy_medlink.building.learn import learn
 from spacy_medlink.cli import app
 from spacy_medlink.cli.learn import command as learn_command
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.fitting.calibrate import TARGET_PRECISION, calibrate_assets
+from spacy_medlink.fitting.calibrate import TARGET_PRECISION
 from spacy_medlink.fitting.links import Links
-from spacy_medlink.fitting.mention_names import add_mention_names
-from spacy_medlink.fitting.ranker import fit_ranker
 from spacy_medlink.kb import build_kb
 from spacy_medlink.linking.ranker import TOP
 from spacy_medlink.retrieval.memory import read_memory
 from spacy_medlink.types import Concept, Name
+from tests.fits import calibrated_on, mention_names, ranked_on
 from tests.fitting.test_ranker import CONCEPTS, PAIRS, links, write_gold
 
 
@@ -69,12 +67,14 @@ def test_everything_is_learned(place, learned):
 
 def test_it_is_the_same_as_one_step_after_the_other(place, learned, tmp_path):
     gold = place / "gold.jsonl"
-    add_mention_names(tmp_path / "kb", Assets(place / "plain").kb, [gold])
+    mention_names(tmp_path / "kb", Assets(place / "plain").kb, [gold])
     built = build_assets(
         tmp_path / "built", tmp_path / "kb", update=place / "plain", memory=[gold], dev=gold
     )
-    ranked = fit_ranker(built, tmp_path / "ranked", gold).assets
-    done = calibrate_assets(ranked, tmp_path / "done", train=gold, target_precision=0.5).assets
+    ranked = ranked_on(built, tmp_path / "ranked", gold).assets
+    done = calibrated_on(
+        ranked, tmp_path / "done", gold, as_if_unannotated=True, target_precision=0.5
+    ).assets
     assert read_memory(done.path / MEMORY) == read_memory(learned.assets.path / MEMORY)
     assert done.manifest["fusion"] == learned.facts["fusion"]
     for name in (RANKER_FILE, CALIBRATOR):
@@ -147,7 +147,6 @@ def test_what_had_probabilities_keeps_some(tmp_path):
         ]})
     )  # fmt: skip
     own = build_assets(tmp_path / "own", tmp_path / "kb")
-    own = calibrate_assets(own, tmp_path / "own", target_precision=0.5).assets
     done = learn(own, tmp_path / "own", few, target_precision=0.5)
     assert done.left_out.keys() == {"ranker"}
     assert done.facts["calibrator"]["fitted_on"] == {"names": "of the knowledge base"}

@@ -5,13 +5,13 @@ import json
 import pytest
 import spacy
 
-from spacy_medlink.building.starter import starter_assets
-from spacy_medlink.building.starter.calibration import FITTED, fit_starter
+from spacy_medlink.assets.starter import starter_assets
+from spacy_medlink.assets.starter.calibration import FITTED, fit_starter
 from spacy_medlink.linking.calibrator import MODELS
 
 
 def test_it_is_what_a_build_fits():
-    """Else write it again: `python -m spacy_medlink.building.starter.calibration`."""
+    """Else write it again: `python -m spacy_medlink.assets.starter.calibration`."""
     shipped, fitted = json.loads(FITTED.read_text(encoding="utf-8")), fit_starter()
     assert shipped["facts"]["examples"] == fitted["facts"]["examples"]
     assert shipped["facts"]["threshold"] == pytest.approx(fitted["facts"]["threshold"], abs=1e-3)

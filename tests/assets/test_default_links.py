@@ -3,7 +3,7 @@
 import pytest
 from spacy.vocab import Vocab
 
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import build_assets
 from spacy_medlink.components.linker import MedicalLinker
 from spacy_medlink.kb import build_kb
 from spacy_medlink.kb.readers import read

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets, kept, vectors
-from spacy_medlink.building.shares import Share, encode_share, encode_together
+from spacy_medlink.assets import Assets, build_assets, kept, vectors
+from spacy_medlink.assets.shares import Share, encode_share, encode_together
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Name
@@ -68,7 +67,7 @@ def test_the_build_finds_what_the_others_encoded(
     whole = all_vectors(build_assets(tmp_path / "whole", kb, tiny_encoder))
     encoded.clear()
     out = tmp_path / "out"
-    monkeypatch.setattr("spacy_medlink.building.shares._wait_for_all", lambda: None)
+    monkeypatch.setattr("spacy_medlink.assets.shares._wait_for_all", lambda: None)
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("RANK", "1")
@@ -90,7 +89,7 @@ def test_alone_and_for_few_names_nobody_waits(
     def wait() -> None:
         raise AssertionError("waited")
 
-    monkeypatch.setattr("spacy_medlink.building.shares._wait_for_all", wait)
+    monkeypatch.setattr("spacy_medlink.assets.shares._wait_for_all", wait)
     build_assets(tmp_path / "alone", kb, tiny_encoder)
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
     monkeypatch.setenv("WORLD_SIZE", "2")

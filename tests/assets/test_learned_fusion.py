@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from spacy_medlink.building import build_assets
+from spacy_medlink.assets import build_assets
 from spacy_medlink.encoders.bi_encoder import SETTINGS_FILE, BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase
