@@ -56,7 +56,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("annotate",): 3_410,  # wanted: 2,200
     ("serve",): 1_800,  # wanted: 1,300
     ("cli",): 2_850,  # wanted: 1,800
-    ("training",): 11_102,  # wanted: 8,000
+    ("training",): 11_105,  # wanted: 8,000
     ("benchmarks",): 3_210,  # wanted: 2,500
     ("tests",): 53_600,  # wanted: 38,000
 }

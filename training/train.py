@@ -5,6 +5,7 @@
 """
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -190,6 +191,8 @@ def main(
             raise typer.BadParameter(f"a recipe of kind {kind} needs --{option}")
         if is_given and option not in _NEEDS[kind] + _MAY[kind]:
             raise typer.BadParameter(f"a recipe of kind {kind} does not use --{option}")
+    if kind == "rerank" and int(os.environ.get("WORLD_SIZE", "1")) > 1:  # as torchrun counts
+        raise typer.BadParameter("a recipe of kind rerank trains in one process")
     if dev is not None and train_ is None:
         raise typer.BadParameter("--dev needs --train")
     with stoppable():

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
@@ -173,6 +174,23 @@ def test_dev_needs_train(tiny_assets, tmp_path):
                "--dev", CONFIG, "--output", tmp_path / "new"]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "--dev needs --train" in done.stderr
+
+
+def test_a_reranker_trains_in_one_process(tiny_assets, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(typer.BadParameter, match="one process"):
+        main(CONFIG, str(tiny_assets.path), tmp_path / "new")
+
+
+def test_options_are_those_of_the_kind(tiny_assets, tmp_path):
+    for more, said in (
+        ({"kb": tmp_path / "kb"}, "does not use --kb"),
+        ({"text": tmp_path / "text"}, "does not use --text"),
+    ):
+        with pytest.raises(typer.BadParameter, match=said):
+            main(CONFIG, str(tiny_assets.path), tmp_path / "new", **more)
+    with pytest.raises(typer.BadParameter, match="needs --train"):
+        main(CONFIG.with_name("finetune.cfg"), "base", tmp_path / "new", kb=tmp_path / "kb")
 
 
 def test_without_annotated_text_that_teaches_the_assets_stay_as_they_are(tiny_assets, tmp_path):
