@@ -6,7 +6,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +100,7 @@ class Curation:
         self._additions: dict[str, list[Rule]] = defaultdict(list)
         self._retired: dict[str, Rule] = {}
         self._seen_ids: set[str] = set()
+        self._named_ids = frozenset(rule.id for rule in self.rules if rule.id)
         for rule in self.distinct():
             if rule.action == RETIRE:
                 self._retired[rule.id] = rule
@@ -172,10 +172,6 @@ class Curation:
     def unused(self) -> list[Rule]:
         """List the rules without the intended effect; `no_effect` of each gives the reason."""
         return [rule for rule in self.rules if rule.no_effect]
-
-    @cached_property
-    def _named_ids(self) -> frozenset[str]:
-        return frozenset(rule.id for rule in self.rules if rule.id)
 
     def _why_none(self, rule: Rule) -> str:
         is_gone = rule.id in self._retired and rule.action != RETIRE

@@ -86,7 +86,12 @@ class Database:
 
     def __init__(self, path: Path, file: HeldFile | None = None) -> None:
         self.path = path
-        self.file = file or _hold(path)
+        if file is None and not path.is_file():
+            raise Errors.kb_missing(path=path)
+        try:
+            self.file = file or HeldFile(path)
+        except OSError as error:
+            raise Errors.kb_damaged(path=path, reason=error.strerror or error) from error
         self._copy: tuple[OwnedDirectory, HeldFile] | None = None
         self._lock = ForkSafeLock()
 
@@ -122,15 +127,6 @@ class Database:
                     problem = f"{self.path.name} was replaced since it was opened ({error})"
                     raise Errors.assets_mismatch(path=self.path.parent, problem=problem) from error
             return self._copy[1]
-
-
-def _hold(path: Path) -> HeldFile:
-    if not path.is_file():
-        raise Errors.kb_missing(path=path)
-    try:
-        return HeldFile(path)
-    except OSError as error:
-        raise Errors.kb_damaged(path=path, reason=error.strerror or error) from error
 
 
 def _connect(file: Path, path: Path, size: int) -> Connection:

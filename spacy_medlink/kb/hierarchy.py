@@ -54,16 +54,13 @@ class Hierarchy:
         db = self._kb.connection
         try:
             (data,) = db.execute("SELECT edges FROM hierarchy").fetchone()
-            return _checked(np.frombuffer(data, schema.EDGE), len(self._kb))
+            edges = np.frombuffer(data, schema.EDGE)
+            for ends in (edges >> 32, edges & _CHILD) if len(edges) else ():
+                if not 0 <= ends.min() <= ends.max() < len(self._kb):
+                    raise ValueError("its hierarchy leads to concepts that there are not")
+            return edges
         except (ValueError, TypeError) as error:
             raise Errors.kb_damaged(path=self._kb.path, reason=error) from error
-
-
-def _checked(edges: Ints1d, n_concepts: int) -> Ints1d:
-    rows = (edges >> 32, edges & _CHILD)
-    if len(edges) and not all(0 <= ends.min() <= ends.max() < n_concepts for ends in rows):
-        raise ValueError("its hierarchy leads to concepts that there are not")
-    return edges
 
 
 def _starts(rows: Ints1d, n_concepts: int) -> Ints1d:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..text.normalisation import hash_keys
-from ..types import Concept, Hashes1d, Record, Retired
+from ..types import Hashes1d, Record, Retired
 from ..util.files import sha256_of
 from ..util.hashes import positions
 from .knowledge_base import KnowledgeBase
@@ -47,7 +47,8 @@ class History:
         for record in records:
             if isinstance(record, Retired):
                 gone.append(record.id)
-            elif _has_name(record):
+            # A concept without a name is not written, so its id is not in use.
+            elif record.name.strip() or any(name.text.strip() for name in record.names):
                 ids.append(record.id)
             if len(ids) + len(gone) >= _CHUNK:
                 _note(live, ids)
@@ -84,11 +85,6 @@ class History:
         for position in np.flatnonzero(wanted).tolist():
             self.counts[what] += 1
             yield chunk[position]
-
-
-def _has_name(concept: Concept) -> bool:
-    # A concept without a name is not written, so its id is not in use.
-    return bool(concept.name.strip()) or any(name.text.strip() for name in concept.names)
 
 
 def _note(hashes: "array[int]", ids: list[str]) -> None:

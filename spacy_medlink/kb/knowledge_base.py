@@ -147,7 +147,9 @@ class KnowledgeBase:
         names (bool): read its names, too; without them `names` is (), in a third of the time.
         """
         columns = self._row(f"{_CONCEPT} WHERE row = ?", row)
-        return self._concept(columns) if names else self._decoded(concept_of, columns, ())
+        name_rows = range(columns[3], columns[3] + columns[4])
+        own_names = tuple(self._names_of(columns[0], name_rows)) if names else ()
+        return self._decoded(concept_of, columns, own_names)
 
     def brief_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
         """Get (id, preferred name, types) of the concept of a row, faster than `concept_at`."""
@@ -307,7 +309,8 @@ class KnowledgeBase:
 
     def children(self, id: str) -> list[str]:
         """List the ids directly below a concept."""
-        return related.children(self._db, self.row_of(id)) if id in self else []
+        row = self.row_of(id) if id in self else -1
+        return [child for (child,) in self._db.execute(related.CHILDREN, (row,)).fetchall()]
 
     def ancestors(self, id: str) -> dict[str, int]:
         """Map the id of every ancestor to its distance in levels; cycles do no harm.
@@ -333,12 +336,11 @@ class KnowledgeBase:
 
     def iter_relations(self) -> Iterator[tuple[int, str, int, str]]:
         """Stream (concept row, relation, row of the other concept, source), by the first row."""
-        return related.all_relations(self._db)
+        return iter(self._db.execute(related.ALL))
 
     def code_schemes(self) -> list[str]:
         """List the vocabularies that occur in the concepts' codes."""
-        query = "SELECT DISTINCT json_each.key FROM concept, json_each(codes) WHERE codes != ''"
-        return sorted(name for (name,) in self._db.execute(query))
+        return sorted(self.count_codes())
 
     def count_codes(self) -> dict[str, int]:
         """Count the concepts that have codes, by vocabulary."""
@@ -399,10 +401,6 @@ class KnowledgeBase:
 
     def _damaged(self, reason: str) -> Exception:
         return Errors.kb_damaged(path=self.path, reason=reason)
-
-    def _concept(self, row: Sequence[Any]) -> Concept:
-        names = self._names_of(row[0], range(row[3], row[3] + row[4]))
-        return self._decoded(concept_of, row, tuple(names))
 
     def _names_of(self, concept: int, rows: range) -> Iterable[Name]:
         """Read the names of a concept, by the row of the concept and the rows of the names."""

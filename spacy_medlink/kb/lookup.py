@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +49,10 @@ class LookupSorter:
             self._directory.mkdir()
             self._buckets = Buckets(self._directory)
         if self._buckets is not None and first + len(texts) > _MANY:
-            self._hand_over()
+            # A second process continues with the buckets, if one can be started.
+            self._process = start(__name__, "serve", str(self._directory), stdin=subprocess.PIPE)
+            if self._process is not None:
+                self._close_buckets()
         if self._buckets is not None:
             self._buckets.add(hashed(first, texts))
         else:
@@ -80,12 +82,6 @@ class LookupSorter:
                 self._process.communicate()
                 self._process = None
             shutil.rmtree(self._directory, ignore_errors=True)
-
-    def _hand_over(self) -> None:
-        """Let a second process continue with the buckets, if one can be started."""
-        self._process = start(__name__, "serve", str(self._directory), stdin=subprocess.PIPE)
-        if self._process is not None:
-            self._close_buckets()
 
     def _send(self, first: int, payload: bytes) -> None:
         assert self._process is not None and self._process.stdin is not None
@@ -146,18 +142,13 @@ def serve(directory: str) -> None:
         buckets = Buckets(Path(directory))
         while header := sys.stdin.buffer.read(_HEADER.size):
             first, size = _HEADER.unpack(header)
-            texts = _read(sys.stdin.buffer, size).decode("utf-8", "surrogatepass").split("\n")
-            buckets.add(hashed(first, texts))
+            data = sys.stdin.buffer.read(size)
+            if len(data) < size:
+                raise EOFError("the build was interrupted")
+            buckets.add(hashed(first, data.decode("utf-8", "surrogatepass").split("\n")))
         buckets.close()
     except (OSError, EOFError, struct.error) as error:
         sys.exit(str(error))
-
-
-def _read(file: BinaryIO, size: int) -> bytes:
-    data = file.read(size)
-    if len(data) < size:
-        raise EOFError("the build was interrupted")
-    return data
 
 
 def _bucket_paths(directory: Path) -> list[Path]:

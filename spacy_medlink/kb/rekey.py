@@ -46,7 +46,11 @@ def rekey(
         db.executemany("INSERT INTO record VALUES (?)", _spooled(db, records, scheme))
         db.executescript(_INDICES)
         if dropped is not None:
-            dropped[f"without {scheme}"] += _count_dropped(db)
+            # A concept may come in several records, only one of which has the code.
+            query = (
+                "SELECT count(DISTINCT id) FROM uncoded WHERE id NOT IN (SELECT old FROM renamed)"
+            )
+            dropped[f"without {scheme}"] += db.execute(query).fetchone()[0]
         for (text,) in db.execute("SELECT data FROM record ORDER BY rowid"):
             record = _load(json.loads(text))
             if isinstance(record, Retired):
@@ -72,13 +76,6 @@ def _spooled(
         above = [(record.id, parent) for parent in record.parents]
         db.executemany("INSERT INTO above VALUES (?,?)", above)
         yield (_dump(list(_plain(record))),)
-
-
-def _count_dropped(db: sqlite3.Connection) -> int:
-    # A concept may come in several records, only one of which has the code.
-    query = "SELECT count(DISTINCT id) FROM uncoded WHERE id NOT IN (SELECT old FROM renamed)"
-    (count,) = db.execute(query).fetchone()
-    return int(count)
 
 
 def _renamed(db: sqlite3.Connection, concept: Concept, id: str, scheme: str) -> Concept:

@@ -1,7 +1,7 @@
 """Queries for relations between concepts: relations, code maps, and the hierarchy."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..types import CodeMap, Relation
@@ -18,7 +18,7 @@ _OF_ONE = (
     " JOIN concept AS other ON other.row = {other} WHERE {own} = ?"
     " ORDER BY said.text, other.row, teller.text"
 )
-_ALL = (
+ALL = (
     f"SELECT subject, {_SAID}, object, {_TELLER} FROM relation {_NAMED}"
     " ORDER BY subject, relation, object, relation.source"
 )
@@ -28,7 +28,7 @@ _MAPS = (
     " JOIN label AS said ON said.row = relation JOIN label AS teller ON teller.row = source"
     " WHERE concept = ?"
 )
-_CHILDREN = (
+CHILDREN = (
     f"SELECT {_ID} FROM edge JOIN concept ON concept.row = child WHERE parent = ? ORDER BY child"
 )
 _ABOVE = (
@@ -53,11 +53,6 @@ def relations_of(db: Connection, row: int, inverse: bool) -> list[Relation]:
     return [Relation(relation, id, source, inverse) for relation, id, source in rows]
 
 
-def all_relations(db: Connection) -> Iterator[tuple[int, str, int, str]]:
-    """Stream every relation; see KnowledgeBase.iter_relations."""
-    return iter(db.execute(_ALL))
-
-
 def maps_of(db: Connection, row: int, codes: Mapping[str, Sequence[str]]) -> list[CodeMap]:
     """List the codes of a concept with relation, source and note; see KnowledgeBase.maps."""
     by_code: dict[tuple[str, str], list[CodeMap]] = {
@@ -67,11 +62,6 @@ def maps_of(db: Connection, row: int, codes: Mapping[str, Sequence[str]]) -> lis
         # A code that became the concept's id is no longer among the concept's codes.
         by_code.get((vocabulary, code), []).append(CodeMap(vocabulary, code, *rest))
     return [code_map for pair, listed in by_code.items() for code_map in listed or [CodeMap(*pair)]]
-
-
-def children(db: Connection, row: int) -> list[str]:
-    """List the ids directly below a concept."""
-    return [child for (child,) in _rows(db, _CHILDREN, row)]
 
 
 def ancestors(db: Connection, id: str) -> dict[str, int]:

@@ -25,13 +25,8 @@ class Vocabulary(NamedTuple):
     page: str
 
 
-def _table() -> dict[str, Vocabulary]:
-    text = Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8")
-    rows = (Vocabulary(*line.split("\t")) for line in text.splitlines()[1:])
-    return {row.name: row for row in rows}
-
-
-VOCABULARIES = _table()
+_ROWS = Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8").splitlines()[1:]
+VOCABULARIES = {row.name: row for row in (Vocabulary(*line.split("\t")) for line in _ROWS)}
 # A release is a date ("_2025_09_01", "2009_04D", "2010_2010_02_22"), of a known vocabulary also a
 # year ("_2006") or a number ("MDR23_1", "NCIt_20.06e").
 _DATED = re.compile(

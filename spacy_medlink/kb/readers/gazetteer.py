@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 
 from ...errors import Errors
-from ...types import BadLines, Concept, Record
+from ...types import BadLines, Record
 from ..writer import unite
 from . import tabular
 from .rows import read_table
@@ -39,7 +39,12 @@ def read(
     columns = _columns(path)
     pieces = tabular.numbered(path, bad_lines, columns=columns, delimiter="\t", lang=lang)
     for _, group in groupby((piece for _, piece in pieces), key=lambda piece: piece.id):
-        entries = [_entry(piece, source, tabular.MAIN in columns) for piece in group]
+        entries = []
+        for piece in group:
+            vocabulary = source or ("ICDO3" if "/" in piece.id else "SNOMEDCT")
+            tty = piece.names[0].tty if tabular.MAIN in columns else "SY"
+            name = piece.names[0]._replace(source=vocabulary, tty=tty)
+            entries.append(replace(piece, names=(name,)))
         yield unite(sorted(entries, key=lambda piece: piece.names[0].tty != "PT"))
 
 
@@ -55,9 +60,3 @@ def _columns(path: Path) -> dict[str, str | int]:
     if first and (len(first) != len(_BARE) or columns):
         raise Errors.no_column(path=path, column="'code'", found=", ".join(first)[:500])
     return _BARE
-
-
-def _entry(concept: Concept, source: str, has_main: bool) -> Concept:
-    vocabulary = source or ("ICDO3" if "/" in concept.id else "SNOMEDCT")
-    tty = concept.names[0].tty if has_main else "SY"
-    return replace(concept, names=(concept.names[0]._replace(source=vocabulary, tty=tty),))

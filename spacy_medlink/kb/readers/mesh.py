@@ -106,12 +106,13 @@ def _concept(record: XmlRecord, trees: Mapping[str, str]) -> Concept:
         for ui in element.iterfind("HeadingMappedToList/HeadingMappedTo/*/DescriptorUI")
     ]
     parents = tuple(dict.fromkeys(parent for parent in above if parent and parent != id))
+    notes = (_text(concept, "ScopeNote") for concept in _preferred(element))
     return Concept(
         id=id,
         name=name or names[0].text,
         names=tuple(names),
         types=tuple(dict.fromkeys(filter(None, letters))),
-        definition=_definition(element),
+        definition=next(filter(None, notes), "") or _text(element, "Note"),
         codes=_codes(element),
         parents=parents,
         relations=tuple(Relation(ISA, parent, _SOURCE) for parent in parents),
@@ -125,18 +126,9 @@ def _names(element: Element, name: str, main: str, lang: str) -> Iterator[Name]:
         for term in concept.iterfind("TermList/Term"):
             text = _text(term, "String")
             if text and text != name:
-                yield Name(text, lang, _SOURCE, _term_type(term))
-
-
-def _term_type(term: Element) -> str:
-    if term.get("IsPermutedTermYN") == "Y":
-        return "PM"
-    return "PEP" if term.get("ConceptPreferredTermYN") == "Y" else "ET"
-
-
-def _definition(element: Element) -> str:
-    notes = (_text(concept, "ScopeNote") for concept in _preferred(element))
-    return next(filter(None, notes), "") or _text(element, "Note")
+                tty = "PEP" if term.get("ConceptPreferredTermYN") == "Y" else "ET"
+                tty = "PM" if term.get("IsPermutedTermYN") == "Y" else tty
+                yield Name(text, lang, _SOURCE, tty)
 
 
 def _codes(element: Element) -> dict[str, tuple[str, ...]]:

@@ -178,11 +178,20 @@ def _load(
         return _number(subject), kinds[relationship], _number(other)
 
     def concept(cells: tuple[str, ...]) -> tuple[object, ...]:
-        return _concept(cells, standard)
+        text, name, domain, vocabulary, concept_class, flag, code, invalid = cells
+        id = _number(text)  # 0 is "No matching concept"
+        state = _KEPT if id and (flag == "S" or not standard) else _OTHER
+        state = _INVALID if cell(invalid) else state
+        vocabulary, code = identifier(vocabulary, "vocabulary_id"), identifier(code, "concept_code")
+        return id, surface(name), domain.strip(), vocabulary, concept_class.strip(), state, code
+
+    def synonym(cells: tuple[str, ...]) -> tuple[object, ...]:
+        id, text, language = cells
+        return _number(id), surface(text), _LANGUAGES.get(language.strip(), "")
 
     loads: list[tuple[str, str, _Select]] = [
         ("concept", "INSERT OR IGNORE INTO concept VALUES (?,?,?,?,?,?,?)", concept),
-        ("concept_synonym", "INSERT INTO synonym VALUES (?,?,?)", _synonym),
+        ("concept_synonym", "INSERT INTO synonym VALUES (?,?,?)", synonym),
         ("concept_relationship", "INSERT INTO relation VALUES (?,?,?)", relation),
     ]
     db.execute("BEGIN")
@@ -192,22 +201,6 @@ def _load(
             db.executemany(insert, (row for _, row in rows))
     db.execute("COMMIT")
     return kinds
-
-
-def _concept(cells: tuple[str, ...], standard: bool) -> tuple[object, ...]:
-    text, name, domain, vocabulary, concept_class, flag, code, invalid = cells
-    id = _number(text)  # 0 is "No matching concept"
-    state = _KEPT if id and (flag == "S" or not standard) else _OTHER
-    return (
-        id, surface(name), domain.strip(), identifier(vocabulary, "vocabulary_id"),
-        concept_class.strip(),
-        _INVALID if cell(invalid) else state, identifier(code, "concept_code"),
-    )  # fmt: skip
-
-
-def _synonym(cells: tuple[str, ...]) -> tuple[object, ...]:
-    id, text, language = cells
-    return _number(id), surface(text), _LANGUAGES.get(language.strip(), "")
 
 
 def _number(text: str) -> int:

@@ -153,15 +153,12 @@ def _quoted(
         except StopIteration:
             return
         except csv.Error as error:
-            problem = f"{_hint(error)}{error} (row up to line {feed.last})"
+            quoting = "expected after" in str(error) or "unexpected end" in str(error)
+            hint = "a stray quotation mark: " if quoting else ""
+            problem = f"{hint}{error} (row up to line {feed.last})"
             report(path, feed.first, problem, "cells quoted as in RFC 4180", bad_lines)
             # An open quotation mark would make one cell of all the lines behind it.
             feed.give_back()
             rows = csv.reader(feed, delimiter=delimiter, strict=True)
             continue
         yield feed.first, cells
-
-
-def _hint(error: csv.Error) -> str:
-    quoting = "expected after" in str(error) or "unexpected end" in str(error)
-    return "a stray quotation mark: " if quoting else ""

@@ -206,7 +206,7 @@ def _listed(text: str) -> list[str]:
 
 
 def _layout(path: Path, first: list[str], columns: Mapping[str, str | int] | None) -> Layout:
-    headers = [_plain(cell) for cell in first]
+    headers = ["_".join(header.lstrip("#").lower().replace("-", "_").split()) for header in first]
     places = _mapped(path, first, columns) if columns else _usual(headers)
     if not (columns or places):
         column = "with a known name, such as id or name"
@@ -257,7 +257,3 @@ def _usual(headers: list[str]) -> dict[str, int]:
         if is_known(header) and position not in taken:
             places.setdefault(_CODE + canonical(header), position)
     return places
-
-
-def _plain(header: str) -> str:
-    return "_".join(header.lstrip("#").lower().replace("-", "_").split())

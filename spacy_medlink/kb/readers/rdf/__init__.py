@@ -171,12 +171,13 @@ class _Graph:
             if remark.kind == "oio:hasSynonymType"
         }
         labels = sorted((fact for fact in stated if fact.property in _TERM_TYPES), key=self._rank)
-        return [self._name(fact, kinds.get(fact[:2], "")) for fact in labels]
-
-    def _name(self, fact: Fact, synonym_type: str) -> Name:
-        tty = f"{_TERM_TYPES[fact.property]} {synonym_type}".strip()
-        obsolete = synonym_type in ("obsolete_synonym", "OBSOLETE")
-        return Name(fact.value.strip(), self._language(fact), "", tty, obsolete)
+        names = []
+        for fact in labels:
+            synonym_type = kinds.get(fact[:2], "")
+            tty = f"{_TERM_TYPES[fact.property]} {synonym_type}".strip()
+            obsolete = synonym_type in ("obsolete_synonym", "OBSOLETE")
+            names.append(Name(fact.value.strip(), self._language(fact), "", tty, obsolete))
+        return names
 
     def _rank(self, fact: Fact) -> tuple[bool, bool, int]:
         if fact.property not in _PREFERRED:

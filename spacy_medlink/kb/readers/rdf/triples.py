@@ -4,7 +4,6 @@ import re
 from collections.abc import Container, Iterator
 from io import BufferedIOBase
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NoReturn
 from xml.parsers import expat
 
@@ -52,7 +51,10 @@ def triples(path: Path, predicates: Container[str]) -> Iterator[Triple]:
         cannot be told from what is broken, so this error cannot be skipped. E614 without
         pyoxigraph.
     """
-    oxigraph = _oxigraph()
+    try:
+        import pyoxigraph as oxigraph
+    except ImportError as error:
+        raise missing(error, "Reading OWL and SKOS") from error
     with open_source(path) as file:
         lines = _Lines(file, path)
         syntax = getattr(oxigraph.RdfFormat, lines.syntax)
@@ -66,14 +68,6 @@ def triples(path: Path, predicates: Container[str]) -> Iterator[Triple]:
             lines.fail(_PLACE.sub("", str(error.msg)), error, error.lineno)
         except MemoryError as error:
             lines.fail(f"text without end ({error})", error)
-
-
-def _oxigraph() -> ModuleType:
-    try:
-        import pyoxigraph
-    except ImportError as error:
-        raise missing(error, "Reading OWL and SKOS") from error
-    return pyoxigraph
 
 
 def _term(oxigraph: Any, term: Any) -> tuple[str, str | None]:

@@ -105,7 +105,7 @@ class _Release:
                 cui,
                 names[0].text,
                 names,
-                _types(types.take(cui)),
+                tuple(sorted({row[1] for row in types.take(cui)})),
                 _definition(definitions.take(cui), kinds),
                 codes,
                 tuple(
@@ -170,12 +170,6 @@ class _Release:
     ) -> Table:
         pieces, reported = self._tables.get(name, []), self._reported[name]
         return Table(pieces, columns, required, by_id, select, check, self._bad_lines, reported)
-
-
-def _types(rows: list[Row]) -> tuple[str, ...]:
-    if len(rows) == 1:
-        return (rows[0][1],)
-    return tuple(sorted({row[1] for row in rows}))
 
 
 def _definition(rows: list[Row], kinds: Kinds) -> str:

@@ -70,18 +70,15 @@ class Maps:
         """Append to codes what they map to, and say how that is meant."""
         mapped: dict[CodeMap, None] = {}
         for origin in codes if self._sets else ():
-            mapped.update(dict.fromkeys(self._of(origin, codes[origin])))
+            for mapset, vocabulary in self._sets.get(origin, ()):
+                for code in codes[origin]:
+                    for target, *rest in self._db.execute(_OF_CODE, (mapset, code)):
+                        mapped[CodeMap(vocabulary, target, *rest)] = None
         if not mapped:
             return codes, ()
         maps = tuple(sorted(mapped, key=lambda one: one.relation != "exact"))
         source_codes = ((scheme, code) for scheme in codes for code in codes[scheme])
         return by_vocabulary([*source_codes, *(each[:2] for each in maps)]), maps
-
-    def _of(self, origin: str, codes: Iterable[str]) -> Iterator[CodeMap]:
-        for mapset, vocabulary in self._sets.get(origin, ()):
-            for code in codes:
-                for target, *rest in self._db.execute(_OF_CODE, (mapset, code)):
-                    yield CodeMap(vocabulary, target, *rest)
 
 
 def _values(rows: Iterable[Row]) -> Iterator[tuple[str, ...]]:
