@@ -108,7 +108,8 @@ def expected(terms: list[Term]) -> list[Record]:
 def _concept(term: Term) -> Concept:
     names = [Name(term.name, "en", "TT", "PT")]
     names += [
-        Name(one.text, "en", "TT", f"{one.scope} {one.kind}".strip()) for one in term.synonyms
+        Name(synonym.text, "en", "TT", f"{synonym.scope} {synonym.kind}".strip())
+        for synonym in term.synonyms
     ]
     names += [Name(text, "en", "TT", "SY") for text in term.others]
     codes: dict[str, tuple[str, ...]] = {}
@@ -119,7 +120,7 @@ def _concept(term: Term) -> Concept:
     relations = [(ISA, id) for id in parents] + [(words[id], other) for id, other in term.related]
     return Concept(
         term.id, term.name, tuple(names), (NAMESPACE,), term.definition, codes, tuple(parents),
-        tuple(Relation(*one, "TT") for one in relations),
+        tuple(Relation(*relation, "TT") for relation in relations),
         tuple(
             CodeMap(VOCABULARIES[spelled], code, MATCHES[word], "TT")
             for spelled, code, word in term.codes if word
@@ -330,7 +331,7 @@ def _concept_of_skos(term: Term, id_of: Callable[[str], str]) -> Record:
     if term.retired is not None:
         reason = "replaced" if term.retired else "obsolete"
         return Retired(term.id, term.retired and id_of(term.retired), reason)
-    labels = ((one.text, *LABELS[one.scope]) for one in term.synonyms)
+    labels = ((synonym.text, *LABELS[synonym.scope]) for synonym in term.synonyms)
     matches = [
         (*_code(VOCABULARIES[spelled], code), MATCHES[word])
         for spelled, code, word in term.codes if word

@@ -76,7 +76,7 @@ def test_pieces_of_one_id_are_merged(tmp_path):
     assert merged.codes == {"X": ("1", "2"), "Y": ("3",)}
     assert merged.parents == ("P", "Q")
     assert merged.definition == "what it is"
-    assert [own.id for own in kb] == ["A", "P", "Q"]
+    assert [concept.id for concept in kb] == ["A", "P", "Q"]
     assert kb.children("Q") == ["A"]
     assert kb.find("third")[0].id == "A"
 
@@ -112,7 +112,7 @@ def test_any_records_agree_with_a_model(tmp_path_factory, records):
         return
     report = build_kb(path, records)
     kb = KnowledgeBase(path)
-    assert [own.id for own in kb] == list(pieces)
+    assert [concept.id for concept in kb] == list(pieces)
     assert report.merged == sum(map(len, pieces.values())) - len(pieces)
     for id, own in pieces.items():
         found = kb[id]
@@ -134,7 +134,7 @@ def test_any_records_agree_with_a_model(tmp_path_factory, records):
         for parent in parents & set(pieces):
             assert id in kb.children(parent)
         for name in names:
-            assert id in [one.id for one in kb.find(name.text.upper())]
+            assert id in [concept.id for concept in kb.find(name.text.upper())]
 
 
 @pytest.mark.parametrize("records", [[], [concept("A")], [concept("A", " ")], [Retired("A")]])

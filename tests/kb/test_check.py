@@ -22,7 +22,7 @@ def _check(tmp_path: Path, text: str | bytes, name: str = "t.csv", **options: ob
 
 
 def _found(checked: Checked) -> list[tuple[int, str, str]]:
-    return [(one.line, one.severity, one.kind) for one in checked.problems]
+    return [(problem.line, problem.severity, problem.kind) for problem in checked.problems]
 
 
 def test_everything_at_once(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_everything_at_once(tmp_path: Path) -> None:
         (9, "warning", "cycle"),
         (11, "warning", "unknown parent"),
     ]
-    said = [one.text for one in checked.problems]
+    said = [problem.text for problem in checked.problems]
     assert "'K2' differs from 'k2'" in said[1]
     assert "stray quotation mark" in said[3]
     assert "3 columns, expected 4" in said[5]
@@ -112,8 +112,8 @@ def test_cycles_are_found_where_there_are_some(
     for child, parent in edges:
         above[child].add(parent)
     rows = "".join(f"{id},{id} name,{'|'.join(sorted(own))}\n" for id, own in above.items())
-    rings = [one for one in _check(tmp_path, f"id,name,parents\n{rows}").problems
-             if one.kind == "cycle"]  # fmt: skip
+    rings = [problem for problem in _check(tmp_path, f"id,name,parents\n{rows}").problems
+             if problem.kind == "cycle"]  # fmt: skip
     try:
         TopologicalSorter(above).prepare()
     except CycleError:
@@ -132,5 +132,5 @@ def test_a_bad_row_takes_no_other_along(tmp_path: Path, rows: list[str]) -> None
     """Every sound row is read and every other one is reported, however quotation marks stand."""
     sound = {"K2,b", 'K3,"c"'}
     checked = _check(tmp_path, "\n".join(["id,name", *rows, ""]))
-    bad = [one.line for one in checked.problems if one.kind == "bad line"]
+    bad = [problem.line for problem in checked.problems if problem.kind == "bad line"]
     assert bad == [line for line, row in enumerate(rows, 2) if row not in sound]

@@ -198,7 +198,7 @@ def test_totals_and_labels(tmp_path: Path) -> None:
     more = (Name("Headache", "en", "A", "PT"), Name("Cefalea", "es", "B"))
     new = _kb(tmp_path / "new.kb", _headache(names=more, codes={"ICD10": ("R51",), "X": ("1",)}))
     found = diff(old, new)
-    totals = {(one.what, one.label): (one.before, one.after) for one in found.totals}
+    totals = {(total.what, total.label): (total.before, total.after) for total in found.totals}
     assert totals == {
         ("concepts", ""): (1, 1), ("names", ""): (1, 2), ("retired ids", ""): (0, 0),
         ("names by language", "en"): (1, 1), ("names by language", "es"): (0, 1),
@@ -227,7 +227,11 @@ def test_against_the_records(
         _kb(tmp_path / name, *(Concept(id, id, (Name(id),), **own) for id, own in facts.items()))
         for name, facts in (("old.kb", before), ("new.kb", after))
     )
-    found = {(one.kind, one.id, one.label) for one in changes(old, new) if "changed" in one.kind}
+    found = {
+        (change.kind, change.id, change.label)
+        for change in changes(old, new)
+        if "changed" in change.kind
+    }
     expected = set()
     for id in before.keys() & after.keys():
         one, other = before[id], after[id]

@@ -27,7 +27,7 @@ def written(path: Path, data: Any) -> Path:
 def found(path: Path) -> list[tuple[str, tuple[str, ...], str]]:
     (document,) = read_gold(path, strict=True)
     assert document.text == TEXT
-    return [(one.text, one.ids, one.type) for one in document.mentions]
+    return [(mention.text, mention.ids, mention.type) for mention in document.mentions]
 
 
 def test_medcattrainer(tmp_path: Path) -> None:
@@ -100,10 +100,10 @@ def test_prodigy(tmp_path: Path) -> None:
     rejected = {**accepted, "answer": "reject", "meta": {"doc_id": "n2"}}
     path.write_text("\n".join(map(json.dumps, (accepted, rejected, chosen))), encoding="utf-8")
     first, second, third = read_gold(path)
-    said = [(one.text, one.ids) for one in first.mentions]
+    said = [(mention.text, mention.ids) for mention in first.mentions]
     assert said == [("Fever", ("C0015967",)), ("HTN", ())]
     assert (first.doc_id, second.mentions) == ("n1", ())
-    assert [one.ids for one in third.mentions] == [("C0004238",)]
+    assert [mention.ids for mention in third.mentions] == [("C0004238",)]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,9 @@ def test_a_broken_export_says_so(tmp_path: Path, data: Any) -> None:
 
 def test_lines_of_json_may_be_called_json(tmp_path: Path) -> None:
     path = written(tmp_path / "gold.json", {"mention": "fever", "ids": ["C1"]})
-    assert [one.text for document in read_gold(path) for one in document.mentions] == ["fever"]
+    assert [mention.text for document in read_gold(path) for mention in document.mentions] == [
+        "fever"
+    ]
 
 
 CRLF = "Fever 🤒.\r\nSevere\r\nasthma, no HTN.\r\n"
@@ -145,13 +147,13 @@ def test_label_studio_counts_crlf_as_one(tmp_path: Path) -> None:
     said = ["Fever", "Severe\nasthma", "asthma", "HTN"]
     task = task_of(CRLF, *(browser(CRLF, one) for one in said))
     (document,) = read_gold(written(tmp_path / "x.json", [task]), strict=True)
-    found = [CRLF[one.start : one.end] for one in document.mentions]
+    found = [CRLF[mention.start : mention.end] for mention in document.mentions]
     assert found == ["Fever", "Severe\r\nasthma", "asthma", "HTN"]
-    assert {one.type for one in document.mentions} == {"DISO"}
+    assert {mention.type for mention in document.mentions} == {"DISO"}
     for value in task["annotations"][0]["result"]:  # the first way to count, if nothing is recorded
         value["value"].pop("text", None) if "labels" in value["value"] else None
     (document,) = read_gold(written(tmp_path / "x.json", [task]), strict=True)
-    assert [CRLF[one.start : one.end] for one in document.mentions] == found
+    assert [CRLF[mention.start : mention.end] for mention in document.mentions] == found
 
 
 @pytest.mark.parametrize("counted", ["python", "browser"])
@@ -206,7 +208,7 @@ def test_what_counts_of_the_annotations_of_a_task(tmp_path: Path) -> None:
         {"id": 6, "data": {"text": TEXT}},
     ]  # fmt: skip
     found = list(read_gold(written(tmp_path / "x.json", tasks), strict=True))
-    assert [(one.doc_id, [own.ids for own in one.mentions]) for one in found] == [
+    assert [(one.doc_id, [mention.ids for mention in one.mentions]) for one in found] == [
         ("3", [("C2",)]), ("4", [("C4",)]), ("5", []),
     ]  # fmt: skip
 

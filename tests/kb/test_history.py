@@ -85,7 +85,7 @@ def test_agrees_with_sets(
     for id in old_gone.keys() - new_live:
         expected.setdefault(id, "old")
     assert {record.id: record.reason for record in kb.retired()} == expected
-    assert {one.id for one in kb} == new_live
+    assert {concept.id for concept in kb} == new_live
 
 
 def test_chunks_make_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,9 +108,9 @@ def test_generations_of_a_release(tmp_path: Path) -> None:
             sources=[("umls", tmp_path / str(year))],
             update=tmp_path / f"{year - 1}.kb" if year else None,
         ).kb
-        ever.update(one.id for one in kb)
+        ever.update(concept.id for concept in kb)
         ever.update(record.id for record in kb.retired())
-        known = {one.id for one in kb} | {record.id for record in kb.retired()}
+        known = {concept.id for concept in kb} | {record.id for record in kb.retired()}
         assert known == set(ever)
 
 

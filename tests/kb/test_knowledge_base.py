@@ -31,9 +31,9 @@ def concept(id, *parents, names=()):
 
 
 def test_find(tiny_kb):
-    assert [found.id for found in tiny_kb.find("HEART  ATTACKS")] == ["HP:0001658"]
-    assert [found.id for found in tiny_kb.find("diabete de type-2")] == ["HP:0005978"]
-    assert {found.id for found in tiny_kb.find("PE")} == {"HP:0002204", "HP:0001698"}
+    assert [concept.id for concept in tiny_kb.find("HEART  ATTACKS")] == ["HP:0001658"]
+    assert [concept.id for concept in tiny_kb.find("diabete de type-2")] == ["HP:0005978"]
+    assert {concept.id for concept in tiny_kb.find("PE")} == {"HP:0002204", "HP:0001698"}
     for nothing in ("", "---", "no such name", "\ud800"):
         assert tiny_kb.find(nothing) == []
 
@@ -138,7 +138,7 @@ def answers(kb):
     """Whatever can be asked, as plain values."""
     return (
         [kb[id].names for id in ("HP:0001658", "HP:0000822")],
-        [own.id for own in kb.find("PE")],
+        [concept.id for concept in kb.find("PE")],
         [name.text for _, name in kb.search("a")],
         kb.ancestors("HP:0005978"),
         kb.resolve("HP:0005965"),
@@ -186,7 +186,7 @@ def test_processes_get_the_same_answers(tiny_kb, method):
 def test_an_open_one_outlives_a_new_build(tmp_path):
     kb = build(tmp_path / "kb", concept("old"))
     new = build(tmp_path / "kb", concept("new"), concept("newer"))
-    assert [own.id for own in kb] == ["old"]
+    assert [concept.id for concept in kb] == ["old"]
     assert [own.id for own in new] == ["new", "newer"]
 
 

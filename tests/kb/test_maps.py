@@ -66,7 +66,7 @@ def test_rf2(tmp_path: Path) -> None:
     records = read("snomed", write_rf2(tmp_path / "rf2", {MAPS: text}))
     build_kb(tmp_path / "kb", records)
     kb = KnowledgeBase(tmp_path / "kb")
-    assert [one for one in kb.maps(DIABETES) if one.vocabulary == "ICD10"] == [
+    assert [code_map for code_map in kb.maps(DIABETES) if code_map.vocabulary == "ICD10"] == [
         CodeMap("ICD10", "E10.9", "broader", "SNOMEDCT", "IF TYPE 1"),
         CodeMap("ICD10", "E14.9", "", "SNOMEDCT", "ALWAYS E14.9"),
     ]

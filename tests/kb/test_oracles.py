@@ -155,8 +155,8 @@ def _of_frame(frame: Any, namespace: str, source: str, called: dict[str, str]) -
         id, name, tuple(names), tuple(filter(None, own)),
         "".join(one.definition.strip() for one in said.get("Def", ())), by_vocabulary,
         tuple(other for word, other in relations if word == ISA),
-        tuple(Relation(*one, source) for one in relations),
-        tuple(CodeMap(*one, source) for one in maps),
+        tuple(Relation(*relation, source) for relation in relations),
+        tuple(CodeMap(*code_map, source) for code_map in maps),
     )  # fmt: skip
     for one in said.get("AltId", ()):
         yield Retired(str(one.alt_id), id, "merged")
@@ -205,7 +205,7 @@ def test_real_owl(path: Path) -> None:
     syntax = {"owl": "xml", "rdf": "xml", "ttl": "turtle", "nt": "nt"}[
         path.name.removesuffix(".gz").rpartition(".")[2]
     ]
-    ours = {one.id: one for one in read("owl", path, [])}
+    ours = {record.id: record for record in read("owl", path, [])}
     theirs = {one.id: one for one in _by_rdflib(path, syntax)}
     assert len(theirs) > 0
     for id, record in theirs.items():
@@ -260,7 +260,7 @@ def _by_graph(graph: rdflib.Graph, about: URIRef, source: str) -> Concept:
     ]
     codes = [_split(str(code)) for code in graph.objects(about, OIO.hasDbXref)]
     by_vocabulary: dict[str, tuple[str, ...]] = {}
-    for vocabulary, code in [*codes, *(one[:2] for one in maps)]:
+    for vocabulary, code in [*codes, *(code_map[:2] for code_map in maps)]:
         by_vocabulary[vocabulary] = (*by_vocabulary.get(vocabulary, ()), code)
     relations = list(_above(graph, about))
     label = graph.value(about, RDFS.label)
@@ -269,8 +269,8 @@ def _by_graph(graph: rdflib.Graph, about: URIRef, source: str) -> Concept:
         tuple(map(str, graph.objects(about, OIO.hasOBONamespace))),
         str(graph.value(about, OBO.IAO_0000115) or "").strip(), by_vocabulary,
         tuple(other for word, other in relations if word == ISA),
-        tuple(Relation(*one, source) for one in relations),
-        tuple(CodeMap(*one, source) for one in maps),
+        tuple(Relation(*relation, source) for relation in relations),
+        tuple(CodeMap(*code_map, source) for code_map in maps),
     )  # fmt: skip
 
 
@@ -367,7 +367,8 @@ def _compare_sssom(path: Path) -> None:
     found = MappingSets([path]).apply([Concept(id, "a") for id in sorted(ids)])
     concepts = {one.id: one for one in found if isinstance(one, Concept)}
     assert {
-        id: {(*one[:3], one.note) for one in own.maps} for id, own in concepts.items()
+        id: {(*code_map[:3], code_map.note) for code_map in own.maps}
+        for id, own in concepts.items()
     } == wanted
 
 

@@ -70,7 +70,7 @@ def test_rows_of_names(kb: KnowledgeBase) -> None:
         "sniffles", "Common cold", "flu", "Common cold",
     ]  # fmt: skip
     assert (own.text_at(0), own.name_at(0).text) == ("Common cold", "Common cold")
-    assert [one.id for one in own.find("Sniffle")] == ["C1"]
+    assert [concept.id for concept in own.find("Sniffle")] == ["C1"]
     assert own["C3"].names[-1] == Name("flu", "en", "curation", "CU")
     with pytest.raises(MedlinkError, match="E102"):
         own.name_at(kb.n_names + 2)
@@ -81,7 +81,7 @@ def test_a_retired_concept(kb: KnowledgeBase) -> None:
     assert "C1" not in own and "C1" in kb
     assert own.resolve("C1") is None and own.resolve("C0") is None and kb.resolve("C0") == "C1"
     assert own.history("C1") == [Retired("C1", "", "curation")]
-    assert [one.id for one in own.find("cold")] == ["C2", "C3"]
+    assert [concept.id for concept in own.find("cold")] == ["C2", "C3"]
 
 
 def test_what_changed_nothing_is_told(kb: KnowledgeBase) -> None:

@@ -63,7 +63,7 @@ def test_relations_of_a_concept(kb: KnowledgeBase) -> None:
     assert kb.relations("asthma", "finding_site") == [Relation("finding_site", "lung", "A")]
     assert kb.relations("lung", inverse=True) == [Relation("finding_site", "asthma", "A", True)]
     assert kb.relations("disease", "isa") == kb.relations("body") == []
-    assert {one.id for one in kb.relations("disease", "isa", inverse=True)} == {"asthma"}
+    assert {relation.id for relation in kb.relations("disease", "isa", inverse=True)} == {"asthma"}
     with pytest.raises(KeyError, match="'gone'"):
         kb.relations("gone")
     rows = list(kb.iter_ids())
@@ -156,7 +156,7 @@ def test_pieces_of_a_concept_bring_their_relations(tmp_path: Path) -> None:
         tmp_path / "kb", concept("a", Relation("r", "b", "A")), concept("b"),
         concept("a", Relation("s", "b", "B"), Relation("r", "b", "A"), parents=("b",)),
     )  # fmt: skip
-    assert [(one.relation, one.source) for one in kb.relations("a")] == [
+    assert [(relation.relation, relation.source) for relation in kb.relations("a")] == [
         ("isa", ""), ("r", "A"), ("s", "B"),
     ]  # fmt: skip
 
@@ -174,16 +174,18 @@ def test_relations_are_those_of_both_ends(tmp_path_factory, said) -> None:
         tmp_path_factory.mktemp("kb") / "kb", *(concept(id, *own) for id, own in said.items())
     )
     expected = {
-        (one.id, one.relation, id, one.source)
-        if one.inverse else (id, one.relation, one.id, one.source)
-        for id, own in said.items() for one in own if one.id in said
+        (record.id, record.relation, id, record.source)
+        if record.inverse else (id, record.relation, record.id, record.source)
+        for id, own in said.items() for record in own if record.id in said
     }  # fmt: skip
     assert expected == {
-        (id, one.relation, one.id, one.source) for id in said for one in kb.relations(id)
+        (id, relation.relation, relation.id, relation.source)
+        for id in said
+        for relation in kb.relations(id)
     }
     assert expected == {
-        (one.id, one.relation, id, one.source)
-        for id in said for one in kb.relations(id, inverse=True)
+        (relation.id, relation.relation, id, relation.source)
+        for id in said for relation in kb.relations(id, inverse=True)
     }  # fmt: skip
     assert len(list(kb.iter_relations())) == len(expected)
 
@@ -207,8 +209,8 @@ def test_mrrel_reads_from_the_second_concept_to_the_first(tmp_path: Path) -> Non
     release = write_release(tmp_path / "META", TABLES | {"MRREL": sorted(rows)})
     kb = build(tmp_path / "kb", *read("umls", release))
     said = {
-        (one.id, other.relation, other.id)
-        for one in kb for other in kb.relations(one.id) if other.source == "SNOMEDCT_US"
+        (concept.id, other.relation, other.id)
+        for concept in kb for other in kb.relations(concept.id) if other.source == "SNOMEDCT_US"
     }  # fmt: skip
     assert said == {
         (HYPERTENSION, "isa", BLOOD_PRESSURE), (DRUG, "may_treat", HYPERTENSION),
@@ -236,7 +238,7 @@ def test_rf2_attributes_are_called_as_their_types(tmp_path: Path) -> None:
         },
     )
     bad: list = []  # the attribute itself is in no concept file
-    records = {one.id: one for one in read("snomed", tmp_path, bad)}
+    records = {record.id: record for record in read("snomed", tmp_path, bad)}
     assert records[TYPE_2].relations == (
         Relation("isa", DIABETES, "SNOMEDCT"), Relation(old, DISEASE, "SNOMEDCT"),
         Relation("finding_site", DIABETES, "SNOMEDCT"),
@@ -293,7 +295,7 @@ def test_ids_of_relations_become_those_of_the_scheme() -> None:
         ],
         "UMLS",
     )  # fmt: skip
-    assert {one.id: one.relations for one in records if isinstance(one, Concept)} == {
+    assert {record.id: record.relations for record in records if isinstance(record, Concept)} == {
         "C1": (Relation("isa", "C3", "A"), Relation("site", "C3")),
         "C3": (Relation("site", "C1", "A", True),),
     }
@@ -310,6 +312,6 @@ def test_differences(kb: KnowledgeBase, tmp_path: Path) -> None:
     (change,) = changes(kb, now)
     assert (change.kind, change.id, change.label) == ("relations changed", "asthma", "finding_site")
     assert (change.before, change.after) == ("lung", "body")
-    totals = {one.label: (one.before, one.after) for one in diff(kb, now).totals
-              if one.what == "relations"}  # fmt: skip
+    totals = {total.label: (total.before, total.after) for total in diff(kb, now).totals
+              if total.what == "relations"}  # fmt: skip
     assert totals == {"finding_site": (1, 1), "isa": (3, 2), "part_of": (1, 1)}

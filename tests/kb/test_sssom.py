@@ -88,7 +88,7 @@ def test_a_map_of_a_retired_id_is_passed_over_and_counted(path: Path) -> None:
         "MESH:D4\tskos:exactMatch\tHP:3\nHP:1\tskos:exactMatch\tMESH:D1\n"
     )
     sets = MappingSets([path])
-    found = [one for one in sets.apply(CONCEPTS) if isinstance(one, Concept)]
+    found = [record for record in sets.apply(CONCEPTS) if isinstance(record, Concept)]
     assert [one.codes.get("MESH") for one in found] == [("D0", "D1"), None, None]
     assert (sets.lines, sets.used) == ([3], [1])
 
@@ -180,7 +180,7 @@ def test_a_bad_line_of_the_header_spoils_nothing_else(path: Path, bad: str, line
         _applied(path)
     bad_lines: list[BadLine] = []
     assert _applied(path, bad=bad_lines) == expected
-    assert [one.line for one in bad_lines] == [line]
+    assert [bad_line.line for bad_line in bad_lines] == [line]
 
 
 def test_free_text_in_the_header_is_no_error(path: Path) -> None:
@@ -215,7 +215,7 @@ def test_predicates_across_species_are_related(path: Path) -> None:
         "subject_id\tpredicate_id\tobject_id\nHP:1\tsemapv:crossSpeciesExactMatch\tMP:1\n"
         "HP:1\tskos: closeMatch\tMP:2\n"
     )
-    assert [one[:3] for one in _applied(path)["HP:1"].maps] == [
+    assert [code_map[:3] for code_map in _applied(path)["HP:1"].maps] == [
         ("MP", "1", "related"), ("MP", "2", "related"),
     ]  # fmt: skip
 

@@ -171,10 +171,10 @@ def test_value_sets(
     parsed = ValueSet.model_validate_json(path.read_text()).compose
 
     def pairs(parts: Any) -> set[tuple[str, str]]:
-        return {(one.system, concept.code) for one in parts or () for concept in one.concept}
+        return {(part.system, concept.code) for part in parts or () for concept in part.concept}
 
     expected = pairs(parsed.include) - pairs(parsed.exclude)
-    found = [one for one in read("fhir", path) if isinstance(one, Concept)]
+    found = [record for record in read("fhir", path) if isinstance(record, Concept)]
     assert {name.text for one in found for name in one.names} == {
         f"{system[-1]} {code}" for system, code in expected
     }
@@ -206,9 +206,9 @@ def _of_mesh(path: Path) -> Said:
     root = etree.parse(str(path), etree.XMLParser(resolve_entities=False, huge_tree=True)).getroot()
     records = root.findall("DescriptorRecord")
     at = {
-        tree.text: one.findtext("DescriptorUI")
-        for one in records
-        for tree in one.iter("TreeNumber")
+        tree.text: record.findtext("DescriptorUI")
+        for record in records
+        for tree in record.iter("TreeNumber")
     }
     lang = iso_639_1(root.get("LanguageCode"))
     found: Said = {}
@@ -290,12 +290,12 @@ def _of_conso(path: Path) -> dict[str, Any]:
 
 def _compare_conso(path: Path) -> None:
     found = {
-        one.id: (
+        record.id: (
             {(name.text, name.lang, frozenset(name.source.split("|")), name.obsolete)
-             for name in one.names if name.tty != "TRADE"},
-            {(scheme, code) for scheme, many in one.codes.items() for code in many},
+             for name in record.names if name.tty != "TRADE"},
+            {(scheme, code) for scheme, many in record.codes.items() for code in many},
         )
-        for one in read("umls", path.parent) if isinstance(one, Concept)
+        for record in read("umls", path.parent) if isinstance(record, Concept)
     }  # fmt: skip
     assert found == _of_conso(path)
 

@@ -424,7 +424,7 @@ def test_meddra_and_loinc_through_rrf(tmp_path):
 @pytest.mark.parametrize("given", ["eng", "ENG", "en"])
 def test_languages_as_the_umls_writes_them(tmp_path, given):
     records = Filters(languages=(given,)).apply(read("umls", write_release(tmp_path)))
-    names = [name for one in records if isinstance(one, Concept) for name in one.names]
+    names = [name for record in records if isinstance(record, Concept) for name in record.names]
     assert names and {name.lang for name in names} == {"en"}
 
 

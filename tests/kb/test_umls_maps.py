@@ -61,7 +61,9 @@ def test_codes_with_relation_source_and_note(tmp_path: Path) -> None:
     assert "MRMAP.RRF" in {file.name for file in files_of(path)}
     build_kb(tmp_path / "kb", read("umls", path))
     kb = KnowledgeBase(tmp_path / "kb")
-    assert {one for one in kb.maps(HYPERTENSION) if one.relation} == {*found[HYPERTENSION].maps}
+    assert {code_map for code_map in kb.maps(HYPERTENSION) if code_map.relation} == {
+        *found[HYPERTENSION].maps
+    }
     assert kb.count_codes()["ICD10CM"] == 1
 
 

@@ -50,7 +50,7 @@ def test_what_is_not_known_keeps_its_name_without_the_release(spelling: str, nam
 
 def test_each_spelling_and_address_is_of_one_vocabulary() -> None:
     rows = VOCABULARIES.values()
-    assert all(canonical(one) == row.name for row in rows for one in row.spellings.split())
+    assert all(canonical(word) == row.name for row in rows for word in row.spellings.split())
     for column in ([row.address for row in rows], [row.codes for row in rows]):
         said = list(filter(None, column))
         assert len(said) == len(set(said)) > 0

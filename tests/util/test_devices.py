@@ -33,7 +33,7 @@ def _modules() -> Iterator[Path]:
 
 def _uses_torch(tree: ast.Module) -> bool:
     return any(
-        (isinstance(node, ast.Import) and any(one.name == "torch" for one in node.names))
+        (isinstance(node, ast.Import) and any(name.name == "torch" for name in node.names))
         or (isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "torch")
         for node in ast.walk(tree)
     )

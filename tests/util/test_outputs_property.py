@@ -100,7 +100,7 @@ class Tree:
                 self.users[within] = text
 
     def _link(self, draw: st.DataObject, kind: str, path: Path) -> None:
-        there = [one for one in self.all() if kind == "soft" or one in self.users]
+        there = [path for path in self.all() if kind == "soft" or path in self.users]
         there = [one for one in there if kind == "soft" or one.is_file()]
         if there:
             target = draw.draw(st.sampled_from(there))

@@ -62,7 +62,7 @@ def test_a_code_of_another_system_is_no_code_of_this_one(tmp_path: Path, url: st
     assert isinstance(first, Concept) and isinstance(second, Concept)
     assert first.parents == ("2",)
     assert second.parents == (() if url else ("1",))  # without an address, any code is its own
-    related = [(one.relation, one.id) for one in first.relations]
+    related = [(relation.relation, relation.id) for relation in first.relations]
     assert related == [("isa", "2"), ("site", "LNC:2" if url else "2"), ("method", "2")]
 
 
@@ -178,7 +178,7 @@ def _composed(*include: Any, exclude: Any = (), **facts: Any) -> dict[str, Any]:
 
 
 def _codes(system: str, *codes: str) -> dict[str, Any]:
-    return {"system": system, "concept": [{"code": one, "display": one} for one in codes]}
+    return {"system": system, "concept": [{"code": code, "display": code} for code in codes]}
 
 
 @pytest.mark.parametrize("order", [1, -1])

@@ -134,8 +134,8 @@ def test_a_code_file_is_of_an_edition(
     tmp_path: Path, name: str, codes: list[str], expected: list[str], vocabulary: str
 ) -> None:
     concepts = _read(tmp_path / name, _code_file(*codes))
-    assert [one.id for one in concepts] == expected
-    assert {name.source for one in concepts for name in one.names} == {vocabulary}
+    assert [concept.id for concept in concepts] == expected
+    assert {name.source for concept in concepts for name in concept.names} == {vocabulary}
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_table_is_of_an_edition(
     tmp_path: Path, name: str, codes: list[str], expected: list[str], vocabulary: str
 ) -> None:
     concepts = _read(tmp_path / name, "code,title\n" + "".join(f"{code},x\n" for code in codes))
-    assert [one.id for one in concepts] == expected
+    assert [concept.id for concept in concepts] == expected
     assert concepts[0].codes == {vocabulary: (expected[0],)}
 
 
@@ -227,7 +227,7 @@ u/6\tl/6\t2A00\t\t- Glioma - of the brain\tcategory\t1\t02
 
 def test_the_tabulation_of_icd_11(tmp_path: Path) -> None:
     concepts = _read(tmp_path / "SimpleTabulation-ICD-11-MMS-en.txt", TABULATION)
-    assert [(one.id, one.name, one.types, one.parents) for one in concepts] == [
+    assert [(concept.id, concept.name, concept.types, concept.parents) for concept in concepts] == [
         ("01", "Certain infections", ("chapter",), ()),
         ("BlockL1-1A0", "Infections of the gut", ("block",), ("01",)),
         ("1A00", "Cholera", ("category",), ("BlockL1-1A0",)),

@@ -88,7 +88,7 @@ def test_lines_that_end_with_cr_alone(tmp_path: Path, gz: bool) -> None:
         assert b"".join(raw_lines(file)) == data
     assert [cells for _, cells in read_rows(path, None)][1] == ["1", "an ataxia"]
     documents = list(read_table(path, "text", "doc_id", ","))
-    assert [one.text for one in documents] == ["an ataxia", "x" * 100_000, "c"]
+    assert [document.text for document in documents] == ["an ataxia", "x" * 100_000, "c"]
 
 
 # Each reads a file of a user line by line.

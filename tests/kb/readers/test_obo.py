@@ -104,7 +104,9 @@ def test_a_quotation_mark_that_is_not_escaped_is_a_bad_line(tmp_path: Path, line
     bad: list[BadLine] = []
     (concept,) = read("obo", path, bad)
     assert concept == Concept("A:1", "a", (Name("a", "en", "A", "PT"),))
-    assert [(one.line, "quotation mark" in one.problem) for one in bad] == [(4, True)]
+    assert [(bad_line.line, "quotation mark" in bad_line.problem) for bad_line in bad] == [
+        (4, True)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -221,7 +223,7 @@ def test_relations_have_the_names_of_their_typedefs(tmp_path: Path) -> None:
     (concept,) = read("obo", path)
     assert isinstance(concept, Concept)
     assert concept.parents == ("B:5", "B:6", "B:7")
-    assert [one[:2] for one in concept.relations] == [
+    assert [relation[:2] for relation in concept.relations] == [
         ("part_of", "B:1"), ("part_of", "B:2"), ("has_part", "B:3"), ("RO:1", "B:4"),
         ("isa", "B:5"), ("isa", "B:6"), ("isa", "B:7"), ("part_of", "B:8"),
     ]  # fmt: skip

@@ -142,7 +142,7 @@ def test_bad_lines(tmp_path: Path, file: str, line: str, problem: str) -> None:
         list(read("omop", tmp_path))
     bad: list[BadLine] = []
     assert list(read("omop", tmp_path, bad)) == whole
-    assert [(Path(one.path).name, one.line) for one in bad] == [(file, number)]
+    assert [(Path(bad_line.path).name, bad_line.line) for bad_line in bad] == [(file, number)]
 
 
 def test_circles(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_a_shared_notation_is_no_id(tmp_path: Path) -> None:
         ':b a skos:Concept ; skos:notation "1" ; skos:prefLabel "b" ; skos:broader :c .'
         ':c a skos:Concept ; skos:notation "2", "3" ; skos:prefLabel "c" .',
     )
-    assert [one.id for one in records] == [f"http://example.org/sweet/{one}" for one in "abc"]
+    assert [record.id for record in records] == [f"http://example.org/sweet/{one}" for one in "abc"]
     assert isinstance(records[2], Concept) and records[2].codes == {"X": ("2", "3")}
 
 
@@ -288,7 +288,7 @@ def test_obsolete_classes_have_a_class_of_their_own(tmp_path: Path) -> None:
         'obo:X_2 a owl:Class ; rdfs:label "a" .',
     )
     assert records[0] == Retired("X:1", "", "obsolete")
-    assert [one.id for one in records] == ["X:1", "X:2"]
+    assert [record.id for record in records] == ["X:1", "X:2"]
 
 
 def test_alternative_terms(tmp_path: Path) -> None:
@@ -364,7 +364,7 @@ def test_bad_concepts(tmp_path: Path, text: str, problem: str, records: int) -> 
         list(read("owl", path))
     bad: list[BadLine] = []
     assert len(list(read("owl", path, bad))) == 1 + records
-    assert [(one.line, problem in one.problem) for one in bad] == [(HEAD + 2, True)]
+    assert [(bad_line.line, problem in bad_line.problem) for bad_line in bad] == [(HEAD + 2, True)]
 
 
 NT = '<http://x/a> <http://x/p> "x" .\n'
@@ -463,7 +463,7 @@ def test_a_document_in_one_line(tmp_path: Path) -> None:
     text = (RDF % "x").replace("\n", " ").replace("</rdf:RDF>", classes + "</rdf:RDF>")
     for shift in range(4):
         records = list(read("owl", _write(tmp_path / "x.owl", " " * shift + text)))
-        assert [len(one.name) for one in records if isinstance(one, Concept)] == [
+        assert [len(record.name) for record in records if isinstance(record, Concept)] == [
             1, *range(2, 800, 2),
         ]  # fmt: skip
 
@@ -481,7 +481,9 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
                 file.write(thing % (n, "2004/02/skos/core#altLabel", words % other))
     tracemalloc.start()
     try:
-        count = sum(len(one.names) for one in read("owl", path) if isinstance(one, Concept))
+        count = sum(
+            len(record.names) for record in read("owl", path) if isinstance(record, Concept)
+        )
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

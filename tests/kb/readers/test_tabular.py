@@ -152,9 +152,9 @@ def test_the_separator_is_found(tmp_path: Path, mark: str) -> None:
     rows += '2,Flu,"Influenza, A",,\n'
     path = _write(tmp_path / "x.csv", f"id,name,synonyms,type,icd10\n{rows}")
     first, second = _concepts(path)
-    assert [one.text for one in first.names] == ["Fever", "Pyrexia", "Temperature, high"]
+    assert [name.text for name in first.names] == ["Fever", "Pyrexia", "Temperature, high"]
     assert (first.types, first.codes) == (("T1", "T2"), {"ICD10": ("R50", "R51")})
-    assert [one.text for one in second.names] == ["Flu", "Influenza, A"]
+    assert [name.text for name in second.names] == ["Flu", "Influenza, A"]
 
 
 @pytest.mark.parametrize("cell", ["Pyrexia, hot", "Pyrexia,hot"])
@@ -174,12 +174,12 @@ def test_lists_as_pandas_writes_them(tmp_path: Path, cell: str) -> None:
             [("id", "name", "synonyms"), ("1", "[X]Fever", cell.replace('""', '"'))]
         )
     (fever,) = _concepts(path)
-    assert [one.text for one in fever.names] == ["[X]Fever", "Pyrexia", "Temp, high"]
+    assert [name.text for name in fever.names] == ["[X]Fever", "Pyrexia", "Temp, high"]
 
 
 def test_a_comma_in_a_formula_separates_nothing(tmp_path: Path) -> None:
     path = _write(tmp_path / "x.csv", 'id,name,synonyms\n1,DMT,"N,N-dimethyltryptamine"\n')
-    assert [one.text for one in _concepts(path)[0].names] == ["DMT", "N,N-dimethyltryptamine"]
+    assert [name.text for name in _concepts(path)[0].names] == ["DMT", "N,N-dimethyltryptamine"]
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_marks_of_a_missing_value_are_no_values(tmp_path: Path, mark: str) -> No
 def test_a_name_may_be_na(tmp_path: Path) -> None:
     path = _write(tmp_path / "x.csv", "id,name,synonyms,type\n1,sodium,Na|NA,NA\n")
     (sodium,) = _concepts(path)
-    assert ([one.text for one in sodium.names], sodium.types) == (["sodium", "Na", "NA"], ())
+    assert ([name.text for name in sodium.names], sodium.types) == (["sodium", "Na", "NA"], ())
 
 
 @pytest.mark.parametrize(
@@ -236,9 +236,9 @@ def test_entities_and_tags_are_decoded(tmp_path: Path) -> None:
         "2\tHb <10\tAT&T;<5 mg/l and >3\t\n",
     )
     first, second = _concepts(path)
-    assert [one.text for one in first.names] == ["Bites & stings", "E. coli O2", "β-test", "A B"]
+    assert [name.text for name in first.names] == ["Bites & stings", "E. coli O2", "β-test", "A B"]
     assert first.definition == "p < .05"
-    assert [one.text for one in second.names] == ["Hb <10", "AT&T", "<5 mg/l and >3"]
+    assert [name.text for name in second.names] == ["Hb <10", "AT&T", "<5 mg/l and >3"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Container, Iterator
 from io import BufferedIOBase
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn, cast
 from xml.parsers import expat
 
 from ....errors import Errors, MedlinkError
@@ -58,7 +58,7 @@ def triples(path: Path, predicates: Container[str]) -> Iterator[Triple]:
     with open_source(path) as file:
         lines = _Lines(file, path)
         syntax = getattr(oxigraph.RdfFormat, lines.syntax)
-        parsed = oxigraph.parse(lines, format=syntax, base_iri=BASE, lenient=True)
+        parsed = oxigraph.parse(cast(IO[bytes], lines), format=syntax, base_iri=BASE, lenient=True)
         try:
             for subject, predicate, object, _ in parsed:
                 if (property := predicate.value) in predicates:
