@@ -9,6 +9,7 @@ import spacy
 from spacy.tokens import Doc, Span
 
 from benchmarks.reading.cases import Case, Place
+from spacy_medlink.text.normalisation import key
 
 RIGHT, WRONG, LOST = "right", "wrong", "lost"
 _ATTRIBUTES = {
@@ -54,11 +55,13 @@ class Linked:
         linker: Any = self.nlp.add_pipe("medical_linker", config=config)
         self.nlp.add_pipe("medical_context")
         self._alone: dict[str, str] = {}
-        self.ids: dict[str, set[str]] = {}
+        self.ids: dict[str, set[str]] = {}  # by the keys of names
+        self.written: set[str] = set()  # names in lower case
         self.names: list[str] = []
         ids = list(linker.kb.iter_ids())
         for row, name in linker.kb.iter_names():
-            self.ids.setdefault(name.text.lower(), set()).add(ids[row])
+            self.ids.setdefault(key(name.text), set()).add(ids[row])
+            self.written.add(name.text.lower())
             if name.lang in (lang, "") and 3 < len(name.text) < 60:
                 self.names.append(name.text)
         self.names = sorted(set(self.names))
@@ -111,7 +114,7 @@ class Linked:
         for case in cases:
             places = []
             for place in case.places:
-                whole = self.ids.get(case.text.lower()) if case.given else None
+                whole = self.ids.get(key(case.text)) if case.given else None
                 ids = whole or set[str]().union(*map(self._ids_of, place.names))
                 live = any(map(self._ids_of, place.traps)) if place.traps else bool(ids)
                 if live and (case.kind != "R7" or alone[place.names[0]]):
@@ -121,7 +124,7 @@ class Linked:
         return resolved
 
     def _ids_of(self, name: str) -> set[str]:
-        return self.ids.get(name.lower(), set())
+        return self.ids.get(key(name), set())
 
 
 def links_of(spans: Iterable[Span]) -> list[Span]:

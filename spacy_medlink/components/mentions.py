@@ -29,7 +29,7 @@ from .finding.languages import common_words, heading_words
 from .finding.linker_filters import Kinds, LinkerFilters
 from .finding.match import Match
 from .finding.persons_and_places import without_persons_and_places
-from .finding.phrases import without_parts
+from .finding.phrases import as_phrases
 from .finding.scoring import SCORES, score_mentions
 from .finding.settings import DEFAULT_CONFIG, HEADINGS, PARTS, MentionSettings
 from .finding.tokens import split_tokens, text_of, token_run, token_starts
@@ -224,8 +224,8 @@ class MedicalMentions(DictionaryPipe):
         if PARTS in self.leave_out:
             common = common_words(self.lang)
             matches = without_persons_and_places(pieces, matches, self.exact, common)
-        if PARTS in self.leave_out and self.spans_key is None:
-            matches = without_parts(pieces, matches, self.exact.vocabulary)
+            if self.spans_key is None:
+                matches = as_phrases(pieces, matches, self.exact.vocabulary, self.lang)
         if HEADINGS in self.leave_out:
             matches = without_headings(pieces, matches, heading_words(self.lang))
         wanted = (one for one in matches if self._is_wanted(pieces, one))

@@ -39,6 +39,7 @@ KINDS = ("name", "short form", "shared", "remembered", *MODELS[1:])  # the first
 FORMAT = 2
 _LEAST = 1e-3  # distance of every probability from 0 and 1
 _DIGITS = 6
+_LETTERS = 2  # that a misspelt name may have more than the name
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +78,9 @@ class RankingCalibrator:
         meant = as_spelt(features)
         least = np.asarray([self.least.get(name, 0.0) for name in KINDS])
         named = np.maximum(logistic(self.named.score(meant)), least[kinds_of(meant)])
-        # A slip of the pen is no surer than the name without it.
-        misspelt = np.minimum(named, logistic(self.misspelt.score(features)))
-        resembling = logistic(self.resembling.score(features))
-        p = np.choose(model_of(kinds), [named, misspelt, resembling])
+        # What is misspelt, or resembles a name, is no surer than the name itself.
+        others = [logistic(model.score(features)) for model in (self.misspelt, self.resembling)]
+        p = np.choose(model_of(kinds), [named, *(np.minimum(named, other) for other in others)])
         return np.asarray(np.clip(p, _LEAST, 1 - _LEAST), dtype=np.float64)
 
     def fitting(self, conditions: Mapping[str, Any]) -> "RankingCalibrator":
@@ -148,12 +148,18 @@ def model_of(kinds: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def as_spelt(features: Features) -> Features:
-    """Make the features that misspelt names would have without the slip of the pen."""
+    """Make the features that the matched names would have, had the texts been spelt like them.
+
+    What the names' own rankings would say is not known: they get the least of it.
+    """
     meant: Features = features.copy()
-    slipped = kinds_of(features) == KINDS.index("misspelt")
-    for name, other in (("rival", "tied"), ("is preferred", "preferred"), ("exact", "")):
-        value = column(features, other)[slipped] if other else 1.0
-        meant[slipped, CALIBRATOR_FEATURES.index(name)] = value
+    others = model_of(kinds_of(features)) > 0
+    length = np.log1p(np.maximum(np.expm1(column(features, "length")) - _LETTERS, 0))
+    for name, value in (
+        ("rival", column(features, "tied")), ("is preferred", column(features, "preferred")),
+        ("exact", np.ones(len(features))), ("margin", np.zeros(len(features))), ("length", length),
+    ):  # fmt: skip
+        meant[others, CALIBRATOR_FEATURES.index(name)] = value[others]
     return meant
 
 

@@ -28,7 +28,7 @@ from .features import DEPTH
 from .forms import Effort, Lookup
 from .identified import DEPTH as _IDENTIFIED
 from .identified import identified_first
-from .narrower import heads_of, linked_by_head
+from .narrower import heads_of, linked_by_head, said_narrower
 from .outside import is_better, is_named_within
 from .parts import Parts
 from .prepare import Document, prepare
@@ -341,6 +341,9 @@ class Linker:
 
         Of several heads, the longest one counts that is a name by the exact tier.
         """
+        calibrator = self.parts.calibrator
+        for place, mention in enumerate(mentions):
+            decisions[place] = said_narrower(mention, decisions[place], calibrator)
         found = heads_of(mentions, decisions, self.parts.lexicon)
         if not found or self.tiers.exact is None:
             return
@@ -353,7 +356,6 @@ class Linker:
                 chosen.setdefault(place, head)
         if not chosen:
             return
-        calibrator = self.parts.calibrator
         wanted = wanted_of(self.settings.threshold, calibrator)
         linked = self.decide(list(chosen.values()), only, force)
         for place, decision in zip(chosen, linked, strict=True):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ..text.identifiers import is_identified
 from ..text.lexicon import Lexicon
 from ..text.qualifiers import heads
-from ..types import Calibrator, Mention
+from ..types import Calibrator, Candidate, Mention
 from .decision import BELOW_THRESHOLD, NOTHING_FOUND, Decision, is_believed
 from .outside import is_named
 from .prepare import bare_mention
@@ -55,11 +55,24 @@ def linked_by_head(
             return whole
         link = replace(link, match=NARROWER)
         return whole._replace(chosen=link, ranking=[link, *whole.ranking[1:]])
-    prob = best.prob
-    if prob is not None and calibrator is not None:
-        prob = max(prob * SHARE, min(prob, calibrator.threshold))
-    best = replace(best, score=best.score * SHARE, prob=prob, match=NARROWER)
+    best = _of_head(best, calibrator)
     if not is_believed(best, wanted):
         return whole
     others = [candidate for candidate in whole.ranking if candidate.row != best.row]
     return Decision(best, [best, *others][: max(len(whole.ranking), 1)], "", head.tied)
+
+
+def said_narrower(mention: Mention, whole: Decision, calibrator: Calibrator | None) -> Decision:
+    """Say that a mention is narrower where its given meaning is its end: "pain" of "bone pain"."""
+    rest, meaning = mention.text.removesuffix(mention.long_form), mention.long_form
+    if not meaning or whole.chosen is None or whole.parts or not rest[-1:].isspace():
+        return whole
+    best = _of_head(whole.chosen, calibrator)
+    return whole._replace(chosen=best, ranking=[best, *whole.ranking[1:]])
+
+
+def _of_head(best: Candidate, calibrator: Calibrator | None) -> Candidate:
+    prob = best.prob
+    if prob is not None and calibrator is not None:
+        prob = max(prob * SHARE, min(prob, calibrator.threshold))
+    return replace(best, score=best.score * SHARE, prob=prob, match=NARROWER)

@@ -19,8 +19,9 @@ def _read() -> dict[str, frozenset[str]]:
 
 
 _KINDS = _read()
-QUALIFIERS, BEHIND = _KINDS["mere"] | _KINDS["changing"], _KINDS["behind"]
-_WORDS, _LEVELS = _KINDS["mere"] | _KINDS["note"], _KINDS["level"]
+QUALIFIERS, BEHIND = _KINDS["mere"] | _KINDS["changing"] | _KINDS["note"], _KINDS["behind"]
+SITES, VAGUE = _KINDS["part"] | _KINDS["organ"], _KINDS["vague"]
+_WORDS, LEVELS = _KINDS["mere"] | _KINDS["note"], _KINDS["level"]
 _NO_HEADS = _KINDS["part"] | _KINDS["vague"]
 _LEVEL = re.compile(r"[ivx]{1,4}[abc]?|\d{1,2}[abc]?")
 _COMPOUND = re.compile(
@@ -71,7 +72,7 @@ def _qualifies(words: list[str], behind: bool = False) -> int:
         return 0
     first, second = (*words, "")[:2]
     number, level = (first, second) if behind else (second, first)
-    if level in _LEVELS and _LEVEL.fullmatch(number):
+    if level in LEVELS and _LEVEL.fullmatch(number):
         return 2
     is_word = not first or first in _WORDS or (behind and first in BEHIND)
     return int(is_word or _COMPOUND.fullmatch(first) is not None)

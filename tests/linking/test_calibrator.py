@@ -93,12 +93,14 @@ def test_what_is_known_of_a_name_counts():
 
 def test_a_slip_is_no_surer_than_the_name_and_a_shared_name_no_surer_than_a_tie():
     made = calibrator(weight=0.0, bias=9.0)
-    name = {"same_letters": 1, "names": 1.5, "length": 2.6, "margin": 0.3}
-    alone, slip, tied, shared = made.estimate(np.vstack([
-        features(**name, exact=1), features(**name, slip=0.67),
-        features(**name, slip=0.67, tied=1), features(**name, exact=1, rival=1, tied=1),
+    name = {"same_letters": 1, "names": 1.5, "length": np.log1p(12)}
+    misspelt = {**name, "slip": 0.67, "length": np.log1p(14), "margin": 0.3}  # letters twice
+    alone, slip, tied, shared, resembling = made.estimate(np.vstack([
+        features(**name, exact=1), features(**misspelt), features(**misspelt, tied=1),
+        features(**name, exact=1, rival=1, tied=1), features(**{**misspelt, "slip": 0}),
     ]))  # fmt: skip
     assert alone == slip > tied == shared
+    assert resembling == slip
 
 
 def test_kinds_of_names_have_a_least_probability():

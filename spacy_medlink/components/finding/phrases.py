@@ -1,7 +1,8 @@
 """Phrases: a mention is a whole noun phrase, and no part of another thing's name.
 
-"Fever" is no mention in "yellow fever", nor "chest" in "chest tube", nor "stroke" in "Stroke Unit".
-What words do is learned from the names of the terminology: a word that others mostly follow
+"Chest" is no mention in "chest tube", nor "fever" in "yellow fever". Of "ischemic cardiomyopathy"
+and "bone pain", where the head alone is known, the whole is the mention, and narrower than its
+head. What words do is learned from the names of the terminology: a word that others mostly follow
 ("chest", "pulmonary") modifies them, one that mostly ends names ("fever") is their head.
 """
 
@@ -9,77 +10,153 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...text.context.cues import shipped_cues
 from ...text.pieces import Border, Pieces
-from ...text.qualifiers import BEHIND, QUALIFIERS
+from ...text.qualifiers import BEHIND, LEVELS, QUALIFIERS, SITES, VAGUE
+from .languages import common_words, words_beside
 from .match import Match
 
 if TYPE_CHECKING:
     from ...retrieval.vocabulary import Vocabulary
 
-# What has, treats, or is called after a problem, and is none: people, places, tests, things.
-_THINGS = frozenset(
-    "alert appointment association avenue bay brochure camp care center centre charity class "
-    "clinic clinics coach consult consultant control counseling counselling department dept "
-    "diary doctor education foundation group guideline guidelines handout hospital hotline "
-    "inhaler institute kit laboratory leaflet line log medication medications nurse pathway "
-    "pharmacy poster prevention program programme prophylaxis protocol questionnaire rehab "
-    "research road scale school score screen screening service services shot society specialist "
-    "street study support surgeon swab team test testing tests therapist therapy trial tube "
-    "unit vaccination vaccine ward website week workup".split()
-)
+_THINGS = words_beside()["things"]
 _ADJECTIVE = re.compile(r"[a-z]{3,}(?:al|ic|ous|ar|ary|oid)")
+_VERB = re.compile(r".*(?:ed|ing|ly|ies|[^aius]s)")  # "induced", "increasingly", "shows"
+_NOUN = re.compile(r"(?=.*[aeiouy]).{3,}")
+_AGENT = re.compile(r"[a-z]{3,}(?:er|or|ist|ologist|graphy|gram|scopy|ectomy|therapy|ology)s?")
+# With a word before it, a problem of this kind is still one: no cardiomyopathy is anything else.
+_KIND = re.compile(
+    r".*(?:pathy|penia|itis|a?emia|oma|osis|algia|plegia|paresis|uria|rrh?o?ea|megaly|ectasi[as]|"
+    r"trophy|plasia|phagia|pn[eo]a|oedema|pain|cancer|tumou?r|mass|ulcer|fracture|infarction|"
+    r"edema|bleeding|swelling|infection|abscess|cyst|nodule|lesion|rash)s?"
+)
 _SHORT_FORM = 6  # letters
-_SHARE, _LEAST = 0.5, 2  # of the names with a word, those that go on behind it; names at least
+_LEAST = 2  # names that show what a word does
+_NEAR = 4  # words behind "of" that say of what
 
 
-def without_parts(
-    pieces: Pieces, matches: Sequence[Match], vocabulary: "Vocabulary"
+def as_phrases(
+    pieces: Pieces, matches: Sequence[Match], vocabulary: "Vocabulary", lang: str
 ) -> list[Match]:
-    """Leave out the mentions that are only a part of a phrase."""
-    phrases = _Phrases(pieces, matches, vocabulary)
-    return [match for match in matches if not phrases.is_part(match)]
+    """Make matches whole phrases, and leave out those that are only a part of another thing's.
+
+    lang (str): of the pipeline.
+    """
+    phrases = _Phrases(pieces, matches, vocabulary, lang)
+    found = map(phrases.whole, matches)
+    return [match for match in found if match is not None]
 
 
 class _Phrases:
     """The words beside the matches of a text."""
 
-    def __init__(self, pieces: Pieces, matches: Sequence[Match], vocabulary: "Vocabulary") -> None:
-        self._pieces, self._vocabulary = pieces, vocabulary
+    def __init__(
+        self, pieces: Pieces, matches: Sequence[Match], vocabulary: "Vocabulary", lang: str
+    ) -> None:
+        self._pieces, self._vocabulary, self._common = pieces, vocabulary, common_words(lang)
+        self._cues = shipped_cues(lang).phrases  # "denies", "possible"
         self._starts = {match.start for match in matches}
         self._ends = {match.end for match in matches}
+        # Where the longest match up to each end begins: what it says is known.
+        self._first = {match.end: match.start for match in sorted(matches, reverse=True)}
 
-    def is_part(self, match: Match) -> bool:
-        """Tell whether a longer phrase, which is no name, says something else than a match."""
+    def whole(self, match: Match) -> Match | None:
+        """Get the phrase of a match; None where the phrase means something else."""
         if not match.is_name:
-            return False
-        return self._has_another_head(match) or self._is_another_kind(match)
+            return match
+        if self._has_another_head(match) or self._is_of_a_thing(match):
+            return None
+        start = self._beginning(match)
+        if start == match.start:
+            return match
+        if not self._is_narrower(match, range(start, match.start)):
+            return None
+        words = match.words.union(range(start, match.start))
+        head = self._pieces.between(match.start, match.end)
+        return match._replace(start=start, words=words, reading=head)
 
     def _has_another_head(self, match: Match) -> bool:
         pieces, end = self._pieces, match.end
         if not self._goes_on(end):
             return False
-        following = pieces.lower[end]
+        following, own = pieces.lower[end], pieces.keys[end]
+        if end + 1 in pieces.hyphens:  # "x-ray"
+            following += f"-{pieces.lower[end + 1]}"
         if following in _THINGS:
             return True
-        if following in BEHIND or not _is_one_word(match) or self._is_short_form(match):
+        if following in BEHIND or self._is_short_form(match.start, end):
             return False
-        return self._modifies(pieces.keys[match.start])
+        is_common = own in self._common
+        if is_common and _VERB.fullmatch(following):  # "the brain shows"
+            return False
+        if pieces.lower[end - 1] in SITES and not is_common:
+            is_head = following in VAGUE or _KIND.fullmatch(following)
+            if is_head or self._vocabulary.uses(own)[1] >= _LEAST:
+                return True
+        if not _is_one_word(match):
+            return False
+        is_agent = not is_common and _AGENT.fullmatch(following) is not None
+        return is_agent or self._modifies(pieces.keys[match.start])
 
-    def _is_another_kind(self, match: Match) -> bool:
-        pieces, place = self._pieces, match.start - 1
-        if place < 0 or not self._goes_on(match.start) or not pieces.says[place]:
+    def _is_of_a_thing(self, match: Match) -> bool:
+        """Tell whether a part of the body is one of something else: "the foot of the bed"."""
+        pieces, end = self._pieces, match.end
+        if not (_is_one_word(match) and pieces.lower[match.start] in SITES):
             return False
-        before = pieces.lower[place]
-        # "Drug-induced", "late-stage", "attenuated", "increasingly"
-        is_course = place in pieces.hyphens or before.endswith(("ed", "ing", "ly"))
-        if before in QUALIFIERS or is_course or self._is_short_form(match):
+        if end >= len(pieces) or pieces.lower[end] != "of" or pieces.borders[end] > Border.SPACE:
             return False
-        if match.start in self._ends:  # what stands before is a mention: "fever cough"
-            return self._modifies(pieces.keys[place])
-        return self._modifies(pieces.keys[place]) or _ADJECTIVE.fullmatch(before) is not None
+        behind = range(end + 1, min(end + 1 + _NEAR, len(pieces)))
+        return not any(
+            place in self._starts or pieces.lower[place] in SITES or not pieces.keys[place].isalpha()
+            for place in behind
+        )
 
-    def _is_short_form(self, match: Match) -> bool:
-        text = self._pieces.between(match.start, match.end)
+    def _beginning(self, match: Match) -> int:
+        """Find where the phrase of a match begins."""
+        start = match.start
+        if self._first[match.end] < start or match.reading:
+            return start
+        if not self._is_short_form(start, match.end):
+            while start and self._goes_on(start) and self._is_modifier(start - 1):
+                start -= 1
+        return start
+
+    def _is_modifier(self, place: int) -> bool:
+        """Tell whether a word before a match says which one, not merely how it is."""
+        pieces, word, own = self._pieces, self._pieces.lower[place], self._pieces.keys[place]
+        if word in SITES:
+            return True
+        if not (pieces.says[place] and word.isalpha()) or place in pieces.hyphens:
+            return False
+        is_cue = any(len(phrase.places) == 1 for phrase in self._cues.get(word, ()))
+        if is_cue or any(word in words for words in (QUALIFIERS, BEHIND, LEVELS)):
+            return False
+        if self._is_short_form(place, place + 1):
+            return len(word) == 1  # "Q fever"
+        begins = pieces.borders[place] >= Border.SEPARATOR and word.endswith("ing")
+        if _VERB.fullmatch(word) and not begins:  # but "Walking pneumonia"
+            return False
+        if self._modifies(own):
+            return True
+        if place + 1 in self._ends:  # a mention itself: "fever cough"
+            return False
+        return bool(_ADJECTIVE.fullmatch(word) or (_NOUN.fullmatch(word) and own not in self._common))
+
+    def _is_narrower(self, match: Match, modifiers: range) -> bool:
+        """Tell whether words before a match leave it what it is: "bone pain" is a pain."""
+        pieces, last = self._pieces, self._pieces.lower[match.end - 1]
+        if not _is_one_word(match) or _KIND.fullmatch(last):
+            return True
+        if last in SITES:
+            return False
+        return all(
+            pieces.lower[place] in SITES
+            or not (self._modifies(pieces.keys[place]) or _ADJECTIVE.fullmatch(pieces.lower[place]))
+            for place in modifiers
+        )
+
+    def _is_short_form(self, start: int, end: int) -> bool:
+        text = self._pieces.between(start, end)
         return text.isupper() and len(text) <= _SHORT_FORM
 
     def _goes_on(self, place: int) -> bool:
@@ -95,7 +172,7 @@ class _Phrases:
     def _modifies(self, word: str) -> bool:
         """Tell whether other words mostly follow a word in names."""
         inside, last = self._vocabulary.uses(word)
-        return inside >= _LEAST and inside >= _SHARE * (inside + last)
+        return inside >= _LEAST and inside > last
 
 
 def _is_one_word(match: Match) -> bool:

@@ -112,7 +112,8 @@ class MentionSettings(Settings):
         'headings of sections ("ONCOLOGY", "Family history:"). "foreign": names in other languages '
         'than the pipeline\'s, where `languages` are not given and it is not "xx". '
         '"parts": names that are only a part of a phrase, as "fever" in "yellow fever", "stroke" '
-        'in "stroke unit" (in `doc.ents` alone), or of a person or a place ("Dr. Graves")',
+        'in "stroke unit", or of a person or a place ("Dr. Graves"); in `doc.ents`, "bone pain" is '
+        'a mention of pain as a whole',
     )
 
 

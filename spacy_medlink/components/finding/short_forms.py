@@ -5,20 +5,22 @@ is a mention, so is the short form; if not, a name with the same text is no ment
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from ...retrieval.exact import ExactIndex
 from ...text.abbreviations import Definitions, find_definitions
-from ...text.lexicon import Lexicon, Sense, Surroundings
+from ...text.lexicon import Lexicon, Surroundings
 from ...text.normalisation import hash_keys, key
 from ...text.pieces import Border, Pieces
 from .kept import Kept
-from .match import Match
+from .match import Match, runs
 
 _BEGINNING = re.compile(r"\b\w")
 _ENDING = re.compile(r"s?(?!\w)")
+_LONGEST = 8  # words of a part of a long form
 _Places = dict[tuple[int, int], Match | None]
+_Rows = Mapping[tuple[int, int], tuple[int, ...]]
 
 
 class ShortForms:
@@ -37,13 +39,15 @@ class ShortForms:
         A short form of the lexicon stays as it is where its meaning is not clear.
         """
         around = _Text(pieces.text)
-        new = self._of_lexicon(pieces, around) | _of_document(pieces, around.defined, found)
+        own = {(match.start, match.end): match.rows for match in found}
+        new = self._of_lexicon(pieces, around, own)
+        new |= self._of_document(pieces, around.defined, found, own)
         if not new:
             return found
         kept = [match for match in found if (match.start, match.end) not in new]
         return [*kept, *filter(None, new.values())]
 
-    def _of_lexicon(self, pieces: Pieces, around: "_Text") -> _Places:
+    def _of_lexicon(self, pieces: Pieces, around: "_Text", own: _Rows) -> _Places:
         """Find the short forms of the lexicon; None where one means something else."""
         new: _Places = {}
         if not len(self._lexicon):
@@ -56,18 +60,17 @@ class ShortForms:
             sense = self._lexicon.sense(short, around.at(first, last))
             if sense is None or not sense.longs:
                 continue
-            rows, long = self._rows(sense)
-            if rows:
+            rows, long = self._rows(sense.longs)
+            if rows and sense.is_concept:
                 start = _spelled_out(pieces, span, sense.longs)
                 reading = long if start < span[0] else ""
                 new[start, span[1]] = _match((start, span[1]), rows, reading)
-            elif not (sense.is_concept and sense.is_only):
+            elif not (sense.is_concept and sense.is_only or self._share(own.get(span), rows)):
                 new[span] = None
         return new
 
-    def _rows(self, sense: Sense) -> tuple[tuple[int, ...], str]:
+    def _rows(self, longs: Sequence[str]) -> tuple[tuple[int, ...], str]:
         """List the name rows of the first long form that the dictionary has, and that form."""
-        longs = sense.expansions
         places = self._exact.find(hash_keys(map(key, longs))).tolist() if longs else []
         for long, place in zip(longs, places, strict=True):
             found = self._exact.rows_of(place, long) if place >= 0 else []
@@ -75,6 +78,42 @@ class ShortForms:
             if rows:
                 return rows, long
         return (), ""
+
+    def _share(self, rows: Sequence[int] | None, others: Sequence[int]) -> bool:
+        """Tell whether two names, which may be of several concepts, share one."""
+        if not (rows and others and self._kept.facts):
+            return False
+        one, other, both = map(self._kept.facts.count_concepts, (rows, others, (*rows, *others)))
+        return both < one + other
+
+    def _of_document(
+        self, pieces: Pieces, defined: Definitions, found: Sequence[Match], own: _Rows
+    ) -> _Places:
+        """Find the short forms that a document defines; None where the long form was not found.
+
+        If a part of the long form was, that says the same as the short form, the name stays: "HTN"
+        for "Hypertension, essential (HTN)".
+        """
+        new: _Places = {}
+        if not defined:
+            return new
+        by_key: dict[str, Match] = {}
+        for match in found:
+            for text in (pieces.between(match.start, match.end), match.reading):
+                by_key.setdefault(key(text), match)
+        for first, last, short in _occurrences(pieces.text, pieces.starts, defined):
+            span = pieces.at(first, last)
+            # "As" at the beginning of a sentence is a word, even if the text defines "(As)".
+            if span is None or (pieces.is_stop[span[0]] and not pieces.text[first:last].isupper()):
+                continue
+            long = key(defined.long(short, first))
+            meant = by_key.get(long)
+            if meant is None and span in own:
+                parts = (by_key[run] for run in runs(long.split(), _LONGEST)[0] if run in by_key)
+                if any(self._share(own[span], part.rows) for part in parts):
+                    continue
+            new[span] = meant and _match(span, meant.rows, meant.reading)
+        return new
 
 
 def _spelled_out(pieces: Pieces, span: tuple[int, int], longs: Sequence[str]) -> int:
@@ -87,24 +126,6 @@ def _spelled_out(pieces: Pieces, span: tuple[int, int], longs: Sequence[str]) ->
         if key(pieces.between(start, end)) == key(long):
             return start
     return first
-
-
-def _of_document(pieces: Pieces, defined: Definitions, found: Sequence[Match]) -> _Places:
-    """Find the short forms that a document defines; None where the long form was not found."""
-    new: _Places = {}
-    if not defined:
-        return new
-    by_key: dict[str, Match] = {}
-    for match in found:
-        for text in (pieces.between(match.start, match.end), match.reading):
-            by_key.setdefault(key(text), match)
-    for first, last, short in _occurrences(pieces.text, pieces.starts, defined):
-        span = pieces.at(first, last)
-        # "As" at the beginning of a sentence is a word, even if the text defines "(As)".
-        if span is not None and (pieces.text[first:last].isupper() or not pieces.is_stop[span[0]]):
-            own = by_key.get(key(defined.long(short, first)))
-            new[span] = own and _match(span, own.rows, own.reading)
-    return new
 
 
 def _occurrences(

@@ -10,7 +10,7 @@ from tests.tiny import assets_of
 NAMES = [
     "Fever", "Hypertension", "Stroke", "Cough", "Chest", "Chest pain", "Chest wall mass", "Asthma",
     "Pulmonary embolism", "Pulmonary fibrosis", "Pulmonary edema", "Yellow nail", "Yellow skin",
-    "Liver", "Liver cyst", "Liver failure", "Abscess", "Multiple sclerosis", "COPD", "Dengue fever",
+    "Liver", "Cardiomyopathy", "Liver cyst", "Liver failure", "Abscess", "Multiple sclerosis", "COPD", "Dengue fever",
 ]  # fmt: skip
 
 
@@ -36,17 +36,46 @@ def found(assets, text, **config):
         ("severe fever", ["fever"]), ("denies fever", ["fever"]), ("drug-induced fever", ["fever"]),
         ("poorly controlled hypertension", ["hypertension"]), ("fever cough", ["fever", "cough"]),
         ("He has fever", ["fever"]), ("pulmonary, fever", ["fever"]),
+        ("possible fever", ["fever"]), ("grade II fever", ["fever"]), ("2 mm cough", ["cough"]),
+        ("naloxone reverses cough", ["cough"]), ("HTN cough", ["cough"]),
         # A modifier of something else.
-        ("chest tube", []), ("liver abscess", []), ("chest: fever", ["fever"]),
+        ("chest tube", []), ("liver abscess", ["liver abscess"]), ("chest: fever", ["fever"]),
         ("pain in the chest", ["chest"]), ("chest pain radiating", ["chest pain"]),
+        ("the chest shows", ["chest"]), ("chest x-ray", []), ("chest disease", []),
+        ("liver nodule", []), ("cough reliever", []), ("the chest of the car", []),
+        ("the liver of the chest", ["liver", "chest"]),
         # People, places and tests that are called after a problem.
         ("Stroke Unit", []), ("stroke protocol", []), ("the Multiple Sclerosis Society", []),
         ("asthma exacerbation", ["asthma"]), ("COPD patient", ["COPD"]),
-        ("dengue fever", ["dengue fever"]),
+        ("dengue fever", ["dengue fever"]), ("dengue fever vaccine", ["dengue fever"]),
     ],
 )  # fmt: skip
 def test_parts_of_phrases(assets, text, mentions):
     assert found(assets, text) == mentions
+
+
+@pytest.mark.parametrize(
+    ("text", "mention", "head"),
+    [
+        ("No knee abscess.", "knee abscess", "Abscess"),
+        ("Ischemic cardiomyopathy", "Ischemic cardiomyopathy", "Cardiomyopathy"),
+        ("severe snow stroke", "snow stroke", "Stroke"), ("Q fever", "Q fever", "Fever"),
+        ("Walking asthma", "Walking asthma", "Asthma"),
+        ("ischemic multiple sclerosis", "ischemic multiple sclerosis", "Multiple sclerosis"),
+        ("back stroke", "back stroke", "Stroke"),
+    ],
+)  # fmt: skip
+def test_where_the_head_alone_is_known_the_whole_is_a_narrower_mention(assets, text, mention, head):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path)})
+    nlp.add_pipe("medical_linker", config={"assets": str(assets.path)})
+    (span,) = nlp(text).ents
+    assert (span.text, span.kb_id_) == (mention, head)
+    assert span._.reading.lower() == head.lower()
+    (alone,) = nlp(head).ents
+    best, own = span._.candidates[0], alone._.candidates[0]
+    assert (best["match"], own.get("match", "")) == ("narrower", "")
+    assert best["score"] < own["score"] and best["prob"] <= own["prob"]
 
 
 def test_all_are_found_where_they_are_wanted(assets):
