@@ -90,8 +90,7 @@ class MedicalMentions(DictionaryPipe):
             own.within or "",
             own.any_order,
         )
-        facts_for = "label_by" if own.label_by else "max_concepts" if own.max_concepts else ""
-        super().__init__(own.assets, choice, vocab.lang, own.label_by, facts_for)
+        super().__init__(own.assets, choice, vocab.lang, own.label_by)
         self.vocab = vocab
         self.name = name
         for setting in _ATTRIBUTES:
@@ -201,7 +200,11 @@ class MedicalMentions(DictionaryPipe):
         kept = every if overlaid is None else overlaid.left_of(every)
         any_order = self.choice.any_order
         finder = NameFinder(self.exact, self.max_tokens, any_order, kept, self.facts.forms)
-        found = self._names(finder, pieces)
+        found = finder.find(pieces)
+        if self.coordinated:
+            spans = {(one.start, one.end) for one in found}
+            coordinated = finder.find_coordinated(pieces)
+            found += [one for one in coordinated if (one.start, one.end) not in spans]
         if overlaid is not None:
             found = overlaid.added_to(pieces, found, every)
         found = ShortForms(self.exact, self.lexicon, kept).corrected(pieces, found)
@@ -274,15 +277,6 @@ class MedicalMentions(DictionaryPipe):
         if match.label or self.label_by is None:
             return match.label or self.label
         return self.facts.label(match.rows) or self.label
-
-    def _names(self, finder: Any, pieces: Pieces) -> list[Match]:
-        found: list[Match] = finder.find(pieces)
-        if self.coordinated:
-            spans = {(one.start, one.end) for one in found}
-            found += [
-                one for one in finder.find_coordinated(pieces) if (one.start, one.end) not in spans
-            ]
-        return found
 
     def _set(self, doc: Doc, pieces: Pieces, matches: Sequence[Match]) -> None:
         if self.spans_key is not None:

@@ -64,8 +64,9 @@ def linked_by_head(
 
 def said_narrower(mention: Mention, whole: Decision, calibrator: Calibrator | None) -> Decision:
     """Say that a mention is narrower where its given meaning is its end: "pain" of "bone pain"."""
-    rest, meaning = mention.text.removesuffix(mention.long_form), mention.long_form
-    if not meaning or whole.chosen is None or whole.parts or not rest[-1:].isspace():
+    rest = mention.text.removesuffix(mention.long_form)
+    is_end = rest != mention.text and rest[-1:].isspace()
+    if not is_end or whole.chosen is None or whole.parts:
         return whole
     best = _of_head(whole.chosen, calibrator)
     return whole._replace(chosen=best, ranking=[best, *whole.ranking[1:]])

@@ -83,7 +83,7 @@ class ExactIndex:
         read = WordsRead()
         passing = names if vocabulary is not None else read.passing(names)
         checks = np.fromiter(map(surface_check, passing), dtype=np.uint32)
-        words = vocabulary if vocabulary is not None else Vocabulary.of(read.uses)
+        words = vocabulary if vocabulary is not None else Vocabulary.of(read.uses, read.spellings)
         return cls(hashes, start, rows, checks[rows], texts, words)
 
     def save(self, directory: Path) -> None:

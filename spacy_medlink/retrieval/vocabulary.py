@@ -24,14 +24,13 @@ _TYPES: dict[str, Any] = {
     "deletion_hash": np.uint64, "deletion_word": np.uint32,
 }  # fmt: skip
 LEAST, MOST = 5, 40  # letters of a word that may be misspelt
-_MOST_WORDS = 1_000_000  # of a larger terminology the first
+_MOST_WORDS = 1_000_000  # of a larger terminology those of several names may be misspelt
 _CHUNK = 1 << 16
 _REMEMBERED = 1 << 15
-_NOTHING: list[str] = []
 
 
 class Vocabulary:
-    """The words of names, by their keys.
+    """The words of names, by their keys, and the spellings that have other keys.
 
     word_start (NDArray[uint64]): (n_words + 1,), where each word begins in `word_text`
     (NDArray[uint8]). word_inside, word_last (NDArray[uint32]): (n_words,), in how many names
@@ -52,19 +51,23 @@ class Vocabulary:
         self._start, self._text = word_start, word_text
         self._inside, self._last = word_inside, word_last
         self._hash, self._word = deletion_hash, deletion_word
-        # Of words of texts, most of which come again.
-        self._near: dict[str, list[str]] = {}
+        # Of words of texts, most of which come again; None for a word of names.
+        self._found: dict[str, list[str] | None] = {}
         self._uses: dict[str, tuple[int, int]] = {}
 
     @classmethod
-    def of(cls, uses: Mapping[str, tuple[int, int]]) -> "Vocabulary":
-        """Make the vocabulary of distinct words with their uses, as `WordsRead` gives them."""
-        known = sorted(uses)
+    def of(
+        cls, uses: Mapping[str, tuple[int, int]], spellings: Iterable[str] = ()
+    ) -> "Vocabulary":
+        """Make the vocabulary of words with their uses and spellings, as `WordsRead` gives them."""
+        known = sorted({*uses, *spellings})
+        least = 2 if len(known) > _MOST_WORDS else 0
         hashes, owners = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint32)]
         for begin in range(0, len(known), _CHUNK):
             texts, owner = list[str](), list[int]()
             for number, word in enumerate(known[begin : begin + _CHUNK], begin):
-                own = deletions(word) if LEAST <= len(word) <= MOST else [word]
+                is_asked = LEAST <= len(word) <= MOST and sum(uses.get(word, (2, 0))) >= least
+                own = deletions(word) if is_asked else [word]
                 texts += own
                 owner += [number] * len(own)
             hashes.append(hash_keys(texts))
@@ -74,7 +77,8 @@ class Vocabulary:
         encoded = [text.encode() for text in known]
         start = np.cumsum([0, *map(len, encoded)], dtype=np.uint64)
         letters = np.frombuffer(b"".join(encoded), dtype=np.uint8)
-        inside, last = np.array([uses[word] for word in known], np.uint32).reshape(-1, 2).T
+        counts = [uses.get(word, (0, 0)) for word in known]
+        inside, last = np.array(counts, np.uint32).reshape(-1, 2).T
         return cls(start, letters, inside.copy(), last.copy(), every[order], owner_of[order])
 
     @classmethod
@@ -116,30 +120,37 @@ class Vocabulary:
             )
         return self._uses[word]
 
+    def knows(self, words: Sequence[str]) -> list[bool]:
+        """Tell of each key whether a name may have it: numbers and signs are not counted."""
+        return [own is None for own in self._all_found(words)]
+
     def near(self, words: Sequence[str]) -> list[list[str]]:
         """List for each word the words of names that differ from it in one letter.
 
         RETURNS (List[List[str]]): nothing for a word that names have, or that is too short.
         """
-        known = self._near
-        new = [word for word in dict.fromkeys(words) if word not in known]
-        if new:
-            if len(known) > _REMEMBERED:
-                known = self._near = {}
-                new = list(dict.fromkeys(words))
-            asked = [word for word in new if LEAST <= len(word) <= MOST and word.isalpha()]
-            known |= dict.fromkeys(new, _NOTHING)
-            known |= zip(asked, self._find(asked), strict=True)
-        return [known[word] for word in words]
+        return [own or [] for own in self._all_found(words)]
 
-    def _find(self, words: Sequence[str]) -> list[list[str]]:
+    def _all_found(self, words: Sequence[str]) -> list[list[str] | None]:
+        found = self._found
+        new = [word for word in dict.fromkeys(words) if word not in found]
+        if new:
+            if len(found) > _REMEMBERED:
+                found = self._found = {}
+                new = list(dict.fromkeys(words))
+            asked = [word for word in new if len(word) > 1 and word.isalpha()]
+            found |= dict.fromkeys(new)
+            found |= zip(asked, self._find(asked), strict=True)
+        return [found[word] for word in words]
+
+    def _find(self, words: Sequence[str]) -> list[list[str] | None]:
         if not words:
             return []
-        texts = [deletions(word) for word in words]
+        texts = [deletions(word) if LEAST <= len(word) <= MOST else [word] for word in words]
         hashes = hash_keys([text for own in texts for text in own])
         first = np.searchsorted(self._hash, hashes, side="left").tolist()
         last = np.searchsorted(self._hash, hashes, side="right").tolist()
-        found, at = list[list[str]](), 0
+        found, at = list[list[str] | None](), 0
         for word, own in zip(words, texts, strict=True):
             spans = zip(first[at : at + len(own)], last[at : at + len(own)], strict=True)
             numbers = {
@@ -149,8 +160,8 @@ class Vocabulary:
                 for number in self._word[begin:end].tolist()
             }
             others = sorted(map(self._at, numbers))
-            is_known = word in others
-            found.append([] if is_known else [one for one in others if _differs_once(word, one)])
+            near = [one for one in others if len(own) > 1 and _differs_once(word, one)]
+            found.append(None if word in others else near)
             at += len(own)
         return found
 
@@ -169,14 +180,20 @@ class WordsRead:
     def passing(self, names: Iterable[str]) -> Iterator[str]:
         """Pass names on, unchanged."""
         for name in names:
-            if len(self._inside) + len(self._last) < _MOST_WORDS:
-                # A name of an index says its last words first: "Neoplasms, Lung".
-                *inside, last = name.lower().split() or [""]
-                if "," in name:
-                    last, *inside = inside or [last]
-                self._inside.update(inside)
-                self._last[last] += 1
+            words = name.lower().split() or [""]
+            # A name of an index says its last words first: "Neoplasms, Lung".
+            last = words.pop(0 if "," in name else -1)
+            self._inside.update(words)
+            self._last[last] += 1
             yield name
+
+    @property
+    def spellings(self) -> Iterator[str]:
+        """The words as names spell them, where their keys differ: "stenosis" has "stenose"."""
+        for token in self._inside.keys() | self._last.keys():
+            word = token.strip(",;:()")
+            if word.isalpha() and key(word) != word:
+                yield word
 
     @property
     def uses(self) -> dict[str, tuple[int, int]]:

@@ -11,6 +11,8 @@ from rapidfuzz.distance import OSA
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.retrieval.arrays import save_arrays
 from spacy_medlink.retrieval.vocabulary import Vocabulary, WordsRead, is_inflected
+from spacy_medlink.text.normalisation import key
+from spacy_medlink.text.pieces import Pieces
 
 WORDS = st.text("abcé", min_size=4, max_size=7)
 
@@ -64,6 +66,36 @@ def test_words_are_read_from_names_as_they_pass():
     assert [vocabulary.uses(word) for word in ("syndrome", "type", "fever")] == [
         (0, 1), (1, 0), (0, 0),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("slip", "spelling"),
+    [
+        ("stenossis", "stenosis"), ("diverticulits", "diverticulitis"), ("ascitess", "ascites"),
+        ("oedena", "oedema"), ("psoriasi", "psoriasis"), ("metastasse", "metastases"),
+    ],
+)  # fmt: skip
+def test_slips_at_ends_that_keys_fold_are_near_the_spelling(slip, spelling):
+    read = WordsRead()
+    list(read.passing(["Aortic stenosis", "Diverticulitis, acute", "Ascites", "oedema",
+                       "psoriasis of nails", "metastases"]))  # fmt: skip
+    vocabulary = Vocabulary.of(read.uses, read.spellings)
+    assert vocabulary.near([slip])[0][-1] == spelling
+    assert vocabulary.near([spelling, key(spelling)]) == [[], []]
+
+
+@given(st.lists(st.text("aeis'-,(/ 1αéß", min_size=1, max_size=14), max_size=8))
+def test_names_have_no_pieces_that_are_unknown(names):
+    """What no name has is left out of the runs that are looked up."""
+    names += ["Renal failure, endstage", "β-thalassaemia (minor)", "1,25-dihydroxycholecalciferol",
+              "Sj&#246;gren’s syndrome", "Ehlers-Danlos/Marfan", "T-Zell-Lymphom, chylöser"]  # fmt: skip
+    read = WordsRead()
+    list(read.passing(names))
+    vocabulary = Vocabulary.of(read.uses, read.spellings)
+    for name in names:
+        own = Pieces(name).keys
+        assert dict(zip(own, vocabulary.knows(own), strict=True)) == dict.fromkeys(own, True)
+    assert vocabulary.knows(["xyzzy", "7"]) == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
 from spacy.util import SimpleFrozenList
 from spacy.util import from_bytes as unpack
 from spacy.util import to_bytes as pack
@@ -36,19 +35,12 @@ class DictionaryPipe(PicklablePipe):
     source (Optional[str]): where the assets are, as `sources.open_assets` takes it.
     choice (Choice): what may be found. lang (str): of the pipeline.
     label_by (Optional[str]): the source of labels, as `NameFacts.of` takes it.
-    facts_for (str): name of the setting that needs `facts`; "" where none is set.
     """
 
     def __init__(
-        self,
-        source: str | None,
-        choice: Choice,
-        lang: str,
-        label_by: str | None = None,
-        facts_for: str = "",
+        self, source: str | None, choice: Choice, lang: str, label_by: str | None = None
     ) -> None:
         self.source, self.choice, self.lang, self.label_by = source, choice, lang, label_by
-        self.facts_for = facts_for
         self._exact: ExactIndex | None = None
         self._facts: NameFacts | None = None
         self._forms: Forms | None = None  # learned here, never by a child process
@@ -77,7 +69,7 @@ class DictionaryPipe(PicklablePipe):
         """The facts of the names, opened at the first use.
 
         RAISES (MedlinkError): E201-E204, E305 when they cannot be, E302 when the dictionary was
-            saved without the facts that the settings need, or with other labels.
+            saved with other labels.
         """
         if self._facts is None:
             with self._lock:
@@ -242,9 +234,6 @@ class DictionaryPipe(PicklablePipe):
         except OSError as error:
             raise Errors.assets_incomplete(path=path, problem=f"{_EXACT}: {error}") from error
         exact = ExactIndex.load(self._saved)
-        if not (path / _FACTS).is_dir():
-            # Earlier versions saved the chosen names alone, and facts where a setting used them.
-            return exact, None if self.facts_for else NameFacts(np.zeros(0, dtype=np.int32))
         facts = NameFacts.load(path / _FACTS)
         return exact, facts if self.label_by in (None, facts.by) else None
 
@@ -261,6 +250,5 @@ class DictionaryPipe(PicklablePipe):
         _ = self.exact  # opens both the exact tier and the facts
         if self._facts is not None:
             return self._facts
-        value = getattr(self, self.facts_for)
         rule = "is not what it was when the dictionary was saved: name the assets again"
-        raise Errors.bad_setting(name=self.facts_for, value=value, rule=rule)
+        raise Errors.bad_setting(name="label_by", value=self.label_by, rule=rule)

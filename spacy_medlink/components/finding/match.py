@@ -1,6 +1,5 @@
 """Match: a mention that was found, as a run of pieces."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -26,19 +25,3 @@ class Match(NamedTuple):
     is_name: bool = True
     is_joined: bool = False
     label: str = ""
-
-
-def runs(words: Sequence[str], longest: int) -> tuple[list[str], list[int]]:
-    """Join each word with those after it: first all single words, then all pairs, and so on.
-
-    RETURNS (Tuple[List[str], List[int]]): the runs, and how many there are up to each length.
-    """
-    own = list(words)
-    joined: list[str] = []
-    ends: list[int] = []
-    for length in range(1, min(longest, len(own)) + 1):
-        if length > 1:
-            own = [f"{run} {word}" for run, word in zip(own, words[length - 1 :], strict=False)]
-        joined += own
-        ends.append(len(joined))
-    return joined, ends

@@ -1,9 +1,8 @@
 """NameFinder: finds names of the dictionary in a text, as written, joined up, and in any order."""
 
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, islice
 from typing import TypeVar
 
 import numpy as np
@@ -16,7 +15,7 @@ from ...text.pieces import Border, Pieces, key_of, piece_key
 from ...text.word_forms import NO_FORMS, Forms
 from .coordinations import Reading, coordinations
 from .kept import Kept
-from .match import Match, runs
+from .match import Match
 
 # Keys looked up together: all keys of a long document take a hundred times its memory.
 _TOGETHER = 1 << 16
@@ -49,13 +48,15 @@ class NameFinder:
 
     def find(self, pieces: Pieces) -> list[Match]:
         """Find all matches, overlapping ones too, each span once."""
-        found = {(match.start, match.end): match for match in self._as_written(pieces)}
+        known = self._exact.vocabulary.knows(pieces.keys)
+        written = sorted(self._as_written(pieces, known), key=lambda one: one.end - one.start)
+        found = {(match.start, match.end): match for match in written}
         for match in self._joined(pieces):
             found.setdefault((match.start, match.end), match)
         if self._any_order:
             for match in self._in_any_order(pieces, set(found)):
                 found[match.start, match.end] = match
-        for match in self._misspelt(pieces):
+        for match in self._misspelt(pieces, known):
             found.setdefault((match.start, match.end), match)
         return _without_parts_of_words(pieces, list(found.values()))
 
@@ -78,65 +79,48 @@ class NameFinder:
             by_span.setdefault((match.start, match.end), match)
         return list(by_span.values())
 
-    def _as_written(self, pieces: Pieces) -> Iterator[Match]:
+    def _as_written(self, pieces: Pieces, known: Sequence[bool]) -> Iterator[Match]:
         """Find the runs of pieces that are names; signs between them have no key."""
-        for length, start, key, place in sorted(self._runs(pieces.keys)):
-            end = start + length
-            is_short = len(key) < 2 or key.replace(" ", "").isdigit()
-            if length == 1 and (is_short or pieces.is_stop[start]):
-                continue
-            border = pieces.widest(start, end)
-            if border >= Border.COMMA:
-                rows = self._rows_over(pieces, start, end, key, place, border)
-            else:
-                first, last = pieces.characters(start, end)
-                is_bracketed = first < pieces.starts[start]
-                rows = self._rows(place, pieces.text[first:last], key, as_written=is_bracketed)
-            if rows:
+        asked = _runs_of_words(pieces, known, self._longest)
+        for (start, end), key, place in self._known(asked):
+            if rows := self._rows_of_run(pieces, start, end, key, place):
+                border = pieces.widest(start, end)
                 is_joined = (border >= Border.SIGN and not _is_one_word(pieces, start, end)) or (
                     border == Border.COMMA and not pieces.element_starts(start)
                 )
                 words = pieces.saying(range(start, end))
                 yield Match(start, end, words, rows, is_joined=is_joined)
 
-    def _rows_over(
+    def _rows_of_run(
         self,
         pieces: Pieces,
         start: int,
         end: int,
         key: str,
         place: int,
-        border: Border,
+        text: str = "",
         joined: Collection[int] = (),
     ) -> tuple[int, ...]:
-        """List the names that a run with a comma, or with a stronger border, may be.
+        """List the names that a run of pieces may be.
 
-        A name is written with the same border. A comma besides parts whole elements: in "breast
-        cancer, lung cancer" no "cancer, lung" is meant.
+        One with a comma or a stronger border is written with the same border. A comma besides parts
+        whole elements: in "breast cancer, lung cancer" no "cancer, lung" is meant.
 
-        joined (Collection[int]): the pieces that are one word with the piece before.
+        text (str): of the run, where words are joined; joined (Collection[int]): the pieces that
+            are one word with the piece before.
         """
+        border = pieces.widest(start, end)
+        if border < Border.COMMA:
+            first, last = pieces.characters(start, end)
+            is_bracketed = not text and first < pieces.starts[start]
+            return self._rows(place, text or pieces.text[first:last], key, is_bracketed)
         inside = [pieces.borders[at] for at in range(start + 1, end) if at not in joined]
         is_half_bracketed = border == Border.SENTENCE not in inside
-        rows = self._rows(place, pieces.between(start, end), key, as_written=is_half_bracketed)
-        if not rows:
-            return ()
-        if border == Border.COMMA and not pieces.element_ends(end):
+        rows = self._rows(place, pieces.between(start, end), key, is_half_bracketed)
+        if not rows or (border == Border.COMMA and not pieces.element_ends(end)):
             return ()
         names = self._exact.names_at(place, self._having(key))
         return tuple(row for row in rows if _is_written_so(names.get(row, ""), inside))
-
-    def _runs(self, keys: list[str]) -> Iterator[tuple[int, int, str, int]]:
-        """Look up all runs of pieces: (length, first piece, key, place in the dictionary)."""
-        size = max(self._longest, _TOGETHER // self._longest)
-        for begin in range(0, len(keys), size):
-            grams, ends = runs(keys[begin : begin + size + self._longest - 1], self._longest)
-            found = self._exact.find(hash_keys(grams))
-            for gram in np.flatnonzero(found >= 0).tolist():
-                length = bisect_right(ends, gram) + 1
-                first = gram - (ends[length - 2] if length > 1 else 0)
-                if first < size:  # a run that begins later belongs to the next part
-                    yield length, begin + first, grams[gram], int(found[gram])
 
     def _joined(self, pieces: Pieces) -> Iterator[Match]:
         """Find "pre-auricular pit" where the dictionary has "preauricular pit"."""
@@ -146,79 +130,65 @@ class NameFinder:
         behind = set(joints)
 
         def text_of(start: int, end: int) -> str:
-            return "".join(
-                [
-                    pieces.texts[place]
-                    if place == start or place in behind
-                    else f" {pieces.texts[place]}"
-                    for place in range(start, end)
-                ]
-            )
+            texts = enumerate(pieces.texts[start:end], start)
+            return "".join([text if at in behind else f" {text}" for at, text in texts]).lstrip()
 
         keys = (
             ((start, end), key_of(text_of(start, end).split()))
-            for start, end in self._around(pieces, joints)
+            for place in joints
+            for start, end in _runs_around(pieces, place, self._longest, Border.COMMA)
+            if start < place
         )
         for (start, end), key, place in self._known(keys):
             text = text_of(start, end)
-            if (border := pieces.widest(start, end)) >= Border.COMMA:
-                rows = self._rows_over(pieces, start, end, key, place, border, behind)
-            else:
-                rows = self._rows(place, text, key)
-            if rows:
+            if rows := self._rows_of_run(pieces, start, end, key, place, text, behind):
                 yield Match(start, end, pieces.saying(range(start, end)), rows, text)
 
-    def _misspelt(self, pieces: Pieces) -> Iterator[Match]:
+    def _misspelt(self, pieces: Pieces, known: Sequence[bool]) -> Iterator[Match]:
         """Find "hypothyroidsm": names in which one letter of a word differs."""
+        words = [
+            "" if known[place] else self._maybe_misspelt(pieces, place)
+            for place in range(len(pieces))
+        ]
         asked = (
-            ((start, end, place, word), " ".join([*keys[:at], word, *keys[at + 1 :]]))
-            for place, words in enumerate(self._exact.vocabulary.near(pieces.keys))
-            if words and self._may_be_misspelt(pieces, place)
+            ((start, end, place, word), " ".join([*keys[:at], own, *keys[at + 1 :]]))
+            for place, near in enumerate(self._exact.vocabulary.near(words))
+            if near
+            for own, word in {piece_key(word): word for word in near}.items()
             for start, end in _runs_around(pieces, place, self._longest)
             for keys, at in [(pieces.keys[start:end], place - start)]
-            for word in words
         )
         for (start, end, place, word), key, position in self._known(asked):
             if end - start == 1 and (
                 len(word) <= LEAST
                 or _may_be_a_person(pieces, place)
-                or is_inflected(pieces.keys[place], word)
+                or is_inflected(words[place], word)
             ):
                 continue
             if rows := self._rows(position, key, key):
-                words = [*pieces.texts[start:place], word, *pieces.texts[place + 1 : end]]
+                texts = [*pieces.texts[start:place], word, *pieces.texts[place + 1 : end]]
                 said = pieces.saying(range(start, end))
-                yield Match(start, end, said, rows, " ".join(words))
+                yield Match(start, end, said, rows, " ".join(texts))
 
-    def _may_be_misspelt(self, pieces: Pieces, place: int) -> bool:
-        text = pieces.texts[place]
-        return (
-            pieces.says[place]
-            and pieces.keys[place] not in self._kept.words
-            and not (text.isupper() and len(text) <= _SHORT_FORM)
-        )
+    def _maybe_misspelt(self, pieces: Pieces, place: int) -> str:
+        """Get a word that may be misspelt; "" for another."""
+        text, key, word = pieces.texts[place], pieces.keys[place], pieces.lower[place]
+        is_short_form = text.isupper() and len(text) <= _SHORT_FORM
+        if is_short_form or not pieces.says[place] or key in self._kept.words:
+            return ""
+        return word if word.isalpha() else key
 
     def _joints(self, pieces: Pieces) -> list[int]:
         """List the pieces that, with the one or two before their hyphens, are a word of names."""
-        uses, texts, found = self._exact.vocabulary.uses, pieces.texts, set[int]()
-        hyphens = set(pieces.hyphens)
-        for place in pieces.hyphens:
-            if uses(piece_key(texts[place - 1] + texts[place])) != (0, 0):
-                found.add(place)
-            elif place - 1 in hyphens and uses(
-                piece_key("".join(texts[place - 2 : place + 1]))
-            ) != (0, 0):
-                found |= {place - 1, place}
+        texts, hyphens, found = pieces.texts, set(pieces.hyphens), set[int]()
+        for many in (1, 2):
+            ends = [end for end in hyphens if many == 1 or end - 1 in hyphens]
+            words = [piece_key("".join(texts[end - many : end + 1])) for end in ends]
+            known = self._exact.vocabulary.knows(words)
+            for end, word, is_known in zip(ends, words, known, strict=True):
+                if is_known and word.isalpha():
+                    found.update(range(end - many + 1, end + 1))
         return sorted(found)
-
-    def _around(self, pieces: Pieces, joints: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """List the spans around hyphens, each once, for the first hyphen in the span."""
-        for before, place in pairwise([0, *joints]):
-            for start in range(max(0, place - self._longest, before), place):
-                for end in range(place + 1, min(len(pieces), start + self._longest) + 1):
-                    if pieces.borders[end - 1] > Border.COMMA and end - 1 > start:
-                        break
-                    yield start, end
 
     def _in_any_order(self, pieces: Pieces, found: set[tuple[int, int]]) -> Iterator[Match]:
         """Find names whose words stand in another order, within a clause."""
@@ -253,11 +223,12 @@ class NameFinder:
 
     def _known(self, asked: Iterable[tuple[Item, str]]) -> Iterator[tuple[Item, str, int]]:
         """List the items whose key the dictionary has by its hash, with the key and its place."""
-        waiting = (item for item in asked if item[1])
-        while batch := list(islice(waiting, _TOGETHER)):
+        asked = iter(asked)
+        while batch := list(islice(asked, _TOGETHER)):
             found = self._exact.find(hash_keys([key for _, key in batch]))
             for number in np.flatnonzero(found >= 0).tolist():
-                yield *batch[number], int(found[number])
+                if batch[number][1]:
+                    yield *batch[number], int(found[number])
 
     def _having(self, key: str) -> Callable[[str], bool]:
         """Make the function that tells whether a name has a key."""
@@ -315,13 +286,38 @@ def _is_written_so(name: str, borders: list[Border]) -> bool:
     )
 
 
-def _runs_around(pieces: Pieces, place: int, longest: int) -> Iterator[tuple[int, int]]:
-    """List the runs without a border that hold a piece."""
+def _runs_of_words(
+    pieces: Pieces, known: Sequence[bool], longest: int
+) -> Iterator[tuple[tuple[int, int], str]]:
+    """List the runs of words that names have, with their keys."""
+    keys, is_stop = pieces.keys, pieces.is_stop
+    goes_on = [*known, *[False] * longest]
+    for begin in range(0, len(keys), _TOGETHER):
+        starts = [at for at in range(begin, min(begin + _TOGETHER, len(keys))) if known[at]]
+        runs = [((start, start + 1), keys[start]) for start in starts]
+        yield from (
+            run
+            for run, start in zip(runs, starts, strict=True)
+            if not is_stop[start] and len(run[1]) > 1 and not run[1].replace(" ", "").isdigit()
+        )
+        for _ in range(longest - 1):
+            runs = [
+                ((start, end + 1), f"{run} {keys[end]}")
+                for (start, end), run in runs
+                if goes_on[end]
+            ]
+            yield from runs
+
+
+def _runs_around(
+    pieces: Pieces, place: int, longest: int, within: Border = Border.SIGN
+) -> Iterator[tuple[int, int]]:
+    """List the runs that hold a piece, and no stronger border than one within."""
     first = place
-    while first > 0 and place - first < longest - 1 and pieces.borders[first] < Border.COMMA:
+    while first > 0 and place - first < longest - 1 and pieces.borders[first] <= within:
         first -= 1
     last = place + 1
-    while last < min(len(pieces), place + longest) and pieces.borders[last] < Border.COMMA:
+    while last < min(len(pieces), place + longest) and pieces.borders[last] <= within:
         last += 1
     for start in range(first, place + 1):
         for end in range(place + 1, min(last, start + longest) + 1):

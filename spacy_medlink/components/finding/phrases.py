@@ -40,11 +40,10 @@ def as_phrases(
 ) -> list[Match]:
     """Make matches whole phrases, and leave out those that are only a part of another thing's.
 
-    lang (str): of the pipeline.
+    lang (str): of the pipeline. In English alone the words before a match lengthen it.
     """
     phrases = _Phrases(pieces, matches, vocabulary, lang)
-    found = map(phrases.whole, matches)
-    return [match for match in found if match is not None]
+    return [whole for match in matches if (whole := phrases.whole(match)) is not None]
 
 
 class _Phrases:
@@ -55,8 +54,8 @@ class _Phrases:
     ) -> None:
         self._pieces, self._vocabulary, self._common = pieces, vocabulary, common_words(lang)
         self._cues = shipped_cues(lang).phrases  # "denies", "possible"
+        self._is_english = lang.lower().startswith("en")
         self._starts = {match.start for match in matches}
-        self._ends = {match.end for match in matches}
         # Where the longest match up to each end begins: what it says is known.
         self._first = {match.end: match.start for match in sorted(matches, reverse=True)}
 
@@ -66,10 +65,14 @@ class _Phrases:
             return match
         if self._has_another_head(match) or self._is_of_a_thing(match):
             return None
-        start = self._beginning(match)
+        start, is_short = match.start, self._is_short_form(match.start, match.end)
+        if match.reading or is_short or self._first[match.end] < start:
+            return match
+        while start and self._goes_on(start) and self._is_modifier(start - 1):
+            start -= 1
         if start == match.start:
             return match
-        if not self._is_narrower(match, range(start, match.start)):
+        if not (self._is_english and self._is_narrower(match, range(start, match.start))):
             return None
         words = match.words.union(range(start, match.start))
         head = self._pieces.between(match.start, match.end)
@@ -79,79 +82,63 @@ class _Phrases:
         pieces, end = self._pieces, match.end
         if not self._goes_on(end):
             return False
-        following, own = pieces.lower[end], pieces.keys[end]
+        following, key = pieces.lower[end], pieces.keys[end]
         if end + 1 in pieces.hyphens:  # "x-ray"
             following += f"-{pieces.lower[end + 1]}"
         if following in _THINGS:
             return True
         if following in BEHIND or self._is_short_form(match.start, end):
             return False
-        is_common = own in self._common
+        is_common = key in self._common
         if is_common and _VERB.fullmatch(following):  # "the brain shows"
             return False
         if pieces.lower[end - 1] in SITES and not is_common:
             is_head = following in VAGUE or _KIND.fullmatch(following)
-            if is_head or self._vocabulary.uses(own)[1] >= _LEAST:
+            if is_head or self._vocabulary.uses(key)[1] >= _LEAST:
                 return True
-        if not _is_one_word(match):
-            return False
         is_agent = not is_common and _AGENT.fullmatch(following) is not None
-        return is_agent or self._modifies(pieces.keys[match.start])
+        is_word = match.start + 1 == end
+        return is_word and (is_agent or self._modifies(pieces.keys[match.start]))
 
     def _is_of_a_thing(self, match: Match) -> bool:
         """Tell whether a part of the body is one of something else: "the foot of the bed"."""
         pieces, end = self._pieces, match.end
-        if not (_is_one_word(match) and pieces.lower[match.start] in SITES):
-            return False
-        if end >= len(pieces) or pieces.lower[end] != "of" or pieces.borders[end] > Border.SPACE:
+        if match.start + 1 < end or pieces.lower[match.start] not in SITES or end >= len(pieces):
             return False
         behind = range(end + 1, min(end + 1 + _NEAR, len(pieces)))
-        return not any(
+        is_of = pieces.lower[end] == "of" and pieces.borders[end] <= Border.SPACE
+        return is_of and not any(
             place in self._starts or pieces.lower[place] in SITES or not pieces.keys[place].isalpha()
             for place in behind
         )
 
-    def _beginning(self, match: Match) -> int:
-        """Find where the phrase of a match begins."""
-        start = match.start
-        if self._first[match.end] < start or match.reading:
-            return start
-        if not self._is_short_form(start, match.end):
-            while start and self._goes_on(start) and self._is_modifier(start - 1):
-                start -= 1
-        return start
-
     def _is_modifier(self, place: int) -> bool:
         """Tell whether a word before a match says which one, not merely how it is."""
-        pieces, word, own = self._pieces, self._pieces.lower[place], self._pieces.keys[place]
+        pieces, word, key = self._pieces, self._pieces.lower[place], self._pieces.keys[place]
         if word in SITES:
             return True
+        is_cue = any(len(phrase.places) == 1 for phrase in self._cues.get(word, ()))
+        is_quality = any(word in words for words in (QUALIFIERS, BEHIND, LEVELS))
         if not (pieces.says[place] and word.isalpha()) or place in pieces.hyphens:
             return False
-        is_cue = any(len(phrase.places) == 1 for phrase in self._cues.get(word, ()))
-        if is_cue or any(word in words for words in (QUALIFIERS, BEHIND, LEVELS)):
-            return False
-        if self._is_short_form(place, place + 1):
-            return len(word) == 1  # "Q fever"
+        if is_cue or is_quality or self._is_short_form(place, place + 1):
+            return len(word) == 1 and not is_quality  # "Q fever"
         begins = pieces.borders[place] >= Border.SEPARATOR and word.endswith("ing")
         if _VERB.fullmatch(word) and not begins:  # but "Walking pneumonia"
             return False
-        if self._modifies(own):
-            return True
-        if place + 1 in self._ends:  # a mention itself: "fever cough"
-            return False
-        return bool(_ADJECTIVE.fullmatch(word) or (_NOUN.fullmatch(word) and own not in self._common))
+        if self._modifies(key) or place + 1 in self._first:  # not a mention: "fever cough"
+            return self._modifies(key)
+        is_noun = self._is_english and _NOUN.fullmatch(word) and key not in self._common
+        return bool(_ADJECTIVE.fullmatch(word) or is_noun)
 
     def _is_narrower(self, match: Match, modifiers: range) -> bool:
         """Tell whether words before a match leave it what it is: "bone pain" is a pain."""
-        pieces, last = self._pieces, self._pieces.lower[match.end - 1]
-        if not _is_one_word(match) or _KIND.fullmatch(last):
+        lower, last = self._pieces.lower, self._pieces.lower[match.end - 1]
+        if match.start + 1 < match.end or _KIND.fullmatch(last):
             return True
-        if last in SITES:
-            return False
-        return all(
-            pieces.lower[place] in SITES
-            or not (self._modifies(pieces.keys[place]) or _ADJECTIVE.fullmatch(pieces.lower[place]))
+        return last not in SITES and not any(
+            lower[place] not in SITES
+            and (self._modifies(self._pieces.keys[place]) or _ADJECTIVE.fullmatch(lower[place]))
             for place in modifiers
         )
 
@@ -173,7 +160,3 @@ class _Phrases:
         """Tell whether other words mostly follow a word in names."""
         inside, last = self._vocabulary.uses(word)
         return inside >= _LEAST and inside > last
-
-
-def _is_one_word(match: Match) -> bool:
-    return match.end - match.start == 1

@@ -14,11 +14,11 @@ from ...text.lexicon import Lexicon, Surroundings
 from ...text.normalisation import hash_keys, key
 from ...text.pieces import Border, Pieces
 from .kept import Kept
-from .match import Match, runs
+from .match import Match
 
 _BEGINNING = re.compile(r"\b\w")
 _ENDING = re.compile(r"s?(?!\w)")
-_LONGEST = 8  # words of a part of a long form
+_LENGTHS = range(1, 9)  # words of a part of a long form
 _Places = dict[tuple[int, int], Match | None]
 _Rows = Mapping[tuple[int, int], tuple[int, ...]]
 
@@ -109,8 +109,9 @@ class ShortForms:
             long = key(defined.long(short, first))
             meant = by_key.get(long)
             if meant is None and span in own:
-                parts = (by_key[run] for run in runs(long.split(), _LONGEST)[0] if run in by_key)
-                if any(self._share(own[span], part.rows) for part in parts):
+                words = long.split()
+                runs = (" ".join(words[a : a + n]) for a in range(len(words)) for n in _LENGTHS)
+                if any(run in by_key and self._share(own[span], by_key[run].rows) for run in runs):
                     continue
             new[span] = meant and _match(span, meant.rows, meant.reading)
         return new
