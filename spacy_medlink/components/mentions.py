@@ -82,14 +82,9 @@ class MedicalMentions(DictionaryPipe):
         **settings: Any,
     ) -> None:
         own = MentionSettings.of(settings)
-        choice = Choice(
-            tuple(own.types or ()),
-            tuple(own.languages or ()),
-            tuple(own.deny or ()),
-            tuple(own.branches or ()),
-            own.within or "",
-            own.any_order,
-        )
+        lists = (tuple(one or ()) for one in (own.types, own.languages, own.deny, own.branches))
+        types, languages, deny, branches = lists
+        choice = Choice(types, languages, deny, branches, own.within or "", own.any_order)
         super().__init__(own.assets, choice, vocab.lang, own.label_by)
         self.vocab = vocab
         self.name = name
@@ -287,7 +282,11 @@ class MedicalMentions(DictionaryPipe):
         if self.overwrite:
             chosen = apart(matches)
             taken = [pieces.characters(match.start, match.end) for match in chosen]
-            ents = [ent for ent in ents if not _overlaps(ent, taken)]
+            ents = [
+                ent
+                for ent in ents
+                if not any(ent[0] < end and start < ent[1] for start, end in taken)
+            ]
         else:
             runs = (range(pieces.before(first), pieces.before(last)) for first, last in ents)
             chosen = apart(matches, (place for run in runs for place in run))
@@ -301,7 +300,7 @@ class MedicalMentions(DictionaryPipe):
     def _without_nested(self, matches: Sequence[Match]) -> list[Match]:
         if not self.nested:
             return without_nested(matches)
-        linker = self._linker_with_names("nested")
+        linker = self._linker_with_names()
         if self._kinds is None or self._kinds.assets is not linker.assets:
             self._kinds = Kinds(linker)
         return without_nested(matches, self._kinds.is_kind)
@@ -323,8 +322,8 @@ class MedicalMentions(DictionaryPipe):
             span._.set(READING, pieces.text[first:last])
         return span
 
-    def _linker_with_names(self, setting: str) -> Any:
-        """Get the linker for a setting; its names must be the names of the dictionary."""
+    def _linker_with_names(self) -> Any:
+        """Get the linker for `nested`; its names must be the names of the dictionary."""
         linker = self._find_linker()
         if not hasattr(type(linker), "engine"):
             rule = f"needs the linker {self.linker!r} in the pipeline"
@@ -332,7 +331,7 @@ class MedicalMentions(DictionaryPipe):
             rule = f"needs the linker {self.linker!r} to have the same assets"
         else:
             return linker
-        raise Errors.bad_setting(name=setting, value=getattr(self, setting), rule=rule)
+        raise Errors.bad_setting(name="nested", value=self.nested, rule=rule)
 
     @property
     def lexicon(self) -> Lexicon:
@@ -347,10 +346,6 @@ class MedicalMentions(DictionaryPipe):
         if self._nlp is not None and self.linker in self._nlp.component_names:
             return self._nlp.get_pipe(self.linker)
         return self._linker
-
-
-def _overlaps(run: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
-    return any(run[0] < last and first < run[1] for first, last in others)
 
 
 def _make(nlp: Language, name: str, settings: dict[str, Any]) -> MedicalMentions:

@@ -56,9 +56,7 @@ class Vocabulary:
         self._uses: dict[str, tuple[int, int]] = {}
 
     @classmethod
-    def of(
-        cls, uses: Mapping[str, tuple[int, int]], spellings: Iterable[str] = ()
-    ) -> "Vocabulary":
+    def of(cls, uses: Mapping[str, tuple[int, int]], spellings: Iterable[str] = ()) -> "Vocabulary":
         """Make the vocabulary of words with their uses and spellings, as `WordsRead` gives them."""
         known = sorted({*uses, *spellings})
         least = 2 if len(known) > _MOST_WORDS else 0

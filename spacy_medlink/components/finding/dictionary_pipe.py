@@ -241,14 +241,11 @@ class DictionaryPipe(PicklablePipe):
         from .name_facts import NameFacts
 
         if self._is_saved:
-            return self._saved_facts()
+            _ = self.exact  # opens both the exact tier and the facts
+            if self._facts is not None:
+                return self._facts
+            rule = "is not what it was when the dictionary was saved: name the assets again"
+            raise Errors.bad_setting(name="label_by", value=self.label_by, rule=rule)
         facts = NameFacts.of(self._opened(), self.label_by, self.choice, self.lang, self._forms)
         self._forms = facts.forms
         return facts
-
-    def _saved_facts(self) -> "NameFacts":
-        _ = self.exact  # opens both the exact tier and the facts
-        if self._facts is not None:
-            return self._facts
-        rule = "is not what it was when the dictionary was saved: name the assets again"
-        raise Errors.bad_setting(name="label_by", value=self.label_by, rule=rule)

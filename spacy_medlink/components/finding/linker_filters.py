@@ -69,11 +69,8 @@ class LinkerFilters:
 
     def overlaid(self, linker: Any) -> "OverlaidAssets | None":
         """Get a linker's assets, if an overlay lies over them."""
-        from ..linker.component import MedicalLinker
-
-        if not isinstance(linker, MedicalLinker):
-            return None
-        return linker.opened.overlaid
+        found: OverlaidAssets | None = getattr(getattr(linker, "opened", None), "overlaid", None)
+        return found
 
     def has_same_names(self, linker: Any, exact: "ExactIndex") -> bool:
         """Tell whether the rows of the linker's names are those of a dictionary."""

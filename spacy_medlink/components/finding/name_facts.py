@@ -111,7 +111,9 @@ class NameFacts:
             sizes = [described["sizes"][name] for name in _MASKS]
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise damaged(directory, _LABELS, error) from error
-        if type(labels) is not list or by not in (None, *LABELLINGS) or not _are_forms(described):
+        forms = described.get("forms")
+        are_forms = type(forms) is dict and all(type(form) is str for form in forms.values())
+        if type(labels) is not list or by not in (None, *LABELLINGS) or not are_forms:
             raise damaged(directory, _LABELS, "something else than labels")
         labelled = len(label) in (0, len(concept)) if by is None else len(label) == len(concept)
         check(directory, "concept", labelled, "not as many as labels")
@@ -159,8 +161,7 @@ class NameFacts:
     def _of(cls, arrays: dict[str, NDArray[Any]], described: dict[str, Any]) -> "NameFacts":
         sizes = described["sizes"]
         masks = {name: Mask(arrays[name], sizes[name]) if sizes[name] else None for name in _MASKS}
-        labels, by = described["labels"], described["by"]
-        forms = described.get("forms", NO_FORMS)  # earlier versions had none
+        labels, by, forms = (described[name] for name in ("labels", "by", "forms"))
         return cls(arrays["concept"], arrays["label"], labels, by, masks, forms)
 
     @property
@@ -178,11 +179,6 @@ class NameFacts:
         sizes = {name: 0 if mask is None else mask.size for name, mask in self._masks.items()}
         described = {"labels": self._labels, "by": self.by, "sizes": sizes, "forms": self.forms}
         return json.dumps(described)
-
-
-def _are_forms(described: Mapping[str, Any]) -> bool:
-    forms = described.get("forms", {})
-    return type(forms) is dict and all(type(form) is str for form in forms.values())
 
 
 def _labels(facets: "Facets", by: str) -> tuple[NDArray[np.uint16], list[str]]:

@@ -21,6 +21,7 @@ from .match import Match
 _TOGETHER = 1 << 16
 _LONG = 8  # letters of a word that is rather a name of a disease than of a person
 _SHORT_FORM = 6  # letters of a word in capitals that is taken for a short form
+_PARTING = frozenset("/&_.[]|")  # signs that may also part two mentions
 _BEFORE_A_NAME = frozenset(["post"])  # with a hyphen: "post-stroke" speaks of a stroke
 
 Item = TypeVar("Item")
@@ -74,10 +75,8 @@ class NameFinder:
                 said = found.get((start, text))
                 if said is None or end < said.end:
                     found[start, text] = match
-        by_span: dict[tuple[int, int], Match] = {}
-        for match in found.values():
-            by_span.setdefault((match.start, match.end), match)
-        return list(by_span.values())
+        firsts = {(match.start, match.end): match for match in reversed(found.values())}
+        return list(firsts.values())
 
     def _as_written(self, pieces: Pieces, known: Sequence[bool]) -> Iterator[Match]:
         """Find the runs of pieces that are names; signs between them have no key."""
@@ -85,7 +84,8 @@ class NameFinder:
         for (start, end), key, place in self._known(asked):
             if rows := self._rows_of_run(pieces, start, end, key, place):
                 border = pieces.widest(start, end)
-                is_joined = (border >= Border.SIGN and not _is_one_word(pieces, start, end)) or (
+                signs = set("").union(*pieces.gaps[start + 1 : end])
+                is_joined = (border >= Border.SIGN and not _PARTING.isdisjoint(signs)) or (
                     border == Border.COMMA and not pieces.element_starts(start)
                 )
                 words = pieces.saying(range(start, end))
@@ -159,12 +159,13 @@ class NameFinder:
             for keys, at in [(pieces.keys[start:end], place - start)]
         )
         for (start, end, place, word), key, position in self._known(asked):
-            if end - start == 1 and (
-                len(word) <= LEAST
-                or _may_be_a_person(pieces, place)
-                or is_inflected(words[place], word)
-            ):
-                continue
+            if end - start == 1:
+                own, text = words[place], pieces.texts[place]
+                # A short word with a capital within a sentence may be a person's name.
+                is_name = text[0].isupper() and pieces.borders[place] < Border.COMMA
+                is_person = is_name and len(text) < _LONG
+                if len(word) <= LEAST or is_person or is_inflected(own, word):
+                    continue
             if rows := self._rows(position, key, key):
                 texts = [*pieces.texts[start:place], word, *pieces.texts[place + 1 : end]]
                 said = pieces.saying(range(start, end))
@@ -268,11 +269,6 @@ def _without_parts_of_words(pieces: Pieces, matches: list[Match]) -> list[Match]
     ]
 
 
-def _is_one_word(pieces: Pieces, start: int, end: int) -> bool:
-    """Tell whether only spaces, hyphens, apostrophes, brackets and commas lie within a run."""
-    return not any(set("/&_.[]|") & set(gap) for gap in pieces.gaps[start + 1 : end])
-
-
 @lru_cache(maxsize=4096)
 def _borders_of(name: str) -> tuple[Border, ...]:
     return tuple(Pieces(name).borders[1:-1])
@@ -322,12 +318,6 @@ def _runs_around(
     for start in range(first, place + 1):
         for end in range(place + 1, min(last, start + longest) + 1):
             yield start, end
-
-
-def _may_be_a_person(pieces: Pieces, place: int) -> bool:
-    """Tell whether a short word has a capital within a sentence."""
-    text = pieces.texts[place]
-    return len(text) < _LONG and text[0].isupper() and pieces.borders[place] < Border.COMMA
 
 
 def _clause_runs(pieces: Pieces, longest: int) -> Iterator[tuple[int, int]]:

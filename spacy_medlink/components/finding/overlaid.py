@@ -1,6 +1,6 @@
 """OverlaidNames: the names that the linker's overlay adds to a dictionary or removes from it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,13 +46,11 @@ class OverlaidNames:
 
         kept (Kept): the names of the dictionary that are found, removed or not.
         """
-        places = {(one.start, one.end) for one in found}
+        matches, places = list(found), {(one.start, one.end) for one in found}
         new = (one for one in self._finder.find(pieces) if (one.start, one.end) not in places)
-        named = (one._replace(rows=tuple(self._rows(one.rows, kept.mask))) for one in new)
-        return [*found, *(one for one in named if one.rows)]
-
-    def _rows(self, added: Sequence[int], mask: Mask | None) -> Iterator[int]:
-        """List a row of the dictionary for each name: the first allowed one of its concept."""
-        for place in added:
-            rows = self.assets.kb.name_rows(self._concepts[place])
-            yield from [row for row in rows if mask is None or row in mask][:1]
+        for match in new:
+            own = [self.assets.kb.name_rows(self._concepts[place]) for place in match.rows]
+            allowed = ([x for x in rows if kept.mask is None or x in kept.mask] for rows in own)
+            if firsts := tuple(rows[0] for rows in allowed if rows):  # one for each name
+                matches.append(match._replace(rows=firsts))
+        return matches

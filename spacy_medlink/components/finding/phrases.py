@@ -108,7 +108,9 @@ class _Phrases:
         behind = range(end + 1, min(end + 1 + _NEAR, len(pieces)))
         is_of = pieces.lower[end] == "of" and pieces.borders[end] <= Border.SPACE
         return is_of and not any(
-            place in self._starts or pieces.lower[place] in SITES or not pieces.keys[place].isalpha()
+            place in self._starts
+            or pieces.lower[place] in SITES
+            or not pieces.keys[place].isalpha()
             for place in behind
         )
 

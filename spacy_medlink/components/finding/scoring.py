@@ -28,7 +28,9 @@ def score_mentions(examples: Sequence[Example], spans_key: str | None, name: str
         Scorer.score_spans,
         examples,
         getter=lambda doc, attr: spans_of(doc),
-        has_annotation=lambda doc: _is_annotated(doc, spans_key),
+        has_annotation=lambda doc: (
+            bool(doc.has_annotation("ENT_IOB")) if spans_key is None else spans_key in doc.spans
+        ),
         allow_overlap=True,
     )
     scores: dict[str, Any] = dict.fromkeys(SCORES) | compare("mentions", labeled=False)
@@ -55,9 +57,3 @@ def _spans(doc: Doc, spans_key: str | None) -> list[Span]:
     if spans_key is None:
         return list(doc.ents)
     return list(doc.spans[spans_key]) if spans_key in doc.spans else []
-
-
-def _is_annotated(doc: Doc, spans_key: str | None) -> bool:
-    if spans_key is None:
-        return bool(doc.has_annotation("ENT_IOB"))
-    return spans_key in doc.spans

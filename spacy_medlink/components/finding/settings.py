@@ -113,7 +113,7 @@ class MentionSettings(Settings):
         'than the pipeline\'s, where `languages` are not given and it is not "xx". '
         '"parts": names that are only a part of a phrase, as "fever" in "yellow fever", "stroke" '
         'in "stroke unit", or of a person or a place ("Dr. Graves"); in `doc.ents`, "bone pain" is '
-        'a mention of pain as a whole',
+        "a mention of pain as a whole",
     )
 
 

@@ -64,8 +64,9 @@ class ShortForms:
             if rows and sense.is_concept:
                 start = _spelled_out(pieces, span, sense.longs)
                 reading = long if start < span[0] else ""
-                new[start, span[1]] = _match((start, span[1]), rows, reading)
-            elif not (sense.is_concept and sense.is_only or self._share(own.get(span), rows)):
+                words = frozenset(range(start, span[1]))
+                new[start, span[1]] = Match(start, span[1], words, rows, reading)
+            elif not ((sense.is_concept and sense.is_only) or self._share(own.get(span), rows)):
                 new[span] = None
         return new
 
@@ -113,7 +114,7 @@ class ShortForms:
                 runs = (" ".join(words[a : a + n]) for a in range(len(words)) for n in _LENGTHS)
                 if any(run in by_key and self._share(own[span], by_key[run].rows) for run in runs):
                     continue
-            new[span] = meant and _match(span, meant.rows, meant.reading)
+            new[span] = meant and Match(*span, frozenset(range(*span)), meant.rows, meant.reading)
         return new
 
 
@@ -146,10 +147,6 @@ def _occurrences(
             short = text[start : start + length]
             if short in shorts and (ending := _ENDING.match(text, start + length)):
                 yield start, ending.end(), short
-
-
-def _match(span: tuple[int, int], rows: tuple[int, ...], reading: str = "") -> Match:
-    return Match(*span, frozenset(range(*span)), rows, reading)
 
 
 class _Text(Surroundings):

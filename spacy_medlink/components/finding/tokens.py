@@ -54,7 +54,10 @@ def split_tokens(doc: Doc, places: Iterable[int]) -> None:
     starts = token_starts(doc)
     for key, spans in groups.items():
         group = doc.spans[key]
-        made = [_span(doc, starts, *one) for one in spans]
+        made = [
+            Span(doc, *token_run(starts, first, last), label=label, kb_id=kb_id, span_id=span_id)
+            for first, last, label, kb_id, span_id in spans
+        ]
         doc.spans[key] = type(group)(doc, name=group.name, attrs=group.attrs, spans=made)
 
 
@@ -65,10 +68,3 @@ def token_run(starts: list[int], first: int, last: int) -> tuple[int, int]:
     """
     begin = bisect_right(starts, first) - 1
     return max(begin, 0), max(bisect_left(starts, last), begin + 1)
-
-
-def _span(
-    doc: Doc, starts: list[int], first: int, last: int, label: int, kb_id: int, span_id: int
-) -> Span:
-    begin, end = token_run(starts, first, last)
-    return Span(doc, begin, end, label=label, kb_id=kb_id, span_id=span_id)

@@ -78,12 +78,3 @@ def test_damaged_forms(assets: Assets, tmp_path: Path, forms: Any) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | {"forms": forms}))
     with pytest.raises(MedlinkError, match="E202"):
         spacy.load(tmp_path)(TEXT)
-
-
-def test_earlier_versions_saved_none(assets: Assets, tmp_path: Path) -> None:
-    pipeline(assets).to_disk(tmp_path)
-    path = tmp_path / "medical_mentions" / "facts" / "labels.json"
-    described = json.loads(path.read_text())
-    del described["forms"]
-    path.write_text(json.dumps(described))
-    assert links(spacy.load(tmp_path)) == [("renal stone", "STONE")]

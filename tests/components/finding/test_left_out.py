@@ -218,13 +218,3 @@ CLINICAL = {
 def test_words_for_what_patients_have_are_not_common(lang):
     clinical = {key(word) for word in CLINICAL[lang].split()}
     assert not clinical & common_words(lang)
-
-
-def test_old_pipelines_without_facts_still_find(assets, tmp_path):
-    nlp = pipeline(assets)
-    nlp.to_disk(tmp_path / "saved")
-    facts = Path(tmp_path / "saved" / "medical_mentions" / "facts")
-    for file in facts.iterdir():
-        file.unlink()
-    facts.rmdir()
-    assert found(spacy.load(tmp_path / "saved"), "new pain, ambigua") == ["pain", "ambigua"]

@@ -10,7 +10,8 @@ from tests.tiny import assets_of
 NAMES = [
     "Fever", "Hypertension", "Stroke", "Cough", "Chest", "Chest pain", "Chest wall mass", "Asthma",
     "Pulmonary embolism", "Pulmonary fibrosis", "Pulmonary edema", "Yellow nail", "Yellow skin",
-    "Liver", "Cardiomyopathy", "Liver cyst", "Liver failure", "Abscess", "Multiple sclerosis", "COPD", "Dengue fever",
+    "Liver", "Liver cyst", "Liver failure", "Abscess", "Multiple sclerosis", "COPD", "Dengue fever",
+    "Cardiomyopathy",
 ]  # fmt: skip
 
 
