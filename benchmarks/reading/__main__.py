@@ -52,7 +52,7 @@ def wilson(k: int, n: int) -> tuple[float, float]:
 
 def made_cases(linked: Linked, most: int, seed: int) -> Iterator[Case]:
     """Make the cases of all kinds that are made of names."""
-    rng, known = Random(seed), linked.written
+    rng, known = Random(seed), set(map(str.lower, linked.names))
     plain = linked.pool(r"[^\W\d_][\w '’-]+[^\W\d_]", _POOL, rng)
     two = linked.pool(r"[^\W\d_]{3,} [^\W\d_]{3,}", _POOL, rng)
     special = linked.pool(_SPECIAL, 3 * _POOL, rng)

@@ -56,12 +56,10 @@ class Linked:
         self.nlp.add_pipe("medical_context")
         self._alone: dict[str, str] = {}
         self.ids: dict[str, set[str]] = {}  # by the keys of names
-        self.written: set[str] = set()  # names in lower case
         self.names: list[str] = []
         ids = list(linker.kb.iter_ids())
         for row, name in linker.kb.iter_names():
             self.ids.setdefault(key(name.text), set()).add(ids[row])
-            self.written.add(name.text.lower())
             if name.lang in (lang, "") and 3 < len(name.text) < 60:
                 self.names.append(name.text)
         self.names = sorted(set(self.names))

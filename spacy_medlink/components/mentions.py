@@ -29,7 +29,7 @@ from .finding.languages import common_words, heading_words
 from .finding.linker_filters import Kinds, LinkerFilters
 from .finding.match import Match
 from .finding.persons_and_places import without_persons_and_places
-from .finding.phrases import as_phrases
+from .finding.phrases import Phrases
 from .finding.scoring import SCORES, score_mentions
 from .finding.settings import DEFAULT_CONFIG, HEADINGS, PARTS, MentionSettings
 from .finding.tokens import split_tokens, text_of, token_run, token_starts
@@ -193,8 +193,8 @@ class MedicalMentions(DictionaryPipe):
 
         every, overlaid = self._kept(), self._overlaid()
         kept = every if overlaid is None else overlaid.left_of(every)
-        any_order = self.choice.any_order
-        finder = NameFinder(self.exact, self.max_tokens, any_order, kept, self.facts.forms)
+        order, forms = self.choice.any_order, self.facts.forms
+        finder = NameFinder(self.exact, self.max_tokens, order, kept, forms)
         found = finder.find(pieces)
         if self.coordinated:
             spans = {(one.start, one.end) for one in found}
@@ -223,19 +223,17 @@ class MedicalMentions(DictionaryPipe):
             common = common_words(self.lang)
             matches = without_persons_and_places(pieces, matches, self.exact, common)
             if self.spans_key is None:
-                matches = as_phrases(pieces, matches, self.exact.vocabulary, self.lang)
+                matches = Phrases(pieces, matches, self.exact.vocabulary, self.lang).matches
         if HEADINGS in self.leave_out:
             matches = without_headings(pieces, matches, heading_words(self.lang))
-        wanted = (one for one in matches if self._is_wanted(pieces, one))
-        return sorted(wanted, key=lambda one: (one.start, one.end))
-
-    def _is_wanted(self, pieces: Pieces, match: Match) -> bool:
         if self.stop:
-            texts = (pieces.between(match.start, match.end), match.reading)
-            if any(key(text) in self.stop for text in texts):
-                return False
-        most = self.max_concepts
-        return most is None or self.facts.count_concepts(match.rows) <= most
+            texts = [(key(pieces.between(x.start, x.end)), key(x.reading)) for x in matches]
+            matches = [
+                x for x, own in zip(matches, texts, strict=True) if self.stop.isdisjoint(own)
+            ]
+        if (most := self.max_concepts) is not None:
+            matches = [x for x in matches if self.facts.count_concepts(x.rows) <= most]
+        return sorted(matches, key=lambda one: (one.start, one.end))
 
     def _kept(self) -> Kept:
         """Get the names that may be found now; the linker's filters may change at any time."""
@@ -244,20 +242,15 @@ class MedicalMentions(DictionaryPipe):
         assets = linker.assets if selection else None
         asked = (self.exact, selection, assets, self.leave_out, self.max_concepts)
         if self._kept_for != asked:
-            mask = self._followed.mask(linker, selection, self.exact)
-            choice = self.choice
-            self._kept_now = make_kept(
-                self.exact,
-                self.facts,
-                self.leave_out,
-                self.lang,
-                followed=mask,
-                any_language="languages" in self._own_filters
-                or any(one.languages for one in selection),
-                any_type=bool(choice.types or choice.branches or choice.within)
-                or any(one.types or one.allow or one.within for one in selection),
-                any_number=self.max_concepts is not None,
-            )
+            mask, choice = self._followed.mask(linker, selection, self.exact), self.choice
+            decided = {
+                "foreign": "languages" in self._own_filters or any(x.languages for x in selection),
+                "general": choice.types or choice.branches or choice.within
+                or any(x.types or x.allow or x.within for x in selection),
+                "ambiguous": self.max_concepts is not None,
+            }  # fmt: skip
+            leave_out = [rule for rule in self.leave_out if not decided.get(rule)]
+            self._kept_now = make_kept(self.exact, self.facts, leave_out, self.lang, mask)
             self._kept_for = asked
         return self._kept_now
 
@@ -283,9 +276,7 @@ class MedicalMentions(DictionaryPipe):
             chosen = apart(matches)
             taken = [pieces.characters(match.start, match.end) for match in chosen]
             ents = [
-                ent
-                for ent in ents
-                if not any(ent[0] < end and start < ent[1] for start, end in taken)
+                (a, b) for a, b in ents if not any(a < end and start < b for start, end in taken)
             ]
         else:
             runs = (range(pieces.before(first), pieces.before(last)) for first, last in ents)

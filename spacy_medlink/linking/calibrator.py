@@ -155,10 +155,9 @@ def as_spelt(features: Features) -> Features:
     meant: Features = features.copy()
     others = model_of(kinds_of(features)) > 0
     length = np.log1p(np.maximum(np.expm1(column(features, "length")) - _LETTERS, 0))
-    for name, value in (
-        ("rival", column(features, "tied")), ("is preferred", column(features, "preferred")),
-        ("exact", np.ones(len(features))), ("margin", np.zeros(len(features))), ("length", length),
-    ):  # fmt: skip
+    tied, preferred = column(features, "tied"), column(features, "preferred")
+    least = {"rival": tied, "is preferred": preferred, "exact": 0 * tied + 1, "margin": 0 * tied}
+    for name, value in {**least, "length": length}.items():
         meant[others, CALIBRATOR_FEATURES.index(name)] = value[others]
     return meant
 

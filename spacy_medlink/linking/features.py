@@ -138,13 +138,12 @@ def _slips(it: Described) -> int:
 
 
 def _letters_apart(word: str, wanted: str) -> int:
-    # Keys lack the ends of plurals: "diverticulits" and "stenossis", of "stenose", kept or lost it.
+    # Keys fold ends: "diverticulits" lost its s, "stenosis" is "stenose", and "stenossis" is not.
     ends = {wanted, f"{wanted[:-1]}is" if wanted.endswith("e") else wanted}
-    pairs = [(own, end) for own in (word, f"{word}s") for end in ends]
-    return max(1, min(_letters_between(own, end) for own, end in pairs))
+    return max(1, min(_between(own, end) for own in (word, f"{word}s") for end in ends))
 
 
-def _letters_between(word: str, wanted: str) -> int:
+def _between(word: str, wanted: str) -> int:
     longest = max(len(word), len(wanted))
     allowed = 1 if longest < _LONG else _SLIPS
     distance = OSA.distance(word, wanted, score_cutoff=allowed)

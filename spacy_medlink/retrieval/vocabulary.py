@@ -123,10 +123,7 @@ class Vocabulary:
         return [own is None for own in self._all_found(words)]
 
     def near(self, words: Sequence[str]) -> list[list[str]]:
-        """List for each word the words of names that differ from it in one letter.
-
-        RETURNS (List[List[str]]): nothing for a word that names have, or that is too short.
-        """
+        """List for each unknown word, if it is long enough, those that differ in one letter."""
         return [own or [] for own in self._all_found(words)]
 
     def _all_found(self, words: Sequence[str]) -> list[list[str] | None]:

@@ -11,7 +11,6 @@ from ...text.pieces import Border, Pieces
 from .match import Match
 
 _LONGEST = 8  # pieces of a heading before its colon
-_BEGINS = Border.SENTENCE  # a heading stands at the beginning of a line or of a sentence
 
 
 def without_headings(
@@ -26,7 +25,7 @@ def without_headings(
     starts = [
         place
         for place in range(len(pieces))
-        if place == 0 or pieces.borders[place] == _BEGINS or "\n" in pieces.gaps[place]
+        if place == 0 or pieces.borders[place] == Border.SENTENCE or "\n" in pieces.gaps[place]
     ]
     ends: dict[int, int] = {}
     kept = []

@@ -52,32 +52,19 @@ def make_kept(
     facts: "NameFacts",
     leave_out: Collection[str],
     lang: str,
-    *,
     followed: Mask | None = None,
-    any_language: bool = False,
-    any_type: bool = False,
-    any_number: bool = False,
 ) -> Kept:
     """Make the Kept of a finder.
 
-    leave_out (Collection[str]): of `LEAVE_OUT`. lang (str): of the pipeline.
-    followed (Optional[Mask]): the names that the linker's filters let pass.
-    any_language, any_type, any_number (bool): whether the settings already choose the languages
-        and the types, and how many concepts a name may have.
+    leave_out (Collection[str]): of `LEAVE_OUT`, those that the settings do not decide themselves.
+    lang (str): of the pipeline. followed (Optional[Mask]): names that the linker's filters pass.
     """
-    masks = [
-        facts.allowed, followed, facts.native if FOREIGN in leave_out and not any_language else None
-    ]  # fmt: skip
+    masks = (facts.allowed, followed, facts.native if FOREIGN in leave_out else None)
     given = [mask for mask in masks if mask is not None]
     common: frozenset[int] = frozenset()
     if COMMON in leave_out:
         places = exact.find(hash_keys(sorted(common_words(lang))))
         common = frozenset(places[places >= 0].tolist())
-    return Kept(
-        Mask.all_of(given) if len(given) > 1 else next(iter(given), None),
-        common,
-        facts,
-        GENERAL in leave_out and not any_type,
-        _MOST_CONCEPTS if AMBIGUOUS in leave_out and not any_number else None,
-        common_words(lang),
-    )
+    mask = Mask.all_of(given) if len(given) > 1 else next(iter(given), None)
+    most = _MOST_CONCEPTS if AMBIGUOUS in leave_out else None
+    return Kept(mask, common, facts, GENERAL in leave_out, most, common_words(lang))

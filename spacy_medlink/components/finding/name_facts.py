@@ -56,8 +56,8 @@ class NameFacts:
         forms: Forms = NO_FORMS,
     ) -> None:
         self._concept, self._label, self._labels, self.by = concept, label, labels, by
-        self.allowed, self.native = masks.get("allowed"), masks.get("native")
-        self._general, self.forms = masks.get("general"), forms
+        self._masks, self.forms = {name: masks.get(name) for name in _MASKS}, forms
+        self.allowed, self.native, self._general = self._masks.values()
 
     @classmethod
     def of(
@@ -163,10 +163,6 @@ class NameFacts:
         masks = {name: Mask(arrays[name], sizes[name]) if sizes[name] else None for name in _MASKS}
         labels, by, forms = (described[name] for name in ("labels", "by", "forms"))
         return cls(arrays["concept"], arrays["label"], labels, by, masks, forms)
-
-    @property
-    def _masks(self) -> dict[str, Mask | None]:
-        return {"allowed": self.allowed, "native": self.native, "general": self._general}
 
     @property
     def _arrays(self) -> dict[str, Any]:

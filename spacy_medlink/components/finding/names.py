@@ -101,10 +101,9 @@ class NameFinder:
         text: str = "",
         joined: Collection[int] = (),
     ) -> tuple[int, ...]:
-        """List the names that a run of pieces may be.
+        """List the names that a run of pieces may be, written with its commas and stronger borders.
 
-        One with a comma or a stronger border is written with the same border. A comma besides parts
-        whole elements: in "breast cancer, lung cancer" no "cancer, lung" is meant.
+        A comma besides parts whole elements: no "cancer, lung" is in "breast cancer, lung cancer".
 
         text (str): of the run, where words are joined; joined (Collection[int]): the pieces that
             are one word with the piece before.

@@ -1,9 +1,8 @@
 """Phrases: a mention is a whole noun phrase, and no part of another thing's name.
 
-"Chest" is no mention in "chest tube", nor "fever" in "yellow fever". Of "ischemic cardiomyopathy"
-and "bone pain", where the head alone is known, the whole is the mention, and narrower than its
-head. What words do is learned from the names of the terminology: a word that others mostly follow
-("chest", "pulmonary") modifies them, one that mostly ends names ("fever") is their head.
+"Chest" is no mention in "chest tube", nor "fever" in "yellow fever". Of "bone pain", where the head
+alone is known, the whole is the mention, and narrower than its head. What words do is learned from
+the names: a word that others mostly follow ("chest", "pulmonary") modifies them.
 """
 
 import re
@@ -35,19 +34,12 @@ _LEAST = 2  # names that show what a word does
 _NEAR = 4  # words behind "of" that say of what
 
 
-def as_phrases(
-    pieces: Pieces, matches: Sequence[Match], vocabulary: "Vocabulary", lang: str
-) -> list[Match]:
-    """Make matches whole phrases, and leave out those that are only a part of another thing's.
+class Phrases:
+    """Makes matches whole phrases, and leaves out those that are a part of another thing's.
 
     lang (str): of the pipeline. In English alone the words before a match lengthen it.
+    matches (List[Match]): those that stay.
     """
-    phrases = _Phrases(pieces, matches, vocabulary, lang)
-    return [whole for match in matches if (whole := phrases.whole(match)) is not None]
-
-
-class _Phrases:
-    """The words beside the matches of a text."""
 
     def __init__(
         self, pieces: Pieces, matches: Sequence[Match], vocabulary: "Vocabulary", lang: str
@@ -58,8 +50,9 @@ class _Phrases:
         self._starts = {match.start for match in matches}
         # Where the longest match up to each end begins: what it says is known.
         self._first = {match.end: match.start for match in sorted(matches, reverse=True)}
+        self.matches = [whole for match in matches if (whole := self._whole(match)) is not None]
 
-    def whole(self, match: Match) -> Match | None:
+    def _whole(self, match: Match) -> Match | None:
         """Get the phrase of a match; None where the phrase means something else."""
         if not match.is_name:
             return match
@@ -74,9 +67,8 @@ class _Phrases:
             return match
         if not (self._is_english and self._is_narrower(match, range(start, match.start))):
             return None
-        words = match.words.union(range(start, match.start))
-        head = self._pieces.between(match.start, match.end)
-        return match._replace(start=start, words=words, reading=head)
+        words, head = range(start, match.start), self._pieces.between(match.start, match.end)
+        return match._replace(start=start, words=match.words.union(words), reading=head)
 
     def _has_another_head(self, match: Match) -> bool:
         pieces, end = self._pieces, match.end
@@ -103,16 +95,12 @@ class _Phrases:
     def _is_of_a_thing(self, match: Match) -> bool:
         """Tell whether a part of the body is one of something else: "the foot of the bed"."""
         pieces, end = self._pieces, match.end
-        if match.start + 1 < end or pieces.lower[match.start] not in SITES or end >= len(pieces):
+        is_site = match.start + 1 == end and pieces.lower[match.start] in SITES
+        if not is_site or pieces.lower[end : end + 1] != ["of"] or pieces.gaps[end] != " ":
             return False
         behind = range(end + 1, min(end + 1 + _NEAR, len(pieces)))
-        is_of = pieces.lower[end] == "of" and pieces.borders[end] <= Border.SPACE
-        return is_of and not any(
-            place in self._starts
-            or pieces.lower[place] in SITES
-            or not pieces.keys[place].isalpha()
-            for place in behind
-        )
+        known = (pieces.lower[at] in SITES or not pieces.keys[at].isalpha() for at in behind)
+        return self._starts.isdisjoint(behind) and not any(known)
 
     def _is_modifier(self, place: int) -> bool:
         """Tell whether a word before a match says which one, not merely how it is."""

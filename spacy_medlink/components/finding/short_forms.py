@@ -92,8 +92,7 @@ class ShortForms:
     ) -> _Places:
         """Find the short forms that a document defines; None where the long form was not found.
 
-        If a part of the long form was, that says the same as the short form, the name stays: "HTN"
-        for "Hypertension, essential (HTN)".
+        A name stays if a part of the long form says the same: "Hypertension, essential (HTN)".
         """
         new: _Places = {}
         if not defined:

@@ -1,7 +1,6 @@
 """What is a name and no mention: words of general language, headings, names in other languages."""
 
 import pickle
-from pathlib import Path
 
 import pytest
 import spacy
