@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import MedlinkError
-from .opening import AUTO, As, Device, Overlay, Source, Verify, verify_assets
+from .opening import AUTO, As, Device, Overlay, Source
 from .parsing import one_of
 
 if TYPE_CHECKING:
@@ -60,7 +60,6 @@ def command(
         bool, typer.Option("--restart", help="Throw away what a killed run has done.")
     ] = False,
     device: Device = AUTO,
-    verify: Verify = False,
 ) -> None:
     """Find and link the mentions of many documents; run again after a kill, it goes on.
 
@@ -70,8 +69,6 @@ def command(
     from ..annotate import Columns, Shape, annotate_file
     from ..util.progress import show_progress
 
-    if verify:
-        verify_assets(source)
     settings: dict[str, object] = {"top_k": max(candidates, 1)}
     if threshold is not None:
         settings["threshold"] = threshold

@@ -65,34 +65,12 @@ def command(
             "probabilities are fitted."
         ),
     ] = None,
-    ef_search: Annotated[
-        int | None,
-        typer.Option(min=1, show_default="256", help="Candidates in hand in an HNSW index."),
-    ] = None,
-    nprobe: Annotated[
-        int | None,
-        typer.Option(min=1, show_default="64", help="Lists of an IVF index that are read."),
-    ] = None,
-    k_factor: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            show_default="8",
-            help="Times as many names as are wanted that an index with refinement, such as "
-            "IVF512,PQ96x4fs,RFlat, scores anew.",
-        ),
-    ] = None,
-    training_sample: Annotated[
-        int | None,
-        typer.Option(min=1, show_default="262144", help="Names that train an IVF or PQ index."),
-    ] = None,
     device: Device = AUTO,
     overwrite: Overwrite = False,
 ) -> None:
     """Encode all names and build the tiers; in the end the assets replace those at --output."""
     from ..assets import build_assets
     from ..encoders.preparation import POOLINGS
-    from ..retrieval.tuning import SearchSettings
     from ..util.progress import show_progress
 
     kb = None if str(place) == STARTER and not place.exists() else place
@@ -105,10 +83,6 @@ def command(
         index=index,
         pooling=pooling,
         runtime=runtime,
-        ef_search=ef_search,
-        nprobe=nprobe,
-        k_factor=k_factor,
-        training_sample=training_sample,
     )
     if _helps_another(output, kb, encoder, pooling, update, device):
         return
@@ -131,8 +105,6 @@ def command(
         update=update,
         memory=memory or (),
         dev=dev,
-        search=SearchSettings(ef_search or 0, nprobe or 0, k_factor or 0),
-        training_sample=training_sample or 0,
         device=device,
         progress=show_progress,
         overwrite=overwrite,

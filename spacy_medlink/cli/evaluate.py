@@ -9,7 +9,7 @@ import typer
 from ..components.pipelines import STARTER, is_pipeline, linked_spans, linker_of, open_pipeline
 from ..errors import Errors, MedlinkError, Warnings
 from .metrics_report import metrics_report
-from .opening import AUTO, Device, Source, Verify, verify_assets
+from .opening import AUTO, Device, Source
 from .output import Overwrite
 from .parsing import choices, depths, one_of
 
@@ -43,9 +43,6 @@ def command(
             "must be."
         ),
     ] = "any",
-    identifiers: Annotated[
-        bool, typer.Option(help="Heed identifiers that documents write beside their mentions.")
-    ] = True,
     train: Annotated[
         str,
         typer.Option(
@@ -115,7 +112,6 @@ def command(
     output: Annotated[Path | None, typer.Option(help="Write the metrics here, JSON.")] = None,
     overwrite: Overwrite = False,
     device: Device = AUTO,
-    verify: Verify = False,
 ) -> None:
     """Measure linking against gold mentions."""
     from ..evaluation import Settings
@@ -138,15 +134,12 @@ def command(
         reference=reference,
         min_distance=min_distance,
         composites=one_of(composites, COMPOSITES, "--composites"),
-        resolve_identifiers=identifiers,
         only_known=only_known,
         baselines=baselines,
         base=base,
         keep=keep,
         with_text=with_text,
     )
-    if verify:
-        verify_assets(source)
     metrics = evaluate_linker(
         source=source,
         gold=gold,

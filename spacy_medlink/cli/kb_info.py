@@ -42,7 +42,7 @@ def command(
     rows += [(f"filter {name}", _text(value)) for name, value in facts.get("filters", {}).items()]
     rows.append(("its vectors", _vectors(facts["names"])))
     if check:
-        rows.append(("verified", "yes: the file is whole"))
+        rows.append(("verified", "yes: all is whole"))
     if ambiguous:
         rows.append(("ambiguous names", _text(facts["ambiguous"]["names"])))
     typer.echo(table(rows))
@@ -53,11 +53,15 @@ def command(
 
 def _describe(kb: Path, check: bool, ambiguous: bool) -> dict[str, Any]:
     """Read the manifest, size, and the number of concepts with codes of each vocabulary."""
+    from ..assets import Assets
+    from ..assets.layout import MANIFEST
     from ..kb.browse import ambiguity_of, verify
 
     base = open_kb(kb)
     if check:
         verify(base)
+        if (kb / MANIFEST).is_file():
+            Assets(kb).verify()
     size = base.path.stat().st_size
     facts = {
         "path": str(kb), "bytes": size, **base.manifest, "by_vocabulary": base.count_codes(),

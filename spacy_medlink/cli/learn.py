@@ -8,7 +8,7 @@ import typer
 
 from .build import gate_report, links_report
 from .effects import effect_report
-from .opening import AUTO, LEARNT, Device, Improvable, Verify, verify_assets
+from .opening import AUTO, LEARNT, Device, Improvable
 from .output import Overwrite
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ def command(
     in_place: Annotated[bool, typer.Option("--in-place", help="Replace ASSETS itself.")] = False,
     overwrite: Overwrite = False,
     device: Device = AUTO,
-    verify: Verify = False,
 ) -> None:
     """Learn names, corrections, a ranker and probabilities from annotated text."""
     from ..assets import Assets
@@ -45,8 +44,6 @@ def command(
 
     if (output is None) != in_place:
         raise typer.BadParameter("Say either --output DIRECTORY, or --in-place to replace ASSETS.")
-    if verify:
-        verify_assets(assets)
     done = learn(
         Assets(assets, device=device),
         output or assets,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ..text.context import KINDS
-from .opening import AUTO, As, Device, Overlay, Source, Verify, verify_assets
+from .opening import AUTO, As, Device, Overlay, Source
 from .output import Overwrite, echo_json, table
 from .parsing import allowed_in, comma_list, lines_of, read_text
 
@@ -36,8 +36,6 @@ def command(
     types: Annotated[
         str, typer.Option(help="Types or semantic groups of answers: T047,CHEM.")
     ] = "",
-    sources: Annotated[str, typer.Option(help="Sources of names: SNOMEDCT_US,MSH.")] = "",
-    languages: Annotated[str, typer.Option(help="Languages of names: en,es.")] = "",
     allow: Annotated[
         Path | None, typer.Option(help="File of the only ids that may be answers, one a line.")
     ] = None,
@@ -49,21 +47,12 @@ def command(
         typer.Option(help="Part of the hierarchy for answers, an expression as in SNOMED's ECL."),
     ] = None,
     overlay: Overlay = None,
-    force_within_filter: Annotated[
-        bool | None,
-        typer.Option(help="Link within the filter, though a concept outside says it better."),
-    ] = None,
-    composite: Annotated[
-        bool | None,
-        typer.Option(help='Link the parts of "breast and ovarian cancer" each by itself.'),
-    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say why: tiers, filters, runner-up, ties.")
     ] = False,
     lang: Annotated[str, typer.Option(help="Language of the text, for assets: en, es.")] = "en",
     overwrite: Overwrite = False,
     device: Device = AUTO,
-    verify: Verify = False,
 ) -> None:
     """Find and link the mentions of a text: one line each."""
     if (text is None) == (file is None):
@@ -72,16 +61,13 @@ def command(
         from ..annotate.formats import format_named
 
         format_named(as_format)  # an unknown format raises before the work
-    if verify:
-        verify_assets(source)
     text = _typed(text) if file is None else read_text(file)
     settings = {
         "top_k": top_k, "threshold": threshold, "cui_scheme": cui_scheme,
-        "types": _given(comma_list(types)), "sources": _given(comma_list(sources)),
-        "languages": _given(comma_list(languages)), "composite": composite,
+        "types": _given(comma_list(types)),
         "allow": _given(allowed_in(allow, "--allow")),
         "deny": _given(lines_of(deny)), "within": within,
-        "force_within_filter": force_within_filter, "overlay": overlay and str(overlay),
+        "overlay": overlay and str(overlay),
     }  # fmt: skip
     given: dict[str, Any] = {name: one for name, one in settings.items() if one is not None}
     from ..annotate.linked_text import Linker  # imports spaCy

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .opening import AUTO, Device, Overlay, Verify, open_kb, verify_assets
+from .opening import AUTO, Device, Overlay, open_kb
 from .output import Overwrite
 from .parsing import choices
 
@@ -79,7 +79,6 @@ def command(
     ] = "",
     overwrite: Overwrite = False,
     device: Device = AUTO,
-    verify: Verify = False,
 ) -> None:
     """Map a table of local terms to concepts: with candidates, ready to be reviewed.
 
@@ -96,8 +95,6 @@ def command(
     from ..components.pipelines import linker_of, open_pipeline
     from ..util.progress import show_progress
 
-    if verify:
-        verify_assets(to)
     given = {"threshold": threshold, "overlay": overlay and str(overlay)}
     settings = {key: value for key, value in given.items() if value is not None}
     nlp = open_pipeline(to, lang or "en", device, top_k=candidates, **settings)

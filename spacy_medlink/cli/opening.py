@@ -8,11 +8,6 @@ import typer
 if TYPE_CHECKING:
     from ..kb import KnowledgeBase
 
-Verify = Annotated[
-    bool,
-    typer.Option("--verify", help="First compare every file of the assets with its checksum."),
-]
-
 Source = Annotated[
     str,
     typer.Argument(
@@ -72,18 +67,6 @@ Device = Annotated[
         help="Where networks compute: auto (a GPU where there is one), cpu, cuda, cuda:1 ... mps.",
     ),
 ]
-
-
-def verify_assets(source: str | Path) -> None:
-    """Compare all files of the assets of a verb with their checksums.
-
-    source (str): assets, or a pipeline or package with assets; other sources are not checked.
-    RAISES (MedlinkError): E202 for the first file with another checksum.
-    """
-    from ..components.sources import assets_in
-
-    for assets in assets_in(source):
-        assets.verify()
 
 
 def open_kb(path: Path) -> "KnowledgeBase":

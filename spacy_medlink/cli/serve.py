@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import Errors
-from .opening import AUTO, Device, Verify, verify_assets
+from .opening import AUTO, Device
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -54,7 +54,6 @@ def command(
     lang: Annotated[str, typer.Option(help="Language of the texts, for assets: en, es.")] = "en",
     max_length: Annotated[int, typer.Option(min=1, help="Longest text, in characters.")] = 100_000,
     device: Device = AUTO,
-    verify: Verify = False,
 ) -> None:
     """Answer on HTTP: a page to look at, and what programs ask.
 
@@ -73,8 +72,6 @@ def command(
             raise typer.BadParameter(f"{first} has --corrections already", param_hint="--review")
         files[first], notes = review, _notes(review)
     for name, source in named.items():
-        if verify:
-            verify_assets(source)
         file = CorrectionFile(files[name]) if name in files else None
         own = notes if name == first else ()
         desks.append(Desk(name, source, lang, device, corrections=file, notes=own))

@@ -32,16 +32,15 @@ def test_build_says_how_good_an_index_is(
     run: Run, tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path
 ) -> None:
     out = tmp_path / "assets"
-    arguments = ("--encoder", tiny_encoder, "--index", "IVF4,SQ8", "--nprobe", 3)
-    result = run("build", tiny_kb.path, "--output", out, *arguments, "--training-sample", 50)
+    arguments = ("--encoder", tiny_encoder, "--index", "IVF4,SQ8")
+    result = run("build", tiny_kb.path, "--output", out, *arguments)
     facts = Assets(out, verify=True).manifest["index"]
-    assert facts["search"] == {"nprobe": 3}
-    assert facts["training_sample"] == 50
+    assert facts["search"] == {"nprobe": 4}, "there are no more lists"
     assert facts["recall"]["queries"] == tiny_kb.n_names
     assert 0.5 < facts["recall"]["recall@25"] <= 1
     share = f"{100 * facts['recall']['recall@25']:.1f} % of the 25 nearest"
     assert share in result.stdout
-    assert Assets(out).dense.settings.nprobe == 3
+    assert Assets(out).dense.settings.nprobe == 4
 
 
 def test_build_with_a_refined_index(
@@ -49,9 +48,9 @@ def test_build_with_a_refined_index(
 ) -> None:
     out, again = tmp_path / "assets", tmp_path / "again"
     arguments = ("--encoder", tiny_encoder, "--index", "IVF2,PQ8x2,RFlat")
-    run("build", tiny_kb.path, "--output", out, *arguments, "--nprobe", 2, "--k-factor", 50)
+    run("build", tiny_kb.path, "--output", out, *arguments)
     facts = Assets(out, verify=True).manifest["index"]
-    assert facts["search"] == {"nprobe": 2, "k_factor": 50}
+    assert facts["search"] == {"nprobe": 2, "k_factor": 8}
     assert facts["recall"]["recall@25"] == 1
     assert run("link", out, "fever", "--json").exit_code == 0
     # It has the vectors as they were: another kind of index needs no encoding.
@@ -95,7 +94,6 @@ def test_build_the_starter(run: Run, tmp_path: Path) -> None:
         ("x.kb", "--pooling", "max", "OUT"),
         ("OUT",),
         ("x.kb", "--index", "HNSW8", "OUT"),
-        ("x.kb", "--ef-search", "9", "OUT"),
     ],
     ids=" ".join,
 )
