@@ -143,7 +143,7 @@ def notes(assets: str, more: int) -> Figures:
     nlp = _pipeline(assets)
     nlp("A history of hypertention.")
     first, base = time.perf_counter() - start, Assets(assets).kb
-    texts = (_note(base, seed) for seed in itertools.count())
+    texts = (write_note(base, seed) for seed in itertools.count())
     with nlp.select_pipes(enable="medical_mentions"):
         found = [seconds_of(partial(nlp, note)) for note in itertools.islice(texts, _TEXTS)]
     linked = [seconds_of(partial(nlp, note)) for note in itertools.islice(texts, _TEXTS)]
@@ -228,7 +228,7 @@ def _names(kb: KnowledgeBase) -> list[str]:
     return [kb.name_at(rng.randrange(kb.n_names)).text for _ in range(_SAMPLE)]
 
 
-def _note(kb: KnowledgeBase, seed: int) -> str:
+def write_note(kb: KnowledgeBase, seed: int) -> str:
     """Write a clinical note of 300 words, with names put in anywhere."""
     rng = random.Random(seed)
     words = NOTE.read_text(encoding="utf8").split()

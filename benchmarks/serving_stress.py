@@ -8,7 +8,6 @@ times of the honest ones, the memory of all its processes, and how it ends.
 
 import json
 import random
-import re
 import signal
 import socket
 import subprocess
@@ -18,13 +17,16 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from http.client import HTTPConnection, HTTPException
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
 
+from benchmarks.kb_tasks import write_note
 from benchmarks.measured import RESULTS, family, machine, percentiles, resident, write_results
 from spacy_medlink.assets import Assets
 
@@ -34,21 +36,6 @@ _HONEST, _SLOW, _HOSTILE = 25, 10, 15
 _PATIENCE = 130  # seconds until a client gives up
 _WORDS = ("fever", "asthma", "ataxia", "diabetis")
 _ENDING = 60  # seconds for the end after SIGTERM
-_LONG, _NAMES, _SEED = 300, 10, 23  # words and names of a note
-_NOTES = Path(__file__).parent / "notes"
-
-
-def write_notes(assets: Path, count: int) -> Iterator[str]:
-    """Write notes of 300 words, each with ten names that stand nowhere else by plan."""
-    text = " ".join(one.read_text(encoding="utf-8") for one in sorted(_NOTES.glob("*.txt")))
-    sentences = re.split(r"(?<=[.:;])\s+", text)
-    names = [name.text for _, name in Assets(assets).kb.iter_names()]
-    chance = random.Random(_SEED)
-    for _ in range(count):
-        known = [f"Known {name}." for name in chance.sample(names, _NAMES)]
-        words = " ".join([*known, *chance.choices(sentences, k=_LONG)]).split()[:_LONG]
-        middle = chance.randrange(_LONG)
-        yield " ".join(words[middle:] + words[:middle])
 
 
 @contextmanager
@@ -274,8 +261,8 @@ def main(
     ),
 ) -> None:
     """Measure what honest clients get of the service while others attack it."""
-    counts = (_HONEST, _SLOW, _HOSTILE)
-    results = measure(str(assets), 60 * minutes, counts, write_notes(assets, 1_000_000))
+    notes = map(partial(write_note, Assets(assets).kb), count())
+    results = measure(str(assets), 60 * minutes, (_HONEST, _SLOW, _HOSTILE), notes)
     results["machine"] = machine()
     write_results(output, results, table(results))
 
