@@ -269,9 +269,8 @@ class Linker:
     ) -> list[Lookup]:
         """Make the lookups of mentions: by all tiers, or by memory and exact tier first."""
         first, width = self.settings.exact_first, self.width(k)
-        usual = Effort(
-            not first, width, max(width, keep), self.parts.gate if first is None else None
-        )
+        gate = self.parts.gate if first is None else None
+        usual = Effort(not first, width, max(width, keep), gate)
         deep = max(width, _IDENTIFIED)
         thorough = Effort(True, deep, max(deep, keep))
         heeded = self.parts.identifiers_of is not None
@@ -349,9 +348,8 @@ class Linker:
             return
         heads = [(place, head) for place, heads in found.items() for head in heads]
         chosen: dict[int, Mention] = {}
-        for (place, head), is_name in zip(
-            heads, self._are_names([head for _, head in heads], only), strict=True
-        ):
+        named = self._are_names([head for _, head in heads], only)
+        for (place, head), is_name in zip(heads, named, strict=True):
             if is_name:
                 chosen.setdefault(place, head)
         if not chosen:

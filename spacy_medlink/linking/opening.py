@@ -69,24 +69,12 @@ def open_linker(
         memory = assets.memory if settings.memory else None
     if identifiers_of is OF_ASSETS:
         identifiers_of = lru_cache(_KEPT)(_identifiers_of(assets.kb))
-    # Where the fusion leaves n-grams out, a mention that passes the gate would have one candidate.
-    is_left_out = "dense" in tiers and "ngram" in set(assets.tiers).difference(tiers)
-    has_spare = is_left_out and assets.manifest.get("gate") is not None
-    parts = Parts(
-        assets.name_concept,
-        kb=assets.kb,
-        exact=assets.exact if "exact" in tiers else None,
-        ngram=assets.ngram if "ngram" in tiers else None,
-        dense=assets.dense if "dense" in tiers else None,
-        encoder=(encoder or assets.encoder) if "dense" in tiers else None,
+    parts = replace(
+        _of_tiers(assets, tiers, encoder),
         memory=memory,
         fusion=_fusion(assets, tiers, fusion, weights),
-        facets=assets.facets,
-        filters=assets.filters,
         identifiers_of=identifiers_of,
         lexicon=lexicon or Lexicon(),
-        added=assets.added_names(),
-        spare_ngram=assets.ngram if has_spare else None,
     )
     if rescorer is OF_ASSETS:
         rescorer = _rescorer(assets, parts, settings)
@@ -95,6 +83,25 @@ def open_linker(
         calibrator = _calibrator(assets, parts, insist=settings.calibrator is True)
     parts = replace(parts, calibrator=calibrator, gate=_gate(assets, parts))
     return Linker.of(parts, settings)
+
+
+def _of_tiers(assets: AssetParts, tiers: Sequence[str], encoder: Encoder | None) -> Parts:
+    """Make the parts that the names of the assets and some tiers need."""
+    # Where the fusion leaves n-grams out, a mention that passes the gate would have one candidate.
+    is_left_out = "dense" in tiers and "ngram" in set(assets.tiers).difference(tiers)
+    has_spare = is_left_out and assets.manifest.get("gate") is not None
+    return Parts(
+        assets.name_concept,
+        kb=assets.kb,
+        exact=assets.exact if "exact" in tiers else None,
+        ngram=assets.ngram if "ngram" in tiers else None,
+        dense=assets.dense if "dense" in tiers else None,
+        encoder=(encoder or assets.encoder) if "dense" in tiers else None,
+        facets=assets.facets,
+        filters=assets.filters,
+        added=assets.added_names(),
+        spare_ngram=assets.ngram if has_spare else None,
+    )
 
 
 def conditions_of(assets: AssetParts, parts: Parts) -> dict[str, Any]:

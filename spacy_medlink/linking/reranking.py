@@ -1,6 +1,7 @@
 """Reranker: orders the first candidates anew with a cross-encoder that reads the context."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -36,19 +37,14 @@ class CandidateTexts:
     def __init__(self, kb: KnowledgeBase, definitions: bool = False, cache_size: int = 65536):
         self._kb, self._definitions = kb, definitions
         self._types = _TYPES if _differ(kb.iter_types()) else 0
-        self._texts: Lru[int, str] = Lru(cache_size)
+        self._text = lru_cache(cache_size)(self._write)
 
     def of(self, candidate: Candidate) -> str:
         """Get the text of a candidate."""
-        text = self._texts.get(candidate.name_row)
-        if text is None:
-            text = self._write(candidate)
-            self._texts.put(candidate.name_row, text)
-        return text
+        return self._text(candidate.row, candidate.name_row)
 
-    def _write(self, candidate: Candidate) -> str:
-        concept = self._kb.concept_at(candidate.row, names=False)
-        matched = self._kb.text_at(candidate.name_row)
+    def _write(self, row: int, name_row: int) -> str:
+        concept, matched = self._kb.concept_at(row, names=False), self._kb.text_at(name_row)
         parts = [matched]
         if key(concept.name) != key(matched):
             parts.append(concept.name)

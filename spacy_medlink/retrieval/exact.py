@@ -152,20 +152,23 @@ class ExactIndex:
         has_key (Optional[Callable]): tells whether a name has the looked-up key; default: whether
             it has the key of the mention.
         """
-        has_key = has_key or _having_key_of(text)
-        scored = (
-            (row, likeness(name, text)) for row, name in self.names_at(position, has_key).items()
-        )
-        return [(row, score) for row, score in scored if score]
+        found = []
+        for row, name in self.names_at(position, has_key or _having_key_of(text)).items():
+            if score := likeness(name, text):
+                found.append((row, score))
+        return found
 
     def names_at(self, position: int, has_key: Callable[[str], bool]) -> dict[int, str]:
         """Find the names with a key by row, whatever the case of the mention.
 
         has_key (Callable): tells whether a name has the looked-up key.
         """
-        own = self._row[int(self._start[position]) : int(self._start[position + 1])].tolist()
-        names = self._texts(own)
-        return {row: name for row, name in zip(own, names, strict=True) if has_key(name)}
+        rows = self._row[int(self._start[position]) : int(self._start[position + 1])].tolist()
+        named = dict(zip(rows, self._texts(rows), strict=True))
+        for row, name in list(named.items()):
+            if not has_key(name):
+                del named[row]
+        return named
 
     @property
     def rows(self) -> NDArray[np.uint32]:
@@ -234,6 +237,8 @@ class ExactIndex:
 
 def likeness(name: str, text: str) -> float:
     """Score a name with the key of a text, 0..1. Letter case counts for short forms alone."""
+    if name == text:
+        return SAME_STRING
     name, text = plainly_written(name), plainly_written(text)
     if name == text:
         return SAME_STRING

@@ -1,5 +1,6 @@
 """SimilarWords: the words of names, and a search for those similar to a word of a text."""
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,7 +9,6 @@ from numpy.typing import NDArray
 
 from ..types import Floats1d, Ints1d
 from ..util.held import Directory
-from ..util.locks import Lru
 from .arrays import check, load_arrays, save_arrays
 from .grams import BUCKETS, csr, trigrams
 from .ragged import Ragged, offsets_of, sums
@@ -46,7 +46,7 @@ class SimilarWords:
     def __init__(self, norms: Floats1d, idf: Floats1d, grams: Ragged, by_gram: Ragged) -> None:
         self.norms, self.idf, self.grams = norms, idf, grams
         self._by_gram = by_gram
-        self._known: Lru[str, Similar] = Lru(_KNOWN)
+        self._known = lru_cache(_KNOWN)(self._find)
 
     @classmethod
     def of(cls, weighted: Any, idf: Floats1d) -> "SimilarWords":
@@ -79,14 +79,6 @@ class SimilarWords:
         by_gram = Ragged.load(directory, "gram_words", BUCKETS, len(norms), weighted=True)
         return cls(norms, idf, grams, by_gram)
 
-    def find(self, word: str) -> Similar:
-        """Find the words that are similar to a word of a text."""
-        known = self._known.get(word)
-        if known is None:
-            known = self._find(word)
-            self._known.put(word, known)
-        return known
-
     def trigrams_of(self, words: NDArray[Any], column: NDArray[np.int32], width: int) -> Any:
         """Get the weighted trigrams of words: csr_matrix (n, width).
 
@@ -96,6 +88,10 @@ class SimilarWords:
         assert self.grams.weights is not None
         parts = self.grams.weights[places], column[self.grams.items[places]], offsets_of(lengths)
         return csr(parts, (len(words), width))
+
+    def find(self, word: str) -> Similar:
+        """Find the words that are similar to a word of a text."""
+        return self._known(word)
 
     def _find(self, word: str) -> Similar:
         buckets, weights = self._weigh(word)
