@@ -79,7 +79,13 @@ def concept_url(id: str, codes: Mapping[str, Sequence[str]] | None = None) -> st
             return url
     if vocabulary := by_shape(id):
         return _page(vocabulary, id)
-    return next((url for vocabulary in VOCABULARIES for url in _pages_of(vocabulary, codes)), "")
+    pages = (
+        _page(name, values[0])
+        for vocabulary in VOCABULARIES
+        for name, values in codes.items()
+        if values and canonical(name) == vocabulary
+    )
+    return next(pages, "")
 
 
 class ConceptPages:
@@ -95,15 +101,6 @@ class ConceptPages:
     def format(self, id: str) -> str:
         """Return the address of a concept's page, escaped for HTML; "#" without a page."""
         return escape(concept_url(id, self._codes_of(id))) or "#"
-
-
-def _pages_of(vocabulary: str, codes: Mapping[str, Sequence[str]]) -> list[str]:
-    return [
-        _page(name, value)
-        for name, values in codes.items()
-        if canonical(name) == vocabulary
-        for value in values[:1]
-    ]
 
 
 def _page(vocabulary: str, code: str) -> str:

@@ -239,7 +239,17 @@ def read_curation(path: Path, bad_lines: BadLines = None) -> Curation:
 
 def _rule(numbered_line: tuple[int, str]) -> Rule:
     line_number, line = numbered_line
-    data = _decode(line) if line.lstrip()[0] == "{" else _cells(line)
+    if line.lstrip()[0] == "{":
+        try:
+            data: dict[str, object] = read_json(line)
+        except ValueError as error:
+            raise FieldError(f"not JSON ({error})", _EXPECTED) from error
+        storable(data)
+    else:
+        cells = line.split("\t")
+        if not 2 <= len(cells) <= len(_COLUMNS):
+            raise FieldError(f"{len(cells)} columns", _EXPECTED)
+        data = dict(zip(_COLUMNS, cells, strict=False))
     given = [data.get(column) or "" for column in _COLUMNS]
     texts = [value.strip() for value in given if isinstance(value, str)]
     if set(data) - set(_COLUMNS) or len(texts) < len(given):
@@ -254,19 +264,3 @@ def _rule(numbered_line: tuple[int, str]) -> Rule:
             raise FieldError(f"a name, {name[:60]!r}, where a concept is retired", _EXPECTED)
         return Rule(line_number, action, "", id)
     return Rule(line_number, action, surface(name), id, lang.lower())
-
-
-def _cells(line: str) -> dict[str, object]:
-    cells = line.split("\t")
-    if not 2 <= len(cells) <= len(_COLUMNS):
-        raise FieldError(f"{len(cells)} columns", _EXPECTED)
-    return dict(zip(_COLUMNS, cells, strict=False))
-
-
-def _decode(line: str) -> dict[str, object]:
-    try:
-        data = read_json(line)
-    except ValueError as error:
-        raise FieldError(f"not JSON ({error})", _EXPECTED) from error
-    storable(data)
-    return dict(data)

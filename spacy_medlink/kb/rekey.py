@@ -4,7 +4,7 @@ import json
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,7 @@ CREATE INDEX gone_id ON gone (id);
 """
 _PREFIXED = re.compile(r"([A-Za-z][\w.\-]*):.+")
 _CUI = re.compile(r"C\d{7}")
+_FIELDS = "id name names types definition codes parents relations maps".split()
 
 
 def rekey(
@@ -67,7 +68,7 @@ def _spooled(
     for record in records:
         if isinstance(record, Retired):
             db.execute("INSERT INTO gone VALUES (?)", (record.id,))
-            yield (_dump(list(record)),)
+            yield (_dump(record),)
             continue
         ids = (record.id,) if scheme_of(record) == scheme else record.codes.get(scheme, ())
         db.executemany("INSERT INTO renamed VALUES (?,?)", [(record.id, id) for id in ids])
@@ -75,7 +76,8 @@ def _spooled(
             db.execute("INSERT INTO uncoded VALUES (?)", (record.id,))
         above = [(record.id, parent) for parent in record.parents]
         db.executemany("INSERT INTO above VALUES (?,?)", above)
-        yield (_dump(list(_plain(record))),)
+        fields = [getattr(record, field) for field in _FIELDS]
+        yield (_dump(fields),)
 
 
 def _renamed(db: sqlite3.Connection, concept: Concept, id: str, scheme: str) -> Concept:
@@ -142,15 +144,8 @@ def scheme_of(concept: Concept) -> str:
     return by_code or source.partition("|")[0] or "ID"
 
 
-def _plain(concept: Concept) -> tuple[object, ...]:
-    return (
-        concept.id, concept.name, concept.names, concept.types, concept.definition,
-        dict(concept.codes), concept.parents, concept.relations, concept.maps,
-    )  # fmt: skip
-
-
-def _dump(values: list[object]) -> str:
-    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+def _dump(values: Sequence[object]) -> str:
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":"), default=dict)
 
 
 def _load(values: list[Any]) -> Record:

@@ -83,10 +83,13 @@ def read_apart(reader: str, path: Path, bad_lines: BadLines, **options: object) 
     assert process.stdout is not None
     try:
         while True:
-            batch = _receive(process.stdout)
-            if batch is None:
+            header = process.stdout.read(_SIZE.size)
+            size = _SIZE.unpack(header)[0] if len(header) == _SIZE.size else _MOST
+            data = process.stdout.read(size) if size < _MOST else b""
+            if len(data) < size:
                 _, problem = process.communicate()
                 raise Errors.reader_died(path=path, reason=last_words(problem))
+            batch: _Batch = marshal.loads(data)
             records, names, relations, bad, end = batch
             yield from _records(records, names, relations)
             if bad_lines is not None:
@@ -172,17 +175,6 @@ def _records(
                 id, name, tuple(islice(names, n_names)), types, definition, codes, parents,
                 tuple(islice(relations, n_relations)), tuple(CodeMap(*fields) for fields in maps),
             )  # fmt: skip
-
-
-def _receive(file: IO[bytes]) -> _Batch | None:
-    """Read the next batch; None when the batch is incomplete."""
-    header = file.read(_SIZE.size)
-    if len(header) < _SIZE.size:
-        return None
-    (size,) = _SIZE.unpack(header)
-    data = file.read(size) if size < _MOST else b""
-    batch: _Batch | None = marshal.loads(data) if len(data) == size else None
-    return batch
 
 
 def _function(reader: str) -> Callable[..., Iterator[Record]]:

@@ -50,7 +50,7 @@ _FACTS = ("resourceType", "url", "name", "language", "supplements", "hierarchyMe
 _OWN = ("code", "display", "definition", "designation", "property", "system", "inactive")
 _DEEPEST = 100  # levels of concepts in concepts
 _MEANINGS = "http://hl7.org/fhir/concept-properties#"
-_GONE = frozenset({"retired", "inactive"})
+_GONE = frozenset({("inactive", "true"), ("status", "retired"), ("status", "inactive")})
 # The use of a designation, by the codes of SNOMED CT and of FHIR's own code system.
 _USES = {"900000000000003001": "FSN", "900000000000013009": "SY", "display": "PT", "": "SY"}
 _Part = TypeVar("_Part")
@@ -178,7 +178,8 @@ class _Spool:
                 for name, *rest in self._db.execute(_PROPERTIES, (row,))
             ]
             concept = json.loads(data)
-            if concept["inactive"] or any(map(_is_gone, properties)):
+            told = {(property.name, property.value) for property in properties}
+            if concept["inactive"] or not told.isdisjoint(_GONE):
                 yield Retired(prefix + code, "", "inactive")
                 continue
             texts = [(concept["display"], "", "PT")] if concept["display"] else []
@@ -418,11 +419,6 @@ def _meanings(declared: object) -> dict[str, str]:
         for each in (declared if isinstance(declared, list) else [])
         if isinstance(each, dict) and _plain(each.get("uri")).startswith(_MEANINGS)
     }
-
-
-def _is_gone(property: _Property) -> bool:
-    is_inactive = property[:2] == ("inactive", "true")
-    return is_inactive or (property.name == "status" and property.value in _GONE)
 
 
 def _related(

@@ -69,6 +69,9 @@ def _record(data: object) -> Record:
         return Retired(id, "", "obsolete")
     if not preferred.strip():
         raise _bad('neither "canonical_name" nor any name')
+    codes = data.get("codes") or {}
+    if not isinstance(codes, dict):
+        raise _bad('"codes" is not an object')
     relations = tuple(_relations(data))
     above = (relation.id for relation in relations if relation.relation == ISA)
     return Concept(
@@ -77,7 +80,7 @@ def _record(data: object) -> Record:
         names=names,
         types=_strings(data, "types"),
         definition=_string(data, "definition"),
-        codes=_codes(data),
+        codes={vocabulary: _strings(codes, vocabulary) for vocabulary in codes},
         parents=tuple(dict.fromkeys((*_strings(data, "parents"), *above))),
         relations=relations,
     )
@@ -111,13 +114,6 @@ def _relations(data: dict[str, object]) -> Iterator[Relation]:
             raise _bad('an entry of "relations" is not an object with "relation" and "id"')
         relation, id = (identifier(_string(entry, field), field) for field in ("relation", "id"))
         yield Relation(relation, id, _string(entry, "source"))
-
-
-def _codes(data: dict[str, object]) -> dict[str, tuple[str, ...]]:
-    codes = data.get("codes") or {}
-    if not isinstance(codes, dict):
-        raise _bad('"codes" is not an object')
-    return {vocabulary: _strings(codes, vocabulary) for vocabulary in codes}
 
 
 def _string(data: dict[str, object], field: str) -> str:
