@@ -1,12 +1,13 @@
 """The HTTP service, made with FastAPI. No text of a request is logged or kept."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -16,11 +17,9 @@ from starlette.types import Scope
 
 from .. import __version__
 from ..errors import Errors, MedlinkError
-from .corrections import Correction, corrections_router
+from . import corrections, linking, mappings
 from .desk import LIMITS, Desk, Desks, Limits
 from .guard import Guard, Refusals
-from .linking import Mention, Notes, Texts, linking_router
-from .mappings import Chosen, Table, TermBody, TermsBody, mappings_router
 
 _PAGE = Path(__file__).parent / "page"
 _FILES = {
@@ -31,98 +30,42 @@ _FILES = {
 }
 _PUBLIC = frozenset(("/", "/health", "/openapi.json"))
 _BODIES: tuple[type[BaseModel], ...] = (
-    Chosen, Correction, Mention, Notes, Table, TermBody, TermsBody, Texts
+    corrections.Correction, linking.Mention, linking.Notes, linking.Texts, mappings.Chosen,
+    mappings.Table, mappings.TermBody, mappings.TermsBody,
 )  # fmt: skip
 _PLACES = frozenset(("body", "query", "path", "q", "limit", "as", "approved", "id"))
 
-
-def make_app(
-    desks: Sequence[Desk],
-    limits: Limits = LIMITS,
-    token: str = "",
-    hosts: Sequence[str] = ("localhost", "127.0.0.1", "[::1]"),
-) -> FastAPI:
-    """Make the service.
-
-    desks (Sequence[Desk]): the terminologies; the first is the default.
-    token (str): the Bearer token that requests must send in Authorization; "" for none.
-    hosts (Sequence[str]): host names that requests may use; "*" for any.
-    """
-    every, meters = Desks(desks, limits), _Meters(desks)
-    app = FastAPI(
-        title="spacy-medlink", version=__version__, docs_url=None, redoc_url=None,
-        lifespan=_closing(desks), redirect_slashes=False,
-    )  # fmt: skip
-    app.include_router(linking_router(every, meters.mentions.inc))
-    app.include_router(corrections_router(every))
-    app.include_router(mappings_router(every))
-    _add_pages(app, meters)
-    refusals = Refusals(every, _PLACES.union(*(body.model_fields for body in _BODIES)))
-    app.add_middleware(
-        Guard, desks=every, refusals=refusals, token=token, hosts=hosts, public=_PUBLIC,
-        observe=meters.observe,
-    )  # fmt: skip
-    _add_refusals(app, refusals)
-    return app
+router = APIRouter()
 
 
-def _add_pages(app: FastAPI, meters: "_Meters") -> None:
-    @app.get("/health")
-    async def health() -> dict[str, str]:
-        """Say that the service answers."""
-        return {"status": "ok", "version": __version__}
-
-    @app.get("/metrics", response_class=Response)
-    async def metrics() -> Response:
-        """Count requests, mentions and seconds, as Prometheus reads it."""
-        return Response(generate_latest(meters.registry), media_type="text/plain; version=0.0.4")
-
-    @app.get("/", include_in_schema=False)
-    async def page() -> FileResponse:
-        return FileResponse(_PAGE / "index.html", media_type="text/html")
-
-    @app.get("/page/{name}", include_in_schema=False)
-    async def file(name: str) -> FileResponse:
-        if name not in _FILES:
-            raise HTTPException(404)
-        return FileResponse(_PAGE / name, media_type=_FILES[name])
+@router.get("/health")
+async def health() -> dict[str, str]:
+    """Say that the service answers."""
+    return {"status": "ok", "version": __version__}
 
 
-def _add_refusals(app: FastAPI, refusals: Refusals) -> None:
-    """Give all errors the form {"error": {"code", "message"}}, those of the framework too."""
-
-    @app.exception_handler(MedlinkError)
-    async def refused(_: Request, error: Exception) -> Response:
-        assert isinstance(error, MedlinkError)
-        return refusals.answer(error)
-
-    @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: Exception) -> Response:
-        """Name the invalid parts of a request, without their values."""
-        assert isinstance(error, RequestValidationError)
-        wrong = (
-            f"{'.'.join(map(refusals.shown, one['loc']))}: {one['msg']}"
-            for one in error.errors()[:5]
-        )
-        return refusals.answer(Errors.bad_request(wrong="; ".join(wrong)))
-
-    @app.exception_handler(HTTPException)
-    async def missing(_: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        return refusals.answer(Errors.bad_request(wrong=error.detail), error.status_code)
+@router.get("/metrics", response_class=Response)
+async def metrics(request: Request) -> Response:
+    """Count requests, mentions and seconds, as Prometheus reads it."""
+    content = generate_latest(request.app.state.meters.registry)
+    return Response(content, media_type="text/plain; version=0.0.4")
 
 
-def _closing(desks: Sequence[Desk]) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
-        for desk in desks:
-            await asyncio.to_thread(desk.close)
-
-    return lifespan
+@router.get("/", include_in_schema=False)
+async def page() -> FileResponse:
+    """Show the page."""
+    return FileResponse(_PAGE / "index.html", media_type="text/html")
 
 
-class _Meters:
+@router.get("/page/{name}", include_in_schema=False)
+async def file(name: str) -> FileResponse:
+    """Send a file of the page."""
+    if name not in _FILES:
+        raise HTTPException(404)
+    return FileResponse(_PAGE / name, media_type=_FILES[name])
+
+
+class Meters:
     """The counters of /metrics; of requests only path, status and time."""
 
     def __init__(self, desks: Sequence[Desk]) -> None:
@@ -138,7 +81,7 @@ class _Meters:
             "medlink_waiting", "Texts that wait", ["terminology"], registry=self.registry
         )
         for desk in desks:
-            waiting.labels(desk.name).set_function(partial(_waiting, desk))
+            waiting.labels(desk.name).set_function(partial(attrgetter("n_waiting"), desk))
 
     def observe(self, scope: Scope, status: int, seconds: float) -> None:
         """Count a request."""
@@ -147,5 +90,65 @@ class _Meters:
         self.seconds.labels(path).observe(seconds)
 
 
-def _waiting(desk: Desk) -> float:
-    return desk.n_waiting
+def make_app(
+    desks: Sequence[Desk],
+    limits: Limits = LIMITS,
+    token: str = "",
+    hosts: Sequence[str] = ("localhost", "127.0.0.1", "[::1]"),
+) -> FastAPI:
+    """Make the service. What its routes need stands in `app.state`.
+
+    desks (Sequence[Desk]): the terminologies; the first is the default.
+    token (str): the Bearer token that requests must send in Authorization; "" for none.
+    hosts (Sequence[str]): host names that requests may use; "*" for any.
+    """
+    app = FastAPI(
+        title="spacy-medlink", version=__version__, docs_url=None, redoc_url=None,
+        lifespan=_closing, redirect_slashes=False,
+        exception_handlers={
+            MedlinkError: _refused, RequestValidationError: _invalid, HTTPException: _missing
+        },
+    )  # fmt: skip
+    app.state.desks, app.state.meters = Desks(desks, limits), Meters(desks)
+    places = _PLACES.union(*(body.model_fields for body in _BODIES))
+    app.state.refusals = Refusals(app.state.desks, places)
+    for own in (linking.router, corrections.router, mappings.router, router):
+        app.include_router(own)
+    app.add_middleware(
+        Guard, desks=app.state.desks, refusals=app.state.refusals, token=token, hosts=hosts,
+        public=_PUBLIC, observe=app.state.meters.observe,
+    )  # fmt: skip
+    return app
+
+
+@asynccontextmanager
+async def _closing(app: FastAPI) -> AsyncIterator[None]:
+    yield
+    for desk in app.state.desks.every:
+        await asyncio.to_thread(desk.close)
+
+
+# All errors have the form {"error": {"code", "message"}}, those of the framework too.
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, MedlinkError)
+    return _answer(request, error)
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    """Name the invalid parts of a request, without their values."""
+    assert isinstance(error, RequestValidationError)
+    shown = request.app.state.refusals.shown
+    wrong = (f"{'.'.join(map(shown, one['loc']))}: {one['msg']}" for one in error.errors()[:5])
+    return _answer(request, Errors.bad_request(wrong="; ".join(wrong)))
+
+
+async def _missing(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return _answer(request, Errors.bad_request(wrong=error.detail), error.status_code)
+
+
+def _answer(request: Request, error: MedlinkError, status: int = 0) -> Response:
+    answer: Response = request.app.state.refusals.answer(error, status)
+    return answer

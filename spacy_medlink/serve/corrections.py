@@ -5,26 +5,25 @@ import uuid
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import APIRouter
+from pydantic import Field
 
 from ..errors import Errors
 from ..text.context.scopes import sentence_starts
 from .correction_file import MARK, CorrectionFile
-
-if TYPE_CHECKING:
-    from .desk import Desks
+from .desk import AllDesks, AskedDesk, Desk
+from .linking import Body, Limit
 
 _AROUND = 300  # characters of a sentence that are kept before and behind a mention
 
+router = APIRouter()
 
-class Correction(BaseModel):
+
+class Correction(Body):
     """A mention of a text and what it means; of the text only the sentence is kept."""
 
-    model_config = ConfigDict(extra="forbid")
-    terminology: str = Field("", description="its name; the first one by default")
     text: str = Field(description="the document")
     start: int = Field(ge=0, description="first character of the mention")
     end: int = Field(ge=1, description="character behind it")
@@ -35,55 +34,48 @@ class Correction(BaseModel):
     )
 
 
-def corrections_router(desks: "Desks") -> APIRouter:
-    """Make the HTTP routes of corrections."""
-    router = APIRouter()
+@router.post("/corrections")
+async def correct(body: Correction, desks: AllDesks) -> dict[str, Any]:
+    """Keep what a mention means; `in_force` says whether it is linked so from now on.
 
-    def file_of(terminology: str) -> CorrectionFile:
-        desk = desks.named(terminology)
-        if desk.corrections is None:
-            raise Errors.not_corrected(name=desk.name)
-        return desk.corrections
+    Where the file has a line that cannot be read, nothing is kept, and the answer is 409.
+    """
+    desk, size = desks.named(body.terminology), len(body.text)
+    file = _file_of(desk)
+    desks.check(body.text)
+    await asyncio.to_thread(file.make)
+    place, instead = (body.start, body.end), tuple(body.instead)
+    found = await desks.ask(desk, "locate", body.text, place, instead, body.ids, size=size)
+    line = _line(body, desk.name, **found)
+    await asyncio.to_thread(file.add, line)
+    place = found["start"], found["end"]
+    in_force = await desks.ask(desk, "is_linked", body.text, *place, body.ids, size=size)
+    return {**_shown(line), "in_force": in_force}
 
-    @router.post("/corrections")
-    async def correct(body: Correction) -> dict[str, Any]:
-        """Keep what a mention means; `in_force` says whether it is linked so from now on.
 
-        Where the file has a line that cannot be read, nothing is kept, and the answer is 409.
-        """
-        file, desk = file_of(body.terminology), desks.named(body.terminology)
-        desks.check(body.text)
-        await asyncio.to_thread(file.make)
-        place, instead, size = (body.start, body.end), tuple(body.instead), len(body.text)
-        asked = desk.ask("locate", body.text, place, instead, body.ids, size=size)
-        (found,) = await desks.wait(asked)
-        line = _line(body, desk.name, **found)
-        await asyncio.to_thread(file.add, line)
-        place = found["start"], found["end"]
-        asked = desk.ask("is_linked", body.text, *place, body.ids, size=size)
-        (in_force,) = await desks.wait(asked)
-        return {**_shown(line), "in_force": in_force}
+@router.get("/corrections")
+def corrections(desk: AskedDesk, limit: Limit = 200) -> list[dict[str, Any]]:
+    """List what was corrected, the last one first."""
+    return [_shown(one) for one in _file_of(desk).corrections()[:limit]]
 
-    @router.get("/corrections")
-    def corrections(
-        terminology: str = "", limit: int = Query(200, ge=1, le=10_000)
-    ) -> list[dict[str, Any]]:
-        """List what was corrected, the last one first."""
-        return [_shown(one) for one in file_of(terminology).corrections()[:limit]]
 
-    @router.delete("/corrections/{id}")
-    @router.delete("/corrections")
-    async def undo(id: str, terminology: str = "") -> dict[str, str]:
-        """Take a correction back; its line is gone from the file.
+@router.delete("/corrections/{id}")
+@router.delete("/corrections")
+async def undo(id: str, desks: AllDesks, desk: AskedDesk) -> dict[str, str]:
+    """Take a correction back; its line is gone from the file.
 
-        The id may stand in the query: no address can end with the ids "." and "..".
-        """
-        file = file_of(terminology)
-        await desks.wait(desks.named(terminology).ask("read_corrections"))
-        await asyncio.to_thread(file.remove, id)
-        return {"undone": id}
+    The id may stand in the query: no address can end with the ids "." and "..".
+    """
+    file = _file_of(desk)
+    await desks.ask(desk, "read_corrections")
+    await asyncio.to_thread(file.remove, id)
+    return {"undone": id}
 
-    return router
+
+def _file_of(desk: Desk) -> CorrectionFile:
+    if desk.corrections is None:
+        raise Errors.not_corrected(name=desk.name)
+    return desk.corrections
 
 
 def _line(

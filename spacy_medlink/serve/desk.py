@@ -9,7 +9,9 @@ from heapq import heapify
 from pathlib import Path
 from queue import PriorityQueue
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from fastapi import Depends, Request
 
 from ..components.pipelines import STARTER
 from ..components.sources import open_assets
@@ -198,7 +200,15 @@ class Desks:
         """Refuse texts that are too many or too long."""
         limits = self.limits
         if len(texts) > limits.texts or any(len(one) > limits.length for one in texts):
-            raise Errors.too_much_text(texts=limits.texts, length=limits.length)
+            raise self.too_much()
+
+    def too_much(self) -> MedlinkError:
+        """Make the error of too much text (E624)."""
+        return Errors.too_much_text(texts=self.limits.texts, length=self.limits.length)
+
+    async def ask(self, desk: Desk, method: str, *args: Any, size: int = 0) -> Any:
+        """Ask a method of `Terminology`, as `Desk.ask`, and wait for the answer."""
+        return (await self.wait(desk.ask(method, *args, size=size)))[0]
 
     async def wait(self, *futures: "Future[Any]") -> list[Any]:
         """Wait for what was asked; what still waits is taken back after the time limit."""
@@ -218,6 +228,22 @@ class Desks:
             for path in desk.paths:
                 message = message.replace(path, desk.name)
         return message
+
+
+async def _desks(request: Request) -> Desks:
+    desks: Desks = request.app.state.desks
+    return desks
+
+
+AllDesks = Annotated[Desks, Depends(_desks)]
+
+
+async def _asked(desks: AllDesks, terminology: str = "") -> Desk:
+    return desks.named(terminology)
+
+
+AskedDesk = Annotated[Desk, Depends(_asked)]
+"""The desk of the terminology that the query of a request names, or of the first one."""
 
 
 def _pieces(texts: Sequence[str]) -> Iterator[list[str]]:

@@ -89,7 +89,8 @@ class Guard:
         self, app: ASGIApp, desks: Desks, refusals: Refusals, token: str, hosts: Collection[str],
         public: Collection[str], observe: Observe,
     ) -> None:  # fmt: skip
-        self._app, self._limits, self._refusals = app, desks.limits, refusals
+        self._app, self._desks, self._limits = app, desks, desks.limits
+        self._refusals = refusals
         self._token, self._hosts, self._public = token.encode(), frozenset(hosts), public
         self._observe = observe
         self._most = 4 * self._limits.texts * self._limits.length + 65_536  # bytes
@@ -148,9 +149,9 @@ class Guard:
             raise Errors.wrong_token()
         length = headers.get("content-length", "0")
         if "transfer-encoding" in headers or not re.fullmatch("[0-9]{1,15}", length, re.ASCII):
-            raise self._too_much()
+            raise self._desks.too_much()
         if int(length) > self._most:
-            raise self._too_much()
+            raise self._desks.too_much()
         media = headers.get("content-type", "").partition(";")[0].strip().lower()
         if (method == "POST" or int(length)) and media != "application/json":
             raise _RefusedError("its Content-Type is not application/json", 415)
@@ -176,7 +177,7 @@ class Guard:
             self._held += len(chunk)
             body += chunk
             if len(body) > self._most:
-                raise self._too_much()
+                raise self._desks.too_much()
             more = message.get("more_body", False)
 
     async def _check_body(self, body: bytes, path: str) -> None:
@@ -204,9 +205,6 @@ class Guard:
         except ValueError:
             return "it is not JSON"
         return ""
-
-    def _too_much(self) -> MedlinkError:
-        return Errors.too_much_text(texts=self._limits.texts, length=self._limits.length)
 
 
 async def _run(app: ASGIApp, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:

@@ -1,7 +1,6 @@
 """Local terms over HTTP: read from a table, mapped to concepts, and written as files."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -13,21 +12,18 @@ from ..annotate.mapping.terms import Columns, Term
 from ..errors import Errors
 from ..types import CodeMap
 from ..util.json_text import write_json
-
-if TYPE_CHECKING:
-    from .desk import Desks
+from .desk import AllDesks, Desks
+from .linking import Body
 
 MOST = 10_000  # terms of a request
 _TOGETHER = 256  # terms that are mapped before another request has its turn
 _MEDIA = {"fhir": "application/fhir+json", "sssom": "text/tab-separated-values"}
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    terminology: str = Field("", description="its name; the first one by default")
+router = APIRouter()
 
 
-class Table(_Body):
+class Table(Body):
     """The text of a table of terms, or lines that are terms; columns are given by their headers."""
 
     table: str = Field(description="text as in a .csv or .tsv file, or a term a line")
@@ -70,7 +66,7 @@ class TermBody(BaseModel):
         return [Row(said | one, tuple(self.extra.items()), {}) for one in cells]
 
 
-class TermsBody(_Body):
+class TermsBody(Body):
     """Terms to be mapped."""
 
     terms: list[TermBody] = Field(min_length=1)
@@ -99,49 +95,42 @@ class TermsBody(_Body):
 Wanted = Literal["", "csv", "usagi", "omop", "fhir", "sssom"]
 
 
-def mappings_router(desks: "Desks") -> APIRouter:
-    """Make the HTTP routes of terms."""
-    router, length = APIRouter(), desks.limits.length
+@router.post("/terms")
+async def terms(body: Table, desks: AllDesks) -> dict[str, Any]:
+    """Read a table as `medlink map` does; of a table that it wrote, what was decided, too."""
+    columns = Columns(body.name, body.code, body.frequency, tuple(body.context))
+    desk, size = desks.named(body.terminology), len(body.table)
+    context, found, aside = await desks.ask(desk, "read_terms", body.table, columns, size=size)
+    _check(desks, len(found))
+    return {"context": context, "terms": list(map(_shown, found)), "aside": aside}
 
-    def check(terms: Sequence[Any], longest: int) -> None:
-        if len(terms) > MOST or longest > length:
-            raise Errors.too_much_text(texts=MOST, length=length)
 
-    @router.post("/terms")
-    async def terms(body: Table) -> dict[str, Any]:
-        """Read a table as `medlink map` does; of a table that it wrote, what was decided, too."""
-        columns = Columns(body.name, body.code, body.frequency, tuple(body.context))
-        desk, size = desks.named(body.terminology), len(body.table)
-        ((context, found, aside),) = await desks.wait(
-            desk.ask("read_terms", body.table, columns, size=size)
-        )
-        check(found, 0)
-        return {"context": context, "terms": list(map(_shown, found)), "aside": aside}
+@router.post("/map")
+async def map_terms(
+    body: TermsBody, desks: AllDesks, as_format: Annotated[Wanted, Query(alias="as")] = "",
+    approved: bool = False,
+) -> Response:  # fmt: skip
+    """Map terms to concepts; `as` names the format of a file, as `medlink map --as` does."""
+    given, desk = body.read(), desks.named(body.terminology)
+    _check(desks, len(given), max(len("".join((one.name, *one.context))) for one in given))
+    rows, found = [one.rows for one in body.terms], list[Mapping]()
+    for start in range(0, len(given), _TOGETHER):
+        part, size = slice(start, start + _TOGETHER), _TOGETHER * 10
+        found += await desks.ask(desk, "map", given[part], rows[part], body.candidates, size=size)
+    if not as_format:
+        shown = {"terminology": desk.name, "mappings": list(map(_shown, found))}
+        return Response(write_json(shown), media_type="application/json")
+    extra = list(dict.fromkeys(column for one in body.terms for column in one.extra))
+    kept = [one for one in found if not approved or one.status == APPROVED]
+    facts = body.vocabulary or "terms", body.context, extra, body.candidates
+    file = await desks.ask(desk, "write_mappings", as_format, kept, *facts)
+    return Response(file, media_type=_MEDIA.get(as_format, "text/csv"))
 
-    @router.post("/map")
-    async def map_terms(
-        body: TermsBody,
-        as_format: Annotated[Wanted, Query(alias="as")] = "",
-        approved: bool = False,
-    ) -> Response:
-        """Map terms to concepts; `as` names the format of a file, as `medlink map --as` does."""
-        given, desk = body.read(), desks.named(body.terminology)
-        check(given, max(len("".join((one.name, *one.context))) for one in given))
-        rows, found = [one.rows for one in body.terms], list[Mapping]()
-        for start in range(0, len(given), _TOGETHER):
-            part = slice(start, start + _TOGETHER)
-            asked = desk.ask("map", given[part], rows[part], body.candidates, size=_TOGETHER * 10)
-            found += (await desks.wait(asked))[0]
-        if not as_format:
-            shown = {"terminology": desk.name, "mappings": list(map(_shown, found))}
-            return Response(write_json(shown), media_type="application/json")
-        extra = list(dict.fromkeys(column for one in body.terms for column in one.extra))
-        kept = [one for one in found if not approved or one.status == APPROVED]
-        facts = body.vocabulary or "terms", body.context, extra, body.candidates
-        (file,) = await desks.wait(desk.ask("write_mappings", as_format, kept, *facts))
-        return Response(file, media_type=_MEDIA.get(as_format, "text/csv"))
 
-    return router
+def _check(desks: Desks, terms: int, longest: int = 0) -> None:
+    length = desks.limits.length
+    if terms > MOST or longest > length:
+        raise Errors.too_much_text(texts=MOST, length=length)
 
 
 def _shown(mapping: Mapping) -> dict[str, Any]:
