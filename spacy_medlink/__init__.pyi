@@ -1,10 +1,13 @@
 from .annotate import Annotation as Annotation
 from .annotate import annotate_file as annotate_file
+from .annotate.evaluate import evaluate as evaluate
 from .annotate.linked_text import LinkedText as LinkedText
-from .annotate.linked_text import Linker as Linker
+from .annotate.linked_text import TextLinker as TextLinker
 from .annotate.linked_text import link as link
+from .annotate.mapping.run import map_terms as map_terms
 from .assets import Assets as Assets
 from .assets import build_assets as build_assets
+from .assets.learn import learn as learn
 from .components.linker import MedicalLinker as MedicalLinker
 from .components.mentions import MedicalMentions as MedicalMentions
 from .components.pipelines import open_pipeline as open_pipeline

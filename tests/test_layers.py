@@ -42,23 +42,23 @@ SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
 # may have. A number here goes down; one goes up only together with another that goes down.
 BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
-    ("", "types", "errors"): 1_550,  # wanted: 1,200
+    ("", "types", "errors"): 1_310,  # wanted: 1,200
     ("util",): 1_850,  # wanted: 1,200
     ("text",): 3_190,  # wanted: 3,000
     ("kb",): 10_520,  # wanted: 9,000
     ("encoders",): 2_620,  # wanted: 2,500
     ("retrieval",): 3_690,  # wanted: 3,000
-    ("linking",): 3_675,  # wanted: 3,400
+    ("linking",): 3_680,  # wanted: 3,400
     ("fitting",): 2_820,  # wanted: 2,600
     ("evaluation",): 3_440,  # wanted: 2,300
-    ("assets",): 3_450,  # wanted: 3,000
+    ("assets",): 3_430,  # wanted: 3,000
     ("components",): 6_410,  # wanted: 4,000
-    ("annotate",): 3_410,  # wanted: 2,200
+    ("annotate",): 3_450,  # wanted: 2,200
     ("serve",): 1_660,  # wanted: 1,300
-    ("cli",): 2_850,  # wanted: 1,800
-    ("training",): 11_105,  # wanted: 8,000
+    ("cli",): 2_480,  # wanted: 1,800
+    ("training",): 11_110,  # wanted: 8,000
     ("benchmarks",): 3_200,  # wanted: 2,500
-    ("tests",): 53_600,  # wanted: 38,000
+    ("tests",): 52_490,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

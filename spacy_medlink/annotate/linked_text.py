@@ -1,4 +1,4 @@
-"""Links of single texts: `spacy_medlink.link` for one text, a Linker for many."""
+"""Links of single texts: `spacy_medlink.link` for one text, a TextLinker for many."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
@@ -24,10 +24,10 @@ def link(text: str, source: str = STARTER, **options: Any) -> "LinkedText":
     """Find and link the mentions of a text.
 
     source (str): assets, a saved pipeline, an installed package, or "starter".
-    options: as `Linker.open` takes them. For many texts open a Linker once.
-    RAISES (MedlinkError): as `Linker.open`.
+    options: as `TextLinker.open` takes them. For many texts open a TextLinker once.
+    RAISES (MedlinkError): as `TextLinker.open`.
     """
-    return Linker.open(source, **options)(text)
+    return TextLinker.open(source, **options)(text)
 
 
 class LinkedText(Sequence[Record]):
@@ -77,7 +77,7 @@ class LinkedText(Sequence[Record]):
         return "".join(format_named(format).write([record]))
 
 
-class Linker:
+class TextLinker:
     """A pipeline, opened once, that finds and links the mentions of texts.
 
     nlp (Language): a pipeline with a `medical_linker`. (For mentions without a text, see
@@ -91,7 +91,7 @@ class Linker:
     @classmethod
     def open(
         cls, source: str = STARTER, *, lang: str = "en", device: str | None = None, **settings: Any
-    ) -> "Linker":
+    ) -> "TextLinker":
         """Open assets or a pipeline; `cui` is that of the UMLS, unless the settings differ.
 
         source (str): assets, a saved pipeline, an installed package, or "starter".

@@ -70,9 +70,9 @@ def command(
         "overlay": overlay and str(overlay),
     }  # fmt: skip
     given: dict[str, Any] = {name: one for name, one in settings.items() if one is not None}
-    from ..annotate.linked_text import Linker  # imports spaCy
+    from ..annotate.linked_text import TextLinker  # imports spaCy
 
-    links = Linker.open(source, lang=lang, device=device, **given)(text, explain=explain)
+    links = TextLinker.open(source, lang=lang, device=device, **given)(text, explain=explain)
     if html is not None:
         from ..annotate.page import PAGE, render_page
         from ..util.files import save_text

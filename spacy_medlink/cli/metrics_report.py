@@ -16,7 +16,7 @@ _SIGNIFICANT = 0.05
 
 
 def metrics_report(metrics: dict[str, Any], ks: Sequence[int]) -> str:
-    """Lay out what `evaluate_linker` returns."""
+    """Lay out what `evaluate` returns."""
     parts = [table(list(_rows(metrics, ks)), _header(ks)), _about(metrics)]
     if "against" in metrics:
         parts.append(_against(metrics["against"]))

@@ -29,7 +29,7 @@ def test_one_line(tiny_assets: Assets) -> None:
 
 
 def test_a_linker_is_opened_once(tiny_assets: Assets) -> None:
-    linker = spacy_medlink.Linker.open(tiny_assets.path, threshold=1.0, top_k=1)
+    linker = spacy_medlink.TextLinker.open(tiny_assets.path, threshold=1.0, top_k=1)
     texts = ["heart attacks", "", "fever"]
     assert [len(one) for one in linker.pipe(texts)] == [1, 0, 1]
     (nil,) = linker("heart attacks")

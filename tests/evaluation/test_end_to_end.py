@@ -5,8 +5,8 @@ import pytest
 import spacy
 from spacy.language import Language
 
+from spacy_medlink.annotate.evaluate import evaluate
 from spacy_medlink.assets import Assets
-from spacy_medlink.cli.evaluate import evaluate_linker
 from spacy_medlink.components.pipelines import linked_spans
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation import load_gold, measure_pipeline
@@ -81,9 +81,7 @@ def test_spans_may_overlap(tmp_path: Path, tiny_assets: Assets) -> None:
     assert (scores["strict"]["precision"], scores["strict"]["recall"]) == (1.0, 1.0)
     # The command asks the pipeline's linker where its spans are.
     pipeline("en").to_disk(tmp_path / "nlp")
-    metrics = evaluate_linker(
-        source=str(tmp_path / "nlp"), gold=tmp_path / "gold.jsonl", end_to_end=True
-    )
+    metrics = evaluate(source=str(tmp_path / "nlp"), gold=tmp_path / "gold.jsonl", end_to_end=True)
     assert metrics["end_to_end"]["strict"] == scores["strict"]
 
 

@@ -12,8 +12,8 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from spacy_medlink.annotate.evaluate import evaluate
 from spacy_medlink.assets import Assets, build_assets
-from spacy_medlink.cli.evaluate import evaluate_linker
 from spacy_medlink.evaluation import Settings
 from spacy_medlink.evaluation.records import Record, unpack
 from spacy_medlink.kb import KnowledgeBase, build_kb
@@ -73,7 +73,7 @@ def _measured(source: Path, gold: Path) -> list[Record]:
     settings = Settings(ks=(1, 5), baselines=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("warnings.warn", lambda *_, **__: None)  # of ids that the KB lacks
-        metrics = evaluate_linker(source=str(source), gold=gold, settings=settings)
+        metrics = evaluate(source=str(source), gold=gold, settings=settings)
     return unpack(metrics["mentions"])
 
 

@@ -6,7 +6,7 @@ import torch
 from spacy.tokens import Doc
 from thinc.api import Adam
 
-from spacy_medlink.cli.evaluate import evaluate_linker
+from spacy_medlink.annotate.evaluate import evaluate
 from spacy_medlink.errors import MedlinkError
 from tests.tiny import write_tiny_encoder
 
@@ -114,5 +114,5 @@ def test_calibrators_of_names_are_left_out(tiny_encoder, names):
 def test_evaluation_without_context_says_so(tmp_path, trained, gold):
     trained.to_disk(tmp_path / "saved")
     with pytest.warns(UserWarning, match="W408"):
-        metrics = evaluate_linker(source=str(tmp_path / "saved"), gold=gold)
+        metrics = evaluate(source=str(tmp_path / "saved"), gold=gold)
     assert metrics
