@@ -96,10 +96,10 @@ def test_torchrun_trains_writes_once_and_resumes(
     tiny_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path
 ) -> None:
     recipe = tmp_path / "recipe.cfg"
-    recipe.write_text("[training]\nseed = 0\n", encoding="utf-8")
+    recipe.write_text('[recipe]\nkind = "pretrain"\n', encoding="utf-8")
     settings = {**SETTINGS, "training.epochs": 2, "selection.min_gain": -101}
     arguments = [
-        "-m", "training.pretrain", str(recipe), f"--kb={tiny_kb.path}", f"--base={tiny_encoder}",
+        "-m", "training.train", str(recipe), f"--kb={tiny_kb.path}", f"--base={tiny_encoder}",
         *(f"--set={key}={json.dumps(value)}" for key, value in settings.items()),
     ]  # fmt: skip
     alone = [*arguments, f"--output={tmp_path / 'alone'}"]
