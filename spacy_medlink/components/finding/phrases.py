@@ -107,10 +107,10 @@ class Phrases:
         pieces, word, key = self._pieces, self._pieces.lower[place], self._pieces.keys[place]
         if word in SITES:
             return True
-        is_cue = any(len(phrase.places) == 1 for phrase in self._cues.get(word, ()))
-        is_quality = any(word in words for words in (QUALIFIERS, BEHIND, LEVELS))
         if not (pieces.says[place] and word.isalpha()) or place in pieces.hyphens:
             return False
+        is_cue = any(len(phrase.places) == 1 for phrase in self._cues.get(word, ()))
+        is_quality = any(word in words for words in (QUALIFIERS, BEHIND, LEVELS))
         if is_cue or is_quality or self._is_short_form(place, place + 1):
             return len(word) == 1 and not is_quality  # "Q fever"
         begins = pieces.borders[place] >= Border.SEPARATOR and word.endswith("ing")
