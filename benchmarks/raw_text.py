@@ -1,8 +1,8 @@
 """From raw text to links without an encoder: `python -m benchmarks.raw_text HPO MEDIC`.
 
 HPO and MEDIC are assets of `medlink build` over these terminologies, without an encoder. The texts
-are GSC+, the NCBI disease corpus and BC5CDR (diseases), in the data directory (MEDLINK_DATA). Each
-way of `medical_mentions` is measured with the linker at its defaults, and alone for its speed.
+are GSC+, the NCBI disease corpus and BC5CDR (diseases), in the data directory (MEDLINK_DATA). The
+entities and all mentions of `medical_mentions` are measured with the linker at its defaults.
 `--other FILE` adds the links of another program in GSC+, such as FastHPOCR, to the table: FILE has
 the documents of the corpus with the program's mentions. Figures go to OUTPUT as JSON, and to a
 Markdown table beside it.
@@ -25,31 +25,31 @@ from spacy_medlink.evaluation.gold_set import GoldSet, load_gold
 from spacy_medlink.evaluation.spans import Link, link_scores
 from spacy_medlink.kb import KnowledgeBase
 
-_KEY = "sc"
-_WHOLE: dict[str, Any] = {"spans_key": _KEY, "nested": False}
-_WORDS = {**_WHOLE, "any_order": True}
-WAYS: dict[str, dict[str, Any]] = {
-    "names": _WHOLE,
-    "names by their words": _WORDS,
-    "and coordinations": {**_WORDS, "coordinated": True},
-    "and kinds": {**_WORDS, "coordinated": True, "nested": "kinds"},
-}
-_BRANCH = "HP:0000118"  # phenotypic abnormalities
+_KEY = "medical"
+WAYS = ("doc.ents", "doc.spans")
+_WITHIN = "<< HP:0000118"  # phenotypic abnormalities
 _MEASURES = ("spans", "strict", "document")
 _HEADER = "| texts | way | " + " | ".join(
     f"{measure} P | R | F1" for measure in _MEASURES
 )  # fmt: skip
 
 
-def measure(assets: Path, gold_path: Path, config: dict[str, Any]) -> dict[str, Any]:
-    """Measure one way of finding mentions: scores, and texts a second without the linker."""
+def measure(assets: Path, gold_path: Path, config: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Measure entities, and all mentions: scores, and texts a second without the linker."""
     nlp = spacy.blank("en")
-    nlp.add_pipe("medical_mentions", config={"assets": str(assets), **config})
-    linker: Any = nlp.add_pipe("medical_linker", config={"assets": str(assets), "spans_key": _KEY})
+    common = {"assets": str(assets), "spans_key": _KEY}
+    nlp.add_pipe("medical_mentions", config={**common, "annotate_ents": True, **config})
+    linker: Any = nlp.add_pipe("medical_linker", config=common)
     gold = load_gold(gold_path, linker.kb)
-    scores = measure_pipeline(lambda _: nlp, linker.kb, gold, spans=lambda _, doc: doc.spans[_KEY])
-    texts = [document.text or "" for document in gold.documents]
-    return {**_figures(scores), "texts_per_second": _speed(nlp, texts)}
+    speed = _speed(nlp, [document.text or "" for document in gold.documents])
+    for way in WAYS:
+        scores = measure_pipeline(
+            lambda _: nlp,
+            linker.kb,
+            gold,
+            spans=lambda _, doc, way=way: doc.ents if way == "doc.ents" else doc.spans[_KEY],
+        )
+        yield {"way": way, **_figures(scores), "texts_per_second": speed}
 
 
 def _speed(nlp: Language, texts: Sequence[str]) -> float:
@@ -102,20 +102,14 @@ def main(
 ) -> None:
     """Measure the ways to find mentions."""
     gsc = DATA / "gsc_plus.dev.jsonl.gz"
-    rows = [
-        {"texts": "GSC+", "way": way, **measure(hpo, gsc, {**config, "branches": [_BRANCH]})}
-        for way, config in WAYS.items()
-    ]
+    rows = [{"texts": "GSC+", **row} for row in measure(hpo, gsc, {"within": _WITHIN})]
     kb = KnowledgeBase(hpo / "kb.sqlite")
     gold = load_gold(gsc, kb)
     rows += [{"texts": "GSC+", **measure_other(path, kb, gold)} for path in other or ()]
     with tempfile.TemporaryDirectory() as workplace:
         for corpus in CORPORA:
             path = diseases(corpus, part, Path(workplace))
-            rows += [
-                {"texts": corpus, "way": way, **measure(medic, path, config)}
-                for way, config in WAYS.items()
-            ]
+            rows += [{"texts": corpus, **row} for row in measure(medic, path, {})]
     write_results(output, {"part": part, "rows": rows, "machine": machine()}, _table(rows))
 
 

@@ -3,9 +3,8 @@
 `python -m training.package ASSETS pipelines/medlink_hpo --lang en --cui-scheme UMLS`
 """
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import spacy
 import typer
@@ -18,6 +17,7 @@ from spacy_medlink.util.outputs import DirectoryKind, check_output
 
 from .verbs import Overwrite, run_verb
 
+SPANS_KEY = "medical"  # the group of all mentions
 PIPELINE = DirectoryKind("a packaged pipeline")
 
 
@@ -30,7 +30,7 @@ def make_pipeline(
     name: str,
     version: str,
     ner: Path | None = None,
-    mentions: Mapping[str, Any] | None = None,
+    within: str | None = None,
     overwrite: bool = False,
 ) -> None:
     """Save a pipeline with `medical_linker` over assets, after what finds its mentions.
@@ -38,19 +38,21 @@ def make_pipeline(
     lang (str): language code. cui_scheme (Optional[str]): what `_.cui` holds.
     name, version (str): for the package's metadata.
     ner (Optional[Path]): a pipeline that finds mentions; None for `medical_mentions` alone.
-    mentions (Optional[Mapping]): settings of `medical_mentions`. overwrite (bool): lose what lies
-        in the pipeline's directory besides.
-    RAISES (MedlinkError): E201-E204 when the assets are not whole, E302 for a bad setting, E106 for
-        a branch that there is not, E120-E123 for what is at `output`.
+    within (Optional[str]): of `medical_mentions`, which writes `doc.ents` and a group "medical".
+    overwrite (bool): lose what lies in the pipeline's directory besides.
+    RAISES (MedlinkError): E201-E204 when the assets are not whole, E106, E224 for a bad `within`,
+        E120-E123 for what is at `output`.
     """
     inputs = [assets, ner]
     check_output(output, PIPELINE, inputs, overwrite=overwrite)
     nlp = spacy.load(ner) if ner is not None else spacy.blank(lang)
     nlp.meta.update({"name": name, "version": version, "license": "see the terminology's licence"})
-    made = []
+    made, spans_key = [], SPANS_KEY if ner is None else None
     if ner is None:
-        made.append(nlp.add_pipe("medical_mentions", config=dict(mentions or {})))
-    made.append(nlp.add_pipe("medical_linker", config={"cui_scheme": cui_scheme}))
+        finding = {"spans_key": spans_key, "annotate_ents": True, "within": within}
+        made.append(nlp.add_pipe("medical_mentions", config=finding))
+    config = {"cui_scheme": cui_scheme, "spans_key": spans_key}
+    made.append(nlp.add_pipe("medical_linker", config=config))
     # The directory is needed only now: the pipeline carries its own copy and never looks for it.
     for component in made:
         assert isinstance(component, InitializableComponent)
@@ -85,12 +87,6 @@ def main(
             metavar="ID", help="Find concepts at or below these only; repeatable; empty: all."
         ),
     ] = None,
-    any_order: Annotated[
-        bool, typer.Option("--any-order", help="Find the words of a name in any order.")
-    ] = False,
-    coordinated: Annotated[
-        bool, typer.Option("--coordinated", help='Read "A and B disease" as "A disease", too.')
-    ] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Make a pipeline of assets."""
@@ -102,11 +98,7 @@ def main(
         name=name,
         version=version,
         ner=ner,
-        mentions={
-            "branches": [one for one in branch or () if one] or None,
-            "any_order": any_order,
-            "coordinated": coordinated,
-        },
+        within=" OR ".join(f"<< {one}" for one in branch or () if one) or None,
         overwrite=overwrite,
     )
     typer.echo(f"{output}: a spaCy pipeline over {assets}")

@@ -35,6 +35,7 @@ from ..util.outputs import check_output
 from ..util.progress import no_progress
 from .assets import Assets
 from .dense import DenseBuild
+from .dictionary import word_forms
 from .fits import KeptFits, count_changed, kept_fusion
 from .kept import KeptVectors, keeping
 from .layout import (
@@ -239,7 +240,8 @@ class Build:
         tier = NgramIndex if kb.n_names <= NGRAM_LIMIT else WordNgramIndex
         ngram = tier.build(kb.iter_texts())
         ngram.save(path / NGRAM)
-        exact = ExactIndex.build(kb.lookup_table(), kb.iter_texts(), kb.texts_at)
+        names = kb.iter_texts()
+        exact = ExactIndex.build(kb.lookup_table(), names, kb.texts_at, word_forms(kb))
         exact.save(path / EXACT)
         name_concept = kb.name_concepts()
         save_arrays(path, {NAME_CONCEPT: name_concept})

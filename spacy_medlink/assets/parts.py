@@ -73,9 +73,13 @@ def open_rows(files: HeldFiles, manifest: Manifest) -> "NDArray[np.int32]":
 
 def open_exact(files: HeldFiles, manifest: Manifest, kb: KnowledgeBase) -> "ExactIndex":
     """Map the exact tier; its texts come from `kb`. RAISES (MedlinkError): E202."""
+    from ..retrieval.arrays import has_array
     from ..retrieval.exact import ExactIndex
 
-    return ExactIndex.load(files.part(EXACT), manifest["kb"]["names"], kb.texts_at)
+    own = files.part(EXACT)
+    if not has_array(own, "forms"):  # built before names were found by their words
+        return ExactIndex.build(kb.lookup_table(), kb.iter_texts(), kb.texts_at)
+    return ExactIndex.load(own, manifest["kb"]["names"], kb.texts_at)
 
 
 def open_ngram(files: HeldFiles, manifest: Manifest) -> "NgramTier":

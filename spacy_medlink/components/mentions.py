@@ -15,7 +15,6 @@ from spacy.util import filter_spans, get_lang_class
 from spacy.vocab import Vocab
 
 from ..assets.dictionary import Choice
-from ..errors import Errors
 from ..text.lexicon import Lexicon
 from ..text.normalisation import key
 from ..text.pieces import Pieces
@@ -28,18 +27,17 @@ from .finding.kept import Kept, make_kept
 from .finding.languages import common_words, heading_words
 from .finding.linker_filters import Kinds, LinkerFilters
 from .finding.match import Match
+from .finding.name_facts import LABELLINGS
 from .finding.persons_and_places import without_persons_and_places
 from .finding.phrases import Phrases
 from .finding.scoring import SCORES, score_mentions
-from .finding.settings import DEFAULT_CONFIG, HEADINGS, PARTS, MentionSettings
+from .finding.settings import DEFAULT_CONFIG, HEADINGS, LABEL, PARTS, MentionSettings
 from .finding.tokens import split_tokens, text_of, token_run, token_starts
 
 if TYPE_CHECKING:
     from .finding.overlaid import OverlaidNames
-_ATTRIBUTES = (
-    "label", "max_tokens", "spans_key", "overwrite", "max_concepts", "coordinated", "nested",
-    "linker", "linker_filters",
-)  # fmt: skip
+_ATTRIBUTES = ("spans_key", "annotate_ents", "overwrite", "linker")
+_LONGEST = 8  # words of a mention
 
 _WORKED_OUT = ("_followed", "_kept_for", "_kept_now", "_kinds", "_overlay")
 
@@ -53,21 +51,15 @@ class MedicalMentions(DictionaryPipe):
 
     settings: of MentionSettings, which says what they mean.
     nlp (Optional[Language]): the pipeline that has it; given by spaCy.
-    RAISES (MedlinkError): E302 for max_tokens or max_concepts below 1, another `label_by`,
-        something else in `leave_out`, all settings of wrong types; when the dictionary is opened,
-        E106 for a branch that there is not, E213 for an unknown type, group or language,
-        E224 for a bad expression.
+    RAISES (MedlinkError): E302 for something else in `leave_out`, all settings of wrong types;
+        when the dictionary is opened, E106 for a concept that there is not, E213 for an
+        unknown type, group or language, E224 for a bad expression.
     """
 
-    label: str
-    max_tokens: int
     spans_key: str | None
+    annotate_ents: bool
     overwrite: bool
-    max_concepts: int | None
-    coordinated: bool
-    nested: bool | str
-    linker: str
-    linker_filters: bool
+    linker: str | None
     _kept_for: tuple[Any, ...] | None  # what `_kept_now` was made for
     _kept_now: Kept
     _kinds: Kinds | None
@@ -82,10 +74,10 @@ class MedicalMentions(DictionaryPipe):
         **settings: Any,
     ) -> None:
         own = MentionSettings.of(settings)
-        lists = (tuple(one or ()) for one in (own.types, own.languages, own.deny, own.branches))
-        types, languages, deny, branches = lists
-        choice = Choice(types, languages, deny, branches, own.within or "", own.any_order)
-        super().__init__(own.assets, choice, vocab.lang, own.label_by)
+        choice = Choice(tuple(own.types or ()), tuple(own.languages or ()), own.within or "")
+        label_by = own.label if own.label in LABELLINGS else None
+        super().__init__(own.assets, choice, vocab.lang, label_by)
+        self.label = LABEL if label_by else own.label
         self.vocab = vocab
         self.name = name
         for setting in _ATTRIBUTES:
@@ -126,17 +118,14 @@ class MedicalMentions(DictionaryPipe):
         return [self._span(doc, starts, pieces, one) for one in self._matches(pieces)]
 
     def set_annotations(self, doc: Doc, spans: Sequence[Span]) -> None:
-        """Write matches to `doc.spans[spans_key]`, or those that say most to `doc.ents`."""
+        """Write matches, as the pipe does: all to a group, those that say most to `doc.ents`."""
         pieces = self._read(doc)
         runs = [(pieces.before(one.start_char), pieces.before(one.end_char)) for one in spans]
-        self._set(
-            doc,
-            pieces,
-            [
-                Match(start, end, frozenset(range(start, end)), (), label=one.label_)
-                for (start, end), one in zip(runs, spans, strict=True)
-            ],
-        )
+        matches = [
+            Match(start, end, frozenset(range(start, end)), (), label=one.label_)
+            for (start, end), one in zip(runs, spans, strict=True)
+        ]
+        self._set(doc, pieces, matches, matches)
 
     def initialize(
         self,
@@ -159,10 +148,9 @@ class MedicalMentions(DictionaryPipe):
         state = super().__getstate__()
         # Keep parts of the pipeline only, since the pipeline itself contains this component.
         linker = self._find_linker()
-        followed = self.linker_filters and self._followed.selection(linker)
-        asks = self.nested == "kinds"
+        followed = self._followed.selection(linker)
         overlaid = self._followed.overlaid(linker) is not None
-        state["_linker"] = linker if followed or asks or overlaid else None
+        state["_linker"] = linker if followed or self.spans_key or overlaid else None
         state["_lexicon"] = self.lexicon
         state["_nlp"] = None
         for name in _WORKED_OUT:
@@ -181,7 +169,10 @@ class MedicalMentions(DictionaryPipe):
     def _annotate(self, docs: Sequence[Doc]) -> None:
         for doc in docs:
             pieces = self._read(doc)
-            self._set(doc, pieces, self._matches(pieces))
+            matches = phrases = self._matches(pieces)
+            if PARTS in self.leave_out and (self.annotate_ents or self.spans_key is None):
+                phrases = Phrases(pieces, matches, self.exact.vocabulary, self.lang).matches
+            self._set(doc, pieces, matches, phrases)
 
     def _read(self, doc: Doc) -> Pieces:
         return Pieces(text_of(doc), self._stop_words)
@@ -193,13 +184,11 @@ class MedicalMentions(DictionaryPipe):
 
         every, overlaid = self._kept(), self._overlaid()
         kept = every if overlaid is None else overlaid.left_of(every)
-        order, forms = self.choice.any_order, self.facts.forms
-        finder = NameFinder(self.exact, self.max_tokens, order, kept, forms)
+        finder = NameFinder(self.exact, _LONGEST, kept)
         found = finder.find(pieces)
-        if self.coordinated:
-            spans = {(one.start, one.end) for one in found}
-            coordinated = finder.find_coordinated(pieces)
-            found += [one for one in coordinated if (one.start, one.end) not in spans]
+        spans = {(one.start, one.end) for one in found}
+        coordinated = finder.find_coordinated(pieces)
+        found += [one for one in coordinated if (one.start, one.end) not in spans]
         if overlaid is not None:
             found = overlaid.added_to(pieces, found, every)
         found = ShortForms(self.exact, self.lexicon, kept).corrected(pieces, found)
@@ -214,16 +203,14 @@ class MedicalMentions(DictionaryPipe):
         if self._overlay is None or self._overlay.assets is not assets:
             from .finding.overlaid import OverlaidNames
 
-            self._overlay = OverlaidNames(assets, self.max_tokens)
+            self._overlay = OverlaidNames(assets, _LONGEST)
         return self._overlay
 
     def _wanted(self, pieces: Pieces, matches: Sequence[Match]) -> list[Match]:
-        """Leave out headings, stop texts and matches that are too ambiguous; sort the rest."""
+        """Leave out persons, places, headings and stop texts; sort the rest."""
         if PARTS in self.leave_out:
             common = common_words(self.lang)
             matches = without_persons_and_places(pieces, matches, self.exact, common)
-            if self.spans_key is None:
-                matches = Phrases(pieces, matches, self.exact.vocabulary, self.lang).matches
         if HEADINGS in self.leave_out:
             matches = without_headings(pieces, matches, heading_words(self.lang))
         if self.stop:
@@ -231,23 +218,20 @@ class MedicalMentions(DictionaryPipe):
             matches = [
                 x for x, own in zip(matches, texts, strict=True) if self.stop.isdisjoint(own)
             ]
-        if (most := self.max_concepts) is not None:
-            matches = [x for x in matches if self.facts.count_concepts(x.rows) <= most]
         return sorted(matches, key=lambda one: (one.start, one.end))
 
     def _kept(self) -> Kept:
         """Get the names that may be found now; the linker's filters may change at any time."""
-        linker: Any = self._find_linker() if self.linker_filters else None
+        linker: Any = self._find_linker()
         selection = self._followed.selection(linker)
         assets = linker.assets if selection else None
-        asked = (self.exact, selection, assets, self.leave_out, self.max_concepts)
+        asked = (self.exact, selection, assets, self.leave_out)
         if self._kept_for != asked:
             mask, choice = self._followed.mask(linker, selection, self.exact), self.choice
             decided = {
                 "foreign": "languages" in self._own_filters or any(x.languages for x in selection),
-                "general": choice.types or choice.branches or choice.within
+                "general": choice.types or choice.within
                 or any(x.types or x.allow or x.within for x in selection),
-                "ambiguous": self.max_concepts is not None,
             }  # fmt: skip
             leave_out = [rule for rule in self.leave_out if not decided.get(rule)]
             self._kept_now = make_kept(self.exact, self.facts, leave_out, self.lang, mask)
@@ -266,11 +250,18 @@ class MedicalMentions(DictionaryPipe):
             return match.label or self.label
         return self.facts.label(match.rows) or self.label
 
-    def _set(self, doc: Doc, pieces: Pieces, matches: Sequence[Match]) -> None:
+    def _set(
+        self, doc: Doc, pieces: Pieces, matches: Sequence[Match], phrases: Sequence[Match]
+    ) -> None:
+        is_for_ents = self.annotate_ents or self.spans_key is None
+        ents = self._set_ents(doc, pieces, phrases) if is_for_ents else []
         if self.spans_key is not None:
-            chosen = list(matches) if self.nested is True else self._without_nested(matches)
+            every = {(one.start, one.end): one for one in [*ents, *self._group(matches)]}
+            chosen = [every[place] for place in sorted(every)]
             doc.spans[self.spans_key] = self._spans(doc, pieces, chosen)
-            return
+
+    def _set_ents(self, doc: Doc, pieces: Pieces, matches: Sequence[Match]) -> list[Match]:
+        """Write the matches that say most beside or over the entities, and return them."""
         ents = [(ent.start_char, ent.end_char) for ent in doc.ents]
         if self.overwrite:
             chosen = apart(matches)
@@ -287,14 +278,17 @@ class MedicalMentions(DictionaryPipe):
         left = set(ents)
         kept = [ent for ent in doc.ents if (ent.start_char, ent.end_char) in left]
         doc.set_ents(sorted([*kept, *spans], key=lambda span: span.start))
+        return chosen
 
-    def _without_nested(self, matches: Sequence[Match]) -> list[Match]:
-        if not self.nested:
-            return without_nested(matches)
-        linker = self._linker_with_names()
+    def _group(self, matches: Sequence[Match]) -> Sequence[Match]:
+        """Leave out what lies within another match, but kinds of it, where kinds are known."""
+        linker = self._find_linker()
+        is_linker = hasattr(type(linker), "engine")
+        if not (is_linker and self._followed.has_same_names(linker, self.exact)):
+            return matches
         if self._kinds is None or self._kinds.assets is not linker.assets:
             self._kinds = Kinds(linker)
-        return without_nested(matches, self._kinds.is_kind)
+        return without_nested(matches, self._kinds.is_kind) if self._kinds.are_known else matches
 
     def _spans(self, doc: Doc, pieces: Pieces, matches: Sequence[Match]) -> list[Span]:
         """Make the spans of matches, whose tokens are split where a match lies within one."""
@@ -312,17 +306,6 @@ class MedicalMentions(DictionaryPipe):
         elif (span.start_char, span.end_char) != (first, last):  # the tokens could not be split
             span._.set(READING, pieces.text[first:last])
         return span
-
-    def _linker_with_names(self) -> Any:
-        """Get the linker for `nested`; its names must be the names of the dictionary."""
-        linker = self._find_linker()
-        if not hasattr(type(linker), "engine"):
-            rule = f"needs the linker {self.linker!r} in the pipeline"
-        elif not self._followed.has_same_names(linker, self.exact):
-            rule = f"needs the linker {self.linker!r} to have the same assets"
-        else:
-            return linker
-        raise Errors.bad_setting(name="nested", value=self.nested, rule=rule)
 
     @property
     def lexicon(self) -> Lexicon:

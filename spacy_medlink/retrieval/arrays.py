@@ -10,7 +10,7 @@ from numpy.lib import format as npy
 from numpy.typing import DTypeLike, NDArray
 
 from ..errors import Errors
-from ..util.held import Directory, HeldFile, held, place_of
+from ..util.held import Directory, HeldFile, HeldFiles, held, place_of
 
 _HEADER = 1 << 12  # bytes to read; the header of one plain array takes 128
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -30,6 +30,12 @@ def load_arrays(directory: Directory, **types: DTypeLike) -> list[NDArray[Any]]:
     RAISES (MedlinkError): E202 when one is missing, damaged, or of another type or shape.
     """
     return [_load(directory, name, type) for name, type in types.items()]
+
+
+def has_array(directory: Directory, name: str) -> bool:
+    """Tell whether an array was saved in a directory."""
+    file = f"{name}.npy"
+    return file in directory if isinstance(directory, HeldFiles) else (directory / file).is_file()
 
 
 def damaged(directory: Directory, name: str, problem: object) -> Exception:

@@ -4,7 +4,9 @@ Different strings can have the same hash, so every name found is then compared w
 """
 
 import io
+import json
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +14,20 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from ..text.any_order import NamesInAnyOrder
 from ..text.normalisation import hash_keys, is_short_form, key, plainly_written, surface_check
+from ..text.word_forms import NO_FORMS, Forms
 from ..types import Floats1d, Hashes1d, Hits
 from ..util.hashes import positions
 from ..util.held import Directory
-from .arrays import check, check_below, check_offsets, damaged, load_arrays, save_arrays
+from .arrays import (
+    check,
+    check_below,
+    check_offsets,
+    damaged,
+    load_arrays,
+    save_arrays,
+)
 from .mask import Mask
 from .name_texts import NameTexts, TextsOf
 from .vocabulary import Vocabulary, WordsRead
@@ -26,18 +37,24 @@ IN_CAPITALS = 0.99  # the same, but the mention looks like a short form, and the
 SAME_KEY = 0.95
 _MAX_ROWS = 64
 _PROBES = 100
+_FORMS = "forms"
+_FEW = 64  # hashes that are looked up faster without a sieve
+_SIEVE_BITS, _MOST_SIEVED = 21, 1 << 20  # 2 MB, and half of it full at the most keys
+_SIEVE_SHIFT = np.uint64(64 - _SIEVE_BITS)
 _PAIR = np.dtype([("hash", np.int64), ("row", np.uint32)])
 
 
 class ExactIndex:
     """Names by key hash (`text.key`): case, accents, punctuation and plural endings do not count.
 
-    A short upper-case name matches only a mention in the same case. Arrays, all memory-mapped:
-    `hash` (n_keys,) uint64 ascending; `start` (n_keys + 1,) uint32 into the other two; `row`
-    (n_names,) uint32 name rows; `check` (n_names,) uint32 (`text.surface_check`).
+    A short upper-case name matches only a mention in the same case. Names are there by their words
+    in any order, too (`text.any_order`). Arrays, all memory-mapped: `hash` (n_keys,) uint64
+    ascending; `start` (n_keys + 1,) uint32 into the other two; `row` (n_entries,) uint32 name rows,
+    at most two entries a name; `check` (n_entries,) uint32 (`text.surface_check`).
 
     texts (TextsOf): gives the names of rows, for the comparison. vocabulary (Vocabulary): the words
-        of the names, among which misspelt words are looked for.
+        of the names, among which misspelt words are looked for. forms (Forms): of these words, as
+        they count in keys of words in any order.
     """
 
     def __init__(
@@ -48,9 +65,10 @@ class ExactIndex:
         check: NDArray[np.uint32],
         texts: TextsOf,
         vocabulary: Vocabulary,
+        forms: Forms = NO_FORMS,
     ) -> None:
         self._hash, self._start, self._row, self._check = hash, start, row, check
-        self._texts, self.vocabulary = texts, vocabulary
+        self._texts, self.vocabulary, self.forms = texts, vocabulary, forms
 
     @classmethod
     def build(
@@ -58,33 +76,35 @@ class ExactIndex:
         lookup: Iterable[tuple[int, int]],
         names: Iterable[str],
         texts: TextsOf | None = None,
-        vocabulary: Vocabulary | None = None,
+        forms: Forms = NO_FORMS,
     ) -> "ExactIndex":
-        """Build from a knowledge base; takes 40 bytes a name at most, and its words.
+        """Build from a knowledge base; takes 80 bytes a name at most, and its words.
 
         lookup (Iterable): (signed hash, name row), sorted by signed hash (`kb.lookup_table()`).
         names (Iterable[str]): the text of every name, in the order of rows.
         texts (Optional[TextsOf]): gives the names by row (`kb.texts_at`); without it they are kept
-            in memory. vocabulary (Optional[Vocabulary]): of the names; None to read it from them.
+            in memory. forms (Forms): of the words of names.
         """
         if texts is None:
             names = list(names)
             texts = _from_list(names)
+        words, in_any_order = WordsRead(), NamesInAnyOrder(forms)
+        passing = in_any_order.passing(words.passing(names))
+        checks = np.fromiter(map(surface_check, passing), dtype=np.uint32)
         pairs = np.fromiter(lookup, dtype=_PAIR)
-        # Signed order puts the upper half of the unsigned range first: rotate the array once.
-        turn = int(np.searchsorted(pairs["hash"], 0))
-        hashes = np.roll(pairs["hash"], -turn).view(np.uint64)
-        rows = np.roll(pairs["row"], -turn)
-        del pairs
+        more_hashes, more_rows = in_any_order.entries
+        hashes = np.concatenate([pairs["hash"].view(np.uint64), more_hashes])
+        rows = np.concatenate([pairs["row"], more_rows])
+        del pairs, more_hashes, more_rows
+        order = np.argsort(hashes, kind="stable")
+        hashes, rows = hashes[order], rows[order]
+        del order
+        vocabulary = Vocabulary.of(words.uses, words.spellings)
         is_new = np.ones(len(hashes), dtype=np.bool_)
         np.not_equal(hashes[1:], hashes[:-1], out=is_new[1:])
         start = np.append(np.flatnonzero(is_new), len(hashes)).astype(np.uint32)
         hashes = hashes[is_new]
-        read = WordsRead()
-        passing = names if vocabulary is not None else read.passing(names)
-        checks = np.fromiter(map(surface_check, passing), dtype=np.uint32)
-        words = vocabulary if vocabulary is not None else Vocabulary.of(read.uses, read.spellings)
-        return cls(hashes, start, rows, checks[rows], texts, words)
+        return cls(hashes, start, rows, checks[rows], texts, vocabulary, forms)
 
     def save(self, directory: Path) -> None:
         """Write the arrays into a directory."""
@@ -116,7 +136,8 @@ class ExactIndex:
         texts = texts or NameTexts.load(directory)
         if texts is None:
             raise damaged(directory, "name_text", "is missing")
-        return cls(hashes, start, row, checks, texts, Vocabulary.load(directory))
+        vocabulary, forms = Vocabulary.load(directory), _loaded_forms(directory)
+        return cls(hashes, start, row, checks, texts, vocabulary, forms)
 
     def to_bytes(self) -> bytes:
         """Pack the arrays, and the names, into bytes (an .npz)."""
@@ -131,7 +152,7 @@ class ExactIndex:
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             hashes, start, row, checks = (arrays[one] for one in ("hash", "start", "row", "check"))
             names, words = NameTexts.unpacked(arrays), Vocabulary.unpacked(arrays)
-            return cls(hashes, start, row, checks, names, words)
+            return cls(hashes, start, row, checks, names, words, _unpacked(arrays[_FORMS]))
 
     def fingerprint(self) -> str:
         """Make a fingerprint of the index: equal ones find the same."""
@@ -142,7 +163,22 @@ class ExactIndex:
 
     def find(self, hashes: Hashes1d) -> NDArray[np.int64]:
         """Find keys by hash. RETURNS (n,): position of the key, -1 where there is none."""
-        return positions(self._hash, hashes)
+        sieve = self._sieve
+        if sieve is None or len(hashes) < _FEW:
+            return positions(self._hash, hashes)
+        maybe = np.flatnonzero(sieve[hashes >> _SIEVE_SHIFT])
+        found: NDArray[np.int64] = np.full(len(hashes), -1, dtype=np.int64)
+        found[maybe] = positions(self._hash, hashes[maybe])
+        return found
+
+    @cached_property
+    def _sieve(self) -> NDArray[np.bool_] | None:
+        """Whether any key has the first bits of a hash, since most runs of a text are no names."""
+        if len(self._hash) > _MOST_SIEVED:
+            return None
+        sieve = np.zeros(1 << _SIEVE_BITS, dtype=np.bool_)
+        sieve[self._hash >> _SIEVE_SHIFT] = True
+        return sieve
 
     def rows_of(
         self, position: int, text: str, has_key: Callable[[str], bool] | None = None
@@ -227,7 +263,8 @@ class ExactIndex:
     @property
     def _arrays(self) -> dict[str, NDArray[Any]]:
         own: dict[str, NDArray[Any]] = {
-            "hash": self._hash, "start": self._start, "row": self._row, "check": self._check
+            "hash": self._hash, "start": self._start, "row": self._row, "check": self._check,
+            _FORMS: np.frombuffer(json.dumps(dict(self.forms)).encode(), dtype=np.uint8),
         }  # fmt: skip
         return own | self.vocabulary.arrays
 
@@ -247,6 +284,22 @@ def likeness(name: str, text: str) -> float:
     if name.casefold() != text.casefold():
         return SAME_KEY
     return IN_CAPITALS if is_short_form(text) else SAME_STRING
+
+
+def _loaded_forms(directory: Directory) -> Forms:
+    """Read the forms of words, JSON in bytes. RAISES (MedlinkError): E202 for anything else."""
+    (encoded,) = load_arrays(directory, **{_FORMS: np.uint8})
+    try:
+        return _unpacked(encoded)
+    except (ValueError, RecursionError) as error:
+        raise damaged(directory, f"{_FORMS}.npy", error) from error
+
+
+def _unpacked(encoded: NDArray[np.uint8]) -> Forms:
+    forms = json.loads(encoded.tobytes())
+    if type(forms) is not dict or not all(type(form) is str for form in forms.values()):
+        raise ValueError("something else than forms of words")
+    return forms
 
 
 def _from_list(names: Sequence[str]) -> TextsOf:

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..util.held import Directory, HeldFiles
-from .arrays import check, check_offsets, load_arrays
+from ..util.held import Directory
+from .arrays import check, check_offsets, has_array, load_arrays
 
 TextsOf = Callable[[Sequence[int]], Sequence[str]]
 """Gives the texts of name rows."""
 
 _TYPES: dict[str, Any] = {"name_row": np.uint32, "name_start": np.uint64, "name_text": np.uint8}
-_FIRST = "name_row.npy"
+FIRST_ARRAY = "name_row"
 _CHUNK = 16_384
 _ERRORS = "surrogatepass"
 
@@ -52,7 +52,7 @@ class NameTexts:
 
         RAISES (MedlinkError): E202 when they are damaged.
         """
-        if not has_names(directory):
+        if not has_array(directory, FIRST_ARRAY):
             return None
         rows, start, text = load_arrays(directory, **_TYPES)
         check_offsets(directory, "name_start", start, len(text))
@@ -85,13 +85,6 @@ class NameTexts:
     def _one(self, place: int) -> str:
         begin, end = int(self._start[place]), int(self._start[place + 1])
         return self._text[begin:end].tobytes().decode("utf-8", _ERRORS)
-
-
-def has_names(directory: Directory) -> bool:
-    """Tell whether names were saved in a directory."""
-    if isinstance(directory, HeldFiles):
-        return _FIRST in directory
-    return (directory / _FIRST).is_file()
 
 
 def _chunks(rows: NDArray[np.uint32]) -> Iterator[list[int]]:

@@ -28,7 +28,7 @@ _RAISED = re.compile("(?<=[^\\W_]{3})[\xb9\xb2\xb3\u2070\u2074-\u2079]+$")
 _LINE_END = re.compile("\r\n?|[\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _OPENING = {")": "(", "]": "[", "}": "{", "）": "（"}
 _CLOSING = {left: right for right, left in _OPENING.items()}
-_BRACKETS = frozenset([*_OPENING, *_CLOSING])
+BRACKETS = frozenset([*_OPENING, *_CLOSING])
 _HYPHENS = frozenset("-\xad\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d")
 _SOFT = frozenset("\xad")  # hyphens that a word keeps where no line ends
 _DASHES = frozenset("\u2014\u2015")
@@ -247,7 +247,7 @@ def key_of(texts: Iterable[str]) -> str:
 
 def unpaired(text: str) -> tuple[int, int]:
     """Count the closing brackets without an opening one, and the opening ones left open."""
-    if _BRACKETS.isdisjoint(text):
+    if BRACKETS.isdisjoint(text):
         return 0, 0
     closed, opened = 0, []
     for sign in text:

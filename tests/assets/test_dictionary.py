@@ -3,7 +3,6 @@
 import pickle
 import tracemalloc
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,10 +12,10 @@ from hypothesis import strategies as st
 from spacy.language import Language
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.dictionary import Choice, any_order_key, make_dictionary
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.retrieval.vocabulary import Vocabulary
+from spacy_medlink.retrieval.exact import ExactIndex
+from spacy_medlink.text.any_order import any_order_key
 from spacy_medlink.types import Concept, Name, Retired
 from tests.mapped import is_mapped
 from tests.tiny import assets_of
@@ -63,42 +62,37 @@ def found(nlp: Language, text: str) -> list[str]:
     ("config", "ents"),
     [
         ({}, ["Severe", "asthma", "fiebre"]),
-        ({"branches": ["ABN"]}, ["asthma", "fiebre"]),
-        ({"branches": ["OLD"]}, ["asthma", "fiebre"]),
-        ({"branches": ["MOD"]}, ["Severe"]),
-        ({"branches": ["MOD", "AST"]}, ["Severe", "asthma"]),
+        ({"within": "<< ABN"}, ["asthma", "fiebre"]),
+        ({"within": "<< OLD"}, ["asthma", "fiebre"]),
+        ({"within": "<< MOD"}, ["Severe"]),
+        ({"within": "<< MOD OR << AST"}, ["Severe", "asthma"]),
         ({"within": "<< ABN MINUS AST"}, ["fiebre"]),
         ({"within": "< ABN", "types": ["T047"]}, ["asthma"]),
         ({"types": ["T047"]}, ["asthma"]),
         ({"types": ["DISO"]}, ["asthma", "fiebre"]),
         ({"languages": ["es"]}, ["fiebre"]),
-        ({"deny": ["SEV", "FEV"]}, ["asthma"]),
-        ({"types": ["DISO"], "branches": ["ABN"], "deny": ["AST"]}, ["fiebre"]),
+        ({"types": ["DISO"], "within": "<< ABN MINUS AST"}, ["fiebre"]),
         ({"stop": ["severes", "FIEBRE"]}, ["asthma"]),
     ],
 )
 def test_choices(
     assets: Assets, tmp_path: Path, config: dict[str, list[str]], ents: list[str]
 ) -> None:
-    for any_order in (False, True):
-        nlp = pipeline(assets, **config, any_order=any_order, leave_out=[])
-        text = "Severe asthma, fiebre."
-        assert found(nlp, text) == ents
-        # What was chosen is what is saved, sent and copied.
-        nlp.to_disk(tmp_path / str(any_order))
-        assert found(spacy.load(tmp_path / str(any_order)), text) == ents
-        assert (
-            found(spacy.blank("en").from_config(nlp.config).from_bytes(nlp.to_bytes()), text)
-            == ents
-        )
-        copy = pickle.loads(pickle.dumps(nlp.get_pipe("medical_mentions")))
-        assert [ent.text for ent in copy(nlp.make_doc(text)).ents] == ents
+    nlp = pipeline(assets, **config, leave_out=[])
+    text = "Severe asthma, fiebre."
+    assert found(nlp, text) == ents
+    # What was chosen is what is saved, sent and copied.
+    nlp.to_disk(tmp_path)
+    assert found(spacy.load(tmp_path), text) == ents
+    sent = spacy.blank("en").from_config(nlp.config).from_bytes(nlp.to_bytes())
+    assert found(sent, text) == ents
+    copy = pickle.loads(pickle.dumps(nlp.get_pipe("medical_mentions")))
+    assert [ent.text for ent in copy(nlp.make_doc(text)).ents] == ents
 
 
 @pytest.mark.parametrize(
     ("config", "code"),
     [
-        ({"branches": ["NO"]}, "E106"),
         ({"types": ["NO"]}, "E213"),
         ({"languages": ["xy"]}, "E213"),
         ({"within": "<< NO"}, "E106"),
@@ -129,11 +123,7 @@ def test_what_there_is_not(assets: Assets, config: dict[str, list[str]], code: s
     ],
 )
 def test_words_in_any_order(assets: Assets, text: str, ents: list[str]) -> None:
-    assert found(pipeline(assets, any_order=True), text) == ents
-
-
-def test_they_are_left_alone_by_default(assets: Assets) -> None:
-    assert found(pipeline(assets), "malformations of the kidney") == []
+    assert found(pipeline(assets), text) == ents
 
 
 WORDS = st.lists(
@@ -156,7 +146,7 @@ def test_the_assets_own_tier_is_mapped_where_all_is_chosen(assets: Assets) -> No
 
 
 @pytest.mark.parametrize(
-    "config", [{"types": ["T047"]}, {"branches": ["ABN"]}, {"languages": ["es"]}, {"deny": ["SEV"]}]
+    "config", [{"types": ["T047"]}, {"within": "<< ABN"}, {"languages": ["es"]}]
 )
 def test_a_choice_is_a_mask_over_the_mapped_tier(
     assets: Assets, config: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
@@ -171,18 +161,16 @@ def test_a_choice_is_a_mask_over_the_mapped_tier(
     assert is_mapped(component.exact.rows)
 
 
-def test_a_dictionary_of_many_names_is_made_in_arrays(tmp_path: Path) -> None:
+def test_an_index_of_many_names_is_made_in_arrays(tmp_path: Path) -> None:
     count = 20_000
-    build_kb(tmp_path / "kb", (concept(f"C{one}", f"name {one} ab") for one in range(count)))
-    kb, filters = KnowledgeBase(tmp_path / "kb"), SimpleNamespace(mask=lambda selection: None)
-    words = Vocabulary.of({"name": (count, 0), "ab": (0, count)})
-    exact = SimpleNamespace(vocabulary=words)
-    assets: Any = SimpleNamespace(kb=kb, filters=filters, exact=exact)
+    names = (f"a{one // 150} b{one % 150}" for one in range(count))  # of few words
+    build_kb(tmp_path / "kb", (concept(name, name) for name in names))
+    kb = KnowledgeBase(tmp_path / "kb")
     tracemalloc.start()
     try:
-        made = make_dictionary(assets, Choice(any_order=True))
+        made = ExactIndex.build(kb.lookup_table(), kb.iter_texts(), kb.texts_at)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert len(made.rows) == 2 * count
+    assert len(made.rows) == 2 * count  # by its key, and by its words in any order
     assert peak < 200 * count  # bytes

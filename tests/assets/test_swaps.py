@@ -213,14 +213,14 @@ def test_a_knowledge_base_stays_the_file_that_was_opened(tmp_path):
 
 
 def test_a_dictionary_stays_what_was_opened(builds, live, tmp_path):
-    mentions = MedicalMentions(spacy.blank("en").vocab, assets=live, max_concepts=1)
+    mentions = MedicalMentions(spacy.blank("en").vocab, assets=live)
     _ = mentions.exact
     builds[1].copy_to(live)
     assert mentions.facts.count_concepts([0, 7]) == 2
     rows, _ = mentions.exact.search(NAMES)
     assert rows.ravel().tolist() == list(range(8))
     mentions.to_disk(tmp_path / "saved")
-    saved = MedicalMentions(mentions.vocab, max_concepts=1).from_disk(tmp_path / "saved")
+    saved = MedicalMentions(mentions.vocab).from_disk(tmp_path / "saved")
     assert saved.exact.search(NAMES).rows.ravel().tolist() == list(range(8))
     sent = pickle.dumps(saved)
     mentions.reload()

@@ -5,10 +5,10 @@ import pytest
 import spacy
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.dictionary import any_order_key
 from spacy_medlink.assets.update import KnownVectors
 from spacy_medlink.components.mentions import MedicalMentions
 from spacy_medlink.retrieval.exact import ExactIndex
+from spacy_medlink.text.any_order import any_order_key
 from spacy_medlink.text.normalisation import hash_key, key
 from spacy_medlink.types import Concept, Mention, Name
 from tests.tiny import assets_of
@@ -53,7 +53,7 @@ def found(component, text):
     return [span.text for span in component.find(doc)]
 
 
-@pytest.mark.parametrize("settings", [{}, {"languages": ["en"]}, {"any_order": True}])
+@pytest.mark.parametrize("settings", [{}, {"languages": ["en"]}])
 def test_the_dictionary_compares_names(assets, tmp_path, settings):
     made = MedicalMentions(spacy.blank("en").vocab, assets=assets.path, **settings)
     saved = MedicalMentions(made.vocab, **settings)

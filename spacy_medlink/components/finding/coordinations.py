@@ -5,15 +5,13 @@ a coordination share an end or a beginning. A reading joins an element to the sh
 leaves out the words between. The dictionary decides whether a reading is a name.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
-from ...assets.dictionary import is_link
-from ...text.pieces import Border, Pieces
+from ...text.any_order import is_link
+from ...text.pieces import BRACKETS, Border, Pieces
 
 _CONJUNCTIONS = frozenset("and or und oder y e et ou".split())
-_BRACKETS = frozenset("()[]{}")
 _SIGNS = frozenset("&/")  # that stand for a conjunction
 _WORDS = 4  # most words that elements share at their end or beginning
 _OWN = 3  # most pieces of an element that are not shared
@@ -41,9 +39,13 @@ class _Element(NamedTuple):
 
 def coordinations(pieces: Pieces) -> Iterator[Reading]:
     """List the readings of the coordinations of a text."""
-    joints = _joints(pieces)
+    joints = [
+        place
+        for place, (word, gap) in enumerate(zip(pieces.lower, pieces.gaps, strict=False))
+        if word in _CONJUNCTIONS or (gap != " " and not _SIGNS.isdisjoint(gap))
+    ]
     for start, end in _clauses(pieces, joints):
-        elements = _elements(pieces, joints, start, end)
+        elements = _elements(pieces, set(joints), start, end)
         for number, last in enumerate(elements):
             if last.is_last:
                 for first in _partners(pieces, elements, number, shortest=True):
@@ -52,34 +54,34 @@ def coordinations(pieces: Pieces) -> Iterator[Reading]:
                     yield from _sharing_the_beginning(pieces, first, last)
 
 
-def _joints(pieces: Pieces) -> list[bool]:
-    """Tell of each piece whether it is a conjunction, or a sign for one stands before it."""
-    return [
-        word in _CONJUNCTIONS or not _SIGNS.isdisjoint(gap)
-        for word, gap in zip(pieces.lower, pieces.gaps, strict=False)
-    ]
-
-
-def _clauses(pieces: Pieces, joints: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """List the clauses with a conjunction."""
-    borders = [
-        place
-        for place, border in enumerate(pieces.borders)
-        if (border > Border.COMMA and pieces.gaps[place].strip() not in _SIGNS)
-        or not _BRACKETS.isdisjoint(pieces.gaps[place])
-        or place in (0, len(pieces))
-    ]
-    for start, end in pairwise(borders):
-        if any(joints[start:end]):
+def _clauses(pieces: Pieces, joints: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """List the clauses with a joint: a conjunction, or a piece behind a sign for one."""
+    end = 0
+    for joint in joints:
+        if joint >= end:
+            start, end = joint, joint + 1
+            while not _is_end(pieces, start):
+                start -= 1
+            while not _is_end(pieces, end):
+                end += 1
             yield start, end
 
 
-def _elements(pieces: Pieces, joints: Sequence[bool], start: int, end: int) -> list[_Element]:
+def _is_end(pieces: Pieces, place: int) -> bool:
+    """Tell whether a clause ends before a piece, and another begins."""
+    gap = pieces.gaps[place]
+    if gap == " " and 0 < place < len(pieces):
+        return False
+    is_border = pieces.borders[place] > Border.COMMA and gap.strip() not in _SIGNS
+    return place in (0, len(pieces)) or is_border or not BRACKETS.isdisjoint(gap)
+
+
+def _elements(pieces: Pieces, joints: Container[int], start: int, end: int) -> list[_Element]:
     """Cut a clause at commas and conjunctions."""
     elements, begin, is_listed, is_last = list[_Element](), start, False, False
     for place in range(start, end + 1):
-        is_word = place < end and joints[place] and pieces.lower[place] in _CONJUNCTIONS
-        is_sign = place < end and place > start and joints[place] and not is_word
+        is_word = place < end and pieces.lower[place] in _CONJUNCTIONS
+        is_sign = start < place < end and place in joints and not is_word
         is_comma = start < place < end and pieces.borders[place] == Border.COMMA
         if not (is_word or is_sign or is_comma or place == end):
             continue

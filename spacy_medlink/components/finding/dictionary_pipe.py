@@ -8,7 +8,7 @@ from spacy.util import SimpleFrozenList
 from spacy.util import from_bytes as unpack
 from spacy.util import to_bytes as pack
 
-from ...assets.dictionary import Choice, make_dictionary
+from ...assets.dictionary import Choice
 from ...errors import Errors
 from ...util.files import replacing_directory
 from ...util.held import HeldFiles, files_in
@@ -19,7 +19,6 @@ from ..pipe import SAVED_ASSETS, PicklablePipe
 if TYPE_CHECKING:
     from ...assets import Assets
     from ...retrieval.exact import ExactIndex
-    from ...text.word_forms import Forms
     from .name_facts import NameFacts
 
 _EXACT, _FACTS = "exact", "facts"
@@ -43,7 +42,6 @@ class DictionaryPipe(PicklablePipe):
         self.source, self.choice, self.lang, self.label_by = source, choice, lang, label_by
         self._exact: ExactIndex | None = None
         self._facts: NameFacts | None = None
-        self._forms: Forms | None = None  # learned here, never by a child process
         self._assets: Assets | None = None  # to make names and facts of, unless saved
         self._saved: HeldFiles | None = None  # the files that the exact tier was loaded from
         self._fingerprint = ""  # of the saved exact tier that was pickled
@@ -82,7 +80,7 @@ class DictionaryPipe(PicklablePipe):
         if str(assets) != self.source:
             self._say_own_assets()
         self.source = str(assets)
-        self._exact = self._facts = self._forms = self._path = self._assets = None
+        self._exact = self._facts = self._path = self._assets = None
         self._is_saved = self._unpacked = False
 
     def reload(self) -> None:
@@ -100,9 +98,7 @@ class DictionaryPipe(PicklablePipe):
             elif self._assets is not None:
                 assets = self._assets.reload()
                 facts = NameFacts.of(assets, self.label_by, self.choice, self.lang)
-                exact = make_dictionary(assets, self.choice, facts.forms)
-                self._assets, self._exact, self._facts = assets, exact, facts
-                self._forms = facts.forms
+                self._assets, self._exact, self._facts = assets, assets.exact, facts
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
         """Save the dictionary (the exact tier's arrays and the facts), whole or not at all.
@@ -204,7 +200,7 @@ class DictionaryPipe(PicklablePipe):
         """Get the files that hold the current dictionary; None where it is in no files."""
         if self._is_saved and self._saved is not None:
             return self._saved
-        if self._assets is not None and self.source is not None and not self.choice.any_order:
+        if self._assets is not None and self.source is not None:
             return self._assets.files_of(_EXACT)
         return None
 
@@ -215,7 +211,7 @@ class DictionaryPipe(PicklablePipe):
                 problem = "another dictionary was saved in place of the one that was pickled"
                 raise Errors.assets_mismatch(path=self._path.parent, problem=problem)
             return exact
-        return make_dictionary(self._opened(), self.choice, self.facts.forms)
+        return self._opened().exact
 
     def _opened(self) -> "Assets":
         if self._assets is None:
@@ -245,7 +241,5 @@ class DictionaryPipe(PicklablePipe):
             if self._facts is not None:
                 return self._facts
             rule = "is not what it was when the dictionary was saved: name the assets again"
-            raise Errors.bad_setting(name="label_by", value=self.label_by, rule=rule)
-        facts = NameFacts.of(self._opened(), self.label_by, self.choice, self.lang, self._forms)
-        self._forms = facts.forms
-        return facts
+            raise Errors.bad_setting(name="label", value=self.label_by, rule=rule)
+        return NameFacts.of(self._opened(), self.label_by, self.choice, self.lang)

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...assets.dictionary import Choice, allowed_names, word_forms
+from ...assets.dictionary import Choice, allowed_names
 from ...retrieval.arrays import check, check_below, damaged, load_arrays, save_arrays
 from ...retrieval.mask import Mask
-from ...text.word_forms import NO_FORMS, Forms
 from ...util.held import Directory, held
 from .languages import native_names
 
@@ -43,7 +42,6 @@ class NameFacts:
     masks (Mapping[str, Optional[Mask]]): "allowed", the names that the choice takes; "native", the
         names in the language of the pipeline, and in none; "general", the concepts (by row) whose
         types are all of no clinical interest. None for all names, or for no concept.
-    forms (Forms): of the words of names, if words may be in any order.
     """
 
     def __init__(
@@ -53,10 +51,9 @@ class NameFacts:
         labels: Sequence[str] = ("",),
         by: str | None = None,
         masks: Mapping[str, Mask | None] = MappingProxyType({}),
-        forms: Forms = NO_FORMS,
     ) -> None:
         self._concept, self._label, self._labels, self.by = concept, label, labels, by
-        self._masks, self.forms = {name: masks.get(name) for name in _MASKS}, forms
+        self._masks = {name: masks.get(name) for name in _MASKS}
         self.allowed, self.native, self._general = self._masks.values()
 
     @classmethod
@@ -66,30 +63,25 @@ class NameFacts:
         by: str | None,
         choice: Choice,
         lang: str,
-        forms: Forms | None = None,
     ) -> "NameFacts":
         """Read the facts of the names of assets.
 
         by (Optional[str]): the source of the labels: the semantic "group" or "type" of the
             concepts, of several the first in the alphabet; None for no labels.
         choice (Choice): which names may be found. lang (str): of the pipeline.
-        forms (Optional[Forms]): of the words of names; None to learn those that the choice needs.
         RAISES (MedlinkError): E106, E213 for a choice with an unknown concept, type,
             group or language.
         """
         concept = assets.filters.name_concept
-        chosen = choice._replace(any_order=False)
         masks = {
-            "allowed": Mask.of(allowed_names(assets, chosen)) if any(chosen) else None,
+            "allowed": Mask.of(allowed_names(assets, choice)) if any(choice) else None,
             "native": native_names(assets.facets, lang),
             "general": _general_concepts(assets.facets),
         }
-        if forms is None:
-            forms = word_forms(assets, masks["native"]) if choice.any_order else NO_FORMS
         if by is None:
-            return cls(concept, masks=masks, forms=forms)
+            return cls(concept, masks=masks)
         of_concept, labels = _labels(assets.facets, by)
-        return cls(concept, of_concept[concept], labels, by, masks, forms)
+        return cls(concept, of_concept[concept], labels, by, masks)
 
     def save(self, directory: Path) -> None:
         """Write the arrays and the labels into a directory."""
@@ -111,9 +103,7 @@ class NameFacts:
             sizes = [described["sizes"][name] for name in _MASKS]
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise damaged(directory, _LABELS, error) from error
-        forms = described.get("forms")
-        are_forms = type(forms) is dict and all(type(form) is str for form in forms.values())
-        if type(labels) is not list or by not in (None, *LABELLINGS) or not are_forms:
+        if type(labels) is not list or by not in (None, *LABELLINGS):
             raise damaged(directory, _LABELS, "something else than labels")
         labelled = len(label) in (0, len(concept)) if by is None else len(label) == len(concept)
         check(directory, "concept", labelled, "not as many as labels")
@@ -161,8 +151,8 @@ class NameFacts:
     def _of(cls, arrays: dict[str, NDArray[Any]], described: dict[str, Any]) -> "NameFacts":
         sizes = described["sizes"]
         masks = {name: Mask(arrays[name], sizes[name]) if sizes[name] else None for name in _MASKS}
-        labels, by, forms = (described[name] for name in ("labels", "by", "forms"))
-        return cls(arrays["concept"], arrays["label"], labels, by, masks, forms)
+        labels, by = described["labels"], described["by"]
+        return cls(arrays["concept"], arrays["label"], labels, by, masks)
 
     @property
     def _arrays(self) -> dict[str, Any]:
@@ -173,7 +163,7 @@ class NameFacts:
     @property
     def _described(self) -> str:
         sizes = {name: 0 if mask is None else mask.size for name, mask in self._masks.items()}
-        described = {"labels": self._labels, "by": self.by, "sizes": sizes, "forms": self.forms}
+        described = {"labels": self._labels, "by": self.by, "sizes": sizes}
         return json.dumps(described)
 
 

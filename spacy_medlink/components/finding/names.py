@@ -2,17 +2,17 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import accumulate, islice
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
 
-from ...assets.dictionary import any_order_key_of, name_has_key, name_words
 from ...retrieval.exact import ExactIndex
 from ...retrieval.vocabulary import LEAST, is_inflected
+from ...text.any_order import name_has_key, name_words
 from ...text.normalisation import hash_keys, is_short_form, plainly_written
 from ...text.pieces import Border, Pieces, key_of, piece_key
-from ...text.word_forms import NO_FORMS, Forms
+from .any_order import WordsOfText
 from .coordinations import Reading, coordinations
 from .kept import Kept
 from .match import Match
@@ -25,27 +25,23 @@ _PARTING = frozenset("/&_.[]|")  # signs that may also part two mentions
 _BEFORE_A_NAME = frozenset(["post"])  # with a hyphen: "post-stroke" speaks of a stroke
 
 Item = TypeVar("Item")
-_words = lru_cache(maxsize=16384)(name_words)
 
 
 class NameFinder:
     """The finder of the names of a dictionary.
 
     exact (ExactIndex): the dictionary. longest (int): words of a match at most.
-    any_order (bool): also find names by their words in any order; needs a dictionary with such
-        keys. kept (Kept): which names are found. forms (Forms): of the words of such keys.
+    kept (Kept): which names are found.
     """
 
     def __init__(
         self,
         exact: ExactIndex,
         longest: int,
-        any_order: bool,
         kept: Kept = Kept(),  # noqa: B008  # immutable
-        forms: Forms = NO_FORMS,
     ) -> None:
-        self._exact, self._longest, self._any_order = exact, longest, any_order
-        self._kept, self._forms = kept, forms
+        self._exact, self._longest, self._kept = exact, longest, kept
+        self._words: WordsOfText | None = None  # of the last text
 
     def find(self, pieces: Pieces) -> list[Match]:
         """Find all matches, overlapping ones too, each span once."""
@@ -54,18 +50,17 @@ class NameFinder:
         found = {(match.start, match.end): match for match in written}
         for match in self._joined(pieces):
             found.setdefault((match.start, match.end), match)
-        if self._any_order:
-            for match in self._in_any_order(pieces, set(found)):
-                found[match.start, match.end] = match
+        for match in self._in_any_order(pieces, found):
+            found.setdefault((match.start, match.end), match)
         for match in self._misspelt(pieces, known):
             found.setdefault((match.start, match.end), match)
         return _without_parts_of_words(pieces, list(found.values()))
 
     def find_coordinated(self, pieces: Pieces) -> list[Match]:
         """Find the names that a coordination stands for, each span once."""
-        known = sorted(self._known(self._readings(pieces)), key=lambda item: item[0][1])
+        known = sorted(self._known_readings(pieces), key=lambda item: item[3])
         found: dict[tuple[int, str], Match] = {}
-        for (reading, _), key, place in known:  # those in any order come last
+        for reading, key, place, _ in known:  # those in any order come last
             text = " ".join([pieces.texts[piece] for piece in reading.pieces])
             rows = self._rows(place, text, key)
             if rows:
@@ -190,36 +185,41 @@ class NameFinder:
                     found.update(range(end - many + 1, end + 1))
         return sorted(found)
 
-    def _in_any_order(self, pieces: Pieces, found: set[tuple[int, int]]) -> Iterator[Match]:
-        """Find names whose words stand in another order, within a clause."""
-        own_words = list(map(_words, pieces.texts))
-        words = self._formed(own_words)
-        begins = list(accumulate(map(len, own_words), initial=0))
-        keys = (
-            ((start, end), any_order_key_of(words[begins[start] : begins[end]]))
-            for start, end in _clause_runs(pieces, self._longest)
-            if (start, end) not in found
-        )
-        for (start, end), key, place in self._known(keys):
-            names = self._exact.names_at(place, self._having(key))
-            rows = self._kept.rows(list(names))
-            if rows:
-                spelled = {word for own in own_words[start:end] for word in own}
+    def _words_of(self, pieces: Pieces) -> WordsOfText:
+        if self._words is None or self._words.pieces is not pieces:
+            self._words = WordsOfText(pieces, self._exact)
+        return self._words
+
+    def _in_any_order(
+        self, pieces: Pieces, found: Collection[tuple[int, int]] = ()
+    ) -> Iterator[Match]:
+        """Find names whose words stand in another order, or in another form, within a clause."""
+        words = self._words_of(pieces)
+        for run in words.runs(self._longest):
+            start, end, place = run
+            if (start, end) in found or not words.is_clause(run):
+                continue
+            key = words.key(range(start, end))
+            names = self._exact.names_at(place, self._having(key)) if key else {}
+            if rows := self._kept.rows(list(names)):
+                spelled = {word for text in pieces.texts[start:end] for word in name_words(text)}
                 rows = _nearest(spelled, {row: names[row] for row in rows})
                 yield Match(start, end, pieces.saying(range(start, end)), rows, names[rows[0]])
 
-    def _formed(self, words: Iterable[list[str]]) -> list[str]:
-        """List the forms that stand for the words of pieces."""
-        forms = self._forms
-        return [forms.get(word, word) for own in words for word in own]
-
-    def _readings(self, pieces: Pieces) -> Iterator[tuple[tuple[Reading, bool], str]]:
-        """Read coordinations: ((reading, whether words may be in any order), key)."""
-        for reading in coordinations(pieces):
-            yield (reading, False), key_of(pieces.texts[place] for place in reading.pieces)
-            if self._any_order and reading.is_whole:
-                words = self._formed(_words(pieces.texts[place]) for place in reading.pieces)
-                yield (reading, True), any_order_key_of(words)
+    def _known_readings(self, pieces: Pieces) -> Iterator[tuple[Reading, str, int, bool]]:
+        """Read coordinations: (reading, key, place, whether words are in any order)."""
+        readings, words = coordinations(pieces), self._words_of(pieces)
+        while batch := list(islice(readings, _TOGETHER)):
+            places = words.places([one.pieces for one in batch])
+            known = [pair for pair in zip(batch, places, strict=True) if pair[1] >= 0]
+            asked = (
+                (one, " ".join(filter(None, [pieces.keys[piece] for piece in one.pieces])))
+                for one, _ in known
+            )
+            yield from ((*own, False) for own in self._known(asked))
+            for one, place in known:
+                if one.is_whole and (key := words.key(one.pieces)):
+                    yield one, key, place, True
 
     def _known(self, asked: Iterable[tuple[Item, str]]) -> Iterator[tuple[Item, str, int]]:
         """List the items whose key the dictionary has by its hash, with the key and its place."""
@@ -232,7 +232,7 @@ class NameFinder:
 
     def _having(self, key: str) -> Callable[[str], bool]:
         """Make the function that tells whether a name has a key."""
-        return lambda name: name_has_key(name, key, self._forms)
+        return lambda name: name_has_key(name, key, self._exact.forms)
 
     def _rows(self, place: int, text: str, key: str, as_written: bool = False) -> tuple[int, ...]:
         """List the rows of the kept names that a text may be.
@@ -317,21 +317,6 @@ def _runs_around(
     for start in range(first, place + 1):
         for end in range(place + 1, min(last, start + longest) + 1):
             yield start, end
-
-
-def _clause_runs(pieces: Pieces, longest: int) -> Iterator[tuple[int, int]]:
-    """List the runs of two or more pieces that begin and end with a word that has a meaning."""
-    says = pieces.says
-    ends = [
-        border >= Border.COMMA or (border == Border.SIGN and not set("()/[]{}").isdisjoint(gap))
-        for border, gap in zip(pieces.borders, pieces.gaps, strict=True)
-    ]
-    for start in (place for place, is_word in enumerate(says) if is_word):
-        for last in range(start + 1, min(start + longest, len(pieces))):
-            if ends[last]:
-                break
-            if says[last]:
-                yield start, last + 1
 
 
 def _nearest(words: set[str], names: dict[int, str]) -> tuple[int, ...]:

@@ -44,7 +44,7 @@ def _forward(
     found = []
     for doc in docs:
         places: Any = np.full((len(doc), 1), _OUTSIDE, dtype=np.int64)
-        for span in doc.spans.get(model.attrs["spans_key"]) or ():
+        for span in sorted(doc.spans.get(model.attrs["spans_key"]) or (), key=len):
             if len(span) == 1:
                 places[span.start] = _ALONE
             else:

@@ -4,7 +4,6 @@ from typing import Annotated, Literal
 
 from ...util.setting_types import (
     LIST_RULE,
-    MOST,
     PATH_RULE,
     TEXT_RULE,
     Listed,
@@ -14,10 +13,9 @@ from ...util.setting_types import (
     Texts,
     flag,
     setting,
-    whole,
 )
 
-_TOKENS = 64  # of a match; the runs that are looked up grow with it, and no name has more words
+LABEL = "CONCEPT"
 COMMON, GENERAL, AMBIGUOUS, HEADINGS, FOREIGN, PARTS = LEAVE_OUT = (
     "common", "general", "ambiguous", "headings", "foreign", "parts",
 )  # fmt: skip
@@ -29,76 +27,46 @@ class MentionSettings(Settings):
     assets: Place | None = setting(
         None, PATH_RULE, "as for `medical_linker`; null for the built-in starter"
     )
-    label: Text = setting("CONCEPT", TEXT_RULE, "label of the entities")
-    label_by: Literal["group", "type"] | None = setting(
-        None,
-        "must be one of group, type, or null",
-        'label entities by what their concept is instead: its semantic "group" (UMLS: DISO, CHEM) '
-        'or its "type"; `label` is left to those that have none',
+    label: Text = setting(
+        LABEL,
+        TEXT_RULE,
+        'label of the mentions; "group" or "type": what their concept is, its semantic group '
+        f"(UMLS: DISO, CHEM) or its type, and {LABEL} where it has none",
     )
-    max_tokens: int = whole(8, 1, _TOKENS, "longest match, punctuation not counted")
     spans_key: Text | None = setting(
-        None, TEXT_RULE, "write `doc.spans[spans_key]` (overlaps kept) instead of `doc.ents`"
+        None,
+        TEXT_RULE,
+        "write `doc.spans[spans_key]` instead of `doc.ents`: all mentions, also those that share "
+        "words. By the hierarchy of the linker, where it has one, of what lies within a longer "
+        'mention only what this is a kind of: "colitis" in "ulcerative colitis", but no "nevus" '
+        'in "basal cell nevus"',
+    )
+    annotate_ents: bool = flag(
+        False, "with `spans_key`, write `doc.ents`, too: those that say most, without overlap"
     )
     overwrite: bool = flag(
-        False, "drop existing entities that overlap with a match, instead of keeping them"
+        False, "drop existing entities that overlap with a mention, instead of keeping them"
     )
     types: Texts | None = setting(
         None, LIST_RULE, "find only names of concepts of these types or semantic groups"
     )
     languages: Texts | None = setting(None, LIST_RULE, "find only names of these languages")
-    deny: Texts | None = setting(None, LIST_RULE, "find no names of concepts with these ids")
-    branches: Texts | None = setting(
-        None,
-        LIST_RULE,
-        "find only names of concepts at or below these ids; such as "
-        '["HP:0000118"], phenotypic abnormalities, since modifiers like "severe" are concepts too',
-    )
     within: Text | None = setting(
         None,
         TEXT_RULE,
-        "find only names of concepts of this part of the hierarchy, as for `medical_linker`",
+        "find only names of concepts of this part of the hierarchy, as for `medical_linker`; such "
+        'as "<< HP:0000118", phenotypic abnormalities: modifiers like "severe" are concepts, too',
     )
     stop: Texts | None = setting(
         None, LIST_RULE, "texts that are never mentions, however they are inflected"
     )
-    max_concepts: int | None = whole(
-        None,
-        1,
-        MOST,
-        "leave out what is a name of more concepts than these, which says little: 1 "
-        'leaves out all that is ambiguous; null: see "ambiguous" of `leave_out`',
-    )
-    any_order: bool = flag(
-        False,
-        "find names by their words in any order, too, and by words that say the same, as synonyms "
-        'of the terminology show: "malformations of the kidney", "renal malformation" for "kidney '
-        'malformation"',
-    )
-    coordinated: bool = flag(
-        False,
-        'find names that a coordination stands for: "palmar and plantar pits" is both '
-        '"palmar pits", which `span._.reading` says and the linker links, and "plantar pits". In '
-        "`doc.ents`, where they would overlap, only the latter",
-    )
-    nested: bool | Literal["kinds"] = setting(
-        True,
-        'must be true, false or "kinds"',
-        'in `doc.spans`, keep what lies within a longer match; "kinds" keeps what the longer one '
-        'is a kind of and ends with, by the hierarchy of the linker: "colitis" in "ulcerative '
-        'colitis", not "nevus" in "basal cell nevus"',
-    )
-    linker: Text = setting(
+    linker: Text | None = setting(
         "medical_linker",
         TEXT_RULE,
-        "name of the linker that is asked; it must have the same "
-        "assets. The short forms of its lexicon are found, too, where what they mean is a name",
-    )
-    linker_filters: bool = flag(
-        True,
-        "find only what the filters of that linker let pass, as they are when a text is "
-        "read, unless it has `force_within_filter` or other assets. `types`, `languages` and "
-        '`within` of this component take the place of the linker\'s; [] and "" take all',
+        "name of a linker with the same assets. Only what its filters let pass is found, as they "
+        "are when a text is read, unless it has `force_within_filter`; `types`, `languages` and "
+        '`within` of this component take the place of its own ([] and "" take all). The short '
+        "forms of its lexicon are found, too, where what they mean is a name. null: none is asked",
     )
     leave_out: Annotated[
         list[Literal["common", "general", "ambiguous", "headings", "foreign", "parts"]], Listed
@@ -107,7 +75,7 @@ class MentionSettings(Settings):
         f"must be a list of some of {', '.join(LEAVE_OUT)}",
         'what is no mention, though a name. "common": words of general language ("new", "shows"; '
         'en, es, de and fr have lists). "general": single words of concepts without a type of '
-        'clinical interest (UMLS: "Spain", "Monday"), where no types, branches or ids are asked '
+        'clinical interest (UMLS: "Spain", "Monday"), where no types or branches are asked '
         'for. "ambiguous": single words that are names of more than 6 concepts. "headings": '
         'headings of sections ("ONCOLOGY", "Family history:"). "foreign": names in other languages '
         'than the pipeline\'s, where `languages` are not given and it is not "xx". '

@@ -41,20 +41,25 @@ class SpanWriter(NamedTuple):
     def write(self, doc: Doc, links: Sequence[Link]) -> None:
         """Write links on the spans of a Doc.
 
-        links (Sequence[Link]): one for each of `spans(doc)`.
+        links (Sequence[Link]): one for each of `spans(doc)`. An entity that is a span of a linked
+            group, too, gets its link.
         """
         waiting = iter(links)
         setter = _setter(self.prefix)
-        if self.keys is None:
-            self._write_ents(doc, waiting, setter)
+        places = [(span.start, span.end) for span in self.spans(doc)]
+        self._write_ents(doc, dict(zip(places, links, strict=True)), setter)
         for key in self.keys or ():
             if key in doc.spans:
                 self._write_group(doc, key, waiting, setter)
 
-    def _write_ents(self, doc: Doc, links: Iterator[Link], set_attributes: "_Setter") -> None:
+    def _write_ents(
+        self, doc: Doc, links: dict[tuple[int, int], Link], set_attributes: "_Setter"
+    ) -> None:
         # Values set on a span of `doc.ents` are lost, since the tokens hold them.
-        for ent in self.spans(doc):
-            link = next(links)
+        for ent in doc.ents:
+            link = links.get((ent.start, ent.end))
+            if link is None or ent.label_ in self.discard:
+                continue
             chosen = self._choose(ent, link)
             for token in ent:
                 token.ent_kb_id_ = chosen

@@ -260,10 +260,9 @@ def test_a_reference_without_its_assets_names_no_place_that_is_none(source, tmp_
     assert "saved with the pipeline holds" not in str(caught.value)
 
 
-@pytest.mark.parametrize("any_order", [False, True])
-def test_the_config_of_the_starter_means_the_starter(tmp_path, any_order):
+def test_the_config_of_the_starter_means_the_starter(tmp_path):
     nlp = spacy.blank("en")
-    nlp.add_pipe("medical_mentions", config={"any_order": any_order})
+    nlp.add_pipe("medical_mentions", config={})
     nlp.add_pipe("medical_linker")
     with pytest.warns(UserWarning, match="W101"):
         nlp.to_disk(tmp_path / "saved")

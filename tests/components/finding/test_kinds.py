@@ -1,15 +1,13 @@
-"""With `nested = "kinds"`, what a longer match is a kind of is found within it."""
+"""In a span group, what a longer match is a kind of is found within it."""
 
 import pickle
 from pathlib import Path
-from typing import Any
 
 import pytest
 import spacy
 from spacy.language import Language
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Concept, Name
 from tests.tiny import assets_of
 
@@ -32,10 +30,10 @@ def assets(tmp_path_factory: pytest.TempPathFactory) -> Assets:
     return assets_of(tmp_path_factory.mktemp("kinds"), concepts)
 
 
-def pipeline(assets: Assets, nested: Any = "kinds", linker: str = "") -> Language:
+def pipeline(assets: Assets, linker: str = "") -> Language:
     nlp = spacy.blank("en")
     own = {"assets": str(assets.path), "spans_key": "sc"}
-    nlp.add_pipe("medical_mentions", config={**own, "nested": nested})
+    nlp.add_pipe("medical_mentions", config=own)
     nlp.add_pipe("medical_linker", config={**own, "assets": linker or own["assets"]})
     return nlp
 
@@ -46,8 +44,6 @@ def found(nlp: Language) -> list[str]:
 
 
 def test_kinds(assets: Assets, tmp_path: Path) -> None:
-    assert found(pipeline(assets, False)) == WHOLE
-    assert len(found(pipeline(assets, True))) == 6
     nlp = pipeline(assets)
     assert found(nlp) == KINDS
     nlp.to_disk(tmp_path)
@@ -57,17 +53,29 @@ def test_kinds(assets: Assets, tmp_path: Path) -> None:
         assert [span.text for span in doc.spans["sc"]] == KINDS
 
 
-def test_the_hierarchy_is_the_linkers(assets: Assets, tmp_path: Path) -> None:
-    other = assets_of(tmp_path, [Concept("X", "X", (Name("X"),))])
-    with pytest.raises(MedlinkError, match=r"E302.*same assets"):
-        pipeline(assets, linker=str(other.path))(TEXT)
-    alone = pipeline(assets)
-    alone.remove_pipe("medical_linker")
-    with pytest.raises(MedlinkError, match=r"E302.*in the pipeline"):
-        alone(TEXT)
+def test_entities_and_group_have_the_same_links(assets: Assets) -> None:
+    nlp = pipeline(assets)
+    assert nlp(TEXT).ents == ()
+    nlp.get_pipe("medical_mentions").annotate_ents = True
+    doc = nlp(TEXT)
+    assert [ent.text for ent in doc.ents] == WHOLE
+    by_place = {(span.start, span.end): span for span in doc.spans["sc"]}
+    for ent in doc.ents:
+        span = by_place[ent.start, ent.end]
+        assert ent.kb_id_ == span.kb_id_ != ""
+        assert ent._.candidates == span._.candidates
 
 
-@pytest.mark.parametrize("nested", ["kind", "true"])
-def test_what_nested_may_not_be(assets: Assets, nested: Any) -> None:
-    with pytest.raises(MedlinkError, match="E302"):
-        pipeline(assets, nested)
+def test_all_matches_are_found_on_demand(assets: Assets) -> None:
+    nlp = pipeline(assets)
+    assert len(nlp.get_pipe("medical_mentions").find(nlp.make_doc(TEXT))) == 6
+
+
+def test_without_a_hierarchy_all_stay(assets: Assets, tmp_path: Path) -> None:
+    every = pipeline(assets)
+    every.remove_pipe("medical_linker")
+    assert len(found(every)) == 6
+    other = assets_of(tmp_path / "other", [Concept("X", "X", (Name("X"),))])
+    assert len(found(pipeline(assets, linker=str(other.path)))) == 6
+    flat = (Concept(id, name, (Name(name),)) for id, (name, _) in NAMES.items())
+    assert len(found(pipeline(assets_of(tmp_path / "flat", flat)))) == 6

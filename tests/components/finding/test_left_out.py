@@ -106,11 +106,6 @@ def test_who_asks_for_types_gets_them(assets):
     assert found(pipeline(assets, types=["GEOG"]), "Spain, pain") == ["Spain"]
 
 
-def test_a_number_of_concepts_takes_the_place_of_the_default(assets):
-    assert found(pipeline(assets, max_concepts=7), "ambigua, gestosis") == ["ambigua", "gestosis"]
-    assert found(pipeline(assets, max_concepts=5), "ambigua, gestosis") == []
-
-
 def test_headings(assets):
     assert found(pipeline(assets), NOTE) == [
         "diabetes", "Diabetes", "allergy", "FAMILY HISTORY", "DIABETES", "DIABETES", "Allergy",

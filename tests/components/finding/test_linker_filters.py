@@ -53,12 +53,12 @@ def found(nlp, text=TEXT):
         ({"labels": {"CONCEPT": ["CHEM"]}}, {}, CHEMICALS),
         ({"labels": {"DRUG": ["T047"]}}, {}, EVERYTHING),
         ({"labels": {"DRUG": ["CHEM"]}}, {"label": "DRUG"}, CHEMICALS),
-        # Its own go before the linker's; [] takes all, and so does this setting.
+        # Its own go before the linker's; [] takes all, and so does no linker.
         ({"types": ["T047"]}, {"types": ["CHEM"]}, CHEMICALS),
         ({"types": ["T047"]}, {"types": []}, EVERYTHING),
-        ({"types": ["T047"]}, {"linker_filters": False}, EVERYTHING),
+        ({"types": ["T047"]}, {"linker": None}, EVERYTHING),
         ({"types": ["T047"]}, {"linker": "other"}, EVERYTHING),
-        ({"types": ["T047"]}, {"deny": ["DM"]}, ["cold"]),
+        ({"types": ["T047"], "deny": ["DM"]}, {}, ["cold"]),
         ({"within": "<< DM OR HEP OR CF"}, {}, ["type 2 diabetes", "heparin", "cold"]),
         ({"within": "DM"}, {"within": "<< HEP"}, ["heparin"]),
         ({"within": "DM"}, {"within": ""}, EVERYTHING),

@@ -64,13 +64,13 @@ def test_by_default_one_label(assets):
 
 
 def test_semantic_groups_and_types(assets):
-    assert labels(pipeline(assets, label_by="group")) == BY_GROUP
-    assert labels(pipeline(assets, label_by="type")) == BY_TYPE
-    assert labels(pipeline(assets, label_by="group", label="X"))["gait"] == "X"
+    assert labels(pipeline(assets, label="group")) == BY_GROUP
+    assert labels(pipeline(assets, label="type")) == BY_TYPE
+    assert labels(pipeline(assets, label="group"))["gait"] == "CONCEPT"
 
 
 def test_in_span_groups_and_by_hand(assets):
-    nlp = pipeline(assets, label_by="group", spans_key="sc")
+    nlp = pipeline(assets, label="group", spans_key="sc")
     doc = nlp("Fever, gait")
     assert [(one.text, one.label_) for one in doc.spans["sc"]] == [
         ("Fever", "DISO"), ("gait", "CONCEPT"),
@@ -82,25 +82,18 @@ def test_in_span_groups_and_by_hand(assets):
 
 
 def test_with_a_choice_and_in_any_order(assets):
-    nlp = pipeline(assets, label_by="group", types=["PHEN", "CHEM"], any_order=True)
+    nlp = pipeline(assets, label="group", types=["PHEN", "CHEM"])
     assert labels(nlp, "a cold, temperature low") == {"cold": "PHEN", "temperature low": "PHEN"}
 
 
-def test_what_is_ambiguous_is_left_out(assets):
-    assert set(labels(pipeline(assets, max_concepts=1))) == set(BY_GROUP) - {"cold"}
-    assert "cold" in labels(pipeline(assets, max_concepts=2))
-    # Of two concepts that have the name, a choice may leave one.
-    assert "cold" in labels(pipeline(assets, max_concepts=1, types=["DISO"]))
-
-
-@pytest.mark.parametrize("config", [{"label_by": "group"}, {"label_by": "type", "types": ["DISO"]}])
+@pytest.mark.parametrize("config", [{"label": "group"}, {"label": "type", "types": ["DISO"]}])
 def test_round_trips(assets, tmp_path, config):
-    nlp = pipeline(assets, max_concepts=1, **config)
+    nlp = pipeline(assets, **config)
     wanted = labels(nlp)
     nlp.to_disk(tmp_path / "saved")
     assert labels(spacy.load(tmp_path / "saved")) == wanted
     copy = spacy.blank("en")
-    copy.add_pipe("medical_mentions", config={"max_concepts": 1, "leave_out": [], **config})
+    copy.add_pipe("medical_mentions", config={"leave_out": [], **config})
     copy.from_bytes(nlp.to_bytes())
     assert labels(copy) == wanted
     for one in (nlp, copy, spacy.load(tmp_path / "saved")):
@@ -109,22 +102,22 @@ def test_round_trips(assets, tmp_path, config):
     assert labels(spacy.load(tmp_path / "again")) == wanted
 
 
-@pytest.mark.parametrize("saved_with", [{}, {"label_by": "type"}, {"max_concepts": 1}])
+@pytest.mark.parametrize("saved_with", [{}, {"label": "type"}])
 def test_a_saved_dictionary_with_other_facts_says_so(assets, tmp_path, saved_with):
     nlp = pipeline(assets, types=["DISO"], **saved_with)
     nlp.to_disk(tmp_path / "saved")
-    config = {"components": {"medical_mentions": {"label_by": "group"}}}
+    config = {"components": {"medical_mentions": {"label": "group"}}}
     copy = spacy.blank("en")
     copy.add_pipe("medical_mentions", config=config["components"]["medical_mentions"])
     for other in (
         spacy.load(tmp_path / "saved", config=config), copy.from_bytes(nlp.to_bytes()),
     ):  # fmt: skip
-        with pytest.raises(MedlinkError, match=r"E302.*label_by.*group"):
+        with pytest.raises(MedlinkError, match=r"E302.*label.*group"):
             other(TEXT)
 
 
 def test_facts_of_a_dictionary_before_do_not_stay(assets, tmp_path):
-    pipeline(assets, label_by="group").to_disk(tmp_path / "saved")
+    pipeline(assets, label="group").to_disk(tmp_path / "saved")
     pipeline(assets).to_disk(tmp_path / "saved")
     saved = NameFacts.load(tmp_path / "saved" / "medical_mentions" / "facts")
     assert saved.by is None and saved.label([0]) == ""
@@ -132,7 +125,7 @@ def test_facts_of_a_dictionary_before_do_not_stay(assets, tmp_path):
 
 @pytest.mark.parametrize("text", ["", "[]", "{}"])
 def test_damaged_facts(assets, tmp_path, text):
-    pipeline(assets, label_by="group").to_disk(tmp_path / "saved")
+    pipeline(assets, label="group").to_disk(tmp_path / "saved")
     (tmp_path / "saved" / "medical_mentions" / "facts" / "labels.json").write_text(text)
     with pytest.raises(MedlinkError, match="E202"):
         spacy.load(tmp_path / "saved")(TEXT)
@@ -143,16 +136,10 @@ def test_other_assets_have_other_labels(assets, tmp_path):
         tmp_path / "kb", [Concept("D1", "fever", (Name("fever"),), types=("T040",))]
     )  # a physiologic function, here
     other = build_assets(tmp_path / "assets", tmp_path / "kb")
-    nlp = pipeline(assets, label_by="group")
+    nlp = pipeline(assets, label="group")
     assert labels(nlp, "fever") == {"fever": "DISO"}
     nlp.get_pipe("medical_mentions").use(other.path)
     assert labels(nlp, "fever") == {"fever": "PHYS"}
-
-
-@pytest.mark.parametrize("setting", [{"label_by": "tui"}, {"max_concepts": 0}])
-def test_bad_settings(assets, setting):
-    with pytest.raises(MedlinkError, match="E302"):
-        pipeline(assets, **setting)
 
 
 def test_no_labels_and_no_rows(assets):

@@ -45,7 +45,7 @@ def links(nlp: Language, text: str) -> set[tuple[str, str]]:
     return {(span.text, span.kb_id_) for span in doc.spans.get("sc", doc.ents)}
 
 
-GROUP = {"spans_key": "sc", "coordinated": True, "any_order": True}
+GROUP = {"spans_key": "sc"}
 FOUND = {
     ("palmar and plantar pits", "PALM"),
     ("plantar pits", "SOLE"),
@@ -68,7 +68,6 @@ def test_coordinations_are_linked_by_what_they_say(assets: Assets, tmp_path: Pat
         links(spacy.blank("en").from_config(nlp.config).from_bytes(nlp.to_bytes()), TEXT) == FOUND
     )
     assert links(pickle.loads(pickle.dumps(nlp)), TEXT) == FOUND
-    assert links(pipeline(assets, **{**GROUP, "nested": False}), TEXT) == FOUND - {("pits", "PIT")}
 
 
 def test_readings_survive_processes(assets: Assets) -> None:
@@ -78,15 +77,11 @@ def test_readings_survive_processes(assets: Assets) -> None:
 
 
 def test_entities_do_not_overlap(assets: Assets) -> None:
-    nlp = pipeline(assets, coordinated=True)
+    nlp = pipeline(assets)
     assert links(nlp, "palmar and plantar pits") == {("plantar pits", "SOLE")}
     assert links(nlp, "palmar and plantar lesions or pits") == {("pits", "PIT")}
     # Without a name that stands in the way, the reading is the entity.
     assert ("hypopigmentation of skin or hair", "HAIR") in links(nlp, TEXT)
-
-
-def test_they_are_left_alone_by_default(assets: Assets) -> None:
-    assert links(pipeline(assets), "hypopigmentation of skin or hair") == set()
 
 
 @pytest.mark.parametrize(
@@ -102,7 +97,7 @@ def test_they_are_left_alone_by_default(assets: Assets) -> None:
     ],
 )
 def test_in_any_order(assets: Assets, text: str, ents: set[tuple[str, str]]) -> None:
-    assert links(pipeline(assets, coordinated=True, any_order=True), text) == ents
+    assert links(pipeline(assets), text) == ents
 
 
 @pytest.mark.parametrize(

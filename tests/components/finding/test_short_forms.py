@@ -80,7 +80,7 @@ def test_words_that_begin_sentences_are_none(assets: Assets) -> None:
 
 
 def test_a_short_form_of_a_reading_has_that_reading(assets: Assets) -> None:
-    nlp = pipeline(assets, spans_key="sc", coordinated=True)
+    nlp = pipeline(assets, spans_key="sc")
     doc = nlp("Palmar and plantar pits (PPP) were seen: PPP.")
     assert [(one.text, one._.reading) for one in doc.spans["sc"]] == [
         ("Palmar and plantar pits", "Palmar pits"),
@@ -101,7 +101,7 @@ def test_each_span_is_found_once(nlp: Language, words: list[str]) -> None:
 
 @pytest.fixture(scope="module")
 def nlp(assets: Assets) -> Language:
-    return pipeline(assets, spans_key="sc", coordinated=True)
+    return pipeline(assets, spans_key="sc")
 
 
 @given(st.text("ABs- ", max_size=12), st.sets(st.sampled_from(["A", "AB", "ABs", "A B", "B-A"])))

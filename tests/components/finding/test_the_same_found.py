@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.lang.en import English
 
-from spacy_medlink.assets.dictionary import any_order_key
 from spacy_medlink.components.finding import coordinations as cutting
 from spacy_medlink.components.finding import names as finding
 from spacy_medlink.components.finding.coordinations import coordinations
 from spacy_medlink.components.finding.names import NameFinder
 from spacy_medlink.retrieval.exact import ExactIndex
+from spacy_medlink.text.any_order import any_order_key
 from spacy_medlink.text.normalisation import hash_key, key
 from spacy_medlink.text.pieces import Border, Pieces
 
@@ -32,13 +32,9 @@ LONGEST = 5
 
 
 def _finder() -> NameFinder:
-    rows: list[tuple[int, int]] = []
-    for row, name in enumerate(NAMES):
-        for own in (key(name), any_order_key(name.split())):
-            if own:
-                value = hash_key(own)
-                rows.append((value - (1 << 64) if value >> 63 else value, row))
-    return NameFinder(ExactIndex.build(sorted(rows), NAMES), LONGEST, True)
+    hashes = ((hash_key(key(name)), row) for row, name in enumerate(NAMES))
+    rows = sorted((own - (1 << 64) if own >> 63 else own, row) for own, row in hashes)
+    return NameFinder(ExactIndex.build(rows, NAMES), LONGEST)
 
 
 FINDER = _finder()
@@ -56,7 +52,7 @@ def test_joined_words_are_names_without_their_hyphens(text: str) -> None:
 @given(TEXTS)
 def test_names_in_any_order_have_the_words_of_the_text(text: str) -> None:
     pieces = Pieces(text, STOP_WORDS)
-    for match in FINDER._in_any_order(pieces, set()):
+    for match in FINDER._in_any_order(pieces):
         words = pieces.texts[match.start : match.end]
         assert any_order_key(words) in {any_order_key(NAMES[row].split()) for row in match.rows}
         assert max(pieces.borders[match.start + 1 : match.end]) <= Border.SIGN

@@ -95,8 +95,7 @@ def nlp(request: pytest.FixtureRequest, tiny_assets: Assets) -> Language:
         nlp.add_pipe("medical_mentions", config=assets)
         nlp.add_pipe("medical_linker", config=assets)
     else:
-        finding = {"any_order": True, "coordinated": True, "nested": False}
-        nlp.add_pipe("medical_mentions", config={**assets, **finding, "spans_key": "sc"})
+        nlp.add_pipe("medical_mentions", config={**assets, "spans_key": "sc"})
         linking = {"composite": True, "spans_key": "sc"}
         nlp.add_pipe("medical_linker", config={**assets, **linking})
     nlp("fever")

@@ -108,7 +108,7 @@ def test_any_settings_of_the_linker(tiny_assets: Assets, config: dict[str, Any])
 
 @FEW
 @given(MENTION_CONFIGS)
-@example({"max_tokens": 2**63})
+@example({"spans_key": 2**63})
 @example({"stop": [HALF_PAIR]})
 def test_any_settings_of_the_mentions(tiny_assets: Assets, config: dict[str, Any]) -> None:
     check_mentions(tiny_assets, config)

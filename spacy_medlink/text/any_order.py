@@ -1,0 +1,94 @@
+"""Words of names in any order: their key, and a hash that a run of words has in whatever order.
+
+A name has, besides its own key, the key of its words, sorted, where one form stands for all forms
+of a word (`text.word_forms`). It is looked up by the sum of the hashes of its words, since the sums
+of all runs of a text are differences of one cumulative sum. What has the key of a name has the sum
+of the name, too, so that runs without the sum of a name need no key.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import Hashes1d
+from .normalisation import hash_keys, is_short_form, key
+from .word_forms import NO_FORMS, Forms
+
+_FEWEST, _MOST = 2, 8  # words of a key
+_SIGN = "\x00"  # begins such a key; no key of a name contains it
+# Words that may be missing, in lower case only: "DE" and "OF" may be abbreviations.
+_LINKS = frozenset("of the de del du des".split())
+LINK_KEYS = frozenset(map(key, _LINKS))
+_CHUNK = 4096
+
+
+def any_order_key(words: Iterable[str], forms: Forms = NO_FORMS) -> str:
+    """Make the key of words in any order; "" for fewer than two words with a meaning.
+
+    words (Iterable[str]): as they are written; their inflections are removed.
+    """
+    return any_order_key_of([forms.get(own, own) for own in name_words(" ".join(words))])
+
+
+def any_order_key_of(parts: Sequence[str]) -> str:
+    """Make the key of words in any order from the forms of their keys (`name_words`)."""
+    return _SIGN + " ".join(sorted(parts)) if _FEWEST <= len(parts) <= _MOST else ""
+
+
+def name_has_key(name: str, own: str, forms: Forms = NO_FORMS) -> bool:
+    """Tell whether a name is found under a key; no short form is in another order."""
+    if own.startswith(_SIGN):
+        return not is_short_form(name) and own == any_order_key(name.split(), forms)
+    return own == key(name)
+
+
+def name_words(text: str) -> list[str]:
+    """List the keys of a text's words, without linking words."""
+    return [part for word in text.split() if not is_link(word) for part in key(word).split()]
+
+
+def is_link(word: str) -> bool:
+    """Tell whether a word only links other words: "of", "the"."""
+    return word in _LINKS
+
+
+class NamesInAnyOrder:
+    """Reads names as they pass, and collects the sums of the hashes of their words.
+
+    forms (Forms): of the words of names.
+    """
+
+    def __init__(self, forms: Forms) -> None:
+        self._forms = forms
+        self._hashes: list[Hashes1d] = [np.zeros(0, dtype=np.uint64)]
+        self._rows: list[NDArray[np.uint32]] = [np.zeros(0, dtype=np.uint32)]
+
+    def passing(self, names: Iterable[str]) -> Iterator[str]:
+        """Pass names on, unchanged."""
+        first, names = 0, iter(names)
+        while chunk := list(islice(names, _CHUNK)):
+            yield from chunk
+            self._read(chunk, first)
+            first += len(chunk)
+
+    @property
+    def entries(self) -> tuple[Hashes1d, NDArray[np.uint32]]:
+        """The sums, of names of two words or more, and the row of each, ascending."""
+        return np.concatenate(self._hashes), np.concatenate(self._rows)
+
+    def _read(self, names: Sequence[str], first: int) -> None:
+        form = self._forms.get
+        rows, words = list[int](), list[list[str]]()
+        for row, name in enumerate(names, first):
+            own = key(name).split()
+            said = [form(word, word) for word in own if word not in LINK_KEYS]
+            if len(own) > 1 and said:
+                rows.append(row)
+                words.append(said)
+        if rows:
+            starts = np.cumsum([0, *map(len, words[:-1])])
+            hashes = hash_keys(word for own in words for word in own)
+            self._hashes.append(np.add.reduceat(hashes, starts))
+            self._rows.append(np.array(rows, dtype=np.uint32))
