@@ -942,7 +942,7 @@ class Warnings:
     )
     other_labels = (
         "[W331] {name} gives labels ({found}) that no gold mention has (theirs: {gold}), so every "
-        "score that counts labels is 0. Set its `label` or `label_by`, or read `mentions_f`, which "
+        "score that counts labels is 0. Set its `label`, or read `mentions_f`, which "
         "does not count them."
     )
     gold_not_in_kb = (

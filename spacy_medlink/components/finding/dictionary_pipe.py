@@ -184,7 +184,8 @@ class DictionaryPipe(PicklablePipe):
             self._say_own_assets()
 
     def _save(self, directory: Path) -> None:
-        from ...retrieval.name_texts import has_names
+        from ...retrieval.arrays import has_array
+        from ...retrieval.name_texts import FIRST_ARRAY
 
         exact, files = self.exact, self._own_files()
         if files is None:
@@ -193,7 +194,7 @@ class DictionaryPipe(PicklablePipe):
             return
         for name in files:  # as hard links if possible, so that large files are not copied
             files[name].put(directory / name)
-        if not has_names(files):
+        if not has_array(files, FIRST_ARRAY):
             exact.save_names(directory)
 
     def _own_files(self) -> "HeldFiles | None":
