@@ -24,7 +24,7 @@ from .finding.choosing import apart, settled, without_nested
 from .finding.dictionary_pipe import DictionaryPipe
 from .finding.headings import without_headings
 from .finding.kept import Kept, make_kept
-from .finding.languages import common_words, heading_words
+from .finding.languages import common_words, endings, heading_words
 from .finding.linker_filters import Kinds, LinkerFilters
 from .finding.match import Match
 from .finding.name_facts import LABELLINGS
@@ -184,7 +184,7 @@ class MedicalMentions(DictionaryPipe):
 
         every, overlaid = self._kept(), self._overlaid()
         kept = every if overlaid is None else overlaid.left_of(every)
-        finder = NameFinder(self.exact, _LONGEST, kept)
+        finder = NameFinder(self.exact, _LONGEST, kept, endings(self.lang))
         found = finder.find(pieces)
         spans = {(one.start, one.end) for one in found}
         coordinated = finder.find_coordinated(pieces)

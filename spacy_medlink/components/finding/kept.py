@@ -25,6 +25,7 @@ class Kept(NamedTuple):
     general (bool): whether to leave out single words without a concept of clinical interest.
     most (Optional[int]): concepts that a single word may be a name of; None for any number.
     words (FrozenSet[str]): keys of words of general language, which are no misspelt names.
+    foreign (Optional[Mask]): the names that may be found, those of other languages among them.
     """
 
     mask: Mask | None = None
@@ -33,12 +34,16 @@ class Kept(NamedTuple):
     general: bool = False
     most: int | None = None
     words: frozenset[str] = frozenset()
+    foreign: Mask | None = None
 
-    def rows(self, rows: Sequence[int], is_word: bool = False) -> tuple[int, ...]:
-        """Keep the rows of the names that are found. is_word (bool): their text is one word."""
-        mask = self.mask
+    def rows(self, rows: Sequence[int], word: bool = False, latin: bool = False) -> tuple[int, ...]:
+        """Keep the rows of the names that are found.
+
+        word, latin (bool): whether their text is one word, or Latin, as in any language.
+        """
+        mask = self.foreign if latin else self.mask
         kept = tuple(rows) if mask is None else tuple(row for row in rows if row in mask)
-        if not (is_word and kept and self.facts is not None):
+        if not (word and kept and self.facts is not None):
             return kept
         if self.general and self.facts.are_general(kept):
             return ()
@@ -59,12 +64,12 @@ def make_kept(
     leave_out (Collection[str]): of `LEAVE_OUT`, those that the settings do not decide themselves.
     lang (str): of the pipeline. followed (Optional[Mask]): names that the linker's filters pass.
     """
-    masks = (facts.allowed, followed, facts.native if FOREIGN in leave_out else None)
-    given = [mask for mask in masks if mask is not None]
+    every = [mask for mask in (facts.allowed, followed) if mask is not None]
+    given = [*every, facts.native] if FOREIGN in leave_out and facts.native is not None else every
     common: frozenset[int] = frozenset()
     if COMMON in leave_out:
         places = exact.find(hash_keys(sorted(common_words(lang))))
         common = frozenset(places[places >= 0].tolist())
-    mask = Mask.all_of(given) if len(given) > 1 else next(iter(given), None)
+    mask, foreign = (Mask.all_of(own) if own else None for own in (given, every))
     most = _MOST_CONCEPTS if AMBIGUOUS in leave_out else None
-    return Kept(mask, common, facts, GENERAL in leave_out, most, common_words(lang))
+    return Kept(mask, common, facts, GENERAL in leave_out, most, common_words(lang), foreign)

@@ -37,6 +37,13 @@ def common_words(lang: str) -> frozenset[str]:
 
 
 @lru_cache
+def endings(lang: str) -> tuple[tuple[str, str], ...]:
+    """Read endings of words ("tachycardic") and of the names they stand for, long ones first."""
+    pairs = (word.replace("_", " ").partition(":") for word in _words("endings", lang))
+    return tuple(sorted(((own, name) for own, _, name in pairs), key=lambda pair: -len(pair[0])))
+
+
+@lru_cache
 def heading_words(lang: str) -> frozenset[str]:
     """Read the keys of the words that headings of sections are made of; none for most languages."""
     return frozenset(part for word in _words("headings", lang) for part in key(word).split())

@@ -1,5 +1,6 @@
 """NameFinder: finds names of the dictionary in a text, as written, joined up, and in any order."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -22,6 +23,9 @@ _TOGETHER = 1 << 16
 _LONG = 8  # letters of a word that is rather a name of a disease than of a person
 _SHORT_FORM = 6  # letters of a word in capitals that is taken for a short form
 _PARTING = frozenset("/&_.[]|")  # signs that may also part two mentions
+# "Diabetes mellitus", "otitis media": names in any language.
+_LATIN_WORD = r"[a-z]{2,}(?:us|um|a|is|es|ae|os|x)"
+_LATIN = re.compile(f"{_LATIN_WORD}(?: {_LATIN_WORD})+", re.IGNORECASE)
 _BEFORE_A_NAME = frozenset(["post"])  # with a hyphen: "post-stroke" speaks of a stroke
 
 Item = TypeVar("Item")
@@ -31,7 +35,7 @@ class NameFinder:
     """The finder of the names of a dictionary.
 
     exact (ExactIndex): the dictionary. longest (int): words of a match at most.
-    kept (Kept): which names are found.
+    kept (Kept): which names are found. endings: of words, and of names that these stand for.
     """
 
     def __init__(
@@ -39,8 +43,9 @@ class NameFinder:
         exact: ExactIndex,
         longest: int,
         kept: Kept = Kept(),  # noqa: B008  # immutable
+        endings: Sequence[tuple[str, str]] = (),
     ) -> None:
-        self._exact, self._longest, self._kept = exact, longest, kept
+        self._exact, self._longest, self._kept, self._endings = exact, longest, kept, endings
         self._words: WordsOfText | None = None  # of the last text
 
     def find(self, pieces: Pieces) -> list[Match]:
@@ -52,7 +57,7 @@ class NameFinder:
             found.setdefault((match.start, match.end), match)
         for match in self._in_any_order(pieces, found):
             found.setdefault((match.start, match.end), match)
-        for match in self._misspelt(pieces, known):
+        for match in (*self._inflected(pieces, set(found)), *self._misspelt(pieces, known)):
             found.setdefault((match.start, match.end), match)
         return _without_parts_of_words(pieces, list(found.values()))
 
@@ -137,6 +142,21 @@ class NameFinder:
             text = text_of(start, end)
             if rows := self._rows_of_run(pieces, start, end, key, place, text, behind):
                 yield Match(start, end, pieces.saying(range(start, end)), rows, text)
+
+    def _inflected(self, pieces: Pieces, found: set[tuple[int, int]]) -> Iterator[Match]:
+        """Find "tachycardic" where the dictionary has "tachycardia"."""
+        asked = (
+            ((place, name), piece_key(name))
+            for place, word in enumerate(pieces.lower)
+            if (place, place + 1) not in found and self._maybe_misspelt(pieces, place)
+            for ending, other in self._endings
+            if word.endswith(ending) and len(word) > len(ending)
+            for name in [word[: len(word) - len(ending)] + other]
+            if " " not in other or pieces.element_ends(place + 1)
+        )
+        for (place, name), key, position in self._known(asked):
+            if rows := self._rows(position, name, key):
+                yield Match(place, place + 1, frozenset([place]), rows, name)
 
     def _misspelt(self, pieces: Pieces, known: Sequence[bool]) -> Iterator[Match]:
         """Find "hypothyroidsm": names in which one letter of a word differs."""
@@ -249,7 +269,8 @@ class NameFinder:
             rows = [row for row, name in names.items() if plainly_written(name) == written]
         else:
             rows = [row for row, _ in self._exact.rows_of(place, text, self._having(key))]
-        return self._kept.rows(rows, is_word=not any(map(str.isspace, text)))
+        is_latin = _LATIN.fullmatch(text) is not None
+        return self._kept.rows(rows, not any(map(str.isspace, text)), is_latin)
 
 
 def _without_parts_of_words(pieces: Pieces, matches: list[Match]) -> list[Match]:

@@ -18,7 +18,8 @@ from .match import Match
 if TYPE_CHECKING:
     from ...retrieval.vocabulary import Vocabulary
 
-_THINGS = words_beside()["things"]
+_THINGS, _PERSONS = words_beside()["things"], words_beside()["persons"]
+_HEAD_FIRST = frozenset("es fr it pt ca ro gl".split())  # "céphalée intense" is a headache
 _ADJECTIVE = re.compile(r"[a-z]{3,}(?:al|ic|ous|ar|ary|oid)")
 _VERB = re.compile(r".*(?:ed|ing|ly|ies|[^aius]s)")  # "induced", "increasingly", "shows"
 _NOUN = re.compile(r"(?=.*[aeiouy]).{3,}")
@@ -47,6 +48,7 @@ class Phrases:
         self._pieces, self._vocabulary, self._common = pieces, vocabulary, common_words(lang)
         self._cues = shipped_cues(lang).phrases  # "denies", "possible"
         self._is_english = lang.lower().startswith("en")
+        self._is_head_first = lang[:2].lower() in _HEAD_FIRST
         self._starts = {match.start for match in matches}
         # Where the longest match up to each end begins: what it says is known.
         self._first = {match.end: match.start for match in sorted(matches, reverse=True)}
@@ -79,7 +81,7 @@ class Phrases:
             following += f"-{pieces.lower[end + 1]}"
         if following in _THINGS:
             return True
-        if following in BEHIND or self._is_short_form(match.start, end):
+        if following in BEHIND | _PERSONS or self._is_short_form(match.start, end):
             return False
         is_common = key in self._common
         if is_common and _VERB.fullmatch(following):  # "the brain shows"
@@ -109,7 +111,8 @@ class Phrases:
             return True
         if not (pieces.says[place] and word.isalpha()) or place in pieces.hyphens:
             return False
-        is_cue = any(len(phrase.places) == 1 for phrase in self._cues.get(word, ()))
+        phrases = self._cues.get(word, ())
+        is_cue = word in _PERSONS or any(len(phrase.places) == 1 for phrase in phrases)
         is_quality = any(word in words for words in (QUALIFIERS, BEHIND, LEVELS))
         if is_cue or is_quality or self._is_short_form(place, place + 1):
             return len(word) == 1 and not is_quality  # "Q fever"
@@ -149,4 +152,4 @@ class Phrases:
     def _modifies(self, word: str) -> bool:
         """Tell whether other words mostly follow a word in names."""
         inside, last = self._vocabulary.uses(word)
-        return inside >= _LEAST and inside > last
+        return inside >= _LEAST and inside > last and not self._is_head_first

@@ -132,12 +132,7 @@ def _spelled_out(pieces: Pieces, span: tuple[int, int], longs: Sequence[str]) ->
 def _occurrences(
     text: str, starts: Iterable[int], shorts: Collection[str]
 ) -> Iterator[tuple[int, int, str]]:
-    """Find the short forms in a text, also in the plural: (start, end, short form).
-
-    One look-up for each word and length, since a document may define thousands.
-
-    starts (Iterable[int]): of the pieces.
-    """
+    """Find the short forms in a text, also in the plural: (start, end, form)."""
     first, lengths = {short[:1] for short in shorts}, sorted({len(short) for short in shorts})
     for start in starts:
         if text[start] not in first or not _BEGINNING.match(text, start):
