@@ -44,7 +44,7 @@ BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_310,  # wanted: 1,200
     ("util",): 1_850,  # wanted: 1,200
-    ("text",): 3_282,  # wanted: 3,000
+    ("text",): 3_288,  # wanted: 3,000
     ("kb",): 10_525,  # wanted: 9,000
     ("encoders",): 2_620,  # wanted: 2,500
     ("retrieval",): 3_742,  # wanted: 3,000

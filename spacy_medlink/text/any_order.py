@@ -6,6 +6,7 @@ of all runs of a text are differences of one cumulative sum. What has the key of
 of the name, too, so that runs without the sum of a name need no key.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
@@ -13,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Hashes1d
-from .normalisation import hash_keys, is_short_form, key
+from .normalisation import UNSPACED, hash_keys, is_short_form, key
 from .word_forms import NO_FORMS, Forms
 
 _FEWEST, _MOST = 2, 8  # words of a key
 _SIGN = "\x00"  # begins such a key; no key of a name contains it
 # Words that may be missing, in lower case only: "DE" and "OF" may be abbreviations.
 _LINKS = frozenset("of the de del du des".split())
+_IS_UNSPACED = re.compile(f"[{UNSPACED}]").search  # its characters are no words: "血圧"
 LINK_KEYS = frozenset(map(key, _LINKS))
 _CHUNK = 4096
 
@@ -34,7 +36,9 @@ def any_order_key(words: Iterable[str], forms: Forms = NO_FORMS) -> str:
 
 def any_order_key_of(parts: Sequence[str]) -> str:
     """Make the key of words in any order from the forms of their keys (`name_words`)."""
-    return _SIGN + " ".join(sorted(parts)) if _FEWEST <= len(parts) <= _MOST else ""
+    if not _FEWEST <= len(parts) <= _MOST or any(map(_IS_UNSPACED, parts)):
+        return ""
+    return _SIGN + " ".join(sorted(parts))
 
 
 def name_has_key(name: str, own: str, forms: Forms = NO_FORMS) -> bool:

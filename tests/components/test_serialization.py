@@ -64,7 +64,7 @@ def test_saving_shares_the_files(tmp_path, nlp, source):
     exact = tmp_path / "saved" / "medical_mentions" / "exact"
     shared = [
         "check.npy", "hash.npy", "row.npy", "start.npy", "word_start.npy", "word_text.npy",
-        "word_inside.npy", "word_last.npy", "deletion_hash.npy", "deletion_word.npy",
+        "word_inside.npy", "word_last.npy", "deletion_hash.npy", "deletion_word.npy", "forms.npy",
     ]  # fmt: skip
     assert all((exact / name).samefile(source.path / "exact" / name) for name in shared)
     names = ["name_row.npy", "name_start.npy", "name_text.npy"]
