@@ -185,14 +185,17 @@ class MedicalMentions(DictionaryPipe):
         every, overlaid = self._kept(), self._overlaid()
         kept = every if overlaid is None else overlaid.left_of(every)
         finder = NameFinder(self.exact, _LONGEST, kept, endings(self.lang))
-        found = finder.find(pieces)
-        spans = {(one.start, one.end) for one in found}
-        coordinated = finder.find_coordinated(pieces)
-        found += [one for one in coordinated if (one.start, one.end) not in spans]
+        found = self._names(finder, pieces)
         if overlaid is not None:
             found = overlaid.added_to(pieces, found, every)
         found = ShortForms(self.exact, self.lexicon, kept).corrected(pieces, found)
         return self._wanted(pieces, settled(found))
+
+    def _names(self, finder: Any, pieces: Pieces) -> list[Match]:
+        found: list[Match] = finder.find(pieces)
+        spans = {(one.start, one.end) for one in found}
+        own = finder.find_coordinated(pieces)
+        return found + [one for one in own if (one.start, one.end) not in spans]
 
     def _overlaid(self) -> "OverlaidNames | None":
         """Make the finder for the linker's current overlay; None without an overlay."""

@@ -30,9 +30,7 @@ _KIND = re.compile(
     r"trophy|plasia|phagia|pn[eo]a|oedema|pain|cancer|tumou?r|mass|ulcer|fracture|infarction|"
     r"edema|bleeding|swelling|infection|abscess|cyst|nodule|lesion|rash)s?"
 )
-_SHORT_FORM = 6  # letters
-_LEAST = 2  # names that show what a word does
-_NEAR = 4  # words behind "of" that say of what
+_SHORT_FORM, _LEAST = 6, 2  # letters; names that show what a word does
 
 
 class Phrases:
@@ -100,7 +98,7 @@ class Phrases:
         is_site = match.start + 1 == end and pieces.lower[match.start] in SITES
         if not is_site or pieces.lower[end : end + 1] != ["of"] or pieces.gaps[end] != " ":
             return False
-        behind = range(end + 1, min(end + 1 + _NEAR, len(pieces)))
+        behind = range(end + 1, min(end + 5, len(pieces)))  # they say of what
         known = (pieces.lower[at] in SITES or not pieces.keys[at].isalpha() for at in behind)
         return self._starts.isdisjoint(behind) and not any(known)
 
