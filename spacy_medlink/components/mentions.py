@@ -184,8 +184,7 @@ class MedicalMentions(DictionaryPipe):
 
         every, overlaid = self._kept(), self._overlaid()
         kept = every if overlaid is None else overlaid.left_of(every)
-        finder = NameFinder(self.exact, _LONGEST, kept, endings(self.lang))
-        found = self._names(finder, pieces)
+        found = self._names(NameFinder(self.exact, _LONGEST, kept, endings(self.lang)), pieces)
         if overlaid is not None:
             found = overlaid.added_to(pieces, found, every)
         found = ShortForms(self.exact, self.lexicon, kept).corrected(pieces, found)
