@@ -283,14 +283,14 @@ class MedicalMentions(DictionaryPipe):
         return chosen
 
     def _group(self, matches: Sequence[Match]) -> Sequence[Match]:
-        """Leave out what lies within another match, but kinds of it, where kinds are known."""
+        """Leave out what lies within another match, but kinds of it, where a linker knows."""
         linker = self._find_linker()
         is_linker = hasattr(type(linker), "engine")
         if not (is_linker and self._followed.has_same_names(linker, self.exact)):
             return matches
         if self._kinds is None or self._kinds.assets is not linker.assets:
             self._kinds = Kinds(linker)
-        return without_nested(matches, self._kinds.is_kind) if self._kinds.are_known else matches
+        return without_nested(matches, self._kinds.is_kind)
 
     def _spans(self, doc: Doc, pieces: Pieces, matches: Sequence[Match]) -> list[Span]:
         """Make the spans of matches, whose tokens are split where a match lies within one."""

@@ -30,11 +30,6 @@ class Hierarchy:
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb = kb
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether no concept is below another."""
-        return not len(self._down[1])
-
     def below(self, rows: Ints1d) -> NDArray[np.bool_]:
         """Mark these concepts and all below them; cycles do no harm: (n_concepts,)."""
         return _reached(rows, *self._down)

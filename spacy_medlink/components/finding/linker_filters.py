@@ -24,7 +24,6 @@ class Kinds:
         filters = linker.assets.filters
         self.assets = linker.assets
         self._concept, self._hierarchy = filters.name_concept, filters.hierarchy
-        self.are_known = not self._hierarchy.is_empty
         self._above = lru_cache(maxsize=4096)(self._find_above)
 
     def is_kind(self, own: Sequence[int], others: Sequence[int]) -> bool:

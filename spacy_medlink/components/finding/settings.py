@@ -37,7 +37,7 @@ class MentionSettings(Settings):
         None,
         TEXT_RULE,
         "write `doc.spans[spans_key]` instead of `doc.ents`: all mentions, also those that share "
-        "words. By the hierarchy of the linker, where it has one, of what lies within a longer "
+        "words. By the hierarchy of the linker, where there is one, of what lies in a longer "
         'mention only what this is a kind of: "colitis" in "ulcerative colitis", but no "nevus" '
         'in "basal cell nevus"',
     )

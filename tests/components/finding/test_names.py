@@ -49,7 +49,6 @@ GROUP = {"spans_key": "sc"}
 FOUND = {
     ("palmar and plantar pits", "PALM"),
     ("plantar pits", "SOLE"),
-    ("pits", "PIT"),
     ("hypopigmentation of skin", "SKIN"),
     ("hypopigmentation of skin or hair", "HAIR"),
 }
