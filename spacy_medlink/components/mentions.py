@@ -256,14 +256,13 @@ class MedicalMentions(DictionaryPipe):
         self, doc: Doc, pieces: Pieces, matches: Sequence[Match], phrases: Sequence[Match]
     ) -> None:
         is_for_ents = self.annotate_ents or self.spans_key is None
-        ents = self._set_ents(doc, pieces, phrases) if is_for_ents else []
+        if is_for_ents:
+            self._set_ents(doc, pieces, phrases)
         if self.spans_key is not None:
-            every = {(one.start, one.end): one for one in [*ents, *self._group(matches)]}
-            chosen = [every[place] for place in sorted(every)]
-            doc.spans[self.spans_key] = self._spans(doc, pieces, chosen)
+            doc.spans[self.spans_key] = self._spans(doc, pieces, self._group(matches))
 
-    def _set_ents(self, doc: Doc, pieces: Pieces, matches: Sequence[Match]) -> list[Match]:
-        """Write the matches that say most beside or over the entities, and return them."""
+    def _set_ents(self, doc: Doc, pieces: Pieces, matches: Sequence[Match]) -> None:
+        """Write the matches that say most beside or over the entities."""
         ents = [(ent.start_char, ent.end_char) for ent in doc.ents]
         if self.overwrite:
             chosen = apart(matches)
@@ -280,7 +279,6 @@ class MedicalMentions(DictionaryPipe):
         left = set(ents)
         kept = [ent for ent in doc.ents if (ent.start_char, ent.end_char) in left]
         doc.set_ents(sorted([*kept, *spans], key=lambda span: span.start))
-        return chosen
 
     def _group(self, matches: Sequence[Match]) -> Sequence[Match]:
         """Leave out what lies within another match, but kinds of it, where a linker knows."""

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span
 
-from ..extensions import SPAN_ATTRIBUTES, are_stored, registered_prefixes
+from ..extensions import READING, SPAN_ATTRIBUTES, are_stored, registered_prefixes
 from .annotation import NIL, Link
 
 
@@ -29,10 +29,14 @@ class SpanWriter(NamedTuple):
         return [span for span in self.every(doc) if span.label_ not in self.discard]
 
     def every(self, doc: Doc) -> list[Span]:
-        """List all spans of the linked groups, also those that are not to be linked."""
+        """List all spans of the linked groups, also those that are not to be linked.
+
+        Behind them come the entities that `medical_mentions` lengthened to whole phrases.
+        """
         if self.keys is None:
             return list(doc.ents)
-        return [span for key in self.keys if key in doc.spans for span in doc.spans[key]]
+        group = [span for key in self.keys if key in doc.spans for span in doc.spans[key]]
+        return [*group, *_phrases_beside(doc, group)]
 
     def count(self, doc: Doc) -> int:
         """Count the spans that `every` lists."""
@@ -93,6 +97,15 @@ class SpanWriter(NamedTuple):
         if merge == "better" and link.id != NIL and _is_better(link, span):
             return link.id
         return present
+
+
+def _phrases_beside(doc: Doc, group: Sequence[Span]) -> list[Span]:
+    """List the entities with a reading of their own that a group lacks."""
+    if not doc.user_data or not Span.has_extension(READING):
+        return []
+    places = {(span.start, span.end) for span in group}
+    beside = [ent for ent in doc.ents if (ent.start, ent.end) not in places]
+    return [ent for ent in beside if ent._.get(READING)]
 
 
 _Setter = Callable[[Span, Link], None]
