@@ -108,7 +108,7 @@ def test_names_as_they_are_written_are_right(starter: Linked) -> None:
 
 
 def test_what_is_not_found_alone_is_no_mention_of_r7_but_stays_a_name(starter: Linked) -> None:
-    name = "feverish"  # no name of the starter, and found nowhere in it
+    name = "shivery"  # no name of the starter, and found nowhere in it
     starter.ids[name] = {"C0015967"}
     _, places = parse(f"«{name}|absent»")
     said = Case("R7", "", name, places)

@@ -70,10 +70,10 @@ def _clauses(pieces: Pieces, joints: Sequence[int]) -> Iterator[tuple[int, int]]
 def _is_end(pieces: Pieces, place: int) -> bool:
     """Tell whether a clause ends before a piece, and another begins."""
     gap = pieces.gaps[place]
-    if gap == " " and 0 < place < len(pieces):
+    if gap == " " and 0 < place < len(pieces.keys):
         return False
     is_border = pieces.borders[place] > Border.COMMA and gap.strip() not in _SIGNS
-    return place in (0, len(pieces)) or is_border or not BRACKETS.isdisjoint(gap)
+    return place in (0, len(pieces.keys)) or is_border or not BRACKETS.isdisjoint(gap)
 
 
 def _elements(pieces: Pieces, joints: Container[int], start: int, end: int) -> list[_Element]:

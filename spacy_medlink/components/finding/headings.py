@@ -24,7 +24,7 @@ def without_headings(
         return list(matches)
     starts = [
         place
-        for place in range(len(pieces))
+        for place in range(len(pieces.keys))
         if place == 0 or pieces.borders[place] == Border.SENTENCE or "\n" in pieces.gaps[place]
     ]
     ends: dict[int, int] = {}
@@ -43,7 +43,7 @@ def without_headings(
 def _heading_end(pieces: Pieces, line: int, words: frozenset[str]) -> int:
     """Find the end of the heading at the start of a line or a sentence; the start without any."""
     has_words, is_upper = False, True
-    for place in range(line, min(line + _LONGEST, len(pieces)) + 1):
+    for place in range(line, min(line + _LONGEST, len(pieces.keys)) + 1):
         gap = pieces.gaps[place]
         if place == line and ":" in gap.rpartition("\n")[2]:
             return line
@@ -51,13 +51,13 @@ def _heading_end(pieces: Pieces, line: int, words: frozenset[str]) -> int:
             before_line = gap.partition("\n")[0]
             if ":" in before_line:
                 return place
-            if "\n" in gap or place == len(pieces):
+            if "\n" in gap or place == len(pieces.keys):
                 begins_line = line == 0 or "\n" in pieces.gaps[line]
                 is_alone = is_upper and not before_line.strip() and "\n" in gap
                 return place if is_alone and begins_line else line
             if set(".;!?") & set(gap):
                 return line
-        if place == len(pieces):
+        if place == len(pieces.keys):
             break
         own = pieces.keys[place]
         if not own or own.isdigit():  # "2. ", "- "

@@ -162,7 +162,7 @@ class NameFinder:
         """Find "hypothyroidsm": names in which one letter of a word differs."""
         words = [
             "" if known[place] else self._maybe_misspelt(pieces, place)
-            for place in range(len(pieces))
+            for place in range(len(pieces.keys))
         ]
         asked = (
             ((start, end, place, word), " ".join([*keys[:at], own, *keys[at + 1 :]]))
@@ -333,7 +333,7 @@ def _runs_around(
     while first > 0 and place - first < longest - 1 and pieces.borders[first] <= within:
         first -= 1
     last = place + 1
-    while last < min(len(pieces), place + longest) and pieces.borders[last] <= within:
+    while last < min(len(pieces.keys), place + longest) and pieces.borders[last] <= within:
         last += 1
     for start in range(first, place + 1):
         for end in range(place + 1, min(last, start + longest) + 1):

@@ -91,7 +91,7 @@ class _Surroundings:
             return True
         if "".join(pieces.lower[start:end]) in _DEGREES and self._is_degree(start, end):
             return True
-        if text == "MS" and end < len(pieces) and pieces.gaps[end] in (" ", ". "):
+        if text == "MS" and end < len(pieces.keys) and pieces.gaps[end] in (" ", ". "):
             return self._is_surname_behind_ms(end)
         return self._is_ordinary(match)
 
@@ -140,14 +140,14 @@ class _Surroundings:
         pieces, first, last = self._pieces, start, end
         while first and self._joins(first) and self._is_degree_at(first - 1):
             first -= 1
-        while last < len(pieces) and self._joins(last) and self._is_degree_at(last):
+        while last < len(pieces.keys) and self._joins(last) and self._is_degree_at(last):
             last += 1
         if not (first and self._joins(first)) or pieces.texts[first - 1].isupper():
             return False
         others = {*pieces.lower[first:start], *pieces.lower[end:last]}
         if not self._begins_person(first - 1):
             return False
-        goes_on = last < len(pieces) and pieces.gaps[last] == ", " and last in self._taken
+        goes_on = last < len(pieces.keys) and pieces.gaps[last] == ", " and last in self._taken
         return not goes_on or not _WORDS["sure_degrees"].isdisjoint(others)
 
     def _begins_person(self, surname: int) -> bool:
@@ -210,12 +210,12 @@ class _Surroundings:
     def _is_place(self, match: Match) -> bool:
         """Tell whether a street, an institution or a department is called after a match."""
         pieces, place = self._pieces, match.end
-        if place < len(pieces) and pieces.gaps[place] == " " and self._is_capital(place):
+        if place < len(pieces.keys) and pieces.gaps[place] == " " and self._is_capital(place):
             has_number = match.start and pieces.texts[match.start - 1].isdigit()
             if pieces.lower[place] in (_SHORT_STREETS if has_number else _WORDS["streets"]):
                 return True
         is_joined = False
-        while place < min(match.end + 5, len(pieces)) and self._in_name(place, place):
+        while place < min(match.end + 5, len(pieces.keys)) and self._in_name(place, place):
             own = pieces.lower[place]
             if own in _HOUSES or (is_joined and _SPECIALTY.fullmatch(own)):
                 return True

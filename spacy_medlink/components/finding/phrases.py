@@ -98,7 +98,7 @@ class Phrases:
         is_site = match.start + 1 == end and pieces.lower[match.start] in SITES
         if not is_site or pieces.lower[end : end + 1] != ["of"] or pieces.gaps[end] != " ":
             return False
-        behind = range(end + 1, min(end + 5, len(pieces)))  # they say of what
+        behind = range(end + 1, min(end + 5, len(pieces.keys)))  # they say of what
         known = (pieces.lower[at] in SITES or not pieces.keys[at].isalpha() for at in behind)
         return self._starts.isdisjoint(behind) and not any(known)
 
@@ -141,7 +141,7 @@ class Phrases:
         """Tell whether a word with a meaning stands at a place, only a space behind another."""
         pieces = self._pieces
         return (
-            place < len(pieces)
+            place < len(pieces.keys)
             and pieces.says[place]
             and pieces.borders[place] <= Border.SPACE
             and pieces.keys[place].isalpha()
