@@ -44,19 +44,19 @@ BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_310,  # wanted: 1,200
     ("util",): 1_850,  # wanted: 1,200
-    ("text",): 3_288,  # wanted: 3,000
-    ("kb",): 10_525,  # wanted: 9,000
+    ("text",): 3_290,  # wanted: 3,000
+    ("kb",): 10_520,  # wanted: 9,000
     ("encoders",): 2_620,  # wanted: 2,500
-    ("retrieval",): 3_742,  # wanted: 3,000
+    ("retrieval",): 3_750,  # wanted: 3,000
     ("linking",): 3_680,  # wanted: 3,400
     ("fitting",): 2_820,  # wanted: 2,600
     ("evaluation",): 3_440,  # wanted: 2,300
-    ("assets",): 3_315,  # wanted: 3,000
-    ("components",): 6_420,  # wanted: 4,000
+    ("assets",): 3_320,  # wanted: 3,000
+    ("components",): 6_430,  # wanted: 4,000
     ("annotate",): 3_450,  # wanted: 2,200
     ("serve",): 1_660,  # wanted: 1,300
     ("cli",): 2_480,  # wanted: 1,800
-    ("training",): 11_110,  # wanted: 8,000
+    ("training",): 11_100,  # wanted: 8,000
     ("benchmarks",): 3_200,  # wanted: 2,500
     ("tests",): 52_490,  # wanted: 38,000
 }

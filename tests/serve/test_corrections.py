@@ -277,7 +277,7 @@ def test_a_file_of_something_else(tmp_path: Path, tiny_assets: Assets) -> None:
 
 
 def test_the_queue(client: TestClient) -> None:
-    texts = ["Asthma, asthma and feverish chils.", "asthma; fever"]
+    texts = ["Asthma, asthma and shivery chils.", "asthma; fever"]
     order = client.post("/queue", json={"texts": texts}).json()
     assert sorted(one["mention"].casefold() for one in order) == ["asthma", "fever"]
     assert {one["mention"].casefold(): one["count"] for one in order}["asthma"] == 3

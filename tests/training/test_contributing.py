@@ -3,6 +3,7 @@
 import json
 import shlex
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,23 @@ SHOWN = [
 VERBS = {"training.corpora": convert, "training.train": train}
 
 
+@pytest.fixture
+def registries() -> Iterator[None]:
+    """Whatever the blocks add to the registries goes when the test ends."""
+    before: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        (registry, dict(registry)) for registry in (LOSSES, CORPORA)
+    ]
+    yield
+    for registry, entries in before:
+        registry.clear()
+        registry.update(entries)
+
+
 def test_a_loss_a_corpus_and_a_recipe(
-    call: Call, tiny_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path,
+    call: Call, registries: None, tiny_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
-    # Whatever the blocks add to the registries goes when the test ends.
-    monkeypatch.delitem(LOSSES, "supervised_contrastive", raising=False)
-    monkeypatch.delitem(CORPORA, "phrases", raising=False)
     shutil.copytree(ROOT / "training" / "configs", tmp_path / "training" / "configs")
     shutil.copytree(tiny_encoder, tmp_path / "my_model")
     shutil.copy(tiny_kb.path, tmp_path / "my.kb")
