@@ -1,8 +1,10 @@
 """The language of the pipeline: its names, its common words, and the words of its headings."""
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -36,11 +38,24 @@ def common_words(lang: str) -> frozenset[str]:
     return frozenset(map(key, _words("common", lang)))
 
 
+class Endings(NamedTuple):
+    """Endings of words ("tachycardic"), with those of the names that they stand for.
+
+    lengths (Sequence[int]): of the endings, descending.
+    """
+
+    lengths: Sequence[int] = ()
+    names: Mapping[str, Sequence[str]] = MappingProxyType({})
+
+
 @lru_cache
-def endings(lang: str) -> tuple[tuple[str, str], ...]:
-    """Read endings of words ("tachycardic") and of the names they stand for, long ones first."""
-    pairs = (word.replace("_", " ").partition(":") for word in _words("endings", lang))
-    return tuple(sorted(((own, name) for own, _, name in pairs), key=lambda pair: -len(pair[0])))
+def endings(lang: str) -> Endings:
+    """Read the endings of a language."""
+    names: dict[str, list[str]] = {}
+    for pair in _words("endings", lang):
+        ending, _, name = pair.replace("_", " ").partition(":")
+        names.setdefault(ending, []).append(name)
+    return Endings(sorted({*map(len, names)}, reverse=True), names)
 
 
 @lru_cache

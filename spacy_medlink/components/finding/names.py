@@ -16,6 +16,7 @@ from ...text.pieces import Border, Pieces, key_of, piece_key
 from .any_order import WordsOfText
 from .coordinations import Reading, coordinations
 from .kept import Kept
+from .languages import Endings
 from .match import Match
 
 # Keys looked up together: all keys of a long document take a hundred times its memory.
@@ -43,7 +44,7 @@ class NameFinder:
         exact: ExactIndex,
         longest: int,
         kept: Kept = Kept(),  # noqa: B008  # immutable
-        endings: Sequence[tuple[str, str]] = (),
+        endings: Endings = Endings(),  # noqa: B008  # immutable
     ) -> None:
         self._exact, self._longest, self._kept, self._endings = exact, longest, kept, endings
         self._words: WordsOfText | None = None  # of the last text
@@ -149,9 +150,10 @@ class NameFinder:
             ((place, name), piece_key(name))
             for place, word in enumerate(pieces.lower)
             if (place, place + 1) not in found and self._maybe_misspelt(pieces, place)
-            for ending, other in self._endings
-            if word.endswith(ending) and len(word) > len(ending)
-            for name in [word[: len(word) - len(ending)] + other]
+            for length in self._endings.lengths
+            if length < len(word)
+            for other in self._endings.names.get(word[-length:], ())
+            for name in [word[:-length] + other]
             if " " not in other or pieces.element_ends(place + 1)
         )
         for (place, name), key, position in self._known(asked):
