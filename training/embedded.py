@@ -70,14 +70,21 @@ def package_directory(package: str) -> Path:
 
 
 def main(
-    model: Annotated[Path, typer.Option(help="Directory for the base encoder.")],
-    ontology: Annotated[Path, typer.Option(help="File for the ontology.")],
+    model: Annotated[Path | None, typer.Option(help="Directory for the base encoder.")] = None,
+    ontology: Annotated[Path | None, typer.Option(help="File for the ontology.")] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Place the base encoder and the ontology of the embedded default."""
-    place_model(model, overwrite)
-    place_ontology(ontology, overwrite)
-    typer.echo(f"{model}: sha256 {MODEL_SHA256[:12]}... as expected; {ontology}: in place")
+    """Place the base encoder, the ontology, or both parts of the embedded default."""
+    if model is None and ontology is None:
+        raise typer.BadParameter(
+            "say where the encoder goes, the ontology, or both.", param_hint="--model"
+        )
+    if model is not None:
+        place_model(model, overwrite)
+        typer.echo(f"{model}: sha256 {MODEL_SHA256[:12]}... as expected")
+    if ontology is not None:
+        place_ontology(ontology, overwrite)
+        typer.echo(f"{ontology}: in place")
 
 
 if __name__ == "__main__":
