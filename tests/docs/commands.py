@@ -27,21 +27,24 @@ def run(words: list[str]) -> str:
     return str(result.stdout)
 
 
-def check(words: list[str]) -> None:
-    """Check that a command, its options and what it names exist."""
+def check(words: list[str], is_whole: bool = True) -> None:
+    """Check that a command, its options and what it names exist.
+
+    is_whole (bool): whether it can be typed as it stands: no option that it needs is left out.
+    """
     while _VARIABLE.match(words[0]):  # as in `NAME=value command`
         words = words[1:]
     if words[0] == "medlink":
-        _check_options(typer.main.get_command(app), words[1:])
+        _check_options(typer.main.get_command(app), words[1:], is_whole)
     elif words[:2] == ["python", "-m"]:
-        _check_module(words[2], words[3:])
+        _check_module(words[2], words[3:], is_whole)
     elif words[0] in ("pip", "make"):
         {"pip": _check_pip, "make": _check_make}[words[0]](words[1:])
     else:
         assert words[0] in _TOOLS, f"unknown tool {words[0]}"
 
 
-def _check_module(name: str, words: list[str]) -> None:
+def _check_module(name: str, words: list[str], is_whole: bool) -> None:
     if name.split(".")[0] not in ("training", "benchmarks"):
         assert name.split(".")[0] in ("spacy", "venv", "pip", "pytest"), name
         return
@@ -55,16 +58,20 @@ def _check_module(name: str, words: list[str]) -> None:
         assert (ROOT / path).exists(), path
     own = typer.Typer()
     own.command()(main)
-    _check_options(typer.main.get_command(own), words)
+    _check_options(typer.main.get_command(own), words, is_whole)
 
 
-def _check_options(command: Any, words: list[str]) -> None:
+def _check_options(command: Any, words: list[str], is_whole: bool) -> None:
     while getattr(command, "commands", None):
         assert words and words[0] in command.commands, f"no command {words[:1]}"
         command, words = command.commands[words[0]], words[1:]
     known = {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
     given = {word.partition("=")[0] for word in words if word.startswith("--")}
     assert given <= {*known, "--help"}, f"no options {given - known}"
+    needed = [one.opts for one in command.params if one.required and one.opts[0].startswith("--")]
+    # A sentence may name a verb alone, or with the option that it speaks of.
+    lacking = [own[0] for own in needed if not given.intersection(own)]
+    assert not (is_whole and lacking), f"it needs {', '.join(lacking)}"
 
 
 def _check_pip(words: list[str]) -> None:

@@ -4,11 +4,13 @@ import contextlib
 import io
 import json
 import re
+import shlex
 import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from thinc.api import Config
 
 from spacy_medlink.components.linker.settings import DEFAULT_CONFIG as LINKER
@@ -18,6 +20,7 @@ from tests.docs.markdown import DOCS, PAGES, ROOT, Block, blocks_of
 from tests.docs.workplace import furnish
 
 SETTINGS = {"medical_linker": LINKER, "medical_mentions": MENTIONS}
+_SHOWN = re.compile(r"`((?:medlink|python -m (?:training|benchmarks)[\w.]*) +[a-z-][^`]*)`")
 LANGUAGES = {"python", "bash", "json", "ini", "text", "diff"}
 
 
@@ -93,6 +96,34 @@ def _with_parents(text: str) -> str:
     own = re.findall(r"^\[(.+)\]$", text, re.MULTILINE)
     above = {".".join(name.split(".")[:n]) for name in own for n in range(1, name.count(".") + 1)}
     return "".join(f"[{name}]\n" for name in sorted(above - set(own))) + text
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_within_sentences(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for line in _SHOWN.findall(text):
+        words = shlex.split(line)
+        # Whole are those of a verb without a placeholder, such as FILE, or words left out.
+        is_whole = words[0] == "python" and not re.search(r"\b[A-Z]{2,}|\.\.\.", line)
+        commands.check(words, is_whole and any(word.startswith("--") for word in words))
+
+
+def test_commands_of_the_workflow() -> None:
+    workflow = yaml.safe_load((ROOT / "project.yml").read_text(encoding="utf-8"))
+    lines = [line for command in workflow["commands"] for line in command.get("script", ())]
+    assert len(lines) > 20
+    for line in lines:
+        commands.check(shlex.split(line))
+
+
+def test_what_cannot_be_typed_is_told() -> None:
+    for line, problem in (
+        ("medlink calibrate assets", "no command"),
+        ("medlink build a.kb --encoders x --output b", "--encoders"),
+        ("medlink build a.kb", "it needs --output"),
+    ):
+        with pytest.raises(AssertionError, match=problem):
+            commands.check(shlex.split(line))
 
 
 def test_links_lead_somewhere() -> None:
