@@ -45,23 +45,23 @@ class SpanWriter(NamedTuple):
     def write(self, doc: Doc, links: Sequence[Link]) -> None:
         """Write links on the spans of a Doc.
 
-        links (Sequence[Link]): one for each of `spans(doc)`. An entity that is a span of a linked
-            group, too, gets its link.
+        links (Sequence[Link]): one for each of `spans(doc)`. An entity with the place and the label
+            of a span of a linked group gets its link; other entities are another component's.
         """
         waiting = iter(links)
         setter = _setter(self.prefix)
-        places = [(span.start, span.end) for span in self.spans(doc)]
-        self._write_ents(doc, dict(zip(places, links, strict=True)), setter)
+        linked = [(span.start, span.end, span.label) for span in self.spans(doc)]
+        self._write_ents(doc, dict(zip(linked, links, strict=True)), setter)
         for key in self.keys or ():
             if key in doc.spans:
                 self._write_group(doc, key, waiting, setter)
 
     def _write_ents(
-        self, doc: Doc, links: dict[tuple[int, int], Link], set_attributes: "_Setter"
+        self, doc: Doc, links: dict[tuple[int, int, int], Link], set_attributes: "_Setter"
     ) -> None:
         # Values set on a span of `doc.ents` are lost, since the tokens hold them.
         for ent in doc.ents:
-            link = links.get((ent.start, ent.end))
+            link = links.get((ent.start, ent.end, ent.label))
             if link is None or ent.label_ in self.discard:
                 continue
             chosen = self._choose(ent, link)
