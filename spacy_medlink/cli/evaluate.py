@@ -33,6 +33,9 @@ def command(
             "must be."
         ),
     ] = "any",
+    identifiers: Annotated[
+        bool, typer.Option(help="Heed identifiers that documents write beside their mentions.")
+    ] = True,
     train: Annotated[
         str,
         typer.Option(
@@ -124,6 +127,7 @@ def command(
         train=train,
         reference=reference,
         min_distance=min_distance,
+        resolve_identifiers=identifiers,
         composites=one_of(composites, COMPOSITES, "--composites"),
         only_known=only_known,
         baselines=baselines,
