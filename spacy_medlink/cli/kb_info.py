@@ -53,15 +53,14 @@ def command(
 
 def _describe(kb: Path, check: bool, ambiguous: bool) -> dict[str, Any]:
     """Read the manifest, size, and the number of concepts with codes of each vocabulary."""
-    from ..assets import Assets
-    from ..assets.layout import MANIFEST
+    from ..components.sources import assets_in
     from ..kb.browse import ambiguity_of, verify
 
     base = open_kb(kb)
     if check:
         verify(base)
-        if (kb / MANIFEST).is_file():
-            Assets(kb).verify()
+        for assets in assets_in(kb):
+            assets.verify()
     size = base.path.stat().st_size
     facts = {
         "path": str(kb), "bytes": size, **base.manifest, "by_vocabulary": base.count_codes(),

@@ -36,10 +36,6 @@ As = Annotated[
 Improvable = Annotated[
     Path, typer.Argument(metavar="ASSETS", help="The directory of assets to improve.")
 ]
-Improved = Annotated[
-    Path | None,
-    typer.Option(help="New directory of assets. By default, ASSETS itself is replaced."),
-]
 LEARNT = typer.Argument(
     metavar="TRAIN", help="Gold mentions to learn from, which the encoder was not fine-tuned on."
 )

@@ -1,5 +1,5 @@
 """AssetParts: what assets look like to code that makes, fits or measures linkers."""
-# ruff: noqa: D102
+# ruff: noqa: D102  # `assets.Assets` says what each of them is
 
 from collections.abc import Iterable
 from pathlib import Path
