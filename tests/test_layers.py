@@ -212,24 +212,9 @@ def test_training_imports_neither_the_command_line_nor_tests() -> None:
     ("directories", "extras"),
     [
         # Each asked for where it is needed, with a message that says how to install it.
-        (
-            [PACKAGE],
-            [
-                "torch",
-                "onnx",
-                "train",
-                "parquet",
-                "rdf",
-                "ray",
-                "transformers",
-                "serve",
-            ],
-        ),
+        ([PACKAGE], ["torch", "onnx", "train", "parquet", "rdf", "ray", "transformers", "serve"]),
         (["training"], ["torch", "starter", "train", "peft"]),
-        (
-            ["tests", "benchmarks"],
-            ["torch", "starter", "dev", "parquet", "rdf", "ray", "serve"],
-        ),
+        (["tests", "benchmarks"], ["torch", "starter", "dev", "parquet", "rdf", "ray", "serve"]),
     ],
 )
 def test_what_is_imported_is_required(directories: list[str], extras: list[str]) -> None:

@@ -76,9 +76,7 @@ def main(
 ) -> None:
     """Place the base encoder, the ontology, or both parts of the embedded default."""
     if model is None and ontology is None:
-        raise typer.BadParameter(
-            "say where the encoder goes, the ontology, or both.", param_hint="--model"
-        )
+        raise typer.BadParameter("Say --model, --ontology, or both.")
     if model is not None:
         place_model(model, overwrite)
         typer.echo(f"{model}: sha256 {MODEL_SHA256[:12]}... as expected")

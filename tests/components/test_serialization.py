@@ -244,10 +244,7 @@ def test_bytes_cannot_write_elsewhere(nlp, tmp_path, monkeypatch, name):
     assert not Path("/tmp/spacy-medlink-escaped").exists()
 
 
-COPIES = {
-    "pickle": lambda nlp: pickle.loads(pickle.dumps(nlp)),
-    "deepcopy": copy.deepcopy,
-}
+COPIES = {"pickle": lambda nlp: pickle.loads(pickle.dumps(nlp)), "deepcopy": copy.deepcopy}
 
 
 @pytest.mark.parametrize("used", [False, True])

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from thinc.api import Config
 
 from spacy_medlink.components.linker.settings import DEFAULT_CONFIG as LINKER
@@ -106,14 +105,6 @@ def test_commands_within_sentences(page: Path) -> None:
         # Whole are those of a verb without a placeholder, such as FILE, or words left out.
         is_whole = words[0] == "python" and not re.search(r"\b[A-Z]{2,}|\.\.\.", line)
         commands.check(words, is_whole and any(word.startswith("--") for word in words))
-
-
-def test_commands_of_the_workflow() -> None:
-    workflow = yaml.safe_load((ROOT / "project.yml").read_text(encoding="utf-8"))
-    lines = [line for command in workflow["commands"] for line in command.get("script", ())]
-    assert len(lines) > 20
-    for line in lines:
-        commands.check(shlex.split(line))
 
 
 def test_what_cannot_be_typed_is_told() -> None:

@@ -1,12 +1,7 @@
 import pytest
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.evaluation.baselines import (
-    RememberingNgrams,
-    alone,
-    baseline,
-    default_linker,
-)
+from spacy_medlink.evaluation.baselines import RememberingNgrams, alone, baseline, default_linker
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.retrieval.ngram import NgramIndex
 from spacy_medlink.types import Concept, Mention, Name

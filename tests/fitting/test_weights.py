@@ -12,12 +12,7 @@ from spacy_medlink.assets import build_assets
 from spacy_medlink.cli.build import _how_chosen
 from spacy_medlink.fitting.name_examples import SYNONYM
 from spacy_medlink.fitting.retrieved import RetrievedExamples
-from spacy_medlink.fitting.weights import (
-    best_choice,
-    choices,
-    choose_weights,
-    reciprocal_ranks,
-)
+from spacy_medlink.fitting.weights import best_choice, choices, choose_weights, reciprocal_ranks
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.linking import Linker, Parts
 from spacy_medlink.retrieval.dense import DenseIndex

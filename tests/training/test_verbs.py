@@ -9,13 +9,7 @@ import pytest
 from training import compare, evaluate, ner, train
 from training.papers import reproduce
 
-VERBS = [
-    compare.main,
-    evaluate.main,
-    ner.main,
-    reproduce.main,
-    train.main,
-]
+VERBS = [compare.main, evaluate.main, ner.main, reproduce.main, train.main]
 
 
 @pytest.mark.parametrize("verb", VERBS)

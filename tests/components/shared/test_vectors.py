@@ -4,15 +4,7 @@ import numpy as np
 import pytest
 from spacy.tokens import Span
 
-from .pipelines import (
-    WINDOWS,
-    linker_of,
-    links_of,
-    made,
-    network_of,
-    unit,
-    vector_of,
-)
+from .pipelines import WINDOWS, linker_of, links_of, made, network_of, unit, vector_of
 
 
 def test_a_mention_is_the_mean_of_its_word_pieces_where_it_stands(nlp):

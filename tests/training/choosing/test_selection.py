@@ -12,10 +12,7 @@ TRAINED = {"w": torch.tensor([1.0, 2.0]), "n": torch.tensor(3)}
 
 
 def _select(
-    dev: dict[float, float],
-    base: float,
-    min_gain: float = 0.0,
-    trained: Weights = TRAINED,
+    dev: dict[float, float], base: float, min_gain: float = 0.0, trained: Weights = TRAINED
 ) -> Selection:
     """Choose among parts whose accuracy is given; the part can be read off the first weight."""
 

@@ -48,10 +48,7 @@ def test_what_a_file_leaves_out_has_its_default(tmp_path: Path) -> None:
         ("[training]\nepoch = 1", "E501.*key in \\[training\\] 'epoch' .*'epochs'"),
         ('[objective]\nloss = "ms"', "E502.*objective.loss is 'ms', but must be one of multi_s"),
         ('[objective]\nminer = "hard"', "E502.*objective.miner"),
-        (
-            "[objective]\n[objective.loss_settings]\ngamma = 1",
-            "E501.*multi_similarity 'gamma'",
-        ),
+        ("[objective]\n[objective.loss_settings]\ngamma = 1", "E501.*multi_similarity 'gamma'"),
         ('[objective]\n[objective.loss_settings]\nbeta = "x"', "E502.*loss_settings.beta is 'x'"),
         ('[objective]\nloss = "all_names"', "E502.*objective.miner.*must be 'none'"),
         ('[training]\nseed = "one"', "E502.*training.seed is 'one', but must be a valid integer"),
