@@ -475,12 +475,6 @@ class Errors:
         "{path} is not the export of an annotation tool that we know ({problem}). Export it anew, "
         "as JSON from MedCATtrainer or Label Studio, as JSON Lines from Prodigy.",
     )
-    foreign_gold = Message(
-        "E418",
-        "{path} is {kind}, which is not read as gold. Convert it, in a checkout: `python -m "
-        "training.corpora {name} {path} gold.jsonl` takes such files (BioC as XML), and "
-        "docs/corpora.md lists the converters of published corpora.",
-    )
     no_adapters = Message(
         "E216",
         "The model has no layers that bottleneck adapters fit: it is a {model}. Take a BERT, "

@@ -45,7 +45,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_310,  # wanted: 1,200
     ("util",): 1_850,  # wanted: 1,200
     ("text",): 3_290,  # wanted: 3,000
-    ("kb",): 10_520,  # wanted: 9,000
+    ("kb",): 9_800,  # wanted: 9,000
     ("encoders",): 2_620,  # wanted: 2,500
     ("retrieval",): 3_750,  # wanted: 3,000
     ("linking",): 3_680,  # wanted: 3,400
@@ -58,7 +58,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("cli",): 2_480,  # wanted: 1,800
     ("training",): 11_100,  # wanted: 8,000
     ("benchmarks",): 3_200,  # wanted: 2,500
-    ("tests",): 52_490,  # wanted: 38,000
+    ("tests",): 51_920,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

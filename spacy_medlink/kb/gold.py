@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..errors import Errors
 from ..types import BadLine, BadLines
 from ..util.json_text import read_json, write_json
-from .gold_formats import FOREIGN, foreign_format, is_export, is_prodigy, of_prodigy, read_export
+from .gold_formats import is_export, is_prodigy, of_prodigy, read_export
 from .readers.fields import FieldError
 from .readers.lines import DAMAGED, open_source, raw_lines
 
@@ -70,11 +70,9 @@ def read_gold(
     repeated (Optional[List[BadLine]]): collects documents with the id of an earlier document.
     RAISES (MedlinkError): E107 no file, E401 a line and E417 an export that cannot be read, E402
         offsets past the text, E403 a mismatch when `strict`, E404 no mention in the whole file,
-        E403 a repeated id of documents when `strict`, E418 a format that must be converted.
+        E403 a repeated id of documents when `strict`.
     """
     path = Path(path)
-    if corpus := foreign_format(path):
-        raise Errors.foreign_gold(path=path, kind=corpus, name=FOREIGN[corpus].corpus)
     if not path.is_file():
         raise Errors.source_missing(path=path)
     any_mention = False

@@ -2,13 +2,12 @@
 
 import re
 import sqlite3
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
-
-import srsly
 
 from ..types import BadLines, CodeMap, Concept, Record
 from ..util.files import sha256_of
@@ -46,7 +45,10 @@ _NAMED = {
     "close": "closeMatch",
 }  # fmt: skip
 _SET = re.compile(r"([^/#]+?)(?:\.sssom)?(?:\.[tc]sv)?(?:\.gz)?")
-_INDENT = re.compile(r"[ -]*")
+_PREFIX = re.compile(
+    r"""(?P<mark>["']?)(?P<prefix>[^\s"':[{]+)(?P=mark):\s+"""
+    r"""(?P<quote>["']?)(?P<address>\w[\w+.\-]*:[^\s"']+)(?P=quote)(?:\s+\#.*)?"""
+)
 _Pair = tuple[str, str]
 
 
@@ -159,11 +161,8 @@ def _rows(path: Path, bad_lines: BadLines) -> Iterator[_Row]:
     # A spreadsheet fills comments up with empty cells, and quotes some.
     cells = rows_of(path, iter(comments), [], delimiter, is_quoted=True)
     texts = [(line_number, delimiter.join(row).rstrip(delimiter)[1:]) for line_number, row in cells]
-    header = _facts(path, texts, bad_lines)
-    declared = header.get("curie_map")
-    prefix_map = declared if isinstance(declared, dict) else {}
-    prefixes = {prefix: base for prefix, base in prefix_map.items() if isinstance(base, str)}
-    source = _source(header, path)
+    set_id, prefixes = _header(path, texts, bad_lines)
+    source = _source(set_id or path.name)
     mappings = sound(path, rows, lambda row: _row(row, columns, prefixes), bad_lines)
     yield from (mapping._replace(line=line, source=source) for line, mapping in mappings)
 
@@ -183,63 +182,36 @@ def _comments(
     return comments, iter(())
 
 
-def _facts(path: Path, comments: list[tuple[int, str]], bad_lines: BadLines) -> dict[str, object]:
-    """Read the comments, entry by entry, so that a bad line spoils nothing but itself."""
-    entries: list[list[tuple[int, str]]] = []
+def _header(
+    path: Path, comments: list[tuple[int, str]], bad_lines: BadLines
+) -> tuple[str, dict[str, str]]:
+    """Read the id of the set, and addresses by prefix; nothing else of the comments is read."""
+    set_id, prefixes, map_depth = "", dict[str, str](), sys.maxsize
     for line_number, text in comments:
-        text = text.expandtabs()
-        if entries and _depth(text) > _depth(entries[-1][0][1]):
-            entries[-1].append((line_number, text))
-        elif text.strip():
-            entries.append([(line_number, text)])
-    header: dict[str, object] = {}
-    for entry in entries:
-        try:
-            header.update(_yaml(entry))
-        except FieldError:
-            header.update(_mended(path, entry, bad_lines))
-    return header
+        text = text.expandtabs().rstrip()
+        depth = len(text) - len(text.lstrip(" -"))
+        if not text.strip():
+            continue
+        if depth > map_depth:
+            if entry := _PREFIX.fullmatch(text.strip()):
+                prefixes[entry["prefix"]] = entry["address"]
+            else:
+                expected = "`prefix: address` below curie_map"
+                report(path, line_number, "no prefix and address", expected, bad_lines)
+            continue
+        name, _, value = text.strip().partition(":")
+        map_depth = depth if name == "curie_map" else sys.maxsize
+        if name == "curie_map" and value.strip() not in ("", "{}"):
+            report(path, line_number, "a curie_map in one line", "one prefix a line", bad_lines)
+        if name == "mapping_set_id":
+            set_id = value.strip().strip("\"'")
+    return set_id, prefixes
 
 
-def _mended(path: Path, entry: list[tuple[int, str]], bad_lines: BadLines) -> Mapping[str, object]:
-    """Read an entry whose first line, or some of whose lines below it, are bad."""
-    head, *inner = entry
-    merged: dict[str, dict[str, object]] = {}
-    for lines in ([head], *([head, line] for line in inner)):
-        try:
-            for key, value in _yaml(lines).items():
-                merged.setdefault(key, {}).update(value if isinstance(value, dict) else {})
-        except FieldError as error:
-            report(path, lines[-1][0], error.problem, error.expected, bad_lines)
-            if len(lines) == 1:
-                break
-    return merged
-
-
-def _depth(text: str) -> int:
-    indent = _INDENT.match(text)
-    return len(indent[0]) if indent else 0
-
-
-def _yaml(lines: Sequence[tuple[int, str]]) -> dict[str, object]:
-    """Parse lines; {} for one that is plain text."""
-    try:
-        header: object = srsly.yaml_loads("\n".join(text for _, text in lines))
-    except (ValueError, RecursionError) as error:
-        problem = f"not YAML ({str(error)[:200]})"
-        raise FieldError(" ".join(problem.split()), "YAML behind each #") from error
-    if not isinstance(header, dict):
-        return {}
-    if not isinstance(header.get("curie_map") or {}, dict):
-        raise FieldError("no prefix and address", "`prefix: address` below curie_map")
-    return {str(key): value for key, value in header.items()}
-
-
-def _source(header: Mapping[str, object], path: Path) -> str:
-    """Return the name of the set."""
-    last = re.split("[/#]", str(header.get("mapping_set_id") or path.name).rstrip("/#"))[-1]
-    called = _SET.fullmatch(last)
-    return called[1] if called and last.isprintable() else ""
+def _source(set_id: str) -> str:
+    """Return the name of the set, the last part of its id."""
+    called = _SET.fullmatch(re.split("[/#]", set_id.rstrip("/#"))[-1])
+    return called[1] if called and called[1].isprintable() else ""
 
 
 def _row(cells: list[str], columns: list[str], prefixes: Mapping[str, str]) -> _Row | None:

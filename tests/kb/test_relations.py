@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb, schema
 from spacy_medlink.kb.browse import verify
-from spacy_medlink.kb.diff import changes, diff
 from spacy_medlink.kb.hierarchy import Hierarchy
 from spacy_medlink.kb.readers import read
 from spacy_medlink.kb.rekey import rekey
@@ -299,19 +298,3 @@ def test_ids_of_relations_become_those_of_the_scheme() -> None:
         "C1": (Relation("isa", "C3", "A"), Relation("site", "C3")),
         "C3": (Relation("site", "C1", "A", True),),
     }
-
-
-def test_differences(kb: KnowledgeBase, tmp_path: Path) -> None:
-    now = build(
-        tmp_path / "now.kb",
-        concept("lung", Relation("part_of", "body", "another source")),
-        concept("asthma", Relation("finding_site", "body", "A"), Relation("isa", "disease", "B"),
-                parents=("disease", "finding", "gone")),
-        concept("disease"), concept("finding"), concept("body"),
-    )  # fmt: skip
-    (change,) = changes(kb, now)
-    assert (change.kind, change.id, change.label) == ("relations changed", "asthma", "finding_site")
-    assert (change.before, change.after) == ("lung", "body")
-    totals = {total.label: (total.before, total.after) for total in diff(kb, now).totals
-              if total.what == "relations"}  # fmt: skip
-    assert totals == {"finding_site": (1, 1), "isa": (3, 2), "part_of": (1, 1)}

@@ -121,7 +121,7 @@ def test_build(path: Path, tmp_path: Path) -> None:
     ("old", "new", "problem"),
     [
         ("predicate_id", "predicate", "line 6: no column predicate_id"),
-        ("#  hpo: ", "# [hpo: ", "line 2: not YAML"),
+        ("#  hpo: ", "# [hpo: ", "line 2: no prefix and address"),
         ("MESH:D1\t", "MESH:D1", "line 8: 5 columns"),
         ("MESH:D1\t", "D1\t", "line 8: the id 'D1'"),
         ("MESH:D1\t", "\t", "line 8: an empty object_id"),
@@ -168,9 +168,7 @@ def test_spreadsheets(path: Path, tmp_path: Path, name: str, delimiter: str) -> 
         ("#  MONDO: : http://purl.obolibrary.org/obo/MONDO_\n", 4),
         ('#  MONDO: "http://purl.obolibrary.org/obo/MONDO_\n', 4),
         ("#  [\n", 4),
-        ("#comment: a: b\n", 4),
-        ("#comment: [a\n", 4),
-        ('#creator_id:\n#  - "x\n', 5),
+        ("#curie_map: {MONDO: http://purl.obolibrary.org/obo/MONDO_}\n", 4),
     ],
 )
 def test_a_bad_line_of_the_header_spoils_nothing_else(path: Path, bad: str, line: int) -> None:
@@ -183,9 +181,22 @@ def test_a_bad_line_of_the_header_spoils_nothing_else(path: Path, bad: str, line
     assert [bad_line.line for bad_line in bad_lines] == [line]
 
 
-def test_free_text_in_the_header_is_no_error(path: Path) -> None:
+@pytest.mark.parametrize(
+    "more",
+    ["# Mappings\n#\n", "#comment: a: b\n", "#comment: [a\n", '#creator_id:\n#  - "x\n',
+     "#curie_map: {}\n"],
+)  # fmt: skip
+def test_what_the_header_says_beside_prefixes_is_not_read(path: Path, more: str) -> None:
     expected = _applied(path)
-    path.write_text(SSSOM.replace("#curie_map", "# Mappings that we like\n#\n#curie_map", 1))
+    path.write_text(more + SSSOM)
+    assert _applied(path) == expected
+
+
+@pytest.mark.parametrize("mark", ['"', "'", ""])
+def test_prefixes_may_be_quoted_and_have_comments(path: Path, mark: str) -> None:
+    expected = _applied(path)
+    address = f"{mark}{OBO}HP_{mark}"
+    path.write_text(SSSOM.replace(f"hpo: {OBO}HP_", f"{mark}hpo{mark}:   {address} # of HPO"))
     assert _applied(path) == expected
 
 

@@ -14,7 +14,6 @@ Reader = Callable[[Path, BadLines], Iterator[Record]]
 FORMATS = {
     "biosyn": "biosyn",
     "csv": "tabular",
-    "fhir": "fhir",
     "gazetteer": "gazetteer",
     "icd": "icd",
     "jsonl": "jsonl",
