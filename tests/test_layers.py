@@ -44,15 +44,15 @@ BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_310,  # wanted: 1,200
     ("util",): 1_850,  # wanted: 1,200
-    ("text",): 3_290,  # wanted: 3,000
-    ("kb",): 9_800,  # wanted: 9,000
+    ("text",): 3_300,  # wanted: 3,000
+    ("kb",): 9_810,  # wanted: 9,000
     ("encoders",): 2_620,  # wanted: 2,500
     ("retrieval",): 3_750,  # wanted: 3,000
-    ("linking",): 3_680,  # wanted: 3,400
+    ("linking",): 3_690,  # wanted: 3,400
     ("fitting",): 2_820,  # wanted: 2,600
     ("evaluation",): 3_440,  # wanted: 2,300
     ("assets",): 3_320,  # wanted: 3,000
-    ("components",): 6_450,  # wanted: 4,000
+    ("components",): 6_390,  # wanted: 4,000
     ("annotate",): 3_450,  # wanted: 2,200
     ("serve",): 1_660,  # wanted: 1,300
     ("cli",): 2_480,  # wanted: 1,800

@@ -86,15 +86,18 @@ class MedicalContext(PicklablePipe):
 
     def __call__(self, doc: Doc) -> Doc:
         """Read one Doc, and write what it says of its mentions."""
-        try:
-            self._annotate(doc)
-        except Exception as error:
-            self.get_error_handler()(self.name, self, [doc], error)
+        for _ in self.pipe([doc]):
+            pass
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Read a stream of Docs; those that fail go to the error handler alone."""
-        return self._in_batches(stream, 1, lambda docs: self._annotate(docs[0]))
+        for doc in stream:
+            try:
+                self._annotate(doc)
+                yield doc
+            except Exception as error:
+                self.get_error_handler()(self.name, self, [doc], error)
 
     def initialize(self, get_examples: Any, *, nlp: Language | None = None) -> None:
         """Read the cues."""

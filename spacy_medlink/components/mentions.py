@@ -97,16 +97,18 @@ class MedicalMentions(DictionaryPipe):
 
     def __call__(self, doc: Doc) -> Doc:
         """Find the mentions of one Doc, in place."""
-        error_handler = self.get_error_handler()
-        try:
-            self._annotate([doc])
-        except Exception as error:
-            error_handler(self.name, self, [doc], error)
+        for _ in self.pipe([doc]):
+            pass
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Find the mentions of a stream of Docs; those that fail go to the error handler alone."""
-        return self._in_batches(stream, 1, self._annotate)
+        for doc in stream:
+            try:
+                self._annotate(doc)
+                yield doc
+            except Exception as error:
+                self.get_error_handler()(self.name, self, [doc], error)
 
     def find(self, doc: Doc) -> list[Span]:
         """Find all matches, overlapping ones too, without changing the Doc.
@@ -166,13 +168,12 @@ class MedicalMentions(DictionaryPipe):
         super().use(assets)
         self._forget()
 
-    def _annotate(self, docs: Sequence[Doc]) -> None:
-        for doc in docs:
-            pieces = self._read(doc)
-            matches = phrases = self._matches(pieces)
-            if PARTS in self.leave_out and (self.annotate_ents or self.spans_key is None):
-                phrases = Phrases(pieces, matches, self.exact.vocabulary, self.lang).matches
-            self._set(doc, pieces, matches, phrases)
+    def _annotate(self, doc: Doc) -> None:
+        pieces = self._read(doc)
+        matches = phrases = self._matches(pieces)
+        if PARTS in self.leave_out and (self.annotate_ents or self.spans_key is None):
+            phrases = Phrases(pieces, matches, self.exact.vocabulary, self.lang).matches
+        self._set(doc, pieces, matches, phrases)
 
     def _read(self, doc: Doc) -> Pieces:
         return Pieces(text_of(doc), self._stop_words)

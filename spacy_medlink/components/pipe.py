@@ -1,4 +1,4 @@
-"""PicklablePipe, the base class of the components: pickles by state, and works in batches."""
+"""PicklablePipe, the base class of the components: pickles by state; batches of Docs."""
 
 import time
 import weakref
@@ -14,8 +14,6 @@ from .pipelines import LINKER, MENTIONS
 
 if TYPE_CHECKING:
     from spacy.language import Language
-
-Finish = Callable[[Doc], None]
 
 MUCH = 2048  # mentions: larger batches are not faster, and the reader waits longer
 PATIENCE = 1.0  # seconds for which Docs are collected from a slow stream
@@ -92,36 +90,16 @@ class PicklablePipe(Pipe):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
-    def _in_batches(
-        self,
-        stream: Iterable[Doc],
-        size: int,
-        work: Callable[[list[Doc]], Finish | None],
-        weigh: Callable[[Doc], int] = lambda doc: 0,
-    ) -> Iterator[Doc]:
-        """Work on the Docs of a stream in batches; Docs that fail are not passed on.
 
-        size (int): Docs of a batch, at most. weigh (Callable): returns the amount of work of a Doc;
-            a batch ends when the sum reaches MUCH.
-        work (Callable): works on a batch. If it returns a function, that is called with each Doc
-            in turn when the Doc is passed on, so that only Docs that are read are written to.
-        """
-        docs, waiting = iter(stream), list[list[Doc]]()
-        while waiting or (batch := _batch(docs, size, weigh)):
-            own = waiting.pop() if waiting else batch
-            try:
-                finish = work(own)
-                while own:
-                    if finish is not None:
-                        finish(own[0])
-                    # Release each Doc at once: else the garbage collector would go through all Docs
-                    # of the batch again and again.
-                    yield own.pop(0)
-            except Exception as error:
-                if len(own) == 1:
-                    self.get_error_handler()(self.name, self, own, error)
-                else:  # one by one, so that only the bad Docs are lost
-                    waiting = [[doc] for doc in reversed(own)]
+def batches(stream: Iterable[Doc], size: int, weigh: Callable[[Doc], int]) -> Iterator[list[Doc]]:
+    """Cut a stream of Docs into batches.
+
+    size (int): Docs of a batch, at most. weigh (Callable): returns the amount of work of a Doc; a
+        batch ends when the sum reaches MUCH.
+    """
+    docs = iter(stream)
+    while batch := _batch(docs, size, weigh):
+        yield batch
 
 
 def _batch(docs: Iterator[Doc], size: int, weigh: Callable[[Doc], int]) -> list[Doc]:

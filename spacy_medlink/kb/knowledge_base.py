@@ -30,6 +30,10 @@ _CONCEPT = (
     " CAST(definition AS TEXT) FROM concept"
 )
 _BRIEF = f"SELECT {_ID}, CAST(name AS TEXT), types FROM concept WHERE row = ?"
+_BRIEFS = (
+    f"SELECT concept.row, {related.ID.format('concept.id')}, CAST(name AS TEXT), types"
+    " FROM json_each(?) AS wanted JOIN concept ON concept.row = wanted.value"
+)
 _RETIRED = f"SELECT {_ID}, CAST(replaced_by AS TEXT), CAST(reason AS TEXT) FROM retired"
 _NAME = "SELECT CAST(text AS TEXT), lang, source, tty, obsolete FROM name"
 _ALL_TEXTS = "SELECT CAST(text AS TEXT) FROM name ORDER BY row"
@@ -155,6 +159,16 @@ class KnowledgeBase:
         """Get (id, preferred name, types) of the concept of a row, faster than `concept_at`."""
         id, name, types = self._row(_BRIEF, row)
         return id, name, self._decoded(_load_types, types)
+
+    def briefs_at(self, rows: Sequence[int]) -> list[tuple[str, str, tuple[str, ...]]]:
+        """Get what `brief_at` gives of many rows, faster than one by one."""
+        briefs = {}
+        for row, id, name, types in self._db.execute(_BRIEFS, (json.dumps(list(rows)),)).fetchall():
+            briefs[row] = id, name, self._decoded(_load_types, types) if types else ()
+        try:
+            return [briefs[row] for row in rows]
+        except KeyError as error:
+            raise self._damaged(f"nothing has the row {error}") from error
 
     def codes_at(self, row: int) -> dict[str, tuple[str, ...]]:
         """Get the codes, by vocabulary, of the concept of a row."""

@@ -34,6 +34,8 @@ RESEMBLING = (
 AGAINST = frozenset(("rival", "tied", "short form", "added", "numbers"))
 EITHER = "missing"  # further words may narrow what is meant, or mean something else
 CALIBRATOR_FEATURES = tuple(dict.fromkeys(("score", *NAMED, *MISSPELT, *RESEMBLING)))
+_COLUMN = {name: column for column, name in enumerate(CALIBRATOR_FEATURES)}
+_EVIDENCE = [_COLUMN[name] for name in ("exact", "rival", "short form", "memory", "slip")]
 MODELS = ("named", "misspelt", "resembling")
 KINDS = ("name", "short form", "shared", "remembered", *MODELS[1:])  # the first four are named
 FORMAT = 2
@@ -74,13 +76,14 @@ class RankingCalibrator:
 
     def estimate(self, features: Features) -> Floats:
         """Estimate the probabilities of rankings given as features: (n,)."""
-        kinds = kinds_of(features)
-        meant = as_spelt(features)
+        model = model_of(kinds_of(features))
+        meant = as_spelt(features, model > 0)
         least = np.asarray([self.least.get(name, 0.0) for name in KINDS])
         named = np.maximum(logistic(self.named.score(meant)), least[kinds_of(meant)])
         # What is misspelt, or resembles a name, is no surer than the name itself.
-        others = [logistic(model.score(features)) for model in (self.misspelt, self.resembling)]
-        p = np.choose(model_of(kinds), [named, *(np.minimum(named, other) for other in others)])
+        misspelt = np.minimum(named, logistic(self.misspelt.score(features)))
+        resembling = np.minimum(named, logistic(self.resembling.score(features)))
+        p = np.choose(model, [named, misspelt, resembling])
         return np.asarray(np.clip(p, _LEAST, 1 - _LEAST), dtype=np.float64)
 
     def fitting(self, conditions: Mapping[str, Any]) -> "RankingCalibrator":
@@ -133,9 +136,7 @@ def kinds_of(features: Features) -> NDArray[np.int64]:
 
     features (Features): CALIBRATOR_FEATURES of the rankings.
     """
-    exact, rival, short, remembered, misspelt = (
-        column(features, one) > 0 for one in ("exact", "rival", "short form", "memory", "slip")
-    )
+    exact, rival, short, remembered, misspelt = features[:, _EVIDENCE].T > 0
     kinds: NDArray[np.int64] = np.select(
         [remembered, exact & rival, exact & short, exact, misspelt], [3, 2, 1, 0, 4], 5
     )
@@ -147,24 +148,25 @@ def model_of(kinds: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.maximum(kinds - 3, 0)
 
 
-def as_spelt(features: Features) -> Features:
+def as_spelt(features: Features, others: NDArray[np.bool_]) -> Features:
     """Make the features that the matched names would have, had the texts been spelt like them.
 
     What the names' own rankings would say is not known: they get the least of it.
+
+    others (NDArray[bool]): whether each text is spelt otherwise, (n,); the rest stays as it is.
     """
     meant: Features = features.copy()
-    others = model_of(kinds_of(features)) > 0
-    length = np.log1p(np.maximum(np.expm1(column(features, "length")) - _LETTERS, 0))
-    tied, preferred = column(features, "tied"), column(features, "preferred")
-    least = {"rival": tied, "is preferred": preferred, "exact": 0 * tied + 1, "margin": 0 * tied}
-    for name, value in {**least, "length": length}.items():
-        meant[others, CALIBRATOR_FEATURES.index(name)] = value[others]
+    meant[others, _COLUMN["rival"]] = features[others, _COLUMN["tied"]]
+    meant[others, _COLUMN["is preferred"]] = features[others, _COLUMN["preferred"]]
+    meant[others, _COLUMN["exact"]], meant[others, _COLUMN["margin"]] = 1.0, 0.0
+    length = np.maximum(np.expm1(features[others, _COLUMN["length"]]) - _LETTERS, 0)
+    meant[others, _COLUMN["length"]] = np.log1p(length)
     return meant
 
 
 def column(features: Features, name: str) -> Floats:
     """Take one of CALIBRATOR_FEATURES: (n,)."""
-    return features[:, CALIBRATOR_FEATURES.index(name)]
+    return features[:, _COLUMN[name]]
 
 
 def logistic(z: Floats) -> Floats:

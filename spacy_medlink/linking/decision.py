@@ -78,16 +78,15 @@ def decide(
     outside (Optional[Sequence[Optional[Candidate]]]): for each ranking, the better match outside
         the filters (`Linker.retrieve`); the mention is then NIL.
     """
-    wanted = wanted_of(threshold, calibrator)
-    return [
-        _decide(ranking, wanted, better, is_denied)
-        for ranking, better, is_denied in zip(
+    return list(
+        map(
+            _decide,
             with_probabilities(rankings, calibrator),
+            repeat(wanted_of(threshold, calibrator)),
             outside or repeat(None),
             denied or repeat(False),
-            strict=False,
         )
-    ]
+    )
 
 
 def kept(decision: Decision, ranked: Sequence[Candidate], most: int) -> Decision:
@@ -176,4 +175,4 @@ def with_probabilities(
             first = replace(ranking[0], prob=probability)
             rated[id(ranking)] = [first, *ranking[1:]]
             ranking[0].rated = _Rated(calibrator, rated[id(ranking)])
-    return [rated[id(ranking)] for ranking in rankings]
+    return list(map(rated.__getitem__, map(id, rankings)))

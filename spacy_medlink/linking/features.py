@@ -104,9 +104,12 @@ def _rival(it: Described) -> float:
 
 
 def _agreement(it: Described) -> float:
-    asked = [tier for tier in _TIERS if tier in it.candidate.scores]
-    first = sum(it.candidate.ranks.get(tier) == 1 for tier in asked)
-    return first / len(asked) if asked else 0.0
+    asked = first = 0
+    for tier in _TIERS:
+        if tier in it.candidate.scores:
+            asked += 1
+            first += it.candidate.ranks.get(tier) == 1
+    return first / asked if asked else 0.0
 
 
 def _memory(it: Described) -> float:
@@ -197,7 +200,9 @@ FEATURES: dict[str, Callable[[Described], float]] = {
     "added": lambda it: len(it.added) / max(1, len(it.name.words)),  # share of the name's words
     "missing": lambda it: len(it.missing) / max(1, len(it.form.words)),  # ... of the text's
     # 1 where they differ in a number or a single letter: type 1 is not type 2
-    "numbers": lambda it: float(_numbers(it.added) != _numbers(it.missing)),
+    "numbers": lambda it: float(
+        it.added != it.missing and _numbers(it.added) != _numbers(it.missing)
+    ),
     "last word": lambda it: float(it.form.last == it.name.last),  # 1 where it is the same
     # 1 where they have the same words in any order.
     "same words": lambda it: float(bool(it.form.words) and it.form.words == it.name.words),

@@ -77,6 +77,8 @@ class Lookup(NamedTuple):
     @property
     def asked(self) -> list[Asked]:
         """List `forms` with the known vectors: only the text itself has a context."""
+        if not self.longer and not self.verbatim:
+            return [(self.text, self.vector)] if self.text.strip() else []
         return [(form, self.vector if form == self.text else b"") for form in self.forms]
 
     def discount(self, form: str) -> float:

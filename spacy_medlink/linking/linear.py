@@ -65,7 +65,7 @@ class LinearModel:
     def score(self, rows: Floats) -> Floats:
         """Compute the scores of rows (n, n_features): (n,)."""
         # The last digits of a matrix product would depend on the number of rows.
-        terms = self.standardise(rows) * self.weights
+        terms = (rows - self.mean) / self.scale * self.weights
         return np.asarray(terms.sum(axis=1) + self.bias, dtype=np.float64)
 
     def to_json(self) -> dict[str, list[float]]:

@@ -187,7 +187,7 @@ class Linker:
             [ranking[:depth] for ranking in rankings] if keep > depth else rankings,
             settings.threshold,
             calibrator=self.parts.calibrator,
-            denied=self.denied(mentions),
+            denied=self.retrieval.tiers.denied(mentions),
             outside=retrieved.outside,
         )
         for place, (mention, ranking) in enumerate(zip(mentions, rankings, strict=True)):
@@ -342,7 +342,8 @@ class Linker:
         """
         calibrator = self.parts.calibrator
         for place, mention in enumerate(mentions):
-            decisions[place] = said_narrower(mention, decisions[place], calibrator)
+            if mention.long_form:
+                decisions[place] = said_narrower(mention, decisions[place], calibrator)
         found = heads_of(mentions, decisions, self.parts.lexicon)
         if not found or self.tiers.exact is None:
             return

@@ -2,7 +2,6 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from itertools import repeat
 from typing import NamedTuple
 
@@ -67,17 +66,18 @@ def prepare(
     if not document.mentions:
         return []
     every = [*document.mentions, *document.beside]
-    long_forms, implied = [one.meaning for one in every], dict[str, str]()
     if resolve_abbreviations:
         long_forms, implied = _long_forms(document, every, lexicon)
+    else:
+        long_forms, implied = [mention.meaning for mention in every], dict[str, str]()
     written = _identifiers(document.text, every, long_forms) if resolve_identifiers else repeat(())
     around = Surroundings(document.text)
-    return [
-        _mention(around, place, long_form, identifiers, lexicon, implied)
-        for place, long_form, identifiers in zip(
-            document.mentions, long_forms, written, strict=False
+    return list(
+        map(
+            _mention, repeat(around), document.mentions, long_forms, written, repeat(lexicon),
+            repeat(implied),
         )
-    ]
+    )  # fmt: skip
 
 
 def bare_mention(text: str, label: str, lexicon: Lexicon) -> Mention:
@@ -89,37 +89,39 @@ def _long_forms(
     document: Document, every: Sequence[Place], lexicon: Lexicon
 ) -> tuple[list[str], dict[str, str]]:
     """Find long forms. RETURNS: that of each mention, and the abbreviations mentions imply."""
-    found = find_definitions(document.text)
-    texts = [one.text for one in every]
-    implied = implied_definitions(texts, {**found, **document.definitions}, document.warn)
+    definitions = find_definitions(document.text)
+    defined = {**definitions, **document.definitions} if definitions else document.definitions
+    texts = [mention.text for mention in every]
+    implied = implied_definitions(texts, defined, document.warn)
     # What mentions imply is a guess: a lexicon has priority, unless it does not decide.
-    guessed = {short: its for short, its in implied.items() if short not in lexicon}
-    if not (found or document.definitions or guessed):
-        return [one.meaning or one.long_form for one in every], implied
-    if any(len(own) > LONGEST for own in texts):
+    guessed = {short: long for short, long in implied.items() if short not in lexicon}
+    if not (defined or guessed):
+        return [mention.meaning or mention.long_form for mention in every], implied
+    if max(map(len, texts)) > LONGEST:
         document.warn(Warnings.long_mention.format(longest=LONGEST))
-
-    @cache
-    def long_forms_of(part: int) -> LongForms:
-        own = found.at(found.parts[part - 1]) if part else found.at(-1)
-        return LongForms({**own, **document.definitions, **guessed})
-
-    return [
-        one.meaning
-        or one.long_form
-        or long_forms_of(bisect_right(found.parts, one.start)).written_out(one.text)
-        for one in every
-    ], implied
+    by_part: dict[int, LongForms] = {}
+    long_forms = []
+    for mention in every:
+        long_form = mention.meaning or mention.long_form
+        if not long_form:
+            part = bisect_right(definitions.parts, mention.start)
+            if part not in by_part:
+                here = definitions.at(definitions.parts[part - 1] if part else -1)
+                by_part[part] = LongForms({**here, **document.definitions, **guessed})
+            long_form = by_part[part].written_out(mention.text)
+        long_forms.append(long_form)
+    return long_forms, implied
 
 
 def _identifiers(
     text: str, every: Sequence[Place], long_forms: Sequence[str]
 ) -> Iterable[tuple[str, ...]]:
-    found = find_identifiers(text)
-    if not found or any(one.end < 0 for one in every):
+    identifiers = find_identifiers(text)
+    if not identifiers or any(mention.end < 0 for mention in every):
         return repeat(())
-    meanings = [key(long or one.text) for one, long in zip(every, long_forms, strict=True)]
-    return identifiers_of(text, found, [(one.start, one.end) for one in every], meanings)
+    meanings = [key(long or mention.text) for mention, long in zip(every, long_forms, strict=True)]
+    places = [(mention.start, mention.end) for mention in every]
+    return identifiers_of(text, identifiers, places, meanings)
 
 
 def _mention(
@@ -130,18 +132,18 @@ def _mention(
     lexicon: Lexicon,
     implied: Mapping[str, str],
 ) -> Mention:
-    own, start, end, label = place[:4]
+    written, start, end, label = place[:4]
     text = around.text
     left = text[start - CONTEXT if start > CONTEXT else 0 : start] if start > 0 else ""
     right = text[end : end + CONTEXT] if end >= 0 else ""
     if end < 0:
         start = end = 0
     # A lexicon knows few texts; the context is read for those alone.
-    is_known = not long_form and own in lexicon
-    sense = lexicon.sense(own, around.at(start, end, label)) if is_known else None
+    is_known = not long_form and written in lexicon
+    sense = lexicon.sense(written, around.at(start, end, label)) if is_known else None
     if sense is None:
-        return Mention(own, long_form, label, left, right, (), identifiers)
-    if not sense.longs and own.strip() in implied:
-        return Mention(own, implied[own.strip()], label, left, right, (), identifiers)
-    verbatim = sense.verbatim(" ".join(own.split()))
-    return Mention(own, "", label, left, right, sense.expansions, identifiers, verbatim)
+        return Mention(written, long_form, label, left, right, (), identifiers)
+    if not sense.longs and written.strip() in implied:
+        return Mention(written, implied[written.strip()], label, left, right, (), identifiers)
+    verbatim = sense.verbatim(" ".join(written.split()))
+    return Mention(written, "", label, left, right, sense.expansions, identifiers, verbatim)

@@ -156,7 +156,9 @@ class Retrieval:
         """Group the forms of lookups by scope, with the answers that need no dense tier."""
         answers: _Answers = {}
         for lookup in lookups:
-            answers.setdefault(lookup.scope, {}).update((asked, []) for asked in lookup.asked)
+            by_form = answers.setdefault(lookup.scope, {})
+            for asked in lookup.asked:
+                by_form[asked] = []
         for scope, by_form in answers.items():
             first = [asked for asked in by_form if not (effort.all_tiers and has_letters(asked[0]))]
             if first and self.tiers.exact is not None:

@@ -88,12 +88,11 @@ def _candidates(
     column: Ints1d,
 ) -> list[Candidate]:
     parts = [scores[tier][mention, column].tolist() for tier in scores]
-    own_scores = (dict(zip(scores, own, strict=True)) for own in zip(*parts, strict=True))
     return [
-        Candidate(concept, row, score, own)
-        for concept, row, score, own in zip(
+        Candidate(concept, row, score, dict(zip(scores, by_tier, strict=True)))
+        for concept, row, score, *by_tier in zip(
             concepts[mention, column].tolist(), rows[mention, column].tolist(),
-            fused[mention, column].tolist(), own_scores, strict=True,
+            fused[mention, column].tolist(), *parts, strict=True,
         )
     ]  # fmt: skip
 

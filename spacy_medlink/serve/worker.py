@@ -141,7 +141,7 @@ class Terminology:
             old = _span(doc, *instead) if len(instead) == 2 else span
             there = linked_spans(doc, linker.spans_key)
             label = next((one.label_ for one in there if one.start < old.end > old.start), "")
-            (mention,) = linker.preparer.mentions_of(doc, [span])
+            (mention,) = linker.mentions(doc, [span])
             return {
                 "start": span.start_char, "end": span.end_char, "ids": [*ids], "type": label,
                 "lang": doc.lang_, "long_form": mention.long_form,

@@ -61,6 +61,7 @@ def test_names_and_rows(tiny_kb):
     assert bare == [replace(concept, names=()) for concept in tiny_kb]
     briefs = [tiny_kb.brief_at(row) for row in range(len(tiny_kb))]
     assert briefs == [(concept.id, concept.name, concept.types) for concept in tiny_kb]
+    assert tiny_kb.briefs_at(range(len(tiny_kb))) == briefs
     codes = [tiny_kb.codes_at(row) for row in range(len(tiny_kb))]
     assert any(codes) and codes == [concept.codes for concept in tiny_kb]
     texts = [tiny_kb.text_at(row) for row in range(tiny_kb.n_names)]

@@ -11,10 +11,8 @@ if TYPE_CHECKING:
     from ...kb.resolve import CodeChooser
     from ...linking.decision import Decision, Part
 
-_Brief = tuple[str, str, tuple[str, ...]]
-
 NIL = "NIL"
-_FACTS_KEPT = 16_384  # as many as rankings by default, which keep the facts of their candidates
+_CONCEPTS_KEPT = 16_384  # as many as rankings by default, which keep their candidates' dicts
 _DIGITS = 6
 
 
@@ -41,7 +39,7 @@ class Link(NamedTuple):
 
 
 class _Linked(NamedTuple):
-    """Facts of a concept that are needed only if it is linked."""
+    """What is read of a concept only if it is linked."""
 
     id: str
     name: str
@@ -51,17 +49,14 @@ class _Linked(NamedTuple):
 
 
 class LinkWriter:
-    """The maker of links from decisions, with the facts of their concepts in the knowledge base.
+    """The maker of links from decisions, with what the knowledge base says of concepts.
 
     kb (KnowledgeBase): of the candidates. cui_scheme (Optional[str]): see MedicalLinker.
     """
 
     def __init__(self, kb: "KnowledgeBase", cui_scheme: str | None) -> None:
         self.kb, self.cui_scheme = kb, cui_scheme
-        # Tuples of texts, since the garbage collector does not follow them.
-        self._brief: Callable[[int], _Brief] = lru_cache(_FACTS_KEPT)(kb.brief_at)
-        self._name: Callable[[int], str] = lru_cache(_FACTS_KEPT)(kb.text_at)
-        self._linked: Callable[[int, int], _Linked] = lru_cache(_FACTS_KEPT)(self._read)
+        self._linked: Callable[[int, int], _Linked] = lru_cache(_CONCEPTS_KEPT)(self._read)
         self._chooser: CodeChooser | None = None
 
     def link(self, decision: "Decision") -> Link:
@@ -69,25 +64,24 @@ class LinkWriter:
         if decision.parts:
             return self._composite(decision.parts)
         candidates = self.candidates(decision.ranking)
-        tied = [self.id_of(row) for row in decision.tied] if decision.tied else []
+        tied = self._ids(decision.tied) if decision.tied else []
         if decision.chosen is None:
             return Link(NIL, None, None, [], candidates, {}, tied, decision.reason, [], [])
         best = self._linked(decision.chosen.row, decision.chosen.name_row)
         codes = dict(zip(best.codes, map(list, best.codes.values()), strict=True))
+        pairs = [[item["id"], item["score"]] for item in candidates]
+        ambiguous_codes = [*best.ambiguous_codes]
         return Link(
-            best.id, best.cui, best.name, _pairs(candidates), candidates, codes, tied, "",
-            [], [*best.ambiguous_codes],
-        )  # fmt: skip
+            best.id, best.cui, best.name, pairs, candidates, codes, tied, "", [], ambiguous_codes
+        )
 
     def candidates(self, ranking: Sequence[Candidate]) -> list[dict[str, Any]]:
         """Make plain dicts of candidates."""
         written = []
         for candidate in ranking:
-            # The linker remembers candidates, so the constant part of each is made once.
-            plain = candidate.plain
-            if plain is None:
-                plain = candidate.plain = self._plain(candidate)
-            id, name, types, matched, score, scores = plain
+            if candidate.plain is None:  # the linker remembers candidates: it is read once
+                self._read_constants([other for other in ranking if other.plain is None])
+            id, name, types, matched, score, scores = candidate.plain
             item = {
                 "id": id,
                 "name": name,
@@ -103,14 +97,16 @@ class LinkWriter:
             written.append(item)
         return written
 
-    def id_of(self, row: int) -> str:
-        """Get the id of a concept."""
-        return self._brief(row)[0]
+    def _read_constants(self, candidates: Sequence[Candidate]) -> None:
+        """Read what no link changes of candidates: texts, and rounded scores."""
+        briefs = self.kb.briefs_at([candidate.row for candidate in candidates])
+        matched = self.kb.texts_at([candidate.name_row for candidate in candidates])
+        for candidate, brief, name in zip(candidates, briefs, matched, strict=True):
+            scores = {tier: round(value, _DIGITS) for tier, value in candidate.scores.items()}
+            candidate.plain = (*brief, name, round(candidate.score, _DIGITS), scores)
 
-    def _plain(self, candidate: Candidate) -> tuple[Any, ...]:
-        scores = {tier: round(value, _DIGITS) for tier, value in candidate.scores.items()}
-        matched, score = self._name(candidate.name_row), round(candidate.score, _DIGITS)
-        return (*self._brief(candidate.row), matched, score, scores)
+    def _ids(self, rows: Sequence[int]) -> list[str]:
+        return [brief[0] for brief in self.kb.briefs_at(rows)]
 
     def _composite(self, parts: "Sequence[Part]") -> Link:
         """Make the link of the first part; candidates begin with the best of each part."""
@@ -122,26 +118,26 @@ class LinkWriter:
         for item in best:
             others.pop(item["id"], None)
         ordered = [*best, *sorted(others.values(), key=lambda item: (-item["score"], item["id"]))]
-        facts = [self._linked(part.ranking[0].row, part.ranking[0].name_row) for part in parts]
-        tied = [self.id_of(row) for row in parts[0].ranking[0].tied]
+        linked = [self._linked(part.ranking[0].row, part.ranking[0].name_row) for part in parts]
+        first = linked[0]
         return Link(
-            facts[0].id, facts[0].cui, facts[0].name, _pairs(ordered),
-            ordered, {vocabulary: list(codes) for vocabulary, codes in facts[0].codes.items()},
-            tied, "",
+            first.id, first.cui, first.name, [[item["id"], item["score"]] for item in ordered],
+            ordered, {vocabulary: list(codes) for vocabulary, codes in first.codes.items()},
+            self._ids(parts[0].ranking[0].tied), "",
             [
-                {"text": part.text, "id": fact.id, "cui": fact.cui, "name": fact.name,
+                {"text": part.text, "id": concept.id, "cui": concept.cui, "name": concept.name,
                  "matched": item["matched"], "score": item["score"]}
-                for part, fact, item in zip(parts, facts, best, strict=True)
+                for part, concept, item in zip(parts, linked, best, strict=True)
             ],
-            [*facts[0].ambiguous_codes],
+            [*first.ambiguous_codes],
         )  # fmt: skip
 
     def _read(self, row: int, name_row: int) -> _Linked:
-        id, name, _ = self._brief(row)
+        id, name, _ = self.kb.brief_at(row)
         codes = self.kb.codes_at(row)
         if self.cui_scheme is None:
             return _Linked(id, name, id, codes, ())
-        cui, among = self._codes.choose(row, codes, self.cui_scheme, self._name(name_row))
+        cui, among = self._codes.choose(row, codes, self.cui_scheme, self.kb.text_at(name_row))
         return _Linked(id, name, cui, codes, among)
 
     @property
@@ -151,7 +147,3 @@ class LinkWriter:
 
             self._chooser = code_chooser(self.kb)
         return self._chooser
-
-
-def _pairs(candidates: Sequence[dict[str, Any]]) -> list[list[Any]]:
-    return [[one["id"], one["score"]] for one in candidates]

@@ -1,7 +1,6 @@
 """MedicalLinker: links the entities of Docs."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
@@ -18,14 +17,13 @@ from ...errors import Errors
 from ...types import Floats2d, Mention
 from ...util.setting_types import setting_property
 from ..extensions import register_extensions
-from ..pipe import PicklablePipe
+from ..pipe import PicklablePipe, batches
 from .annotation import Link, LinkWriter
-from .decider import Decider, Within
+from .doc_linker import DocLinker
 from .lesson import Lesson
 from .opened import OpenedLinker
-from .preparer import Preparer
 from .scoring import score_examples
-from .settings import DEFAULT_CONFIG, LinkerSettings, keys_of
+from .settings import DEFAULT_CONFIG, LinkerSettings, keys_of, make_filter
 from .store import Store
 from .trainer import Trainer
 from .writing import SpanWriter
@@ -38,7 +36,7 @@ if TYPE_CHECKING:  # opened lazily: spaCy imports this module with every `spacy.
     from ...retrieval.filters import Selection
     from ...text.lexicon import Lexicon
 
-_PARTS = ("opened", "preparer", "decider", "trainer", "store")
+_PARTS = ("opened", "docs", "trainer", "store")
 
 
 def _of(place: str) -> Any:
@@ -52,8 +50,8 @@ class MedicalLinker(PicklablePipe):
     Each entity gets `kb_id_` and the attributes of `extensions.SPAN_ATTRIBUTES`. The assets are
     opened when first needed, so that a saved pipeline loads after its sources have moved.
 
-    The parts: `opened` has assets and engine, `preparer` makes mentions of Docs, `decider` makes
-    links of mentions, `store` saves and loads, `trainer` trains. Every setting is an attribute, too
+    The parts: `opened` has assets and engine, `docs` makes mentions of Docs and links of mentions,
+    `store` saves and loads, `trainer` trains. Every setting is an attribute, too
     (`labels` as `label_types`); those of the engine, such as `tiers`, are read when it is made.
 
     settings: of LinkerSettings, which says what they mean.
@@ -71,10 +69,10 @@ class MedicalLinker(PicklablePipe):
     device: str = _of("opened.device")
     use_device: Callable[[str], None] = _of("opened.use_device")
     reload: Callable[[], None] = _of("opened.reload")
-    span_writer: SpanWriter = _of("preparer.span_writer")
-    spans: Callable[[Doc], list[Span]] = _of("preparer.spans")
-    mentions: Callable[[Doc], list[Mention]] = _of("preparer.mentions")
-    selection: "Callable[..., Selection]" = _of("decider.selection")
+    span_writer: SpanWriter = _of("docs.span_writer")
+    spans: Callable[[Doc], list[Span]] = _of("docs.span_writer.spans")
+    mentions: Callable[..., list[Mention]] = _of("docs.mentions")
+    selection: "Callable[..., Selection]" = _of("docs.selection")
     # The settings; spaCy has another use for `labels`.
     top_k: int = setting_property("top_k")
     threshold: float | None = setting_property("threshold")
@@ -126,11 +124,8 @@ class MedicalLinker(PicklablePipe):
 
     def __call__(self, doc: Doc, **filters: Sequence[str] | None) -> Doc:
         """Link the entities of one Doc, in place. filters: of this call, as for `predict`."""
-        error_handler = self.get_error_handler()
-        try:
-            self._annotate([doc], filters)(doc)
-        except Exception as error:
-            error_handler(self.name, self, [doc], error)
+        for _ in self._linked([doc], filters):
+            pass
         return doc
 
     def pipe(
@@ -152,8 +147,33 @@ class MedicalLinker(PicklablePipe):
             left out; the error handler gets them one by one.
         """
         size = max(batch_size or 0, self.batch_size)
-        work = partial(self._annotate, filters=filters)
-        return self._in_batches(stream, size, work, self.span_writer.count)
+        for docs in batches(stream, size, self.span_writer.count):
+            yield from self._linked(docs, filters)
+
+    def _linked(
+        self, docs: list[Doc], filters: Mapping[str, Sequence[str] | None]
+    ) -> Iterator[Doc]:
+        """Link a batch, and pass on each Doc once its links are written, which takes it out.
+
+        Links are made late: a link holds about 40 containers, a decision shares cached candidates.
+        """
+        try:
+            self.rebuild_index()
+            writer = self.span_writer
+            mentions, counts = self.docs.batch(docs, writer)
+            self._check_order(self.settings.spans_key, not mentions)
+            links = self.docs.links(mentions, make_filter(filters))
+            for count in counts:
+                writer.write(docs[0], list(islice(links, count)))
+                # Release each Doc at once: else the garbage collector would go through all Docs
+                # of the batch again and again.
+                yield docs.pop(0)
+        except Exception as error:
+            if len(docs) == 1:
+                self.get_error_handler()(self.name, self, docs, error)
+                return
+        for doc in docs:  # one by one, so that only the bad Docs are lost
+            yield from self._linked([doc], filters)
 
     def predict(
         self,
@@ -172,8 +192,8 @@ class MedicalLinker(PicklablePipe):
             have, E106, E224 for an expression.
         """
         self.rebuild_index()
-        mentions, counts = self.preparer.batch(docs)
-        links = self.decider.links(mentions, self.decider.within(filters, force_within_filter))
+        mentions, counts = self.docs.batch(docs, self.span_writer)
+        links = self.docs.links(mentions, make_filter(filters), force_within_filter)
         return [list(islice(links, count)) for count in counts]
 
     def set_annotations(self, docs: Sequence[Doc], links: Sequence[Sequence[Link]]) -> None:
@@ -196,16 +216,15 @@ class MedicalLinker(PicklablePipe):
             for `predict`. RAISES (MedlinkError): as `predict`.
         """
         self.rebuild_index()
-        mentions = [self.preparer.bare(text, label) for text in texts]
-        return list(self.decider.links(mentions, self.decider.within(filters, force_within_filter)))
+        mentions = [self.docs.bare(text, label) for text in texts]
+        return list(self.docs.links(mentions, make_filter(filters), force_within_filter))
 
     def link_spans(self, doc: Doc, spans: Sequence[Span]) -> list[Link]:
         """Link any spans of a Doc without changing it."""
         if not spans:
             return []
         self.rebuild_index()
-        mentions = self.preparer.mentions_of(doc, spans)
-        return list(self.decider.links(mentions, Within()))
+        return list(self.docs.links(self.docs.mentions(doc, spans)))
 
     def explain(
         self,
@@ -222,12 +241,11 @@ class MedicalLinker(PicklablePipe):
         RAISES (MedlinkError): as `predict`.
         """
         self.rebuild_index()
-        prepare = self.preparer
         if isinstance(span, str):
-            mention = prepare.bare(span)
+            mention = self.docs.bare(span)
         else:
-            (mention,) = prepare.mentions_of(span.doc, [span])
-        return self.decider.explain(mention, self.decider.within(filters, force_within_filter))
+            (mention,) = self.docs.mentions(span.doc, [span])
+        return self.linker.explain(mention, make_filter(filters), force_within_filter)
 
     @property
     def displacy_options(self) -> dict[str, Any]:
@@ -312,7 +330,7 @@ class MedicalLinker(PicklablePipe):
         validate_examples(examples, "MedicalLinker.update")
         losses.setdefault(self.name, 0.0)
         docs = [example.predicted for example in examples]
-        losses[self.name] += self.trainer.update(self.preparer.gold(examples), docs, drop)
+        losses[self.name] += self.trainer.update(self.trainer.gold(examples), docs, drop)
         if sgd is not None:
             self.finish_update(sgd)
         return losses
@@ -332,7 +350,7 @@ class MedicalLinker(PicklablePipe):
 
     def lesson(self, examples: Sequence[Example]) -> Lesson | None:
         """Make the Lesson of Examples for the encoder; None where there is nothing to learn."""
-        return self.trainer.lesson(self.preparer.gold(examples))
+        return self.trainer.lesson(self.trainer.gold(examples))
 
     def get_loss(self, examples: Iterable[Example], scores: Floats2d) -> tuple[float, Floats2d]:
         """Compute the loss of the encoder's vectors and its gradient.
@@ -404,9 +422,8 @@ class MedicalLinker(PicklablePipe):
         """Make the parts; they share the settings, which may change."""
         register_extensions(self.settings.prefix, self.settings.cui_scheme)
         self.opened = OpenedLinker(self.name, self.vocab.lang or "", self.settings, self.home)
-        self.preparer = Preparer(self.opened)
-        self.decider = Decider(self.opened)
-        self.trainer = Trainer(self.opened)
+        self.docs = DocLinker(self.opened)
+        self.trainer = Trainer(self.docs)
         self.store = Store(self.opened)
 
     def _use(self, assets: str) -> None:
@@ -419,17 +436,3 @@ class MedicalLinker(PicklablePipe):
         if "assets" not in exclude and self.store.has_own_assets:
             self._say_own_assets()
         return self
-
-    def _annotate(
-        self, docs: Sequence[Doc], filters: Mapping[str, Sequence[str] | None]
-    ) -> Callable[[Doc], None]:
-        """Decide on the mentions of Docs. RETURNS: what writes the links of each Doc, in order.
-
-        Links are made late: a link holds about 40 containers, a decision shares cached candidates.
-        """
-        self.rebuild_index()
-        mentions, counts = self.preparer.batch(docs)
-        self._check_order(self.settings.spans_key, not mentions)
-        links = self.decider.links(mentions, self.decider.within(filters, None))
-        left, writer = iter(counts), self.span_writer
-        return lambda doc: writer.write(doc, list(islice(links, next(left))))

@@ -32,7 +32,8 @@ def mentions_of(
     from ...linking.prepare import Document, Place, prepare
 
     text = doc.text
-    definitions = _definitions(doc) if resolve_abbreviations else {}
+    has_definitions = resolve_abbreviations and Doc.has_extension("abbreviations")
+    definitions = _definitions(doc) if has_definitions else {}
     has_meaning = bool(doc.user_data) and Span.has_extension(READING)  # kept in the user data
     has_long_form = resolve_abbreviations and Span.has_extension("long_form")
 
@@ -43,15 +44,12 @@ def mentions_of(
         long_form = _long_form(span) if has_long_form else ""
         # `span.text` would join the tokens anew.
         places.append(Place(text[start:end], start, end, span.label_, meaning, long_form))
-    own = len(spans)
-    document = Document(text, places[:own], places[own:], definitions, warn)
+    document = Document(text, places[: len(spans)], places[len(spans) :], definitions, warn)
     return prepare(document, lexicon, resolve_abbreviations)
 
 
 def _definitions(doc: Doc) -> dict[str, str]:
     """Read the abbreviations that another component has found."""
-    if not Doc.has_extension("abbreviations"):
-        return {}
     pairs = map(_pair, doc._.abbreviations or ())
     return {short: long for short, long in pairs if short and long}
 

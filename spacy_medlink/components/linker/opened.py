@@ -101,7 +101,8 @@ class OpenedLinker:
         RAISES (MedlinkError): E105, E107, E167 when a file that was just named cannot be read, E225
             when there is no transformer to share.
         """
-        if self.shared.is_used and self.shared.has_moved(self.encoder()) and not self.is_stale:
+        is_shared = self.settings.model is not None and self.shared.is_used
+        if is_shared and self.shared.has_moved(self.encoder()) and not self.is_stale:
             with self.lock:  # the engine is checked anew where the shared weights have changed
                 self._engine = self._linker = None
         if self._assets is not None and self.overlay.is_used:

@@ -25,7 +25,7 @@ from ...util.setting_types import (
 )
 
 if TYPE_CHECKING:  # imported when something is linked: spaCy imports this with every `spacy.blank`
-    from ...retrieval.filters import Filter, Only
+    from ...retrieval.filters import Filter
 
 _CANDIDATES = 10_000  # of a mention; memory and time grow with it
 _MODEL = "must be a model of an architecture, or null"
@@ -221,12 +221,14 @@ def keys_of(spans_key: str | Sequence[str] | None) -> list[str] | None:
     return list(spans_key)
 
 
-def make_filter(values: Mapping[str, Sequence[str] | None]) -> "Filter":
-    """Make a filter of settings, or of the arguments of a call.
+def make_filter(values: Mapping[str, Sequence[str] | None]) -> "Filter | None":
+    """Make a filter of settings, or of the arguments of a call; None of no values.
 
     RAISES (MedlinkError): E302 for a name that no filter has, text that is not in a list, or a list
         where `within` is a text.
     """
+    if not values:
+        return None
     from ...retrieval.filters import Filter
 
     for name, value in values.items():
@@ -244,7 +246,6 @@ def make_filter(values: Mapping[str, Sequence[str] | None]) -> "Filter":
     return Filter.of(within=within if isinstance(within, str) else None, **lists)
 
 
-def own_filter(settings: LinkerSettings) -> "Only":
+def own_filter(settings: LinkerSettings) -> "Filter | None":
     """Make the filter of the current settings; None without any."""
-    own = {name: values for name in FILTERS if (values := getattr(settings, name))}
-    return make_filter(own) if own else None
+    return make_filter({name: values for name in FILTERS if (values := getattr(settings, name))})

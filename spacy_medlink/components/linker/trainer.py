@@ -1,16 +1,18 @@
 """Trainer: trains the encoder of a linker, and rebuilds its assets."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from spacy.tokens import Doc, Span
+from spacy.training import Example
 from thinc.api import set_dropout_rate
 
 from ...errors import Errors
 from ...types import Mention
-from .lesson import Lesson, make_lesson
-from .opened import OpenedLinker
+from .doc_linker import DocLinker
+from .lesson import Lesson, gold_spans, make_lesson
+from .mentions import mentions_of
 
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ...assets import Assets
@@ -36,11 +38,11 @@ class Trainer:
     Weights change with every step. `rebuild` makes the vectors of the names, and all else that
     depends on the encoder, anew.
 
-    opened (OpenedLinker): its settings name the encoder and its objective.
+    docs (DocLinker): finds the gold mentions; its settings name the encoder and its objective.
     """
 
-    def __init__(self, opened: OpenedLinker) -> None:
-        self.opened, self.settings = opened, opened.settings
+    def __init__(self, docs: DocLinker) -> None:
+        self.docs, self.opened, self.settings = docs, docs.opened, docs.settings
         self._objective: Objective | None = None
 
     def start(self) -> None:
@@ -65,6 +67,20 @@ class Trainer:
 
             self._objective = (self.settings.objective or batch_objective()).make()
         return self._objective
+
+    def gold(self, examples: Iterable[Example]) -> list[Gold]:
+        """Collect the gold mentions of Examples with the rows of their concepts."""
+        opened, gold = self.opened, list[Gold]()
+        for example in examples:
+            doc, predicted = example.reference, example.predicted
+            spans = gold_spans(self.docs.span_writer.spans(doc))
+            resolve, lexicon = self.settings.resolve_abbreviations, opened.abbreviations
+            mentions = mentions_of(doc, spans, resolve, lexicon, (), opened.tell_once)
+            for mention, span in zip(mentions, spans, strict=True):
+                start, end = span.start_char, span.end_char
+                place = predicted.char_span(start, end, alignment_mode="expand")
+                gold.append(Gold(mention, opened.ids.rows(span.kb_id_), place))
+        return gold
 
     def update(self, gold: Sequence[Gold], docs: Sequence[Doc], drop: float) -> float:
         """Compute the gradients of the encoder.

@@ -1,15 +1,17 @@
 """SpanWriter: writes links on the spans of a Doc, beside or over links of other components."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
 
 from spacy.tokens import Doc, Span
 
+from ...text.identifiers.spelling import is_identified
 from ..extensions import READING, SPAN_ATTRIBUTES, are_stored, registered_prefixes
 from .annotation import NIL, Link
 
 
-class SpanWriter(NamedTuple):
+class SpanWriter:
     """The writer of links on spans.
 
     keys (Optional[Sequence[str]]): the span groups that are linked; None for `doc.ents`.
@@ -19,14 +21,19 @@ class SpanWriter(NamedTuple):
         "better" or "leave"; None: with a prefix, the one that it has.
     """
 
-    keys: Sequence[str] | None
-    prefix: str
-    discard: frozenset[str]
-    merge: str | None
+    def __init__(
+        self, keys: Sequence[str] | None, prefix: str, discard: frozenset[str], merge: str | None
+    ) -> None:
+        self.keys, self.prefix, self.discard, self.merge = keys, prefix, discard, merge
+        self._names = _names(prefix)
+        self._are_stored = are_stored(self._names)
 
     def spans(self, doc: Doc) -> list[Span]:
         """List the spans of a Doc that are to be linked, group by group."""
-        return [span for span in self.every(doc) if span.label_ not in self.discard]
+        spans = self.every(doc)
+        return (
+            [span for span in spans if span.label_ not in self.discard] if self.discard else spans
+        )
 
     def every(self, doc: Doc) -> list[Span]:
         """List all spans of the linked groups, also those that are not to be linked.
@@ -48,30 +55,30 @@ class SpanWriter(NamedTuple):
         links (Sequence[Link]): one for each of `spans(doc)`. An entity with the place and the label
             of a span of a linked group gets its link; other entities are another component's.
         """
-        waiting = iter(links)
-        setter = _setter(self.prefix)
-        linked = [(span.start, span.end, span.label) for span in self.spans(doc)]
-        self._write_ents(doc, dict(zip(linked, links, strict=True)), setter)
-        for key in self.keys or ():
-            if key in doc.spans:
-                self._write_group(doc, key, waiting, setter)
-
-    def _write_ents(
-        self, doc: Doc, links: dict[tuple[int, int, int], Link], set_attributes: "_Setter"
-    ) -> None:
-        # Values set on a span of `doc.ents` are lost, since the tokens hold them.
+        spans = self.spans(doc)
+        if self.keys is None:
+            for ent, link in zip(spans, links, strict=True):
+                self._write_ent(ent, link)
+            return
+        linked = [(span.start, span.end, span.label) for span in spans]
+        by_place = dict(zip(linked, links, strict=True))
         for ent in doc.ents:
-            link = links.get((ent.start, ent.end, ent.label))
-            if link is None or ent.label_ in self.discard:
-                continue
-            chosen = self._choose(ent, link)
-            for token in ent:
-                token.ent_kb_id_ = chosen
-            set_attributes(ent, link)
+            place = ent.start, ent.end, ent.label
+            if place in by_place and ent.label_ not in self.discard:
+                self._write_ent(ent, by_place[place])
+        waiting = iter(links)
+        for key in self.keys:
+            if key in doc.spans:
+                self._write_group(doc, key, waiting)
 
-    def _write_group(
-        self, doc: Doc, key: str, links: Iterator[Link], set_attributes: "_Setter"
-    ) -> None:
+    def _write_ent(self, ent: Span, link: Link) -> None:
+        # Values set on a span of `doc.ents` are lost, since the tokens hold them.
+        chosen = self._choose(ent, link)
+        for token in ent:
+            token.ent_kb_id_ = chosen
+        self._set_attributes(ent, link)
+
+    def _write_group(self, doc: Doc, key: str, links: Iterator[Link]) -> None:
         # Spans of a group cannot be changed in place: the group is made anew.
         group, spans = doc.spans[key], []
         for span in group:
@@ -80,9 +87,21 @@ class SpanWriter(NamedTuple):
                 chosen = self._choose(span, link)
                 label, id = span.label, span.id
                 span = Span(doc, span.start, span.end, label=label, kb_id=chosen, span_id=id)
-                set_attributes(span, link)
+                self._set_attributes(span, link)
             spans.append(span)
         doc.spans[key] = type(group)(doc, name=group.name, attrs=group.attrs, spans=spans)
+
+    def _set_attributes(self, span: Span, link: Link) -> None:
+        values = zip(self._names, link[1:], strict=True)
+        if self._are_stored:  # as `span._.set` without a user's setter, in a fifth of the time
+            data: dict[Any, Any] = span.doc.user_data
+            start, end = span.start_char, span.end_char
+            for name, value in values:
+                data["._.", name, start, end] = value
+        else:
+            attributes = span._  # made anew each time it is asked for
+            for name, value in values:
+                attributes.set(name, value)
 
     def _choose(self, span: Span, link: Link) -> str:
         """Choose between the `kb_id` that a span has and that of a link."""
@@ -99,6 +118,12 @@ class SpanWriter(NamedTuple):
         return present
 
 
+@lru_cache
+def _names(prefix: str) -> Sequence[str]:
+    """List the attributes that are written, in the order of a Link."""
+    return [prefix + name for name in SPAN_ATTRIBUTES]
+
+
 def _phrases_beside(doc: Doc, group: Sequence[Span]) -> list[Span]:
     """List the entities with a reading of their own that a group lacks."""
     if not doc.user_data or not Span.has_extension(READING):
@@ -108,48 +133,23 @@ def _phrases_beside(doc: Doc, group: Sequence[Span]) -> list[Span]:
     return [ent for ent in beside if ent._.get(READING)]
 
 
-_Setter = Callable[[Span, Link], None]
-
-
-def _setter(prefix: str) -> _Setter:
-    """Make the function that sets the attributes of a span, in the order of Link's fields."""
-    names = [prefix + name for name in SPAN_ATTRIBUTES]
-    own_setters = not are_stored(names)
-
-    def set_one_by_one(span: Span, link: Link) -> None:
-        own = span._  # made anew each time it is asked for
-        for name, value in zip(names, link[1:], strict=True):
-            own.set(name, value)
-
-    def set_all(span: Span, link: Link) -> None:
-        # As `span._.set` without a user's setter, in a fifth of the time.
-        data: dict[Any, Any] = span.doc.user_data
-        start, end = span.start_char, span.end_char
-        for name, value in zip(names, link[1:], strict=True):
-            data["._.", name, start, end] = value
-
-    return set_one_by_one if own_setters else set_all
-
-
 def _is_better(link: Link, span: Span) -> bool:
     """Compare a link with the link on a span: by probability if both have one, else by score.
 
     A `kb_id` that no linker has written has neither, and stays.
     """
-    own = link.candidates[0] if link.candidates else None
+    best = link.candidates[0] if link.candidates else None
     others = [
         candidate
         for prefix in registered_prefixes()
         for candidate in (span._.get(prefix + "candidates") or ())[:1]
         if candidate["id"] == span.kb_id_
     ]
-    if own is None or not others:
+    if best is None or not others:
         return False
-    from ...text.identifiers import is_identified
-
-    if is_identified(own["scores"]):  # an id in the document itself is certain
+    if is_identified(best["scores"]):  # an id in the document itself is certain
         return True
     if any(is_identified(other["scores"]) for other in others):
         return False
-    by = "score" if any(one["prob"] is None for one in (own, *others)) else "prob"
-    return bool(own[by] > max(other[by] for other in others))
+    by = "score" if any(item["prob"] is None for item in (best, *others)) else "prob"
+    return bool(best[by] > max(other[by] for other in others))

@@ -75,6 +75,9 @@ class Definitions(Mapping[str, str]):
         return own[max(bisect_right([begin for begin, _ in own], start) - 1, 0)][1]
 
 
+_NONE = Definitions()
+
+
 def find_definitions(text: str) -> Definitions:
     """Find the abbreviations that a text defines, in either order ("long (short)", "short (long)").
 
@@ -82,7 +85,7 @@ def find_definitions(text: str) -> Definitions:
     RETURNS (Definitions): short form to long form, and where in the text it holds.
     """
     if "(" not in text:
-        return Definitions()
+        return _NONE
     found: list[tuple[int, str, str]] = []
     derived: list[tuple[int, str, str]] = []
     known: dict[str, str] = {}

@@ -35,11 +35,14 @@ def implied_definitions(
     RETURNS (Dict[str, str]): further short forms to long forms, without ambiguous short forms.
     """
     shorts: dict[str, None] = {}
-    texts, known = dict.fromkeys(mentions), LongForms(defined)
+    texts = dict.fromkeys(mentions)
     for text in texts:
         short = text[:-1] if text[-1:] == "s" else text
-        if short.isupper() and _SHORT.fullmatch(short) and not known.written_out(short):
+        if short.isupper() and _SHORT.fullmatch(short):
             shorts[short] = None
+    if shorts and defined:
+        long_forms = LongForms(defined)
+        shorts = {short: None for short in shorts if not long_forms.written_out(short)}
     if not shorts:
         return {}
     if warn is not None and (len(shorts) > _SHORTS or len(texts) > _LONGS):

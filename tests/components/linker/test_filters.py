@@ -199,13 +199,13 @@ def test_filters_of_a_call_leave_no_link_of_another_kind(tiny_assets, monkeypatc
     """The documents are linked once, within the filters, also where one of them fails."""
     nlp = pipeline(tiny_assets, **config)
     linker = nlp.get_pipe("medical_linker")
-    decided, links = [], linker.decider.links
+    decided, links = [], linker.docs.links
 
-    def counted(mentions, within):
+    def counted(mentions, *limits):
         decided.extend(mention.text for mention in mentions)
-        return links(mentions, within)
+        return links(mentions, *limits)
 
-    monkeypatch.setattr(linker.decider, "links", counted)
+    monkeypatch.setattr(linker.docs, "links", counted)
     if "boom" in text:
         nlp.add_pipe("fails_at_boom", last=True)
     found = list(linked_docs(nlp, ["no fever", text], {"types": ["T047"]}))

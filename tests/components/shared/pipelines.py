@@ -85,7 +85,7 @@ def scores_of(ent):
 
 
 def vector_of(nlp, doc, start, end):
-    (mention,) = linker_of(nlp).preparer.mentions_of(doc, [doc[start:end]])
+    (mention,) = linker_of(nlp).mentions(doc, [doc[start:end]])
     return np.frombuffer(mention.vector, dtype=np.float32)
 
 

@@ -1,0 +1,159 @@
+"""DocLinker: links the mentions of Docs, as the settings of the component say."""
+
+from collections.abc import Collection, Iterator, Sequence
+from copy import copy
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from spacy.tokens import Doc, Span
+
+from ...errors import Warnings
+from ...types import Mention
+from ...util.telling import tell
+from .annotation import Link
+from .mentions import mentions_of
+from .opened import OpenedLinker
+from .settings import FILTERS, keys_of, make_filter
+from .writing import SpanWriter
+
+if TYPE_CHECKING:  # opened lazily: spaCy imports this module with every `spacy.blank`
+    from ...linking import Linker
+    from ...retrieval.filters import Only, Selection
+
+_NO_TYPES = "It has no types at all: build it with a source that has them (of the UMLS, MRSTY.RRF)."
+_MENTIONS_TOGETHER = 16_384  # limits memory for long documents; most Docs stay below
+_DOCS_BEFORE_WARNING = 20
+
+
+class DocLinker:
+    """The part of a component that reads mentions of Docs and decides on them.
+
+    opened (OpenedLinker): assets, lexicon and settings.
+    """
+
+    def __init__(self, opened: OpenedLinker) -> None:
+        self.opened, self.settings = opened, opened.settings
+        self._selected: tuple[Any, Selection] | None = None
+        self._docs_without_spans = 0  # so far; -1 after the first span or the warning
+
+    @property
+    def span_writer(self) -> SpanWriter:
+        """The finder of the spans to link and writer of their links, with the current settings."""
+        settings = self.settings
+        discard = frozenset(settings.labels_discard or ())
+        return SpanWriter(keys_of(settings.spans_key), settings.prefix, discard, settings.merge)
+
+    def mentions(self, doc: Doc, spans: Sequence[Span] | None = None) -> list[Mention]:
+        """Make mentions of spans of a Doc; by default, of those that are to be linked.
+
+        RAISES (MedlinkError): E227 when another transformer than the shared one has read the Doc.
+        """
+        writer = self.span_writer
+        if spans is None:
+            return self._mentions(doc, writer)
+        return self._mentions_of(doc, spans, writer.every(doc))
+
+    def batch(self, docs: Sequence[Doc], writer: SpanWriter) -> tuple[list[Mention], list[int]]:
+        """Make the mentions of Docs. RETURNS: all mentions, and their number for each Doc.
+
+        Warns once when the first documents have no mentions at all.
+        """
+        flat, counts = list[Mention](), list[int]()
+        for doc in docs:
+            mentions = self._mentions(doc, writer)
+            flat.extend(mentions)
+            counts.append(len(mentions))
+        if flat or self._docs_without_spans < 0:
+            self._docs_without_spans = -1
+            return flat, counts
+        self._docs_without_spans += len(docs)
+        if self._docs_without_spans >= _DOCS_BEFORE_WARNING:
+            count, self._docs_without_spans = self._docs_without_spans, -1
+            tell(Warnings.no_entities.format(name=self.opened.name, docs=count))
+        return flat, counts
+
+    def _mentions(self, doc: Doc, writer: SpanWriter) -> list[Mention]:
+        beside = writer.every(doc) if writer.discard else ()
+        return self._mentions_of(doc, writer.spans(doc), beside)
+
+    def _mentions_of(
+        self, doc: Doc, spans: Sequence[Span], beside: Sequence[Span]
+    ) -> list[Mention]:
+        opened, settings = self.opened, self.settings
+        mentions = mentions_of(
+            doc, spans, settings.resolve_abbreviations, opened.abbreviations, beside,
+            opened.tell_once,
+        )  # fmt: skip
+        if not mentions or settings.model is None or not opened.shared.is_used:
+            return mentions
+        vectors = opened.in_context(doc, spans)
+        return [
+            mention._replace(vector=vector)
+            for mention, vector in zip(mentions, vectors, strict=True)
+        ]
+
+    def bare(self, text: str, label: str = "") -> Mention:
+        """Make a mention without a document."""
+        from ...linking.prepare import bare_mention
+
+        return bare_mention(text, label, self.opened.abbreviations)
+
+    def links(
+        self, mentions: Sequence[Mention], only: "Only" = None, force: bool | None = None
+    ) -> Iterator[Link]:
+        """Decide on mentions; a link is made when it is asked for, since it is large.
+
+        only (Only): a filter of this call, beside those of the settings. force (Optional[bool]):
+            link within the filters even if a concept outside fits better; None as the settings say.
+        """
+        if len(mentions) > _MENTIONS_TOGETHER:
+            # A full candidate takes more memory than the part of it that a link keeps.
+            starts = range(0, len(mentions), _MENTIONS_TOGETHER)
+            parts = (mentions[start : start + _MENTIONS_TOGETHER] for start in starts)
+            return chain.from_iterable(self.links(part, only, force) for part in parts)
+        linker = self.opened.linker  # assets that do not exist are an error at the first text
+        if not mentions:
+            return iter(())
+        assert linker.parts.kb is not None
+        # Of one build, whatever is loaded in the meantime.
+        writer = self.opened.writer_of(linker.parts.kb)
+        from ...linking.decision import FILTERED
+
+        decisions = linker.decide(mentions, only, force)
+        filtered = {
+            mention.label
+            for mention, decision in zip(mentions, decisions, strict=True)
+            if decision.reason == FILTERED
+        }
+        if filtered:
+            self._warn_filtered_out(linker, filtered, only)
+        return map(writer.link, decisions)
+
+    def selection(self, label: str = "", but: Collection[str] = ()) -> "Selection":
+        """Get the current filters of the settings; see MedicalLinker.selection."""
+        from ...retrieval.filters import Filter, select
+
+        if self.settings.force_within_filter:
+            return ()
+        own = {
+            name: copy(values)
+            for name in FILTERS
+            if (values := getattr(self.settings, name)) and name not in but
+        }
+        types = () if "types" in but else tuple((self.settings.labels or {}).get(label, ()))
+        # To make filters of 100,000 ids is slow, to compare them with the last ones is fast.
+        asked = (own, types)
+        if self._selected is None or self._selected[0] != asked:
+            self._selected = (asked, select(make_filter(own), Filter.of(types=types)))
+        return self._selected[1]
+
+    def _warn_filtered_out(self, linker: "Linker", labels: Collection[str], only: "Only") -> None:
+        """Warn that the filters leave no name for mentions of these labels."""
+        for label in labels:
+            given = " and ".join(map(str, linker.scope(label, only).selection))
+            typeless = "types" in given and not self.opened.assets.facets.types
+            remedy = _NO_TYPES if typeless else "Correct the filter."
+            message = Warnings.filtered_out.format(
+                name=self.opened.name, filter=given, remedy=remedy
+            )
+            self.opened.tell_once(message, given)
