@@ -14,6 +14,7 @@ class Match(NamedTuple):
     is_name (bool): whether the text itself is a name, no reading.
     is_joined (bool): whether signs lie within that may also part two mentions: another mention of
         the same words is preferred.
+    is_short (bool): whether the text is a short form, by the document or a lexicon.
     label (str): a given label; "" where the names decide.
     """
 
@@ -24,4 +25,5 @@ class Match(NamedTuple):
     reading: str = ""
     is_name: bool = True
     is_joined: bool = False
+    is_short: bool = False
     label: str = ""

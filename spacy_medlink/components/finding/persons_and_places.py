@@ -27,16 +27,28 @@ _NUMBER = re.compile(
     r"[\s,.:]*(?:(?:[A-Z]\d{5,}|\d{5}(?:-\d{4})?)(?![\w%]|\s*(?:units?|mg|ml|iu|cells)\b)"
     r"|\(?\d{3}\)?[-. ]{1,2}\d{3}\b)"
 )
-_SITE = re.compile(r"://|\bwww\.|\w@[\w-]+\.[a-z]{2,}|\w\.(?:com|org|net|edu|gov|uk)\b", re.I)
-_TIGHT = frozenset("./@_-:=")
+_SITE = re.compile(
+    r"://|\bwww\.|\w@[\w-]+\.[a-z]{2,}|@\w+_|\\\w+\\|\w\.(?:com|org|net|edu|gov|uk|"
+    r"csv|dcm|docx?|html?|jpe?g|pdf|png|pptx?|tiff?|txt|xlsx?|zip)\b",
+    re.I,
+)
+_TIGHT = frozenset("./@_-:=\\")
+_CODE = re.compile(r"-?\d{2,}-\d")  # "RA-22-1182"
+_DIGITS = re.compile(r"[ -]?\d[\d-]{2,}")
+_GLUED = re.compile(r"_\w|\d")
+_LITRES = re.compile(r"\d*l|lpm")
 _LONGEST_SITE = 80  # characters of an address of the web before and behind a match
 _ADJECTIVE = re.compile(r".{3,}(?:al|ic|ous|ary|oid|ive)")
 _SPECIALTY = re.compile(r".+(?:ology|iatrics)")
 _ROMAN = re.compile(r"(?=X*[IV])(?=..)X{0,2}(?:IX|IV|V?I{0,3})")
 _OFTEN = 12  # names with a word from which on it is a word of the terminology
 _HEAD = 2  # names that a word ends from which on it is the head of problems
+_SURNAME = 30  # names with a word up to which it may be a surname, too
+_VERB = re.compile(r"[a-z]{3,}[ds]|is|was|has")
 _NEAR = 30  # pieces of a line or a sentence that are looked at on a side
 _SHORT = 6  # letters of a short form
+_LABEL = 4  # pieces before a code that may say what it is
+_QUOTES = frozenset(["", '"', "'", "“", "‘"])
 
 
 def without_persons_and_places(
@@ -57,19 +69,20 @@ class _Surroundings:
         self, pieces: Pieces, matches: Sequence[Match], exact: "ExactIndex", common: Collection[str]
     ) -> None:
         self._pieces, self._exact, self._common = pieces, exact, common
-        self._taken = {place for match in matches for place in range(match.start, match.end)}
+        written = (match for match in matches if match.end - match.start > 1 or not match.reading)
+        self._taken = {place for match in written for place in range(match.start, match.end)}
 
     def is_other(self, match: Match) -> bool:
         """Tell whether a match names something else than a problem."""
         text = self._pieces.between(match.start, match.end)
-        if self._is_site(match):
+        if self._is_site(match) or self._is_code(match, text):
             return True
         if not self._is_capital(match.start):
             return False
         if text.isupper() and len(text) <= _SHORT and self._is_no_short_form(match, text):
             return True
         return all(map(self._is_capital, range(match.start, match.end))) and (
-            self._is_person(match) or self._is_place(match)
+            self._is_person(match) or self._is_place(match) or self._is_called(match)
         )
 
     def _is_site(self, match: Match) -> bool:
@@ -83,9 +96,30 @@ class _Surroundings:
         site = _SITE.search(whole := f"{before}{text[first:last]}{behind}")
         return site is not None and not re.search(r"\s", whole)
 
+    def _is_code(self, match: Match, text: str) -> bool:
+        """Tell whether a match begins the number of a thing, or a user's name."""
+        pieces, last = self._pieces, self._pieces.ends[match.end - 1]
+        if text.isupper() and _CODE.match(pieces.text, last):
+            return True
+        before = pieces.lower[max(0, match.start - _LABEL) : match.start]
+        if text.isupper() and _DIGITS.match(pieces.text, last):
+            return not _WORDS["numbered"].isdisjoint(before)
+        is_glued = _GLUED.match(pieces.text, last) or pieces.gaps[match.start].endswith("_")
+        return bool(is_glued) and not _WORDS["accounts"].isdisjoint(before)
+
+    def _is_called(self, match: Match) -> bool:
+        """Tell whether something else is called so: "a dog named Rash"."""
+        pieces, start = self._pieces, match.start
+        is_near = start and pieces.gaps[start].strip() in _QUOTES
+        if not is_near or pieces.texts[start].isupper() or match.end - start > 1:
+            return False
+        *_, far, before = "", *pieces.lower[max(0, start - 2) : start]
+        bearer = far if before in ("is", "was", "by") else before
+        return before in _WORDS["callers"] or bearer in _WORDS["bearers"]
+
     def _is_no_short_form(self, match: Match, text: str) -> bool:
         pieces, start, end = self._pieces, match.start, match.end
-        if _ROMAN.fullmatch(text) or (start and pieces.lower[start - 1] in _WORDS["litres"]):
+        if _ROMAN.fullmatch(text) or (start and self._is_unit(start, end)):
             return True
         if text.lower() in _WORDS["states"] and self._is_state(start, end):
             return True
@@ -95,28 +129,48 @@ class _Surroundings:
             return self._is_surname_behind_ms(end)
         return self._is_ordinary(match)
 
+    def _is_unit(self, start: int, end: int) -> bool:
+        """Tell whether a short form is a unit, or a device for oxygen: "450 MS", "3L NC"."""
+        before, text = self._pieces.lower[start - 1], "".join(self._pieces.lower[start:end])
+        if _LITRES.fullmatch(before) or before in _WORDS["litres"]:
+            return True
+        is_end = self._pieces.borders[end] >= Border.COMMA
+        return is_end and before.isdigit() and text in _WORDS["units"]
+
     def _is_surname_behind_ms(self, place: int) -> bool:
         """Tell whether "MS" before a word is a title, and no disease: "MS Jones", "MS Lesions"."""
         pieces, word = self._pieces, self._pieces.keys[place]
-        ends = pieces.borders[place + 1] >= Border.COMMA or pieces.is_stop[place + 1]
-        is_new = not sum(self._exact.vocabulary.uses(word))
+        often = sum(self._exact.vocabulary.uses(word))
         is_known = pieces.is_stop[place] or place in self._taken
         is_word = is_known or word in self._common or word in _OF_MS
-        return self._is_capital(place) and not is_word and (ends or is_new)
+        if is_word or not self._is_capital(place):
+            return False
+        if not often or pieces.borders[place + 1] >= Border.COMMA or pieces.is_stop[place + 1]:
+            return True
+        is_verb = _VERB.fullmatch(pieces.lower[place + 1]) is not None
+        return is_verb and often <= _SURNAME
 
     def _is_state(self, start: int, end: int) -> bool:
         """Tell whether a zip code, a telephone or a city says that a state is meant."""
         pieces = self._pieces
         if _NUMBER.match(pieces.text, pieces.ends[end - 1]):
             return True
+        before = ["", "", "", "", *pieces.lower[:start]][-4:]
+        is_near = before[-1] in _WORDS["ways"] and pieces.borders[start] == Border.SPACE
+        if is_near and not _WORDS["living"].isdisjoint(before):
+            return True
+        if ":" in pieces.gaps[start] and before[-1] in _WORDS["state_labels"]:
+            return True
         city = start
         while (
             city
             and start - city < 3
             and self._is_proper(city - 1)
-            and (pieces.gaps[city] == " " or (city == start and pieces.gaps[city] == ", "))
+            and (pieces.gaps[city] == " " or (city == start and pieces.gaps[city] in (", ", "/")))
         ):
             city -= 1
+        if city < start and pieces.gaps[start] == "/":
+            return pieces.borders[end] >= Border.SIGN and not pieces.texts[start - 1].isupper()
         is_line = start - city > 1 and pieces.borders[start] == Border.COMMA
         if is_line and min(pieces.borders[city], pieces.borders[end]) >= Border.SEPARATOR:
             return True
@@ -138,6 +192,8 @@ class _Surroundings:
     def _is_degree(self, start: int, end: int) -> bool:
         """Tell whether a match stands in the titles behind a person: "Jane Roe, RN, MS, PT"."""
         pieces, first, last = self._pieces, start, end
+        if self._is_role(start, end):
+            return True
         while first and self._joins(first) and self._is_degree_at(first - 1):
             first -= 1
         while last < len(pieces.keys) and self._joins(last) and self._is_degree_at(last):
@@ -145,13 +201,26 @@ class _Surroundings:
         if not (first and self._joins(first)) or pieces.texts[first - 1].isupper():
             return False
         others = {*pieces.lower[first:start], *pieces.lower[end:last]}
-        if not self._begins_person(first - 1):
+        is_sure = "".join(pieces.lower[start:end]) in _WORDS["sure_degrees"]
+        if not self._begins_person(first - 1, is_sure):
             return False
         goes_on = last < len(pieces.keys) and pieces.gaps[last] == ", " and last in self._taken
         return not goes_on or not _WORDS["sure_degrees"].isdisjoint(others)
 
-    def _begins_person(self, surname: int) -> bool:
-        """Tell whether an initial, a first name or a title stands before a surname."""
+    def _is_role(self, start: int, end: int) -> bool:
+        """Tell whether a degree at the beginning of a line says who did it: "MA: Tina R."."""
+        pieces = self._pieces
+        if pieces.borders[start] < Border.SENTENCE or pieces.gaps[end].strip() != ":":
+            return False
+        name = [end, *([end + 1] if end + 1 < len(pieces.keys) else [])]
+        is_person = all(self._is_initial(place) or self._is_proper(place) for place in name)
+        return is_person and pieces.gaps[name[-1]] in (" ", ". ") and len(name) > 1
+
+    def _begins_person(self, surname: int, is_sure: bool = False) -> bool:
+        """Tell whether an initial, a first name or a title stands before a surname.
+
+        is_sure (bool): whether any word with a capital will do for the first name.
+        """
         pieces, before = self._pieces, surname - 1
         if before < 0 or not self._is_capital(surname) or pieces.gaps[surname] not in (" ", ". "):
             return False
@@ -159,6 +228,7 @@ class _Surroundings:
             self._is_initial(before)
             or pieces.lower[before] in _WORDS["titles"]
             or (pieces.gaps[surname] == " " and self._is_proper(before))
+            or (is_sure and pieces.texts[before].istitle() and before not in self._taken)
         )
 
     def _is_person(self, match: Match) -> bool:
@@ -179,7 +249,9 @@ class _Surroundings:
         for place in {first, start} - {0}:
             before, gap = pieces.lower[place - 1], pieces.gaps[place]
             # "MS PAIN" may be of multiple sclerosis, and "Dr. C. Stroke" the end of a sentence.
-            is_title = before in _WORDS["titles"] and pieces.texts[place - 1] != "MS"
+            is_title = before in _WORDS["titles"] and (
+                pieces.texts[place - 1] != "MS" or self._is_surname_behind_ms(place)
+            )
             is_next = place == start or pieces.gaps[start] == " "
             if is_title and is_next and gap in (" ", ". "):
                 return True
@@ -187,6 +259,11 @@ class _Surroundings:
             if is_first_name and before in _WORDS["relations"]:
                 # "Mother, Ovarian Cancer"
                 return self._exact.vocabulary.uses(pieces.keys[end - 1])[1] < _HEAD
+            is_next_verb = pieces.lower[end : end + 1] and pieces.lower[end] in _WORDS["does"]
+            if place == start and gap == " " and before in _WORDS["relations"] and is_next_verb:
+                return not pieces.texts[start].isupper()
+            if before in ("patient", "pt") and gap.strip() in (".", ":", ""):
+                return self._is_listed_name(end)
             is_role = before in _WORDS["roles"] or (
                 before in ("name", "by")
                 and (place > 1 and (pieces.lower[place - 2] in _WORDS["named"] | _WORDS["roles"]))
@@ -198,6 +275,10 @@ class _Surroundings:
             and pieces.lower[end : end + 1] != []
             and (self._joins(end) and pieces.lower[end] in _DEGREES and self._begins_person(start))
         )
+
+    def _is_listed_name(self, end: int) -> bool:
+        """Tell whether a first name follows a surname: "Pt. Cramp, Susan"."""
+        return self._pieces.gaps[end] == ", " and self._is_proper(end)
 
     def _ends_person(self, end: int) -> bool:
         """Tell whether a person's name may end: "Bone, Michael", but not "Pain, chronic"."""
@@ -260,6 +341,7 @@ class _Surroundings:
         return (
             pieces.is_stop[place]
             or word in self._common
+            or pieces.lower[place] in _WORDS["spelled"]
             or (sum(self._exact.vocabulary.uses(word)) > _OFTEN)
         )
 

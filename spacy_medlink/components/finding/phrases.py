@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ...retrieval.vocabulary import Vocabulary
 
 _THINGS, _PERSONS = words_beside()["things"], words_beside()["persons"]
+_CHECKS = words_beside()["checks"]
 _HEAD_FIRST = frozenset("es fr it pt ca ro gl".split())  # "céphalée intense" is a headache
 _ADJECTIVE = re.compile(r"[a-z]{3,}(?:al|ic|ous|ar|ary|oid)")
 _VERB = re.compile(r".*(?:ed|ing|ly|ies|[^aius]s)")  # "induced", "increasingly", "shows"
@@ -56,9 +57,10 @@ class Phrases:
         """Get the phrase of a match; None where the phrase means something else."""
         if not match.is_name:
             return match
-        if self._has_another_head(match) or self._is_of_a_thing(match):
+        start, end = match.start, match.end
+        is_short = match.is_short or self._is_short_form(start, end)
+        if self._has_another_head(match, is_short) or self._is_of_a_thing(match):
             return None
-        start, is_short = match.start, self._is_short_form(match.start, match.end)
         if match.reading or is_short or self._first[match.end] < start:
             return match
         while start and self._goes_on(start) and self._is_modifier(start - 1):
@@ -70,16 +72,16 @@ class Phrases:
         words, head = range(start, match.start), self._pieces.between(match.start, match.end)
         return match._replace(start=start, words=match.words.union(words), reading=head)
 
-    def _has_another_head(self, match: Match) -> bool:
+    def _has_another_head(self, match: Match, is_short: bool) -> bool:
         pieces, end = self._pieces, match.end
         if not self._goes_on(end):
             return False
         following, key = pieces.lower[end], pieces.keys[end]
         if end + 1 in pieces.hyphens:  # "x-ray"
             following += f"-{pieces.lower[end + 1]}"
-        if following in _THINGS:
+        if following in (_CHECKS if is_short else _THINGS):
             return True
-        if following in BEHIND | _PERSONS or self._is_short_form(match.start, end):
+        if following in BEHIND | _PERSONS or is_short:
             return False
         is_common = key in self._common
         if is_common and _VERB.fullmatch(following):  # "the brain shows"

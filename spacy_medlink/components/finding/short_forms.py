@@ -18,6 +18,7 @@ from .match import Match
 
 _BEGINNING = re.compile(r"\b\w")
 _ENDING = re.compile(r"s?(?!\w)")
+_LISTED = re.compile(", | and ")  # parts the words of "nausea, vomiting, diarrhea"
 _LENGTHS = range(1, 9)  # words of a part of a long form
 _Places = dict[tuple[int, int], Match | None]
 _Rows = Mapping[tuple[int, int], tuple[int, ...]]
@@ -64,11 +65,23 @@ class ShortForms:
             if rows and sense.is_concept:
                 start = _spelled_out(pieces, span, sense.longs)
                 reading = long if start < span[0] else ""
-                words = frozenset(range(start, span[1]))
-                new[start, span[1]] = Match(start, span[1], words, rows, reading)
+                is_word = any(short.lower() in long.lower() for long in sense.longs)
+                match = _match((start, span[1]), rows, reading, is_short=not is_word)
+                new[match.start, match.end] = match
+            elif parts := self._of_letters(span, sense.longs):
+                new |= parts
             elif not ((sense.is_concept and sense.is_only) or self._share(own.get(span), rows)):
                 new[span] = None
         return new
+
+    def _of_letters(self, span: tuple[int, int], longs: Sequence[str]) -> _Places:
+        """Read a short form piece by piece: "n/v/d" is nausea, vomiting, and diarrhea."""
+        words = next((words for long in longs if len(words := _LISTED.split(long)) > 1), [])
+        if len(words) != span[1] - span[0]:
+            return {}
+        places = ((place, place + 1) for place in range(*span))
+        found = [(place, self._rows([word])) for place, word in zip(places, words, strict=True)]
+        return {place: _match(place, rows, word) for place, (rows, word) in found if rows}
 
     def _rows(self, longs: Sequence[str]) -> tuple[tuple[int, ...], str]:
         """List the name rows of the first long form that the dictionary has, and that form."""
@@ -113,8 +126,14 @@ class ShortForms:
                 runs = (" ".join(words[a : a + n]) for a in range(len(words)) for n in _LENGTHS)
                 if any(run in by_key and self._share(own[span], by_key[run].rows) for run in runs):
                     continue
-            new[span] = meant and Match(*span, frozenset(range(*span)), meant.rows, meant.reading)
+            new[span] = meant and _match(span, meant.rows, meant.reading)
         return new
+
+
+def _match(
+    span: tuple[int, int], rows: tuple[int, ...], reading: str, is_short: bool = True
+) -> Match:
+    return Match(*span, frozenset(range(*span)), rows, reading, is_short=is_short)
 
 
 def _spelled_out(pieces: Pieces, span: tuple[int, int], longs: Sequence[str]) -> int:
@@ -147,7 +166,7 @@ class _Text(Surroundings):
     """A document whose definitions are read at the first question about a short form."""
 
     def defines(self, short: str) -> bool:
-        return short in self.defined or short.removesuffix("s") in self.defined
+        return short in self.defined or short.rstrip("s'’") in self.defined
 
     @cached_property
     def defined(self) -> Definitions:

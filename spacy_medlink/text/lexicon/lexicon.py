@@ -10,6 +10,7 @@ from .entries import Entry, parse_entries, read_entries
 
 _WORD = re.compile(r"\w+")
 _JOINED = "-‐‑'’&"  # with letters behind or before them, a word goes on
+_PLURAL = re.compile("['’]?s")  # "UTIs", "UTI's"
 _NOWHERE = Surroundings().at(0, 0)
 
 
@@ -141,8 +142,9 @@ class Lexicon:
         short = " ".join(text.split())
         if (found := self._by_short.get(short)) is not None:
             return found
-        is_plural = short[-1:] == "s" and short[:-1].isupper()
-        return self._by_short.get(short[:-1], ()) if is_plural else ()
+        singular = short[:-1].rstrip("'’")
+        is_plural = short[-1:] == "s" and singular.isupper()
+        return self._by_short.get(singular, ()) if is_plural else ()
 
 
 def _spelled_out(entries: Sequence[Entry], place: Place) -> list[Entry]:
@@ -166,8 +168,8 @@ def _end_of_one(text: str, start: int, shorts: Sequence[str]) -> int:
     for short in shorts:
         if text.startswith(short, start):
             end = start + len(short)
-            if short.isupper() and text[end : end + 1] == "s":
-                end += 1
+            if short.isupper() and (plural := _PLURAL.match(text, end)):
+                end = plural.end()
             if not _goes_on(text, end):
                 return end
     return 0
