@@ -24,7 +24,7 @@ from .finding.choosing import apart, settled, without_nested
 from .finding.dictionary_pipe import DictionaryPipe
 from .finding.headings import without_headings
 from .finding.kept import Kept, make_kept
-from .finding.languages import common_words, endings, heading_words
+from .finding.languages import common_words, heading_words
 from .finding.linker_filters import Kinds, LinkerFilters
 from .finding.match import Match
 from .finding.name_facts import LABELLINGS
@@ -185,17 +185,11 @@ class MedicalMentions(DictionaryPipe):
 
         every, overlaid = self._kept(), self._overlaid()
         kept = every if overlaid is None else overlaid.left_of(every)
-        found = self._names(NameFinder(self.exact, _LONGEST, kept, endings(self.lang)), pieces)
+        found = NameFinder(self.exact, _LONGEST, kept, self.lang).find(pieces)
         if overlaid is not None:
             found = overlaid.added_to(pieces, found, every)
         found = ShortForms(self.exact, self.lexicon, kept).corrected(pieces, found)
         return self._wanted(pieces, settled(found))
-
-    def _names(self, finder: Any, pieces: Pieces) -> list[Match]:
-        found: list[Match] = finder.find(pieces)
-        spans = {(one.start, one.end) for one in found}
-        own = finder.find_coordinated(pieces)
-        return found + [one for one in own if (one.start, one.end) not in spans]
 
     def _overlaid(self) -> "OverlaidNames | None":
         """Make the finder for the linker's current overlay; None without an overlay."""
@@ -237,7 +231,7 @@ class MedicalMentions(DictionaryPipe):
                 or any(x.types or x.allow or x.within for x in selection),
             }  # fmt: skip
             leave_out = [rule for rule in self.leave_out if not decided.get(rule)]
-            self._kept_now = make_kept(self.exact, self.facts, leave_out, self.lang, mask)
+            self._kept_now = make_kept(self.facts, leave_out, self.lang, mask)
             self._kept_for = asked
         return self._kept_now
 

@@ -180,31 +180,16 @@ class ExactIndex:
         sieve[self._hash >> _SIEVE_SHIFT] = True
         return sieve
 
-    def rows_of(
-        self, position: int, text: str, has_key: Callable[[str], bool] | None = None
-    ) -> list[tuple[int, float]]:
-        """List (name row, score) for a key and the mention as it is written.
+    def rows_of(self, position: int, text: str) -> list[tuple[int, float]]:
+        """List (name row, score) for a key and the mention as it is written."""
+        own = key(text)
+        names = ((row, name) for row, name in self.names_at(position).items() if key(name) == own)
+        return [(row, score) for row, name in names if (score := likeness(name, text))]
 
-        has_key (Optional[Callable]): tells whether a name has the looked-up key; default: whether
-            it has the key of the mention.
-        """
-        found = []
-        for row, name in self.names_at(position, has_key or _having_key_of(text)).items():
-            if score := likeness(name, text):
-                found.append((row, score))
-        return found
-
-    def names_at(self, position: int, has_key: Callable[[str], bool]) -> dict[int, str]:
-        """Find the names with a key by row, whatever the case of the mention.
-
-        has_key (Callable): tells whether a name has the looked-up key.
-        """
+    def names_at(self, position: int) -> dict[int, str]:
+        """Get the names at a key by row, whatever their case; a few may have another key."""
         rows = self._row[int(self._start[position]) : int(self._start[position + 1])].tolist()
-        named = dict(zip(rows, self._texts(rows), strict=True))
-        for row, name in list(named.items()):
-            if not has_key(name):
-                del named[row]
-        return named
+        return dict(zip(rows, self._texts(rows), strict=True))
 
     @property
     def rows(self) -> NDArray[np.uint32]:
@@ -304,11 +289,6 @@ def _unpacked(encoded: NDArray[np.uint8]) -> Forms:
 
 def _from_list(names: Sequence[str]) -> TextsOf:
     return lambda rows: [names[row] for row in rows]
-
-
-def _having_key_of(text: str) -> Callable[[str], bool]:
-    own = key(text)
-    return lambda name: key(name) == own
 
 
 def _padded(

@@ -6,7 +6,6 @@ among 12 million takes 1.6 ms; `np.searchsorted` takes 8.4 ms.
 """
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from ..types import Hashes1d
@@ -28,7 +27,7 @@ def positions(ascending: Hashes1d, wanted: Hashes1d) -> NDArray[np.int64]:
         return _by_bisection(ascending, wanted)
     guess = _guess(ascending, wanted)
     low = np.minimum(np.maximum(guess - _REACH, 0), len(ascending) - 2 * _REACH)
-    near = sliding_window_view(ascending, 2 * _REACH)[low]
+    near = ascending[low[:, None] + np.arange(2 * _REACH)]
     same, beside = divmod(np.flatnonzero(near == wanted[:, None]), 2 * _REACH)
     matches = np.full(len(wanted), -1, dtype=np.int64)
     matches[same] = low[same] + beside

@@ -62,7 +62,7 @@ def has_starter_names(exact: "ExactIndex") -> bool:
     places = exact.find(hash_keys(map(key, texts)))
     found = set[int]()
     for place in set(places[places >= 0].tolist()):
-        found.update(exact.names_at(place, texts.__contains__))
+        found.update(row for row, name in exact.names_at(place).items() if name in texts)
     return found == set(exact.rows.tolist())
 
 

@@ -1,6 +1,8 @@
 """WordsOfText: the words of a text, to look up runs of them and what they are read as."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +11,6 @@ from ...retrieval.exact import ExactIndex
 from ...text.any_order import LINK_KEYS, any_order_key_of, is_link
 from ...text.normalisation import hash_keys
 from ...text.pieces import BRACKETS, Border, Pieces
-from ...types import Ints1d
 
 _PARTING = BRACKETS | {"/"}
 _RANGE = (1 << 64) - 1
@@ -29,8 +30,8 @@ class WordsOfText:
     def __init__(self, pieces: Pieces, exact: ExactIndex) -> None:
         self.pieces, self._exact, self._form = pieces, exact, exact.forms.get
         words = [
-            key.split(" ") if " " in key else [key] if key else []
-            for key in ("" if key in LINK_KEYS else key for key in pieces.keys)
+            [] if not key or key in LINK_KEYS else key.split(" ") if " " in key else [key]
+            for key in pieces.keys
         ]
         hashes = hash_keys(self._form(word, word) for own in words for word in own)
         # The hash of a run is a difference of two of these sums, which wrap round.
@@ -43,15 +44,18 @@ class WordsOfText:
 
         longest (int): pieces of a run.
         """
-        count = len(self._own)
-        lengths = range(2, min(longest, count) + 1)
-        starts = [np.arange(count - length + 1) for length in lengths]
-        start = np.concatenate([np.zeros(0, np.int64), *starts])
-        end = start + np.repeat(np.array(lengths, np.int64), [*map(len, starts)])
-        places = self._exact.find(self._sums[end] - self._sums[start])
-        known = np.flatnonzero(places >= 0)
-        columns: Iterable[Ints1d] = (start, end, places)
-        return [Run(*run) for run in zip(*(one[known].tolist() for one in columns), strict=True)]
+        sums, lengths = self._sums, range(2, min(longest, len(self._own)) + 1)
+        runs = [sums[length:] - sums[:-length] for length in lengths]
+        if not runs:
+            return []
+        places = self._exact.find(np.concatenate(runs))
+        firsts = list(accumulate(map(len, runs), initial=0))  # of the runs of each length
+        found = []
+        for number in np.flatnonzero(places >= 0).tolist():
+            row = bisect_right(firsts, number) - 1
+            start = number - firsts[row]
+            found.append(Run(start, start + lengths[row], int(places[number])))
+        return found
 
     def places(self, readings: Sequence[Sequence[int]]) -> list[int]:
         """Find the places of the words of pieces that are read together; -1 where there is none."""

@@ -4,12 +4,10 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...retrieval.mask import Mask
-from ...text.normalisation import hash_keys
 from .languages import common_words
 from .settings import AMBIGUOUS, COMMON, FOREIGN, GENERAL
 
 if TYPE_CHECKING:
-    from ...retrieval.exact import ExactIndex
     from .name_facts import NameFacts
 
 _MOST_CONCEPTS = 6  # of a single word; the fewest that lose no gold mention of two corpora
@@ -19,8 +17,8 @@ class Kept(NamedTuple):
     """The names of a dictionary that a finder keeps.
 
     mask (Optional[Mask]): the names that may be found; None for all.
-    common (FrozenSet[int]): places in the dictionary of words that are common in general language;
-        of these only short upper-case forms are found.
+    common (FrozenSet[str]): keys of words that are common in general language; of these only short
+        upper-case forms are found.
     facts (Optional[NameFacts]): of the names, needed for `general` and `most`.
     general (bool): whether to leave out single words without a concept of clinical interest.
     most (Optional[int]): concepts that a single word may be a name of; None for any number.
@@ -29,7 +27,7 @@ class Kept(NamedTuple):
     """
 
     mask: Mask | None = None
-    common: frozenset[int] = frozenset()
+    common: frozenset[str] = frozenset()
     facts: "NameFacts | None" = None
     general: bool = False
     most: int | None = None
@@ -53,7 +51,6 @@ class Kept(NamedTuple):
 
 
 def make_kept(
-    exact: "ExactIndex",
     facts: "NameFacts",
     leave_out: Collection[str],
     lang: str,
@@ -66,10 +63,8 @@ def make_kept(
     """
     every = [mask for mask in (facts.allowed, followed) if mask is not None]
     given = [*every, facts.native] if FOREIGN in leave_out and facts.native is not None else every
-    common: frozenset[int] = frozenset()
-    if COMMON in leave_out:
-        places = exact.find(hash_keys(sorted(common_words(lang))))
-        common = frozenset(places[places >= 0].tolist())
+    words = common_words(lang)
+    common = words if COMMON in leave_out else frozenset()
     mask, foreign = (Mask.all_of(own) if own else None for own in (given, every))
     most = _MOST_CONCEPTS if AMBIGUOUS in leave_out else None
-    return Kept(mask, common, facts, GENERAL in leave_out, most, common_words(lang), foreign)
+    return Kept(mask, common, facts, GENERAL in leave_out, most, words, foreign)

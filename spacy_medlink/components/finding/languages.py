@@ -1,10 +1,8 @@
 """The language of the pipeline: its names, its common words, and the words of its headings."""
 
-from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -38,24 +36,29 @@ def common_words(lang: str) -> frozenset[str]:
     return frozenset(map(key, _words("common", lang)))
 
 
-class Endings(NamedTuple):
-    """Endings of words ("tachycardic"), with those of the names that they stand for.
+@lru_cache(maxsize=16384)
+def names_of_form(word: str, lang: str) -> tuple[tuple[str, str], ...]:
+    """List what a word may stand for by its ending, with the keys: "tachycardia" for "tachycardic".
 
-    lengths (Sequence[int]): of the endings, descending.
+    word (str): in lower case. Longer endings come first.
     """
-
-    lengths: Sequence[int] = ()
-    names: Mapping[str, Sequence[str]] = MappingProxyType({})
+    endings = _endings(lang)
+    names = (
+        word[:-length] + ending
+        for length in range(len(word) - 1, 0, -1)
+        for ending in endings.get(word[-length:], ())
+    )
+    return tuple((name, key(name)) for name in names)
 
 
 @lru_cache
-def endings(lang: str) -> Endings:
-    """Read the endings of a language."""
+def _endings(lang: str) -> dict[str, list[str]]:
+    """Read the endings of words, with those of the names that they stand for."""
     names: dict[str, list[str]] = {}
     for pair in _words("endings", lang):
         ending, _, name = pair.replace("_", " ").partition(":")
         names.setdefault(ending, []).append(name)
-    return Endings(sorted({*map(len, names)}, reverse=True), names)
+    return names
 
 
 @lru_cache

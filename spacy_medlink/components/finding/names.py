@@ -1,22 +1,22 @@
 """NameFinder: finds names of the dictionary in a text, as written, joined up, and in any order."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
-from typing import TypeVar
+from itertools import chain, islice
+from typing import NamedTuple
 
 import numpy as np
 
-from ...retrieval.exact import ExactIndex
+from ...retrieval.exact import ExactIndex, likeness
 from ...retrieval.vocabulary import LEAST, is_inflected
 from ...text.any_order import name_has_key, name_words
 from ...text.normalisation import hash_keys, is_short_form, plainly_written
 from ...text.pieces import Border, Pieces, key_of, piece_key
-from .any_order import WordsOfText
+from .any_order import Run, WordsOfText
 from .coordinations import Reading, coordinations
 from .kept import Kept
-from .languages import Endings
+from .languages import names_of_form
 from .match import Match
 
 # Keys looked up together: all keys of a long document take a hundred times its memory.
@@ -29,14 +29,28 @@ _LATIN_WORD = r"[a-z]{2,}(?:us|um|a|is|es|ae|os|x)"
 _LATIN = re.compile(f"{_LATIN_WORD}(?: {_LATIN_WORD})+", re.IGNORECASE)
 _BEFORE_A_NAME = frozenset(["post"])  # with a hyphen: "post-stroke" speaks of a stroke
 
-Item = TypeVar("Item")
+
+class _Asked(NamedTuple):
+    """A run of pieces that is looked up by a key.
+
+    reading (str): what it is read as; "" for what is written. joints (FrozenSet[int]): the pieces
+    that are one word with the piece before. is_form (bool): whether a word of it is read as
+    another one, whatever the signs between the words are.
+    """
+
+    start: int
+    end: int
+    key: str
+    reading: str = ""
+    joints: frozenset[int] = frozenset()
+    is_form: bool = False
 
 
 class NameFinder:
     """The finder of the names of a dictionary.
 
     exact (ExactIndex): the dictionary. longest (int): words of a match at most.
-    kept (Kept): which names are found. endings: of words, and of names that these stand for.
+    kept (Kept): which names are found. lang (str): of the texts, for forms of words.
     """
 
     def __init__(
@@ -44,32 +58,126 @@ class NameFinder:
         exact: ExactIndex,
         longest: int,
         kept: Kept = Kept(),  # noqa: B008  # immutable
-        endings: Endings = Endings(),  # noqa: B008  # immutable
+        lang: str = "",
     ) -> None:
-        self._exact, self._longest, self._kept, self._endings = exact, longest, kept, endings
-        self._words: WordsOfText | None = None  # of the last text
+        self._exact, self._longest, self._kept, self._lang = exact, longest, kept, lang
 
     def find(self, pieces: Pieces) -> list[Match]:
-        """Find all matches, overlapping ones too, each span once."""
-        known = self._exact.vocabulary.knows(pieces.keys)
-        written = sorted(self._as_written(pieces, known), key=lambda one: one.end - one.start)
-        found = {(match.start, match.end): match for match in written}
-        for match in self._joined(pieces):
-            found.setdefault((match.start, match.end), match)
-        for match in self._in_any_order(pieces, found):
-            found.setdefault((match.start, match.end), match)
-        for match in (*self._inflected(pieces, set(found)), *self._misspelt(pieces, known)):
-            found.setdefault((match.start, match.end), match)
-        return _without_parts_of_words(pieces, list(found.values()))
+        """Find all matches, overlapping ones too, each span once; coordinations come last."""
+        words = WordsOfText(pieces, self._exact)
+        found: dict[tuple[int, int], Match] = {}
+        for run in words.runs(self._longest):
+            if match := self._of_run(words, run):
+                found[run.start, run.end] = match
+        for asked, place in self._known(self._asked(pieces)):
+            if (asked.start, asked.end) not in found and (rows := self._rows(pieces, asked, place)):
+                says = pieces.saying(range(asked.start, asked.end))
+                match = Match(asked.start, asked.end, says, rows, asked.reading)
+                found[asked.start, asked.end] = match
+        matches = _without_parts_of_words(pieces, list(found.values()))
+        spans = {(match.start, match.end) for match in matches}
+        coordinated = self._coordinated(words)
+        return matches + [one for one in coordinated if (one.start, one.end) not in spans]
 
-    def find_coordinated(self, pieces: Pieces) -> list[Match]:
+    def _of_run(self, words: WordsOfText, run: Run) -> Match | None:
+        """Find the name that a run of pieces is as it is written, or else in another order."""
+        pieces, (start, end, place) = words.pieces, run
+        names = self._exact.names_at(place)
+        key = " ".join(pieces.keys[start:end])
+        if rows := self._rows_of_run(pieces, _Asked(start, end, key), names):
+            border = pieces.widest(start, end)
+            signs = set("").union(*pieces.gaps[start + 1 : end])
+            is_joined = (border >= Border.SIGN and not _PARTING.isdisjoint(signs)) or (
+                border == Border.COMMA and not pieces.element_starts(start)
+            )
+            says = pieces.saying(range(start, end))
+            return Match(start, end, says, rows, is_joined=is_joined)
+        if not (words.is_clause(run) and (key := words.key(range(start, end)))):
+            return None
+        names = self._with_key(names, key)
+        if rows := self._kept.rows(list(names)):
+            spelled = {word for text in pieces.texts[start:end] for word in name_words(text)}
+            rows = _nearest(spelled, {row: names[row] for row in rows})
+            return Match(start, end, pieces.saying(range(start, end)), rows, names[rows[0]])
+        return None
+
+    def _asked(self, pieces: Pieces) -> Iterator[_Asked]:
+        """List what may be a name besides runs of words: the surest first."""
+        knows = self._exact.vocabulary.knows(pieces.keys)
+        may_differ = self._may_differ(pieces)
+        return chain(
+            _single_words(pieces, knows),
+            self._joined(pieces),
+            self._inflected(pieces, may_differ),
+            self._misspelt(pieces, knows, may_differ),
+        )
+
+    def _joined(self, pieces: Pieces) -> Iterator[_Asked]:
+        """Find "pre-auricular pit" where the dictionary has "preauricular pit"."""
+        joints, every = self._joints(pieces), [True] * len(pieces)
+        for place in sorted(joints):
+            for start, end in _runs_around(pieces, place, self._longest, Border.COMMA, every):
+                if start < place:
+                    texts = enumerate(pieces.texts[start:end], start)
+                    words = [text if at in joints else f" {text}" for at, text in texts]
+                    text = "".join(words).lstrip()
+                    yield _Asked(start, end, key_of(text.split()), text, joints)
+
+    def _inflected(self, pieces: Pieces, words: Sequence[str]) -> Iterator[_Asked]:
+        """Find "tachycardic" where the dictionary has "tachycardia"."""
+        for place, word in enumerate(words):
+            for name, key in names_of_form(pieces.lower[place], self._lang) if word else ():
+                if " " not in name or pieces.element_ends(place + 1):
+                    yield _Asked(place, place + 1, key, name, is_form=True)
+
+    def _misspelt(
+        self, pieces: Pieces, knows: Sequence[bool], words: Sequence[str]
+    ) -> Iterator[_Asked]:
+        """Find "hypothyroidsm": names in which one letter of a word differs."""
+        asked = ["" if known else word for word, known in zip(words, knows, strict=True)]
+        for place, near in enumerate(self._exact.vocabulary.near(asked)):
+            for key, word in {piece_key(word): word for word in near}.items() if near else ():
+                for start, end in _runs_around(pieces, place, self._longest, Border.SIGN, knows):
+                    if end - start == 1 and not _may_be_slip(pieces, place, asked[place], word):
+                        continue
+                    before, behind = range(start, place), range(place + 1, end)
+                    keys = [pieces.keys[at] for at in before], [pieces.keys[at] for at in behind]
+                    texts = [pieces.texts[at] for at in before], [pieces.texts[at] for at in behind]
+                    reading = " ".join([*texts[0], word, *texts[1]])
+                    run = " ".join([*keys[0], key, *keys[1]])
+                    yield _Asked(start, end, run, reading, is_form=True)
+
+    def _may_differ(self, pieces: Pieces) -> list[str]:
+        """List the words that may be inflected or misspelt; "" for others, as short forms."""
+        common = self._kept.words
+        return [
+            ""
+            if not says or key in common or (len(text) <= _SHORT_FORM and text.isupper())
+            else (word if word.isalpha() else key)
+            for text, word, key, says in zip(
+                pieces.texts, pieces.lower, pieces.keys, pieces.says, strict=True
+            )
+        ]
+
+    def _joints(self, pieces: Pieces) -> frozenset[int]:
+        """List the pieces that, with the one or two before their hyphens, are a word of names."""
+        texts, hyphens, found = pieces.texts, set(pieces.hyphens), set[int]()
+        for many in (1, 2) if hyphens else ():
+            ends = [end for end in hyphens if many == 1 or end - 1 in hyphens]
+            words = [piece_key("".join(texts[end - many : end + 1])) for end in ends]
+            known = self._exact.vocabulary.knows(words)
+            for end, word, is_known in zip(ends, words, known, strict=True):
+                if is_known and word.isalpha():
+                    found.update(range(end - many + 1, end + 1))
+        return frozenset(found)
+
+    def _coordinated(self, words: WordsOfText) -> list[Match]:
         """Find the names that a coordination stands for, each span once."""
-        known = sorted(self._known_readings(pieces), key=lambda item: item[3])
-        found: dict[tuple[int, str], Match] = {}
-        for reading, key, place, _ in known:  # those in any order come last
+        pieces, found = words.pieces, dict[tuple[int, str], Match]()
+        # Those in any order come last.
+        for _, reading, names in sorted(self._readings(words), key=lambda item: item[0]):
             text = " ".join([pieces.texts[piece] for piece in reading.pieces])
-            rows = self._rows(place, text, key)
-            if rows:
+            if rows := self._kept_rows(names, text):
                 start, end = reading.pieces[0], reading.pieces[-1] + 1
                 match = Match(start, end, pieces.saying(reading.pieces), rows, text, False)
                 # Of two readings of one text, the one that ends first stays.
@@ -79,198 +187,81 @@ class NameFinder:
         firsts = {(match.start, match.end): match for match in reversed(found.values())}
         return list(firsts.values())
 
-    def _as_written(self, pieces: Pieces, known: Sequence[bool]) -> Iterator[Match]:
-        """Find the runs of pieces that are names; signs between them have no key."""
-        asked = _runs_of_words(pieces, known, self._longest)
-        for (start, end), key, place in self._known(asked):
-            if rows := self._rows_of_run(pieces, start, end, key, place):
-                border = pieces.widest(start, end)
-                signs = set("").union(*pieces.gaps[start + 1 : end])
-                is_joined = (border >= Border.SIGN and not _PARTING.isdisjoint(signs)) or (
-                    border == Border.COMMA and not pieces.element_starts(start)
-                )
-                words = pieces.saying(range(start, end))
-                yield Match(start, end, words, rows, is_joined=is_joined)
+    def _readings(self, words: WordsOfText) -> Iterator[tuple[bool, Reading, dict[int, str]]]:
+        """Read coordinations: (whether its words are in any order, reading, names)."""
+        readings, keys = coordinations(words.pieces), words.pieces.keys
+        while batch := list(islice(readings, _TOGETHER)):
+            places = words.places([reading.pieces for reading in batch])
+            for reading, place in zip(batch, places, strict=True):
+                if place < 0:
+                    continue
+                names = self._exact.names_at(place)
+                key = " ".join(filter(None, [keys[piece] for piece in reading.pieces]))
+                if own := self._with_key(names, key):
+                    yield False, reading, own
+                if reading.is_whole and (key := words.key(reading.pieces)):
+                    yield True, reading, self._with_key(names, key)
 
-    def _rows_of_run(
-        self,
-        pieces: Pieces,
-        start: int,
-        end: int,
-        key: str,
-        place: int,
-        text: str = "",
-        joined: Collection[int] = (),
-    ) -> tuple[int, ...]:
+    def _known(self, asked: Iterable[_Asked]) -> Iterator[tuple[_Asked, int]]:
+        """List what the dictionary has by the hash of its key, with the place of the key."""
+        asked = iter(asked)
+        while batch := list(islice(asked, _TOGETHER)):
+            found = self._exact.find(hash_keys([one.key for one in batch]))
+            for number in np.flatnonzero(found >= 0).tolist():
+                if batch[number].key:
+                    yield batch[number], int(found[number])
+
+    def _rows(self, pieces: Pieces, asked: _Asked, place: int) -> tuple[int, ...]:
+        """List the rows of the kept names that something asked for may be."""
+        names = self._exact.names_at(place)
+        if asked.is_form:
+            return self._kept_rows(self._with_key(names, asked.key), asked.reading)
+        return self._rows_of_run(pieces, asked, names)
+
+    def _rows_of_run(self, pieces: Pieces, asked: _Asked, names: dict[int, str]) -> tuple[int, ...]:
         """List the names that a run of pieces may be, written with its commas and stronger borders.
 
         A comma besides parts whole elements: no "cancer, lung" is in "breast cancer, lung cancer".
 
-        text (str): of the run, where words are joined; joined (Collection[int]): the pieces that
-            are one word with the piece before.
+        names (Dict[int, str]): by row, those with another key, too.
         """
+        start, end, key, text = asked[:4]
+        names = self._with_key(names, key)
+        if not names:
+            return ()
         border = pieces.widest(start, end)
         if border < Border.COMMA:
             first, last = pieces.characters(start, end)
             is_bracketed = not text and first < pieces.starts[start]
-            return self._rows(place, text or pieces.text[first:last], key, is_bracketed)
-        inside = [pieces.borders[at] for at in range(start + 1, end) if at not in joined]
-        is_half_bracketed = border == Border.SENTENCE not in inside
-        rows = self._rows(place, pieces.between(start, end), key, is_half_bracketed)
-        if not rows or (border == Border.COMMA and not pieces.element_ends(end)):
+            return self._kept_rows(names, text or pieces.text[first:last], is_bracketed)
+        inside = [pieces.borders[at] for at in range(start + 1, end) if at not in asked.joints]
+        if border == Border.COMMA and not pieces.element_ends(end):
             return ()
-        names = self._exact.names_at(place, self._having(key))
-        return tuple(row for row in rows if _is_written_so(names.get(row, ""), inside))
+        is_half_bracketed = border == Border.SENTENCE not in inside
+        names = {row: name for row, name in names.items() if _is_written_so(name, inside)}
+        return self._kept_rows(names, pieces.between(start, end), is_half_bracketed)
 
-    def _joined(self, pieces: Pieces) -> Iterator[Match]:
-        """Find "pre-auricular pit" where the dictionary has "preauricular pit"."""
-        joints = self._joints(pieces)
-        if not joints:
-            return
-        behind = set(joints)
+    def _with_key(self, names: dict[int, str], key: str) -> dict[int, str]:
+        """Keep the names that have a key, since two keys may have one hash."""
+        forms = self._exact.forms
+        return {row: name for row, name in names.items() if name_has_key(name, key, forms)}
 
-        def text_of(start: int, end: int) -> str:
-            texts = enumerate(pieces.texts[start:end], start)
-            return "".join([text if at in behind else f" {text}" for at, text in texts]).lstrip()
-
-        keys = (
-            ((start, end), key_of(text_of(start, end).split()))
-            for place in joints
-            for start, end in _runs_around(pieces, place, self._longest, Border.COMMA)
-            if start < place
-        )
-        for (start, end), key, place in self._known(keys):
-            text = text_of(start, end)
-            if rows := self._rows_of_run(pieces, start, end, key, place, text, behind):
-                yield Match(start, end, pieces.saying(range(start, end)), rows, text)
-
-    def _inflected(self, pieces: Pieces, found: set[tuple[int, int]]) -> Iterator[Match]:
-        """Find "tachycardic" where the dictionary has "tachycardia"."""
-        asked = (
-            ((place, name), piece_key(name))
-            for place, word in enumerate(pieces.lower)
-            if (place, place + 1) not in found and self._maybe_misspelt(pieces, place)
-            for length in self._endings.lengths
-            if length < len(word)
-            for other in self._endings.names.get(word[-length:], ())
-            for name in [word[:-length] + other]
-            if " " not in other or pieces.element_ends(place + 1)
-        )
-        for (place, name), key, position in self._known(asked):
-            if rows := self._rows(position, name, key):
-                yield Match(place, place + 1, frozenset([place]), rows, name)
-
-    def _misspelt(self, pieces: Pieces, known: Sequence[bool]) -> Iterator[Match]:
-        """Find "hypothyroidsm": names in which one letter of a word differs."""
-        words = [
-            "" if known[place] else self._maybe_misspelt(pieces, place)
-            for place in range(len(pieces.keys))
-        ]
-        asked = (
-            ((start, end, place, word), " ".join([*keys[:at], own, *keys[at + 1 :]]))
-            for place, near in enumerate(self._exact.vocabulary.near(words))
-            if near
-            for own, word in {piece_key(word): word for word in near}.items()
-            for start, end in _runs_around(pieces, place, self._longest)
-            for keys, at in [(pieces.keys[start:end], place - start)]
-        )
-        for (start, end, place, word), key, position in self._known(asked):
-            if end - start == 1:
-                own, text = words[place], pieces.texts[place]
-                # A short word with a capital within a sentence may be a person's name.
-                is_name = text[0].isupper() and pieces.borders[place] < Border.COMMA
-                is_person = is_name and len(text) < _LONG
-                if len(word) <= LEAST or is_person or is_inflected(own, word):
-                    continue
-            if rows := self._rows(position, key, key):
-                texts = [*pieces.texts[start:place], word, *pieces.texts[place + 1 : end]]
-                said = pieces.saying(range(start, end))
-                yield Match(start, end, said, rows, " ".join(texts))
-
-    def _maybe_misspelt(self, pieces: Pieces, place: int) -> str:
-        """Get a word that may be misspelt; "" for another."""
-        text, key, word = pieces.texts[place], pieces.keys[place], pieces.lower[place]
-        is_short_form = text.isupper() and len(text) <= _SHORT_FORM
-        if is_short_form or not pieces.says[place] or key in self._kept.words:
-            return ""
-        return word if word.isalpha() else key
-
-    def _joints(self, pieces: Pieces) -> list[int]:
-        """List the pieces that, with the one or two before their hyphens, are a word of names."""
-        texts, hyphens, found = pieces.texts, set(pieces.hyphens), set[int]()
-        for many in (1, 2):
-            ends = [end for end in hyphens if many == 1 or end - 1 in hyphens]
-            words = [piece_key("".join(texts[end - many : end + 1])) for end in ends]
-            known = self._exact.vocabulary.knows(words)
-            for end, word, is_known in zip(ends, words, known, strict=True):
-                if is_known and word.isalpha():
-                    found.update(range(end - many + 1, end + 1))
-        return sorted(found)
-
-    def _words_of(self, pieces: Pieces) -> WordsOfText:
-        if self._words is None or self._words.pieces is not pieces:
-            self._words = WordsOfText(pieces, self._exact)
-        return self._words
-
-    def _in_any_order(
-        self, pieces: Pieces, found: Collection[tuple[int, int]] = ()
-    ) -> Iterator[Match]:
-        """Find names whose words stand in another order, or in another form, within a clause."""
-        words = self._words_of(pieces)
-        for run in words.runs(self._longest):
-            start, end, place = run
-            if (start, end) in found or not words.is_clause(run):
-                continue
-            key = words.key(range(start, end))
-            names = self._exact.names_at(place, self._having(key)) if key else {}
-            if rows := self._kept.rows(list(names)):
-                spelled = {word for text in pieces.texts[start:end] for word in name_words(text)}
-                rows = _nearest(spelled, {row: names[row] for row in rows})
-                yield Match(start, end, pieces.saying(range(start, end)), rows, names[rows[0]])
-
-    def _known_readings(self, pieces: Pieces) -> Iterator[tuple[Reading, str, int, bool]]:
-        """Read coordinations: (reading, key, place, whether words are in any order)."""
-        readings, words = coordinations(pieces), self._words_of(pieces)
-        while batch := list(islice(readings, _TOGETHER)):
-            places = words.places([one.pieces for one in batch])
-            known = [pair for pair in zip(batch, places, strict=True) if pair[1] >= 0]
-            asked = (
-                (one, " ".join(filter(None, [pieces.keys[piece] for piece in one.pieces])))
-                for one, _ in known
-            )
-            yield from ((*own, False) for own in self._known(asked))
-            for one, place in known:
-                if one.is_whole and (key := words.key(one.pieces)):
-                    yield one, key, place, True
-
-    def _known(self, asked: Iterable[tuple[Item, str]]) -> Iterator[tuple[Item, str, int]]:
-        """List the items whose key the dictionary has by its hash, with the key and its place."""
-        asked = iter(asked)
-        while batch := list(islice(asked, _TOGETHER)):
-            found = self._exact.find(hash_keys([key for _, key in batch]))
-            for number in np.flatnonzero(found >= 0).tolist():
-                if batch[number][1]:
-                    yield *batch[number], int(found[number])
-
-    def _having(self, key: str) -> Callable[[str], bool]:
-        """Make the function that tells whether a name has a key."""
-        return lambda name: name_has_key(name, key, self._exact.forms)
-
-    def _rows(self, place: int, text: str, key: str, as_written: bool = False) -> tuple[int, ...]:
+    def _kept_rows(
+        self, names: dict[int, str], text: str, as_written: bool = False
+    ) -> tuple[int, ...]:
         """List the rows of the kept names that a text may be.
 
-        key (str): that was found at the place. as_written (bool): only names of exactly the text.
+        names (Dict[int, str]): with its key. as_written (bool): only names of exactly the text.
         """
-        if place in self._kept.common:
+        if " " not in text and piece_key(text) in self._kept.common:
             if not is_short_form(text):
                 return ()
             as_written = True  # "WAS" is a syndrome only where a name is written the same
         if as_written:
-            names = self._exact.names_at(place, self._having(key))
             written = plainly_written(text)
             rows = [row for row, name in names.items() if plainly_written(name) == written]
         else:
-            rows = [row for row, _ in self._exact.rows_of(place, text, self._having(key))]
+            rows = [row for row, name in names.items() if likeness(name, text)]
         is_latin = _LATIN.fullmatch(text) is not None
         return self._kept.rows(rows, not any(map(str.isspace, text)), is_latin)
 
@@ -304,42 +295,41 @@ def _is_written_so(name: str, borders: list[Border]) -> bool:
     )
 
 
-def _runs_of_words(
-    pieces: Pieces, known: Sequence[bool], longest: int
-) -> Iterator[tuple[tuple[int, int], str]]:
-    """List the runs of words that names have, with their keys."""
-    keys, is_stop = pieces.keys, pieces.is_stop
-    goes_on = [*known, *[False] * longest]
-    for begin in range(0, len(keys), _TOGETHER):
-        starts = [at for at in range(begin, min(begin + _TOGETHER, len(keys))) if known[at]]
-        runs = [((start, start + 1), keys[start]) for start in starts]
-        yield from (
-            run
-            for run, start in zip(runs, starts, strict=True)
-            if not is_stop[start] and len(run[1]) > 1 and not run[1].replace(" ", "").isdigit()
+def _single_words(pieces: Pieces, knows: Sequence[bool]) -> Iterator[_Asked]:
+    """List the words that names have, but for stop words, digits and single letters."""
+    return (
+        _Asked(place, place + 1, key)
+        for place, (key, known, stop) in enumerate(
+            zip(pieces.keys, knows, pieces.is_stop, strict=True)
         )
-        for _ in range(longest - 1):
-            runs = [
-                ((start, end + 1), f"{run} {keys[end]}")
-                for (start, end), run in runs
-                if goes_on[end]
-            ]
-            yield from runs
+        if known and not stop and len(key) > 1 and not key.replace(" ", "").isdigit()
+    )
 
 
 def _runs_around(
-    pieces: Pieces, place: int, longest: int, within: Border = Border.SIGN
+    pieces: Pieces, place: int, longest: int, within: Border, may_go_on: Sequence[bool]
 ) -> Iterator[tuple[int, int]]:
-    """List the runs that hold a piece, and no stronger border than one within."""
-    first = place
-    while first > 0 and place - first < longest - 1 and pieces.borders[first] <= within:
+    """List the runs that hold a piece, and no stronger border than one within.
+
+    may_go_on (Sequence[bool]): of each piece, whether it may be a part of a run.
+    """
+    first, last, borders = place, place + 1, pieces.borders
+    while place - first < longest - 1 and borders[first] <= within and may_go_on[first - 1]:
         first -= 1
-    last = place + 1
-    while last < min(len(pieces.keys), place + longest) and pieces.borders[last] <= within:
+    while last - place < longest and borders[last] <= within and may_go_on[last]:
         last += 1
     for start in range(first, place + 1):
         for end in range(place + 1, min(last, start + longest) + 1):
             yield start, end
+
+
+def _may_be_slip(pieces: Pieces, place: int, word: str, name: str) -> bool:
+    """Tell whether a single word may be a misspelt name, and no person's name or inflection."""
+    text = pieces.texts[place]
+    # A short word with a capital within a sentence may be a person's name.
+    is_capital = text[0].isupper() and pieces.borders[place] < Border.COMMA
+    is_person = is_capital and len(text) < _LONG
+    return not (len(name) <= LEAST or is_person or is_inflected(word, name))
 
 
 def _nearest(words: set[str], names: dict[int, str]) -> tuple[int, ...]:
