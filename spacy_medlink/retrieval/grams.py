@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..text.normalisation import normalise
-from ..text.spelling import american
+from ..text.spelling import respelled
 from ..types import Floats1d, Floats2d
 from .ragged import sums
 
@@ -26,7 +26,7 @@ _N = 3
 
 def words_of(text: str) -> list[str]:
     """Split a text into the words from which trigrams are taken, in American spelling."""
-    return [_american(word) for word in normalise(text).split(" ") if word]
+    return [_respelled(word) for word in normalise(text).split(" ") if word]
 
 
 def trigrams(word: str) -> list[int]:
@@ -109,9 +109,9 @@ def csr(parts: Sequence[NDArray[Any]], shape: tuple[int, int]) -> Any:
     return matrix
 
 
-_american = lru_cache(maxsize=1 << 16)(american)
+_respelled = lru_cache(maxsize=1 << 16)(respelled)
 
 
 @lru_cache(maxsize=1 << 16)
 def _trigrams(word: str) -> "array[int]":
-    return array("i", trigrams(american(word)))
+    return array("i", trigrams(respelled(word)))

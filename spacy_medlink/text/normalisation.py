@@ -16,7 +16,7 @@ import numpy as np
 import xxhash
 
 from ..types import Hashes1d
-from .spelling import american
+from .spelling import IN_FULL, respelled
 
 SEPARATORS = (
     "\\s\x00-\\*,-/:-@\\[-`{-\xa9\xab-\xac\xae-\xb1\xb4\xb6-\xb8\xbb\xbf\xd7\xf7"
@@ -83,6 +83,7 @@ _LATIN = [
     (re.compile(r"(?<=[b-df-hj-np-tv-z])i$"), "us"),
     (re.compile(r"um$"), "a"),
 ]
+_DISORDER = re.compile(r"(?<![\w/])d/o(?![\w/])")
 _PIECE, _MARKS = 1024, 64  # characters decomposed at once, and marks that may follow them
 _SHORT = 5
 _CASED = 1 << 31
@@ -112,6 +113,8 @@ def _normalised(text: str, umlauts: bool) -> str:
         text = text.lower()
     if "s" in text:
         text = _POSSESSIVE.sub("", text)
+    if "d/o" in text:
+        text = _DISORDER.sub("disorder", text)
     if "+" in text:  # a token of its own, as tokenizers have it: "HER2+" is not "HER2"
         text = text.replace("+", " + ")
     return _SEPARATORS.sub(" ", text).strip()
@@ -139,13 +142,15 @@ def _decomposed(text: str) -> str:
 
 @lru_cache(maxsize=65536)
 def _folded(token: str) -> str:
-    """Fold a word that is spelled in several ways: its plural, British words, its umlauts.
+    """Fold a word that is spelled in several ways: plural, British, with an umlaut, in short.
 
     An umlaut is written with an e, without, or not at all: Sjögren, Sjoegren and Sjogren.
     """
+    if token in IN_FULL:
+        return IN_FULL[token]  # before its plural is folded: "mets"
     bare = token.replace(_MARK, "")
     written = token.replace(_MARK, "e") if len(bare) > _SHORT - 1 else bare
-    token = american(written if _singular(bare) == bare else _singular(written))
+    token = respelled(written if _singular(bare) == bare else _singular(written))
     return _DIGRAPHS.sub(r"\1\2", token) if len(token) > _SHORT - 1 and "e" in token else token
 
 

@@ -14,9 +14,10 @@ from itertools import pairwise
 
 from .normalisation import APOSTROPHES, ENTITY, INVISIBLE, SEPARATORS, UNSPACED, key
 
-# A word, with its possessive ending; a "+", which is a word of its own in keys.
+# A word, with its possessive ending; "d/o", a disorder; a "+", which is a word of its own in keys.
 _PIECE = re.compile(
     rf"[{UNSPACED}][\u0300-\u036f{INVISIBLE}]*"
+    r"|(?<![\w/])[dD]/[oO](?![\w/])"
     rf"|\d+(?:\.\d+)+(?:(?![{UNSPACED}])[^{SEPARATORS}+])*"
     rf"|(?:(?![{UNSPACED}])[^{SEPARATORS}+])+(?:[{APOSTROPHES}][sS\uff53\uff33](?!\w))?"
     r"|\+"

@@ -1,4 +1,7 @@
-"""British spelling as American: "haemorrhagic oedema" and "hemorrhagic edema" are one name.
+"""One spelling of a word: British as American, and words that notes write short in full.
+
+"Haemorrhagic oedema" and "hemorrhagic edema" are one name, and so are "resp insuff" and
+"respiratory insufficiency".
 
 Both a terminology's names and a text's mentions are folded, so that a rule need not be right about
 every word that it meets ("exercise" becomes "exercize" on both sides): it must only not make two
@@ -20,6 +23,17 @@ _LISTED = (
     "aluminium:aluminum "
 )
 _PARTS = dict(pair.split(":") for pair in _LISTED.split())
+# Words that clinicians write short within a phrase, each with one meaning alone. Those with
+# several, such as "ca" and "hep", stand in the lexicon, which reads what is around them.
+_SHORTENED = (
+    "abd:abdominal resp:respiratory pulm:pulmonary bilat:bilateral malig:malignant synd:syndrome "
+    "dz:disease insuff:insufficiency fx:fracture fxs:fracture infxn:infection infx:infection "
+    "fxn:function dysfxn:dysfunction dysfx:dysfunction mets:metastase regurg:regurgitation "
+    "pna:pneumonia pyelo:pyelonephritis tachy:tachycardia brady:bradycardia etoh:alcohol "
+    "hemorr:hemorrhage incont:incontinence constip:constipation "
+)
+IN_FULL = dict(pair.split(":") for pair in _SHORTENED.split())
+"""Words that are written short, and how they are spelled in full, in the singular of keys."""
 _ENDINGS = (
     (re.compile(r"(fib|cent|lit|met|tit|goit|calib)re$"), r"\1er"),
     (re.compile(r"is(e|ed|er|ing|ation)$"), r"iz\1"),
@@ -34,11 +48,13 @@ _HINTS = ("ae", "oe", "our", "leuco", "sulph", "aluminium")
 _LAST = frozenset("edrgnyh")
 
 
-def american(word: str) -> str:
-    """Spell a word as in American English; other words stay what they are.
+def respelled(word: str) -> str:
+    """Spell a word as in American English, and in full; other words stay what they are.
 
     word (str): in lower case and in the singular.
     """
+    if word in IN_FULL:
+        return IN_FULL[word]
     for hint in _HINTS:
         if hint in word:
             word = _PART.sub(lambda found: _PARTS[found.group()], word)
