@@ -77,6 +77,8 @@ class Phrases:
         if not self._goes_on(end):
             return False
         following, key = pieces.lower[end], pieces.keys[end]
+        if len(following) == 1 and pieces.gaps[end + 1] == "/":  # "s/p", "c/b", "d/t"
+            return False
         if end + 1 in pieces.hyphens:  # "x-ray"
             following += f"-{pieces.lower[end + 1]}"
         if following in (_CHECKS if is_short else _THINGS):
@@ -109,7 +111,7 @@ class Phrases:
         pieces, word, key = self._pieces, self._pieces.lower[place], self._pieces.keys[place]
         if word in SITES:
             return True
-        if not (pieces.says[place] and word.isalpha()) or place in pieces.hyphens:
+        if not (pieces.says[place] and word.isalpha()) or place in pieces.hyphens or word == "ø":
             return False
         phrases = self._cues.get(word, ())
         is_cue = word in _PERSONS or any(len(phrase.places) == 1 for phrase in phrases)

@@ -24,7 +24,13 @@ _AND, _OR = frozenset("and y e ed et und &".split()), frozenset("or nor o ni ou 
 _JOINTS = frozenset([*_COMMAS, "/", *_AND, *_OR])
 _GAP = 20  # words that brackets, or a list, are looked for in
 _ARTICLES = frozenset("a an the un una le la el der die das ein eine".split())
+# "Pneumonia, which has been excluded": words between a comma and a cue that name nothing else.
+_LINKING = frozenset(
+    "which that this these it but now since also was has have had been were is are que qui die der "
+    "das il elle lo la".split()
+)
 _OF_ITEMS = ("historical", "uncertain")
+_AT_THE_BEGINNING = re.compile(r"(?:\A|[\n.;!?] ?)\Z")
 _TEXT = re.compile(r"\S")
 _PARAGRAPH = re.compile(r"\r?\n[ \t]*\r?\n")
 
@@ -114,8 +120,12 @@ def _answers(text: str, mentions: Sequence[_Span], cues: Cues) -> dict[_Span, An
     for before, mention in reversed(list(pairwise(mentions))):
         answer = answers.get(mention)
         if answer and before not in answers and answer.start >= mention[1]:
+            gap = text[before[1] : mention[0]]
             is_asked = text[mention[1] : mention[1] + 2].lstrip()[:1] in (":", "?")
-            if is_asked and _is_joint(text[before[1] : mention[0]]):
+            is_pair = gap.strip().lower() in _AND | _OR and _AT_THE_BEGINNING.search(
+                text, max(0, before[0] - 2), before[0]
+            )
+            if (is_asked and _is_joint(gap)) or is_pair:
                 answers[before] = Answer(answer.kind, before[1], before[1])
     for before, mention in pairwise(mentions):
         answer, gap = answers.get(before), text[before[1] : mention[0]]
@@ -306,20 +316,36 @@ class _Sentence:
                 if kind == "negated" and start > 0 and not words[start - 1]:
                     limits.append(self._before_an_and(stop))
                 reaches.append((stop, min(limits)))
-            if cue.backward and (cue.forward or not is_before):
-                limits = [_last(ends_of_ends, start)]
+            # "Embolism was ruled out by CT": what follows is a mention, but the cue looks back.
+            is_behind = start > 0 and not words[start - 1]
+            is_behind = is_behind and (kind != "negated" or start not in looking_on)
+            if cue.backward and (cue.forward or is_behind or not is_before):
+                is_linked = start > 0 and words[start - 1] in _LINKING
+                limits = [_last(ends_of_ends, start - is_linked)]
                 if cue.reach:
                     limits += [_last(commas, start - 1), start - cue.reach]
                 mention = _last(self._named, start - 1)
                 item = self._item_starts[start - 1] if start else 0
                 if not any(word in of_all for word in words[start:stop]):
-                    limits.append(self._item_starts[mention] if self._named else start)
+                    is_others = mention < item and not _LINKING.issuperset(words[item:start])
+                    limits.append(start if is_others else self._pair_start(mention))
                 elif item > mention or words[mention]:  # "trop neg": no mention is in its item
                     limits.append(item)
                 reaches.append((max(limits), start))
         reaches.sort()
         ends_so_far = accumulate((end for _, end in reaches), max)
         return ([start for start, _ in reaches], list(ends_so_far)) if reaches else None
+
+    def _pair_start(self, mention: int) -> int:
+        """Find where the item of a mention begins, or the pair that begins the sentence with it.
+
+        "Epiglottitis and croup considered": both are. "Asthma, gout and croup ruled out": croup is.
+        """
+        start = self._item_starts[mention]
+        is_pair = start > 1 and self._all[start - 1] in _AND | _OR and not self._all[start - 2]
+        first = self._item_starts[start - 2] if is_pair else start
+        is_first = all(word in _ARTICLES for word in self._all[: start - 2])
+        return first if is_pair and is_first else start
 
     def _begins(self, place: int) -> bool:
         """Tell whether a mention follows at a place, but for an article."""
