@@ -44,7 +44,7 @@ BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_310,  # wanted: 1,200
     ("util",): 1_850,  # wanted: 1,200
-    ("text",): 3_300,  # wanted: 3,000
+    ("text",): 3_350,  # wanted: 3,000
     ("kb",): 9_810,  # wanted: 9,000
     ("encoders",): 2_620,  # wanted: 2,500
     ("retrieval",): 3_730,  # wanted: 3,000
@@ -58,7 +58,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("cli",): 2_480,  # wanted: 1,800
     ("training",): 11_100,  # wanted: 8,000
     ("benchmarks",): 3_200,  # wanted: 2,500
-    ("tests",): 51_930,  # wanted: 38,000
+    ("tests",): 51_950,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

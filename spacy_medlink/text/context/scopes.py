@@ -25,9 +25,9 @@ _JOINTS = frozenset([*_COMMAS, "/", *_AND, *_OR])
 _GAP = 20  # words that brackets, or a list, are looked for in
 _ARTICLES = frozenset("a an the un una le la el der die das ein eine".split())
 # "Pneumonia, which has been excluded": words between a comma and a cue that name nothing else.
-_LINKING = frozenset(
-    "which that this these it but now since also was has have had been were is are que qui die der "
-    "das il elle lo la".split()
+_RELATIVE = frozenset("which that who que qui die der das che".split())
+_LINKING = _RELATIVE | frozenset(
+    "this these it but now since also was has have had been were is are el ya elle lo la".split()
 )
 _OF_ITEMS = ("historical", "uncertain")
 _AT_THE_BEGINNING = re.compile(r"(?:\A|[\n.;!?] ?)\Z")
@@ -318,9 +318,9 @@ class _Sentence:
                 reaches.append((stop, min(limits)))
             # "Embolism was ruled out by CT": what follows is a mention, but the cue looks back.
             is_behind = start > 0 and not words[start - 1]
-            is_behind = is_behind and (kind != "negated" or start not in looking_on)
+            is_behind = is_behind and (kind == "historical" or start not in looking_on)
             if cue.backward and (cue.forward or is_behind or not is_before):
-                is_linked = start > 0 and words[start - 1] in _LINKING
+                is_linked = start > 0 and words[start - 1] in _RELATIVE
                 limits = [_last(ends_of_ends, start - is_linked)]
                 if cue.reach:
                     limits += [_last(commas, start - 1), start - cue.reach]
