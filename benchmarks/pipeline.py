@@ -202,7 +202,7 @@ def _same(kb: "KnowledgeBase", other: "KnowledgeBase | None", id: str) -> set[st
     own = (other or kb).resolve(id)
     if other is None or own is None:
         return {own} if own is not None else set()
-    return {concept.id for name in other.names(own) for concept in kb.find(name)}
+    return {concept.id for name in other[own].names for concept in kb.find(name.text)}
 
 
 def _gold(document: Any, same: Callable[[str], set[str]]) -> Document:

@@ -1,4 +1,4 @@
-"""`medlink report`: the metrics of `medlink evaluate` as pages for people."""
+"""`medlink report`: the metrics of `medlink evaluate` as a page for people."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,14 +13,11 @@ def command(
         list[Path],
         typer.Argument(metavar="METRICS", help="Files that `medlink evaluate --output` wrote."),
     ],
-    output: Annotated[
-        Path, typer.Option(help="Directory for report.html, report.md and CSV files.")
-    ] = Path("report"),
+    output: Annotated[Path, typer.Option(help="Directory for report.html.")] = Path("report"),
     title: Annotated[str, typer.Option(help="Title of the report.")] = "",
     overwrite: Overwrite = False,
 ) -> None:
-    """Make a report of measured linkers: one page that opens from disk, Markdown, CSV."""
+    """Make a report of measured linkers: one page that opens from disk."""
     from ..evaluation.report import open_runs, write_report
 
-    for path in write_report(output, open_runs(metrics), title, metrics, overwrite):
-        typer.echo(path)
+    typer.echo(write_report(output, open_runs(metrics), title, metrics, overwrite))

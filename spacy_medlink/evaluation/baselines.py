@@ -3,15 +3,11 @@
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from ..linking import Linker, LinkSettings, Parts, open_linker
 from ..linking.asset_parts import AssetParts
 from ..linking.settings import NAMES_PER_TIER
-from ..linking.tiers import NgramTier
-from ..retrieval.mask import Mask
-from ..types import Floats2d, Hits, Ints1d, Ints2d, Progress
-from ..util.locks import Lru
+from ..types import Floats2d, Progress
 from ..util.progress import no_progress
 from .judging import Ranker
 from .settings import Settings
@@ -23,50 +19,35 @@ TFIDF_LIMIT = 1_000_000  # names
 _CHUNK = 4096
 
 
-class Baseline(NamedTuple):
-    """A system to compare with."""
-
-    name: str
-    system: Linker | Ranker
-
-
 def make_baselines(
     assets: AssetParts,
     settings: Settings,
-    ngrams: NgramTier | None = None,
     progress: Progress = no_progress,
-) -> tuple[dict[str, Baseline], dict[str, str]]:
+) -> tuple[dict[str, Linker | Ranker], dict[str, str]]:
     """Make the baselines: exact look-up, TF-IDF, n-grams, and an untrained encoder if one is named.
 
-    ngrams (Optional[NgramTier]): the n-gram tier that the linker also asks.
-    RETURNS (Tuple[Dict[str, Baseline], Dict[str, str]]): the baselines, and the reasons for those
-        left out.
+    RETURNS (Tuple[Dict[str, Linker | Ranker], Dict[str, str]]): the baselines, and the reasons for
+        those left out.
     RAISES (MedlinkError): E205 for a directory that holds no encoder.
     """
-    made: dict[str, Baseline] = {}
+    made: dict[str, Linker | Ranker] = {}
     left_out: dict[str, str] = {}
     depth = max(settings.ks)
     for tier in (EXACT, NGRAM):
         if tier in assets.tiers:
-            own = baseline(assets, tier, depth)
-            if tier == NGRAM and ngrams is not None:
-                own = own.with_parts(ngram=ngrams)
-            made[tier] = Baseline(tier, own)
+            made[tier] = baseline(assets, tier, depth)
         else:
             left_out[tier] = "the assets have no such tier"
     if assets.kb.n_names <= TFIDF_LIMIT:
         concepts = assets.kb.name_concepts()
-        made[TFIDF] = Baseline(
-            TFIDF, TfidfRanker(assets.kb.iter_texts(), concepts, names_per_tier(depth))
-        )
+        made[TFIDF] = TfidfRanker(assets.kb.iter_texts(), concepts, names_per_tier(depth))
     else:
         left_out[TFIDF] = (
             f"{assets.kb.n_names:,} names are more than the {TFIDF_LIMIT:,} that it can search in "
             "reasonable time"
         )
     if settings.base:
-        base = _untrained(assets, depth, Path(settings.base), progress)
-        made[BASE] = Baseline(BASE, base)
+        made[BASE] = _untrained(assets, depth, Path(settings.base), progress)
     return made, left_out
 
 
@@ -95,9 +76,6 @@ def _untrained(assets: AssetParts, depth: int, path: Path, progress: Progress) -
     )
     settings = LinkSettings(top_k=depth, threshold=0.0, names_per_tier=names_per_tier(depth))
     return Linker.of(parts, settings)
-
-
-_BATCHES = 256  # batches whose answers are kept, 0.4 MB each
 
 
 def default_linker(assets: AssetParts, tiers: Sequence[str], depth: int) -> Linker:
@@ -141,45 +119,3 @@ def names_per_tier(depth: int) -> int:
     an evaluation.
     """
     return max(NAMES_PER_TIER, 2 * depth)
-
-
-class RememberingNgrams:
-    """An n-gram tier that remembers its last answers.
-
-    The linker and the n-gram baseline ask for the same batches, and comparing these with all names
-    is most of the work of both.
-
-    index (NgramTier): the tier to ask.
-    """
-
-    def __init__(self, index: NgramTier) -> None:
-        self._index = index
-        self.uses_same = index.uses_same
-        self._answers: Lru[tuple[Any, ...], Hits] = Lru(_BATCHES)
-
-    def search(
-        self,
-        texts: Sequence[str],
-        k: int,
-        mask: Mask | None = None,
-        same: Ints1d | None = None,
-        weighted: Any = None,
-    ) -> Hits:
-        """Find the k most similar names; remembered batches are not searched again."""
-        if mask is not None:
-            return self._index.search(texts, k, mask, same, weighted)
-        known = None if same is None or not self.uses_same else tuple(same.tolist())
-        key = (tuple(texts), k, known)
-        found = self._answers.get(key)
-        if found is None:
-            found = self._index.search(texts, k, None, same, weighted)
-            self._answers.put(key, found)
-        return found
-
-    def weigh(self, texts: Sequence[str]) -> Any:
-        """Weigh the trigrams of texts."""
-        return self._index.weigh(texts)
-
-    def score(self, texts: Sequence[str], rows: Ints2d, weighted: Any = None) -> Floats2d:
-        """Score name rows (n, m) for each text."""
-        return self._index.score(texts, rows, weighted)

@@ -90,8 +90,7 @@ def judge(
     discard (Collection[str]): labels of mentions that the linker ignores.
     with_lexicon (bool): look up the meanings of abbreviations in a lexicon.
     """
-    by_names = protocol == "names"
-    names = _Names(kb)
+    view = _View(_Names(kb), depth, protocol == "names", threshold, discard)
     outcomes: list[Outcome] = []
     kept: list[list[Candidate]] = []
     seconds = 0.0
@@ -102,28 +101,16 @@ def judge(
         batch = cases[start : start + _BATCH]
         mentions = [mention for case in batch for mention in _looked_up(case)]
         if not with_lexicon:
-            mentions = [one._replace(expansions=(), verbatim=()) for one in mentions]
+            mentions = [mention._replace(expansions=(), verbatim=()) for mention in mentions]
         began = time.perf_counter()
-        ranked = _rank(system, names, mentions, depth, by_names, threshold, discard)
+        ranked = view.rank(system, mentions)
         seconds += time.perf_counter() - began
-        proposed = ranked
-        if retriever is not None:
-            proposed = _rank(retriever, names, mentions, depth, by_names, threshold, discard)
-        taken, proposals = iter(ranked), iter(proposed)
+        proposed = ranked if retriever is None else view.rank(retriever, mentions)
+        rankings, proposals = iter(ranked), iter(proposed)
         for case in batch:
-            own = _take(taken, case)
-            right: Collection[Hashable] = names.keys_of(case.right) if by_names else case.right
-            rank = _worst(own, right)
-            outcomes.append(
-                _outcome(
-                    case,
-                    rank=rank if rank <= depth else 0,
-                    retrieved=_worst(_take(proposals, case), right),
-                    abstained=any(one.abstained for one in own),
-                    share=prod(_share(one.tied, case.right) for one in own),
-                )
-            )
-            kept.append(_merged(own, keep))
+            of_case = _take(rankings, case)
+            outcomes.append(view.outcome(case, of_case, _take(proposals, case)))
+            kept.append(_merged(of_case, keep))
     return Judged(outcomes, kept, seconds)
 
 
@@ -131,13 +118,13 @@ def _looked_up(case: Case) -> tuple[Mention, ...]:
     return case.parts or (case.mention,)
 
 
-def _take(ranked: Iterator[_Ranked], case: Case) -> list[_Ranked]:
-    return [next(ranked) for _ in _looked_up(case)]
+def _take(rankings: Iterator[_Ranked], case: Case) -> list[_Ranked]:
+    return [next(rankings) for _ in _looked_up(case)]
 
 
-def _worst(ranked: Sequence[_Ranked], right: Collection[Hashable]) -> int:
+def _worst(rankings: Sequence[_Ranked], right: Collection[Hashable]) -> int:
     """Compute the rank at which all parts are right; 0 if one of them never is."""
-    ranks = [first_right(one.answers, right) for one in ranked]
+    ranks = [first_right(ranking.answers, right) for ranking in rankings]
     return max(ranks) if all(ranks) else 0
 
 
@@ -146,60 +133,81 @@ def _share(tied: Collection[int], right: Collection[int]) -> float:
     return sum(row in right for row in tied) / max(1, len(tied))
 
 
-def _merged(ranked: Sequence[_Ranked], keep: int) -> list[Candidate]:
+def _merged(rankings: Sequence[_Ranked], keep: int) -> list[Candidate]:
     """Merge the parts' candidates in turn: all first ones, all second ones and so on."""
     in_turn = (
-        one.candidates[place]
-        for place in range(keep)
-        for one in ranked
-        if place < len(one.candidates)
+        ranking.candidates[rank]
+        for rank in range(keep)
+        for ranking in rankings
+        if rank < len(ranking.candidates)
     )
-    return [candidate for candidate, _ in zip(in_turn, range(keep), strict=False)]
+    return list(islice(in_turn, keep))
 
 
-def _rank(
-    system: Linker | Ranker,
-    names: "_Names",
-    mentions: Sequence[Mention],
-    depth: int,
-    by_names: bool,
-    threshold: float | None,
-    discard: Collection[str],
-) -> list[_Ranked]:
-    if by_names:
-        return _rank_names(system, names, mentions, threshold)
-    keep = max(depth, RETRIEVAL_DEPTH)
-    if not isinstance(system, Linker):
-        return [_ranked(one) for one in decide(system.rank(mentions, keep), threshold)]
-    decisions = iter(
-        system.decide([one for one in mentions if one.label not in discard], keep=keep)
-    )
-    left = Decision(None, [])
-    return [_ranked(left if one.label in discard else next(decisions)) for one in mentions]
+class _View(NamedTuple):
+    """What of the rankings of a system counts; see `judge`."""
+
+    names: "_Names"
+    depth: int
+    by_names: bool
+    threshold: float | None
+    discard: Collection[str]
+
+    def rank(self, system: Linker | Ranker, mentions: Sequence[Mention]) -> list[_Ranked]:
+        """Rank mentions by the protocol."""
+        if self.by_names:
+            return self._rank_names(system, mentions)
+        keep = max(self.depth, RETRIEVAL_DEPTH)
+        if not isinstance(system, Linker):
+            return [_ranked(made) for made in decide(system.rank(mentions, keep), self.threshold)]
+        heeded = [mention for mention in mentions if mention.label not in self.discard]
+        decisions, ignored = iter(system.decide(heeded, keep=keep)), Decision(None, [])
+        return [
+            _ranked(ignored if mention.label in self.discard else next(decisions))
+            for mention in mentions
+        ]
+
+    def outcome(
+        self, case: Case, rankings: Sequence[_Ranked], proposals: Sequence[_Ranked]
+    ) -> Outcome:
+        """Judge the rankings of a case, and those of the retriever alone."""
+        right: Collection[Hashable] = case.right
+        if self.by_names:
+            right = self.names.keys_of(case.right)
+        rank = _worst(rankings, right)
+        return Outcome(
+            rank=rank if rank <= self.depth else 0,
+            is_nil=not case.gold.ids,
+            abstained=any(ranking.abstained for ranking in rankings),
+            in_kb=bool(case.right),
+            doc=case.doc,
+            lang=case.lang,
+            type=case.gold.type,
+            retrieved=_worst(proposals, right),
+            share=prod(_share(ranking.tied, case.right) for ranking in rankings),
+        )
+
+    def _rank_names(self, system: Linker | Ranker, mentions: Sequence[Mention]) -> list[_Ranked]:
+        texts = [mention.long_form or mention.text for mention in mentions]
+        # All names are needed, since many are the same string and only distinct ones count.
+        ranked = (
+            rank_names(system, texts, self.names.count)
+            if isinstance(system, Linker)
+            else system.rank_names(texts, self.names.count)
+        )
+        distinct = [_distinct(self.names, ranking) for ranking in ranked]
+        decisions = decide([candidates for _, candidates, _ in distinct], self.threshold)
+        return [
+            _Ranked(answers, candidates, decision.chosen is None, tied)
+            for (answers, candidates, tied), decision in zip(distinct, decisions, strict=True)
+        ]
 
 
 def _ranked(decision: Decision) -> _Ranked:
     answers = decision.answers
     tied = answers[0].tied or (answers[0].row,) if answers else ()
-    return _Ranked([one.row for one in answers], answers, decision.link is None, tied)
-
-
-def _rank_names(
-    system: Linker | Ranker, names: "_Names", mentions: Sequence[Mention], threshold: float | None
-) -> list[_Ranked]:
-    texts = [mention.long_form or mention.text for mention in mentions]
-    # All names found are needed, since many are the same string and only distinct ones count.
-    ranked = (
-        rank_names(system, texts, names.count)
-        if isinstance(system, Linker)
-        else system.rank_names(texts, names.count)
-    )
-    found = [_distinct(names, ranking) for ranking in ranked]
-    decisions = decide([candidates for _, candidates, _ in found], threshold)
-    return [
-        _Ranked(answers, candidates, decision.chosen is None, tied)
-        for (answers, candidates, tied), decision in zip(found, decisions, strict=True)
-    ]
+    rows = [candidate.row for candidate in answers]
+    return _Ranked(rows, answers, decision.link is None, tied)
 
 
 def rank_names(linker: Linker, texts: Sequence[str], k: int) -> list[list[tuple[int, float]]]:
@@ -207,9 +215,9 @@ def rank_names(linker: Linker, texts: Sequence[str], k: int) -> list[list[tuple[
 
     texts (Sequence[str]): the forms to search, one a mention.
     """
-    found = linker.retrieval.search(texts)
+    hits = linker.retrieval.search(texts)
     rankings = []
-    for rows, scores in zip(found.rows, linker.retrieval.fused(found), strict=True):
+    for rows, scores in zip(hits.rows, linker.retrieval.fused(hits), strict=True):
         # A name that several tiers propose occurs several times, with its exact score once.
         best: dict[int, float] = {}
         for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
@@ -266,17 +274,3 @@ class _Names:
 
     def _read_concept(self, row: int) -> tuple[str, ...]:
         return tuple(paper_key(name.text) for name in self._kb.concept_at(row).names)
-
-
-def _outcome(case: Case, rank: int, retrieved: int, abstained: bool, share: float) -> Outcome:
-    return Outcome(
-        rank=rank,
-        is_nil=not case.gold.ids,
-        abstained=abstained,
-        in_kb=bool(case.right),
-        doc=case.doc,
-        lang=case.lang,
-        type=case.gold.type,
-        retrieved=retrieved,
-        share=share,
-    )

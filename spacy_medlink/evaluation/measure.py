@@ -1,8 +1,7 @@
 """measure: computes the metrics of a linker on gold mentions, as one dict."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
-from types import MappingProxyType
 from typing import Any
 
 from ..errors import Errors
@@ -13,13 +12,7 @@ from ..text.identifiers import is_identified
 from ..text.lexicon import open_lexicon
 from ..types import Mention, Progress
 from ..util.progress import no_progress
-from .baselines import (
-    Baseline,
-    RememberingNgrams,
-    alone,
-    default_linker,
-    make_baselines,
-)
+from .baselines import alone, default_linker, make_baselines
 from .gold_set import Case, GoldSet, Prepare
 from .judging import Judged, Ranker, judge
 from .labels import Labeller, useful
@@ -42,14 +35,11 @@ def measure(
     gold: GoldSet,
     settings: Settings,
     progress: Progress = no_progress,
-    beside: Mapping[str, Ranker] = MappingProxyType({}),
     linker: Linker | None = None,
     discard: Collection[str] = (),
 ) -> Metrics:
     """Measure how well the mentions of a gold file are linked.
 
-    beside (Mapping[str, Ranker]): other linkers over the same knowledge base, measured with the
-        baselines.
     linker (Optional[Linker]): over the assets, as a pipeline has configured it; default: with the
         default settings and the package's lexicon for the language of each document.
     discard (Collection[str]): labels of mentions that the pipeline ignores.
@@ -72,10 +62,6 @@ def measure(
     bench = _Bench(assets, linker, cases, splits, settings, progress, discard)
     judged = bench.judge_linker(" + ".join(tiers))
     outcomes = _labelled(assets, cases, judged, splits)
-    records = make_records(
-        assets.kb, cases, outcomes, [own[: settings.keep] for own in judged.candidates],
-        settings.with_text,
-    )  # fmt: skip
     report = {
         "format": FORMAT,
         "schema": SCHEMA,
@@ -84,23 +70,19 @@ def measure(
         "tiers_used": tiers,
         **compute_metrics(outcomes, settings.ks),
         "mismatches": len(gold.mismatches),
-        "identified": sum(bool(own) and is_identified(own[0].scores) for own in judged.candidates),
+        "identified": sum(
+            bool(candidates) and is_identified(candidates[0].scores)
+            for candidates in judged.candidates
+        ),
         "gold": _describe_gold(gold, every, cases),
         "splits": bench.splits(outcomes),
         "kb": describe_kb(assets.kb),
         "speed": _speed(judged),
+        **bench.others(judged, tiers),
+        "manifest": describe_run(assets, gold, settings, linker),
     }
-    if settings.baselines:
-        made, left_out = make_baselines(assets, settings, bench.linker.parts.ngram, progress)
-        report["baselines"] = {name: bench.measure_baseline(one) for name, one in made.items()}
-        report["left_out"] = left_out
-    for name, ranker in beside.items():
-        report.setdefault("baselines", {})[name] = bench.measure_baseline(Baseline(name, ranker))
-    if settings.each_tier:
-        every_tier = settings.tiers or assets.tiers
-        report["tiers"] = {tier: bench.measure_tier(tier) for tier in every_tier}
-        report["tiers"]["fused"] = bench.totals(judged, tiers)
-    report["manifest"] = describe_run(assets, gold, settings, linker)
+    kept = [candidates[: settings.keep] for candidates in judged.candidates]
+    records = make_records(assets.kb, cases, outcomes, kept, settings.with_text)
     report["concepts"] = describe_concepts(assets.kb, records)
     report["mentions"] = pack(records)
     return report
@@ -146,7 +128,9 @@ def _labelled(
     labeller = Labeller(assets.kb, splits.seen)
     labels = useful([labeller.labels(case) for case in cases])
     outcomes = with_rollup(assets.kb, cases, judged.outcomes, judged.candidates)
-    return [outcome._replace(labels=own) for outcome, own in zip(outcomes, labels, strict=True)]
+    return [
+        outcome._replace(labels=of_case) for outcome, of_case in zip(outcomes, labels, strict=True)
+    ]
 
 
 def _describe_gold(gold: GoldSet, every: Sequence[Case], cases: Sequence[Case]) -> Metrics:
@@ -178,8 +162,6 @@ class _Bench:
     ) -> None:
         self._assets, self._cases, self._splits = assets, cases, splits
         self._settings, self._progress, self._discard = settings, progress, discard
-        if linker.parts.ngram is not None:
-            linker = linker.with_parts(ngram=RememberingNgrams(linker.parts.ngram))
         self.linker = linker
 
     def judge_linker(self, what: str) -> Judged:
@@ -190,21 +172,35 @@ class _Bench:
         keep = self._settings.keep
         return self._judge(linker, what, linker.settings.threshold, keep, retriever)
 
-    def measure_tier(self, tier: str) -> Metrics:
+    def others(self, judged: Judged, tiers: Sequence[str]) -> Metrics:
+        """Measure the baselines, and each tier alone."""
+        report, settings = dict[str, Any](), self._settings
+        if settings.baselines:
+            made, report["left_out"] = make_baselines(self._assets, settings, self._progress)
+            report["baselines"] = {
+                name: self._measure_baseline(name, system) for name, system in made.items()
+            }
+        if settings.each_tier:
+            every_tier = settings.tiers or self._assets.tiers
+            report["tiers"] = {tier: self._measure_tier(tier) for tier in every_tier}
+            report["tiers"]["fused"] = self._totals(judged, tiers)
+        return report
+
+    def _measure_tier(self, tier: str) -> Metrics:
         linker = alone(self.linker, tier, self._assets)
         linker.retrieval.search([_WARM_UP])
         judged = self._judge(linker, tier, self._settings.threshold, with_lexicon=False)
-        return self.totals(judged, [tier])
+        return self._totals(judged, [tier])
 
-    def measure_baseline(self, baseline: Baseline) -> Metrics:
-        judged = self._judge(baseline.system, baseline.name, with_lexicon=False)
+    def _measure_baseline(self, name: str, system: Linker | Ranker) -> Metrics:
+        judged = self._judge(system, name, with_lexicon=False)
         return {
             **compute_totals(judged.outcomes, self._settings.ks),
             "splits": self.splits(judged.outcomes),
             "speed": _speed(judged),
         }
 
-    def totals(self, judged: Judged, tiers: Iterable[str]) -> Metrics:
+    def _totals(self, judged: Judged, tiers: Iterable[str]) -> Metrics:
         return {
             **compute_totals(judged.outcomes, self._settings.ks),
             "splits": self.splits(judged.outcomes),

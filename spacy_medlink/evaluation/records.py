@@ -66,11 +66,6 @@ class Record(NamedTuple):
         return self.rank == 1
 
     @property
-    def score(self) -> float:
-        """The score of the first answer; minus infinity without one."""
-        return self.candidates[0].score if self.candidates else float("-inf")
-
-    @property
     def prob(self) -> float | None:
         """The probability of the first answer."""
         return self.candidates[0].prob if self.candidates else None

@@ -20,7 +20,6 @@ from ..util.held import HeldFile
 from . import related, schema
 from .database import Connection, Database
 from .schema import concept_of, facts_of, kb_fingerprint, name_of
-from .vocabularies import groups_of
 
 # SQLite takes bytes in any column. They are read as text or, where they are none, found damaged;
 # as an id they are damage, for no look-up would find them.
@@ -304,22 +303,10 @@ class KnowledgeBase:
             id = steps[id].replaced_by
         return list(steps.values())
 
-    def codes(self, id: str, vocabulary: str) -> tuple[str, ...]:
-        """List a concept's codes in another vocabulary, such as "ICD10CM"; () when it has none."""
-        return tuple(self[id].codes.get(vocabulary, ()))
-
     def maps(self, id: str) -> list[CodeMap]:
         """List a concept's codes in their order, with relation, source and note of each."""
         row = self.row_of(id)
         return related.maps_of(self._db, row, self.codes_at(row))
-
-    def names(self, id: str, lang: str = "") -> tuple[str, ...]:
-        """List a concept's names in a language, such as "es"; "" for all languages."""
-        return tuple(name.text for name in self[id].names if lang in ("", name.lang))
-
-    def groups(self, id: str) -> tuple[str, ...]:
-        """List the UMLS semantic groups of a concept's types, such as "DISO"; () without any."""
-        return groups_of(self[id].types)
 
     def children(self, id: str) -> list[str]:
         """List the ids directly below a concept."""

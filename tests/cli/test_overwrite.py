@@ -36,7 +36,7 @@ FILES: dict[str, tuple[str, list[str]]] = {
     "import": ("in.kb", ["import", "scispacy-kb", "{}/scispacy.jsonl", "--output", "{}/in.kb"]),
     "link": ("page.html", ["link", "{}/own", "He has asthma.", "--html", "{}/page.html"]),
     "evaluate": ("m.json", ["evaluate", "{}/own", "{}/gold.jsonl", "--output", "{}/m.json"]),
-    "report": ("report/report.md", ["report", "{}/metrics.json", "--output", "{}/report"]),
+    "report": ("report/report.html", ["report", "{}/metrics.json", "--output", "{}/report"]),
 }  # fmt: skip
 DIRECTORIES: dict[str, list[str]] = {
     "build": ["build", "{}/own.kb", "--output", "{}/new"],
@@ -104,18 +104,6 @@ def test_a_directory_of_the_user(made: Path, verb: str) -> None:
     for path in sorted(new.rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
     new.rmdir()
-
-
-def test_a_report_writes_all_or_nothing(made: Path) -> None:
-    arguments = ["report", "{}/metrics.json", "--output", "{}/pages"]
-    (made / "pages").mkdir()
-    (made / "pages" / "mentions.csv").write_text("mine")
-    (made / "pages" / "letter.txt").write_text("mine, too")
-    call(made, arguments, code=1)
-    assert {path.name for path in (made / "pages").iterdir()} == {"mentions.csv", "letter.txt"}
-    call(made, arguments, "--overwrite")
-    call(made, arguments)
-    assert (made / "pages" / "letter.txt").read_text() == "mine, too"
 
 
 def test_every_verb_that_takes_a_place_to_write_has_the_option() -> None:

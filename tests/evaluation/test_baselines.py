@@ -1,9 +1,8 @@
 import pytest
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.evaluation.baselines import RememberingNgrams, alone, baseline, default_linker
+from spacy_medlink.evaluation.baselines import alone, baseline, default_linker
 from spacy_medlink.retrieval.filters import Filter
-from spacy_medlink.retrieval.ngram import NgramIndex
 from spacy_medlink.types import Concept, Mention, Name
 from tests.tiny import assets_of
 
@@ -34,29 +33,6 @@ def test_more_names_are_asked_for_only_where_the_depth_needs_them(assets: Assets
     assert [one.row for one in shallow] == [0]
     assert len(deep) == 5
     assert deep[0].row == shallow[0].row
-
-
-def test_what_one_linker_searched_another_need_not(
-    assets: Assets, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    searched: list[int] = []
-    search = NgramIndex.search
-
-    def counting(self: NgramIndex, texts: list[str], *given: object, **more: object) -> object:
-        searched.append(len(texts))
-        return search(self, texts, *given, **more)
-
-    monkeypatch.setattr(NgramIndex, "search", counting)
-    ngrams = RememberingNgrams(assets.ngram)
-    asked = [Mention("fever"), Mention("number 3"), Mention("kind 8")]
-    together = default_linker(assets, ["exact", "ngram"], 2).with_parts(ngram=ngrams)
-    first = together.rank(asked, 2)
-    assert baseline(assets, "ngram", 2).with_parts(ngram=ngrams).rank(asked, 2)
-    assert searched == [3]
-    assert alone(together, "ngram", assets).rank([Mention("another fever")], 2)
-    assert searched == [3, 1]
-    assert first == assets.engine(["exact", "ngram"]).rank(asked, 2)
-    assert together.rank([Mention("fever")], 2, only=Filter.of(allow=["D3"]))[0][0].row == 4
 
 
 def test_one_tier_alone_keeps_the_settings_and_nothing_that_was_learned(assets: Assets) -> None:

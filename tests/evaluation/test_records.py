@@ -30,7 +30,6 @@ def test_what_is_packed_is_unpacked(records: list[Record]) -> None:
 def test_no_text_unless_asked_for() -> None:
     record = Record("7", 0, 3, 9, "en", "", ["C1"], ["C1"], 1, 1, False, None, "right", [], {})
     assert not {"text", "left", "after"} & set(pack([record])["columns"])
-    assert record.score == float("-inf")
     assert (record.prob, record.is_right) == (None, True)
 
 

@@ -50,7 +50,7 @@ def test_obo(tmp_path: Path) -> None:
     build_kb(tmp_path / "kb", [concept])
     kb = KnowledgeBase(tmp_path / "kb")
     assert set(kb.maps("MONDO:1")) == {*EXPECTED, CodeMap("OMIM", "1")}
-    assert kb.codes("MONDO:1", "MESH") == ("D1",)
+    assert kb["MONDO:1"].codes.get("MESH", ()) == ("D1",)
     (coded,) = rekey([concept], "MESH")
     assert isinstance(coded, Concept)
     assert coded.maps == EXPECTED

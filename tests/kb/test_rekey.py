@@ -106,7 +106,7 @@ def test_built(tmp_path: Path) -> None:
     assert report.missing_parents == 0
     assert kb.resolve("HP:0005965") == "C0011860"
     assert kb["C0011860"].parents == ("C0011849",)
-    assert kb.codes("C0011860", "HP") == ("HP:0005978",)
+    assert kb["C0011860"].codes.get("HP", ()) == ("HP:0005978",)
     assert {name.lang for name in kb["C0011849"].names} == {"en", "de"}
 
 

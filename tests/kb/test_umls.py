@@ -149,7 +149,7 @@ class TestRelations:
         assert report.missing_parents == 0
         assert kb.children(BLOOD_PRESSURE) == [HYPERTENSION, DRUG]
         assert kb.resolve("C0000002") == HYPERTENSION
-        assert kb.codes(HYPERTENSION, "SNOMEDCT_US") == ("38341003", "999")
+        assert kb[HYPERTENSION].codes.get("SNOMEDCT_US", ()) == ("38341003", "999")
         assert [concept.id for concept in kb.find("inderal")] == [DRUG, BRAND]
 
 

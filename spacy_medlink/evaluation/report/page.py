@@ -2,59 +2,83 @@
 
 import json
 from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-from ..confusion import NIL
+from jinja2 import Environment, StrictUndefined
+
+from ...util.files import save_text
+from ...util.outputs import marked
 from ..outcome import VERDICTS
 from ..records import Record
-from .figures import accuracy_chart, coverage_chart, reliability_chart, type_confusion
 from .metrics_file import Run
-from .plain import is_number, shown
-from .tables import Table
-from .templates import environment, resource
+from .tables import Cell, Table, make_tables
 
-GENERATOR = '<meta name="generator" content="medlink report">'
+PAGE = "report.html"
+_GENERATOR = '<meta name="generator" content="medlink report">'
+_REPORT = marked("the page of a report", _GENERATOR)
 _MAIN = "(the linker)"
+
+
+def write_report(
+    directory: Path,
+    runs: Sequence[Run],
+    title: str = "",
+    inputs: Sequence[Path] = (),
+    overwrite: bool = False,
+) -> Path:
+    """Write the page of a report; other files in the directory are not changed.
+
+    inputs (Sequence[Path]): the files of metrics. overwrite (bool): replace a file of this name
+        that belongs to no report.
+    RETURNS (Path): the page.
+    RAISES (MedlinkError): E109 when it cannot be written, E120-E124 for what is there.
+    """
+    title = title or f"Linking measured: {', '.join(run.name for run in runs)}"
+    text = render_report(title, runs, make_tables(runs))
+    save_text(directory / PAGE, _REPORT, text, inputs, overwrite=overwrite)
+    return directory / PAGE
 
 
 def render_report(title: str, runs: Sequence[Run], tables: Sequence[Table]) -> str:
     """Render a report as a page that needs no other file.
 
-    RETURNS (str): HTML with its style, pictures, script and data; all texts from the metrics are
-        escaped.
+    RETURNS (str): HTML with its style, script and data; all texts from the metrics are escaped.
     """
-    page = environment()
+    page = Environment(autoescape=True, undefined=StrictUndefined)
     page.filters |= {
         "shown": shown, "numeric": _numeric, "has_fractions": _has_fractions, "facts": _facts,
         "is_main": lambda row: any(str(cell).endswith(_MAIN) for cell in row[:2]),
     }  # fmt: skip
-    charts = (
-        ("Accuracy at k", accuracy_chart(runs)),
-        ("Precision against coverage, as the threshold rises", coverage_chart(runs)),
-        ("Reliability of the probabilities", reliability_chart(runs)),
-    )
-    confusions = [(run.name, type_confusion(run)) for run in runs]
-    return page.from_string(resource("report.html.j2")).render(
+    return page.from_string(_resource("report.html.j2")).render(
         title=title,
         runs=runs,
         tables={table.name: table for table in tables},
-        charts=[(caption, chart) for caption, chart in charts if chart],
-        confusions=[(name, own) for name, own in confusions if own and _has_kinds(own)],
         has_text=any(record.text is not None for run in runs for record in run.records),
-        generator=GENERATOR,
-        style=resource("page.css"),
-        script=resource("browser.js"),
+        generator=_GENERATOR,
+        style=_resource("page.css"),
+        script=_resource("browser.js"),
         mentions=browser_data(runs),
     )
 
 
-def _has_kinds(found: dict[str, Any]) -> bool:
-    return len({*found["kinds"]} - {NIL}) > 1
+def _resource(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def shown(cell: Cell) -> str:
+    """Write a cell for people: fractions in per cent with one digit."""
+    if cell is None:
+        return "–"
+    if isinstance(cell, float):
+        return f"{100 * cell:.1f}"
+    return f"{cell:,}" if isinstance(cell, int) else cell
 
 
 def _numeric(table: Table) -> list[bool]:
-    places = range(len(table.header))
-    return [all(is_number(row[place]) for row in table.rows) for place in places]
+    columns = zip(*table.rows, strict=True)
+    return [all(cell is None or isinstance(cell, int | float) for cell in own) for own in columns]
 
 
 def _has_fractions(table: Table) -> bool:

@@ -1,13 +1,19 @@
-"""The tables of a report, as plain values for the writers of HTML, Markdown and CSV."""
+"""The tables of a report, as plain values."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..calibration import reliability_bins
+from ..intervals import Floats, fraction
 from .metrics_file import Run
 
 Cell = str | int | float | None
 _INTERVAL = "acc@1, 95 % interval"
 _PARTS = ("precision", "recall", "f1")
+_THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 _BASELINES = {
     "exact": "exact look-up", "ngram": "n-grams", "tfidf": "TF-IDF (character 1-2-grams)",
     "scispacy": "scispaCy's candidates", "spacy": "spaCy's entity_linker, untrained",
@@ -28,7 +34,7 @@ _SPLITS = {
 class Table(NamedTuple):
     """A table.
 
-    name (str): of its file and anchor. title, note (str): above and below it.
+    name (str): of its anchor. title, note (str): above and below it.
     header (List[str]): of the columns. rows (List[List[Cell]]): floats are fractions, shown in
         per cent; None is an undefined value.
     """
@@ -44,7 +50,8 @@ def make_tables(runs: Sequence[Run]) -> list[Table]:
     """Make all tables for which the runs have data."""
     tables = [
         _systems(runs), _retrieval(runs), _splits(runs), _nil(runs), _lost(runs), _rollup(runs),
-        *_groups(runs), _end_to_end(runs), _against(runs), _gold(runs),
+        *_groups(runs), _end_to_end(runs), _against(runs), _gold(runs), _reliability(runs),
+        _coverage(runs),
     ]  # fmt: skip
     return [table for table in tables if table.rows]
 
@@ -242,6 +249,41 @@ def _gold(runs: Sequence[Run]) -> Table:
     ]  # fmt: skip
     note = "ids: how gold ids were found (as own ids, through the history of ids, as codes)."
     return Table("gold", "The gold mentions", header, rows, note)
+
+
+def _reliability(runs: Sequence[Run]) -> Table:
+    rows: list[list[Cell]] = []
+    for run in runs:
+        probs, right = _confidences(run)
+        for one in reliability_bins(probs, right, np.ones(len(probs))) if len(probs) else ():
+            span = f"{100 * one['low']:.0f} to {100 * one['high']:.0f} %"
+            count = round(one["weight"] * len(probs))
+            rows.append([_named(runs, run, span), count, one["prob"], one["accuracy"]])
+    header = ["probability", "mentions", "mean probability", "right"]
+    note = "Of links that are given a probability of 80 %, about 80 % should be right."
+    return Table("reliability", "Reliability of the probabilities", header, rows, note)
+
+
+def _coverage(runs: Sequence[Run]) -> Table:
+    rows: list[list[Cell]] = []
+    for run in runs:
+        probs, right = _confidences(run)
+        for threshold in _THRESHOLDS if len(probs) else ():
+            linked = probs >= threshold
+            rows.append(
+                [_named(runs, run, f"{threshold:g}"), int(linked.sum()),
+                 fraction(float(linked.sum()), len(run.records)),
+                 fraction(float(right[linked].sum()), float(linked.sum()))]
+            )  # fmt: skip
+    header = ["threshold", "links", "coverage", "precision"]
+    return Table("coverage", "Precision against coverage, as the threshold rises", header, rows)
+
+
+def _confidences(run: Run) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the probabilities of first answers, where there are any, and which are right."""
+    known = [record for record in run.records if record.prob is not None]
+    probs = np.array([record.prob for record in known], np.float64)
+    return probs, np.array([record.is_right for record in known], np.bool_)
 
 
 def _depths(runs: Sequence[Run]) -> list[int]:

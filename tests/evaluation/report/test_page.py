@@ -97,23 +97,22 @@ def test_without_text_the_page_says_so(make_metrics: Make) -> None:
     assert "fevers" not in html
 
 
-def test_reliability_is_drawn_where_there_are_probabilities(metrics: dict[str, Any]) -> None:
+def test_reliability_and_coverage_where_there_are_probabilities(metrics: dict[str, Any]) -> None:
     assert "Reliability" not in _render(metrics)[0]
     records = [
         record._replace(candidates=[one._replace(prob=0.5) for one in record.candidates])
         for record in read_records(metrics)
     ]
-    html, _ = _render({**metrics, "mentions": pack(records)})
-    right = sum(record.is_right for record in records if record.candidates)
-    error = abs(0.5 - right / sum(bool(record.candidates) for record in records))
-    assert f"expected calibration error {error:.3f}" in html
-
-
-def test_types_taken_for_one_another(metrics: dict[str, Any]) -> None:
-    html, _ = _render(metrics)
-    # A disease and a finding are both "PE"; the tie goes one way.
-    assert "Types taken for one another" in html
-    assert "T047" in html
+    with_probabilities = {**metrics, "mentions": pack(records)}
+    tables = {table.name: table for table in make_tables([Run("x", with_probabilities)])}
+    answered = [record for record in records if record.candidates]
+    right = sum(record.is_right for record in answered) / len(answered)
+    assert tables["reliability"].rows == [["50 to 60 %", len(answered), 0.5, pytest.approx(right)]]
+    coverage = {row[0]: row[1:] for row in tables["coverage"].rows}
+    links = [len(answered), pytest.approx(len(answered) / len(records)), pytest.approx(right)]
+    assert coverage["0"] == coverage["0.5"] == links
+    assert coverage["0.6"] == [0, 0.0, None]
+    assert "50 to 60 %" in _render(with_probabilities)[0]
 
 
 def test_several_runs(metrics: dict[str, Any], make_metrics: Make) -> None:

@@ -1,15 +1,12 @@
-import csv
-import io
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from spacy_medlink.evaluation.report import Run, compare_metrics
-from spacy_medlink.evaluation.report.plain import harmless, shown, to_csv, to_markdown
+from spacy_medlink.evaluation.report.page import shown
 from spacy_medlink.evaluation.report.tables import Table, make_tables, split_title
-from tests.annotate.mapping.conftest import EXECUTED
-from tests.evaluation.report.conftest import HOSTILE, Make
+from tests.evaluation.report.conftest import Make
 
 
 def _tables(*runs: Run) -> dict[str, Table]:
@@ -59,28 +56,6 @@ def test_several_runs_are_named(metrics: dict[str, Any], make_metrics: Make) -> 
 )
 def test_split_title(name: str, title: str) -> None:
     assert split_title(name) == title
-
-
-def test_csv_is_read_back_and_holds_no_formula() -> None:
-    rows = [["=1+1", 0.5, None], [HOSTILE, 3, "-x"]]
-    text = to_csv(Table("t", "T", ["a", "b", "c"], rows))
-    assert list(csv.reader(io.StringIO(text))) == [
-        ["a", "b", "c"], ["'=1+1", "0.5", ""], [HOSTILE, "3", "'-x"],
-    ]  # fmt: skip
-    assert (harmless(-1.5), harmless(""), harmless("a=b")) == (-1.5, "", "a=b")
-    assert not [one for one in EXECUTED if str(harmless(f"{one}1")).startswith(EXECUTED)]
-
-
-def test_markdown(metrics: dict[str, Any]) -> None:
-    run = Run(HOSTILE, metrics)
-    text = to_markdown(HOSTILE, [run], make_tables([run]))
-    assert "<img" not in text
-    assert "<!--" not in text
-    for line in text.splitlines():
-        if line.startswith("|"):
-            assert line.endswith(" |")
-    head = next(line for line in text.splitlines() if line.startswith("| system"))
-    assert head.startswith("| system | mentions | gold in KB | acc@1 | acc@3 | MRR")
 
 
 def test_shown() -> None:

@@ -276,5 +276,5 @@ def test_built(tmp_path: Path) -> None:
     assert (report.concepts, report.retired, report.missing_parents) == (4, 3, 0)
     assert kb.resolve("1000001") == DIABETES
     assert kb.ancestors(TYPE_2) == {DIABETES: 1, DISEASE: 2, ROOT: 3}
-    assert kb.codes(DIABETES, "ICD10") == ("E10.9", "E14.9")
+    assert kb[DIABETES].codes.get("ICD10", ()) == ("E10.9", "E14.9")
     assert [concept.id for concept in kb.find("diabetes")] == [DIABETES]
