@@ -45,12 +45,12 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_310,  # wanted: 1,200
     ("util",): 1_850,  # wanted: 1,200
     ("text",): 3_350,  # wanted: 3,000
-    ("kb",): 9_810,  # wanted: 9,000
+    ("kb",): 9_800,  # wanted: 9,000
     ("encoders",): 2_620,  # wanted: 2,500
     ("retrieval",): 3_730,  # wanted: 3,000
     ("linking",): 3_690,  # wanted: 3,400
     ("fitting",): 2_820,  # wanted: 2,600
-    ("evaluation",): 3_440,  # wanted: 2,300
+    ("evaluation",): 2_940,  # wanted: 2,300
     ("assets",): 3_320,  # wanted: 3,000
     ("components",): 6_480,  # wanted: 4,000
     ("annotate",): 3_450,  # wanted: 2,200
@@ -58,7 +58,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("cli",): 2_480,  # wanted: 1,800
     ("training",): 11_100,  # wanted: 8,000
     ("benchmarks",): 3_200,  # wanted: 2,500
-    ("tests",): 51_950,  # wanted: 38,000
+    ("tests",): 51_750,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

@@ -11,8 +11,10 @@ Flags = NDArray[np.bool_]
 
 def calibration_error(probs: Floats, right: Flags, weights: Floats, bins: int = BINS) -> float:
     """Compute the expected calibration error (Guo et al. 2017, equation 3), bins of equal width."""
-    found = reliability_bins(probs, right, weights, bins)
-    return sum(one["weight"] * abs(one["prob"] - one["accuracy"]) for one in found)
+    found_bins = reliability_bins(probs, right, weights, bins)
+    return sum(
+        each_bin["weight"] * abs(each_bin["prob"] - each_bin["accuracy"]) for each_bin in found_bins
+    )
 
 
 def reliability_bins(
@@ -24,17 +26,17 @@ def reliability_bins(
         "accuracy" of each bin that is not empty.
     """
     places = np.clip((probs * bins).astype(np.int64), 0, bins - 1)
-    found = []
-    for place in np.unique(places).tolist():
-        own = places == place
-        share = weights[own]
-        found.append(
+    filled = []
+    for bin in np.unique(places).tolist():
+        within = places == bin
+        share = weights[within]
+        filled.append(
             {
-                "low": place / bins,
-                "high": (place + 1) / bins,
+                "low": bin / bins,
+                "high": (bin + 1) / bins,
                 "weight": float(share.sum() / weights.sum()),
-                "prob": float(np.average(probs[own], weights=share)),
-                "accuracy": float(np.average(right[own], weights=share)),
+                "prob": float(np.average(probs[within], weights=share)),
+                "accuracy": float(np.average(right[within], weights=share)),
             }
         )
-    return found
+    return filled

@@ -10,6 +10,7 @@ from ..kb.gold import GoldDocument
 from ..types import Progress
 from ..util.progress import no_progress
 from .gold_set import GoldSet
+from .outcome import Metrics
 from .provenance import speed
 from .spans import Link, link_scores
 
@@ -46,19 +47,19 @@ def measure_pipeline(
     gold: GoldSet,
     progress: Progress = no_progress,
     spans: Callable[[P, Any], Iterable[Span]] = entities,
-) -> dict[str, Any]:
+) -> Metrics:
     """Run a pipeline over the documents of a gold file and score its links.
 
     Gold NILs are no links, and ids that the knowledge base lacks count as not found.
 
     pipeline (Callable[[str], Pipeline]): gets the pipeline for a language.
     spans (Callable): gets the linked spans of a Doc of the pipeline; they may overlap.
-    RETURNS (Dict[str, Any]): scores of `evaluation.link_scores`, "documents" and "speed".
+    RETURNS (Metrics): scores of `evaluation.link_scores`, "documents" and "speed".
     RAISES (MedlinkError): E406 if no document has both a text and offsets.
     """
     documents = {
-        str(number): document
-        for number, document in enumerate(gold.documents)
+        str(at): document
+        for at, document in enumerate(gold.documents)
         if document.text is not None and all(mention.start >= 0 for mention in document.mentions)
     }
     if not documents:
@@ -70,11 +71,11 @@ def measure_pipeline(
         if mention.ids
     ]
     began = time.perf_counter()
-    found = list(progress(_found(pipeline, documents, spans), None, "linking texts"))
+    links = list(progress(_found(pipeline, documents, spans), None, "linking texts"))
     seconds = time.perf_counter() - began
     return {
         "documents": len(documents),
-        **link_scores(wanted, _links(found, kb)),
+        **link_scores(wanted, _links(links, kb)),
         "speed": speed(len(documents), "documents", seconds),
     }
 
@@ -86,11 +87,11 @@ def _found(
 ) -> Iterator[tuple[str, int, int, str]]:
     """Stream (document, start, end, id) of the pipeline's links."""
     for lang in sorted({document.lang for document in documents.values()}):
-        own = {
+        texts = {
             doc: document.text or "" for doc, document in documents.items() if document.lang == lang
         }
         opened = pipeline(lang)
-        for doc, parsed in zip(own, opened.pipe(own.values()), strict=True):
+        for doc, parsed in zip(texts, opened.pipe(texts.values()), strict=True):
             for span in spans(opened, parsed):
                 if span.kb_id_ and span.kb_id_ != NIL:
                     yield doc, span.start_char, span.end_char, span.kb_id_

@@ -54,13 +54,15 @@ class GoldSet:
 
     def rows(self, mention: GoldMention) -> frozenset[int]:
         """List the concept rows that are right for a mention."""
-        own = (self.found[id].rows for id in mention.ids if id in self.found)
-        return frozenset(row for rows in own for row in rows)
+        row_sets = (self.found[id].rows for id in mention.ids if id in self.found)
+        return frozenset(row for rows in row_sets for row in rows)
 
     @property
     def ids(self) -> set[str]:
         """The ids of all mentions."""
-        return {id for document in self.documents for one in document.mentions for id in one.ids}
+        return {
+            id for document in self.documents for mention in document.mentions for id in mention.ids
+        }
 
     @cached_property
     def sha256(self) -> str:
@@ -90,12 +92,15 @@ class GoldSet:
             the document's own definitions, without a lexicon.
         split_composites (bool): split mentions that name several concepts.
         """
-        for number, document in enumerate(self.documents):
+        for at, document in enumerate(self.documents):
             # Ids of documents need not be unique, but their numbers in the file are. Mentions
             # without a document belong together if they have the same id.
             bare = document.text is None and len(document.mentions) == 1
-            doc = f"id {document.doc_id}" if bare else str(number)
-            places = [Place(one.text, one.start, one.end, one.type) for one in document.mentions]
+            doc = f"id {document.doc_id}" if bare else str(at)
+            places = [
+                Place(mention.text, mention.start, mention.end, mention.type)
+                for mention in document.mentions
+            ]
             read = Document(document.text or "", places)
             mentions = (preparing or prepared_alone)(read, document.lang)
             for gold, mention in zip(document.mentions, mentions, strict=True):

@@ -99,8 +99,8 @@ def reciprocal(ranks: ArrayLike) -> Floats:
 
     Their mean is the mean reciprocal rank (MRR).
     """
-    own = np.asarray(ranks, np.float64)
-    return np.divide(1.0, own, out=np.zeros(own.shape), where=own > 0)
+    values = np.asarray(ranks, np.float64)
+    return np.divide(1.0, values, out=np.zeros(values.shape), where=values > 0)
 
 
 def rank_figures(ranks: Floats, depths: Sequence[int], digits: int = 4) -> dict[str, float]:
@@ -108,8 +108,11 @@ def rank_figures(ranks: Floats, depths: Sequence[int], digits: int = 4) -> dict[
 
     ranks (Floats): of `reciprocal`, (n,).
     """
-    found = {f"acc@{k}": float((ranks >= 1 / k).mean()) for k in depths}
-    return {name: round(own, digits) for name, own in {**found, "mrr": float(ranks.mean())}.items()}
+    figures = {f"acc@{k}": float((ranks >= 1 / k).mean()) for k in depths}
+    return {
+        name: round(figure, digits)
+        for name, figure in {**figures, "mrr": float(ranks.mean())}.items()
+    }
 
 
 def rounded(value: float | None) -> float | None:

@@ -47,18 +47,18 @@ class Labeller:
     def labels(self, case: Case) -> Labels:
         """List the groups that a case is in."""
         types = tuple(sorted({type for row in case.right for type in self._types_at(row)}))
-        found: Labels = {
+        groups_of_case: Labels = {
             LENGTH: (_length(case.gold.text),),
             ABBREVIATION: (_yes(bool(case.mention.long_form) or is_abbreviation(case.gold.text)),),
             COMPOSITE: (_yes(len(case.parts) > 1),),
         }
         if types:
-            found[SEMANTIC_TYPE] = types
-            found[SEMANTIC_GROUP] = groups_of(types)
+            groups_of_case[SEMANTIC_TYPE] = types
+            groups_of_case[SEMANTIC_GROUP] = groups_of(types)
         if self._seen is not None:
-            found[MENTION] = (SEEN if case.gold.text in self._seen.texts else UNSEEN,)
-            found[CODE] = (SEEN if is_seen_code(case, self._seen) else UNSEEN,)
-        return {label: groups for label, groups in found.items() if groups}
+            groups_of_case[MENTION] = (SEEN if case.gold.text in self._seen.texts else UNSEEN,)
+            groups_of_case[CODE] = (SEEN if is_seen_code(case, self._seen) else UNSEEN,)
+        return {label: groups for label, groups in groups_of_case.items() if groups}
 
 
 def is_abbreviation(text: str) -> bool:
@@ -75,11 +75,11 @@ def is_seen_code(case: Case, seen: Seen) -> bool:
 def useful(labels: Sequence[Labels]) -> list[Labels]:
     """Leave out labels with only one group, such as lengths if all mentions are one word."""
     groups: dict[str, set[str]] = {}
-    for own in labels:
-        for label, names in own.items():
+    for of_case in labels:
+        for label, names in of_case.items():
             groups.setdefault(label, set()).update(names)
     kept = {label for label, names in groups.items() if len(names) > 1 or label in (MENTION, CODE)}
-    return [_only(own, kept) for own in labels]
+    return [_only(of_case, kept) for of_case in labels]
 
 
 def _only(labels: Labels, kept: Collection[str]) -> Labels:

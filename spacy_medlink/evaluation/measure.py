@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache
-from typing import Any
 
 from ..errors import Errors
 from ..linking import TIERS, Linker
@@ -17,7 +16,7 @@ from .gold_set import Case, GoldSet, Prepare
 from .judging import Judged, Ranker, judge
 from .labels import Labeller, useful
 from .metrics import compute_metrics, compute_totals
-from .outcome import Outcome
+from .outcome import Metrics, Outcome
 from .provenance import describe_kb, describe_run, speed
 from .records import describe_concepts, make_records, pack
 from .report.metrics_file import FORMAT, SCHEMA
@@ -26,8 +25,6 @@ from .settings import Settings
 from .splits import Splits, make_splits
 
 _WARM_UP = "warm up"
-
-Metrics = dict[str, Any]
 
 
 def measure(
@@ -44,7 +41,7 @@ def measure(
         default settings and the package's lexicon for the language of each document.
     discard (Collection[str]): labels of mentions that the pipeline ignores.
 
-    RETURNS (Dict[str, Any]): the metrics of `compute_metrics` for the linker; "baselines" and
+    RETURNS (Metrics): the metrics of `compute_metrics` for the linker; "baselines" and
         "tiers", each alone; "splits" for filtered parts; the conditions: "protocol", "kb",
         "gold", "speed", "manifest"; and "mentions" (read by `records.unpack`) with the
         "concepts" that they name.
@@ -100,10 +97,10 @@ def default_preparing(settings: Settings) -> Prepare:
 
 
 def _preparing(linker: Linker, settings: Settings) -> Prepare:
-    own = linker.settings
+    configured = linker.settings
     chosen = linker.using(
-        resolve_abbreviations=own.resolve_abbreviations and settings.resolve_abbreviations,
-        resolve_identifiers=own.resolve_identifiers and settings.resolve_identifiers,
+        resolve_abbreviations=configured.resolve_abbreviations and settings.resolve_abbreviations,
+        resolve_identifiers=configured.resolve_identifiers and settings.resolve_identifiers,
     )
     return lambda document, lang: chosen.prepare(document)
 
@@ -174,7 +171,7 @@ class _Bench:
 
     def others(self, judged: Judged, tiers: Sequence[str]) -> Metrics:
         """Measure the baselines, and each tier alone."""
-        report, settings = dict[str, Any](), self._settings
+        report, settings = Metrics(), self._settings
         if settings.baselines:
             made, report["left_out"] = make_baselines(self._assets, settings, self._progress)
             report["baselines"] = {

@@ -2,16 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .intervals import Bootstrap, Floats, fraction, reciprocal, rounded
-from .outcome import Outcome, count_verdicts
+from .outcome import Metrics, Outcome, count_verdicts
 from .rollup import has_rollup, rollup_metrics
 
-Metrics = dict[str, Any]
 Flags = NDArray[np.bool_]
 
 
@@ -22,7 +20,7 @@ def compute_metrics(outcomes: Iterable[Outcome], ks: Sequence[int] = (1, 5)) -> 
     knowledge base lacks are wrong. For MRR, a concept beyond the end of the ranking counts as 0.
 
     ks (Sequence[int]): depths of accuracy and recall.
-    RETURNS (Dict[str, Any]): fractions from 0 to 1, rounded to 6 digits: "n" mentions with a gold
+    RETURNS (Metrics): fractions from 0 to 1, rounded to 6 digits: "n" mentions with a gold
         id, "gold_in_kb" the number whose concept is in the knowledge base, "acc@k", "mrr",
         "recall@k" of the retriever, "recall@all" among all its candidates; "ci95" with
         [low, high] of "acc@k" and "mrr" (documents resampled), that of acc@1 again under
@@ -71,7 +69,7 @@ def _totals(table: "_Table", outcomes: Sequence[Outcome], linked: Sequence[Outco
 def nil_metrics(outcomes: Sequence[Outcome]) -> Metrics:
     """Compute how well NILs are found: precision, recall and F1 of abstaining.
 
-    RETURNS (Dict[str, Any]): "n" gold NILs, "predicted", "precision", "recall", "f1".
+    RETURNS (Metrics): "n" gold NILs, "predicted", "precision", "recall", "f1".
     """
     gold = sum(outcome.is_nil for outcome in outcomes)
     predicted = sum(outcome.abstained for outcome in outcomes)
@@ -82,7 +80,7 @@ def nil_metrics(outcomes: Sequence[Outcome]) -> Metrics:
 def link_metrics(outcomes: Sequence[Outcome]) -> Metrics:
     """Compute how good the links are; a link of a gold NIL is wrong.
 
-    RETURNS (Dict[str, Any]): "n" gold links, "predicted", "precision", "recall", "f1", and
+    RETURNS (Metrics): "n" gold links, "predicted", "precision", "recall", "f1", and
         "coverage", the share of mentions that were linked.
     """
     made = [outcome for outcome in outcomes if not outcome.abstained]
@@ -135,14 +133,17 @@ class _Table:
         names = [*(f"acc@{k}" for k in self._ks), "mrr"]
         sums = self._values[kept, 1:].sum(axis=0)
         retrieved = self._retrieved[kept]
-        found = retrieved > 0
+        is_retrieved = retrieved > 0
         intervals = self._bootstrap.intervals(self._values[:, 1:], kept)
         return {
             "n": n,
             "gold_in_kb": int(self._in_kb[kept].sum()),
             **{name: fraction(total, n) for name, total in zip(names, sums, strict=True)},
-            **{f"recall@{k}": fraction((found & (retrieved <= k)).sum(), n) for k in self._ks},
-            "recall@all": fraction(found.sum(), n),
+            **{
+                f"recall@{k}": fraction((is_retrieved & (retrieved <= k)).sum(), n)
+                for k in self._ks
+            },
+            "recall@all": fraction(is_retrieved.sum(), n),
             "ci95": dict(zip(names, intervals, strict=True)),
         }
 
@@ -154,16 +155,16 @@ class _Table:
     def by(self, groups: Callable[[Outcome], tuple[str, ...]]) -> dict[str, Metrics]:
         """Compute the accuracies of groups, which may overlap."""
         members: dict[str, list[int]] = defaultdict(list)
-        for place, outcome in enumerate(self._outcomes):
+        for row, outcome in enumerate(self._outcomes):
             for group in groups(outcome):
-                members[group].append(place)
-        found = {}
+                members[group].append(row)
+        accuracies = {}
         for group in sorted(members):
             if group:
                 kept = np.zeros(len(self._outcomes), dtype=bool)
                 kept[members[group]] = True
-                found[group] = self.metrics(kept)
-        return found
+                accuracies[group] = self.metrics(kept)
+        return accuracies
 
 
 def _labelled(label: str) -> Callable[[Outcome], tuple[str, ...]]:

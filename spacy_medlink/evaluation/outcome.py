@@ -3,7 +3,10 @@
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+Metrics = dict[str, Any]
+"""Figures by name, as JSON has them."""
 
 RIGHT = "right"
 NOT_IN_KB = "not in KB"
@@ -55,9 +58,9 @@ def first_right(answers: Iterable[Hashable], right: Collection[Hashable]) -> int
     """
     if not right:
         return 0
-    for place, answer in enumerate(dict.fromkeys(answers), 1):
+    for rank, answer in enumerate(dict.fromkeys(answers), 1):
         if answer in right:
-            return place
+            return rank
     return 0
 
 

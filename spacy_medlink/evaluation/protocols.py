@@ -54,15 +54,15 @@ def _with_shared_tail(text: str) -> list[str]:
         return []
     first, last = parts[0].split(), parts[-1].split()
     # Modifiers are one word, unless they begin alike: "type 1 and type 2 diabetes".
-    own = len(first) if first[0] == last[0] and len(first) < len(last) else 1
-    stem = " ".join(last[own:])
+    modifier_length = len(first) if first[0] == last[0] and len(first) < len(last) else 1
+    stem = " ".join(last[modifier_length:])
     return [f"{part} {stem}" for part in parts[:-1]] + [parts[-1]]
 
 
 def _slashed(text: str) -> list[str]:
     """Split "renal/hepatic failure"."""
     words = text.split(" ")
-    places = [place for place, word in enumerate(words) if _SLASH.search(word)]
+    places = [at for at, word in enumerate(words) if _SLASH.search(word)]
     if len(places) != 1:
         return []
     before, after = words[: places[0]], words[places[0] + 1 :]

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from .. import __version__
 from ..kb import KnowledgeBase
@@ -15,6 +14,7 @@ from ..linking import Linker, LinkSettings
 from ..linking.asset_parts import AssetParts
 from ..util.files import sha256_of
 from .gold_set import GoldSet
+from .outcome import Metrics
 from .settings import Settings
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "rapidfuzz", "faiss-cpu", "torch", "spacy")
@@ -25,16 +25,16 @@ _LINKER = (
 _BUILT = ("encoder", "index", "fusion", "ranker", "reranker", "calibrator", "memory", "versions")
 
 
-def describe_kb(kb: KnowledgeBase) -> dict[str, Any]:
+def describe_kb(kb: KnowledgeBase) -> Metrics:
     """List what identifies a knowledge base in a report."""
-    facts = kb.manifest
-    known = {name: facts[name] for name in ("source", "format", "version") if facts.get(name)}
-    return {**known, "concepts": len(kb), "names": kb.n_names}
+    manifest = kb.manifest
+    origin = {
+        name: manifest[name] for name in ("source", "format", "version") if manifest.get(name)
+    }
+    return {**origin, "concepts": len(kb), "names": kb.n_names}
 
 
-def describe_run(
-    assets: AssetParts, gold: GoldSet, settings: Settings, linker: Linker
-) -> dict[str, Any]:
+def describe_run(assets: AssetParts, gold: GoldSet, settings: Settings, linker: Linker) -> Metrics:
     """List the inputs: files by name and checksum (never by path), settings, versions."""
     given = asdict(settings)
     given.update({name: list(given[name]) for name in ("ks", "tiers")})
@@ -57,17 +57,19 @@ def describe_run(
     }
 
 
-def describe_linker(linker: Linker) -> dict[str, Any]:
+def describe_linker(linker: Linker) -> Metrics:
     """List the settings of a linker that differ from the default, its filters and overlay rules."""
-    own, default = linker.settings, LinkSettings()
-    found = {
-        name: getattr(own, name) for name in _LINKER if getattr(own, name) != getattr(default, name)
+    settings, default = linker.settings, LinkSettings()
+    described = {
+        name: getattr(settings, name)
+        for name in _LINKER
+        if getattr(settings, name) != getattr(default, name)
     }
     if filters := " and ".join(map(str, linker.scope("").selection)):
-        found["filters"] = filters
+        described["filters"] = filters
     if isinstance(linker.parts.kb, OverlaidKb):
-        found["overlay"] = linker.parts.kb.overlay.counts
-    return found
+        described["overlay"] = linker.parts.kb.overlay.counts
+    return described
 
 
 def describe_file(path: Path) -> dict[str, str]:
@@ -85,7 +87,7 @@ def peak_memory() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def speed(count: int, what: str, seconds: float) -> dict[str, Any]:
+def speed(count: int, what: str, seconds: float) -> Metrics:
     """Report the speed of a number of things: "seconds", "{what}_per_s", "peak_rss_mb"."""
     return {
         "seconds": round(seconds, 3),

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..kb import KnowledgeBase
 from ..types import Candidate
 from .gold_set import Case
-from .outcome import Outcome, verdict
+from .outcome import Metrics, Outcome, verdict
 
 
 class Proposal(NamedTuple):
@@ -75,7 +75,7 @@ _DIGITS = 4
 _TEXTS = ("text", "left", "after")
 
 
-def pack(records: Iterable[Record]) -> dict[str, Any]:
+def pack(records: Iterable[Record]) -> Metrics:
     """Make a table {"columns": [...], "rows": [[...]]}, without texts if no record has one."""
     records = list(records)
     with_text = any(record.text is not None for record in records)
@@ -86,24 +86,24 @@ def pack(records: Iterable[Record]) -> dict[str, Any]:
     }
 
 
-def unpack(table: dict[str, Any]) -> list[Record]:
+def unpack(table: Metrics) -> list[Record]:
     """Read the table of `pack`.
 
     RAISES (KeyError, TypeError, ValueError): when it has another shape.
     """
     columns = list(table["columns"])
-    place = columns.index("candidates")
+    at = columns.index("candidates")
     records = []
     for row in table["rows"]:
         values = dict(zip(columns, row, strict=True))
-        values["candidates"] = [Proposal(*one) for one in row[place]]
+        values["candidates"] = [Proposal(*proposal) for proposal in row[at]]
         records.append(Record(**values))
     return records
 
 
 def _packed(value: Any) -> Any:
     if isinstance(value, list) and value and isinstance(value[0], Proposal):
-        return [list(one) for one in value]
+        return [list(proposal) for proposal in value]
     return value
 
 
@@ -121,20 +121,20 @@ def make_records(
     # Few concepts and names come up again and again.
     id_of, text_of = cache(lambda row: kb.brief_at(row)[0]), cache(kb.text_at)
 
-    def proposal(one: Candidate) -> Proposal:
-        prob = None if one.prob is None else round(one.prob, _DIGITS)
-        matched, score = text_of(one.name_row), round(one.score, _DIGITS)
-        return Proposal(id_of(one.row), matched, score, prob)
+    def proposal(candidate: Candidate) -> Proposal:
+        prob = None if candidate.prob is None else round(candidate.prob, _DIGITS)
+        matched, score = text_of(candidate.name_row), round(candidate.score, _DIGITS)
+        return Proposal(id_of(candidate.row), matched, score, prob)
 
     records = []
-    for number, (case, outcome, own) in enumerate(zip(cases, outcomes, candidates, strict=True)):
+    for at, (case, outcome, proposed) in enumerate(zip(cases, outcomes, candidates, strict=True)):
         texts = (case.gold.text, case.mention.left, case.mention.right) if with_text else ()
         records.append(
             Record(
-                case.doc_id or case.doc, number, case.gold.start, case.gold.end, case.lang,
+                case.doc_id or case.doc, at, case.gold.start, case.gold.end, case.lang,
                 case.gold.type, list(case.gold.ids), [id_of(row) for row in
                 sorted(case.right)], outcome.rank, outcome.retrieved, outcome.abstained,
-                outcome.rollup, verdict(outcome), [proposal(one) for one in own],
+                outcome.rollup, verdict(outcome), [proposal(candidate) for candidate in proposed],
                 {label: list(groups) for label, groups in outcome.labels.items()}, *texts,
             )
         )  # fmt: skip

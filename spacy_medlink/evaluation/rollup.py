@@ -7,13 +7,12 @@ steps between the answer and the gold concept.
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
-from typing import Any
 
 from ..kb import KnowledgeBase
 from ..types import Candidate
 from .gold_set import Case
 from .intervals import fraction
-from .outcome import Outcome
+from .outcome import Metrics, Outcome
 
 Parents = Callable[[int], Iterable[int]]
 _NEAR = (1, 2)
@@ -30,9 +29,9 @@ def distance(answer: int, gold: Collection[int], parents: Parents) -> int | None
     if answer in gold:
         return 0
     above = _ancestors(answer, parents)
-    found = [-above[row] for row in gold if row in above]
-    found += [ways[answer] for row in gold if answer in (ways := _ancestors(row, parents))]
-    return min(found, key=lambda steps: (abs(steps), -steps), default=None)
+    steps_up = [-above[row] for row in gold if row in above]
+    steps_up += [ways[answer] for row in gold if answer in (ways := _ancestors(row, parents))]
+    return min(steps_up, key=lambda steps: (abs(steps), -steps), default=None)
 
 
 def has_rollup(outcomes: Iterable[Outcome]) -> bool:
@@ -40,17 +39,17 @@ def has_rollup(outcomes: Iterable[Outcome]) -> bool:
     return any(outcome.rollup is not None for outcome in outcomes)
 
 
-def rollup_metrics(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def rollup_metrics(outcomes: Sequence[Outcome]) -> Metrics:
     """Compute how many first answers are right, or above or below the gold concept.
 
-    RETURNS (Dict[str, Any]): counts "ancestor" and "descendant" of wrong answers, "by_distance"
+    RETURNS (Metrics): counts "ancestor" and "descendant" of wrong answers, "by_distance"
         (steps up, negative down), and the accuracies "acc@1_within_1", "_within_2" and "_any".
     """
     counts = Counter(outcome.rollup for outcome in outcomes if outcome.rollup is not None)
     n = len(outcomes)
     near = {
         f"acc@1_within_{steps}": fraction(
-            sum(count for own, count in counts.items() if abs(own) <= steps), n
+            sum(count for distance, count in counts.items() if abs(distance) <= steps), n
         )
         for steps in _NEAR
     }
@@ -65,14 +64,14 @@ def rollup_metrics(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 def _ancestors(row: int, parents: Parents) -> dict[int, int]:
     """Map every ancestor to the length of the shortest way up; cycles are allowed."""
-    found: dict[int, int] = {}
+    levels: dict[int, int] = {}
     level, depth = [row], 1
     while level:
-        above = dict.fromkeys(parent for own in level for parent in parents(own))
-        level = [parent for parent in above if parent not in found and parent != row]
-        found.update(dict.fromkeys(level, depth))
+        above = dict.fromkeys(parent for below in level for parent in parents(below))
+        level = [parent for parent in above if parent not in levels and parent != row]
+        levels.update(dict.fromkeys(level, depth))
         depth += 1
-    return found
+    return levels
 
 
 def with_rollup(
@@ -90,7 +89,7 @@ def with_rollup(
         return list(outcomes)
     return [
         outcome._replace(
-            rollup=distance(own[0].row, case.right, parents) if own and case.right else None
+            rollup=distance(ranked[0].row, case.right, parents) if ranked and case.right else None
         )
-        for case, outcome, own in zip(cases, outcomes, candidates, strict=True)
+        for case, outcome, ranked in zip(cases, outcomes, candidates, strict=True)
     ]

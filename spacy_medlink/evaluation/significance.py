@@ -6,12 +6,12 @@ is added because papers report it.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .intervals import SAMPLES, SEED, Bootstrap, Floats, interval_of, rounded
+from .outcome import Metrics
 
 _EXCHANGES = 10_000
 _CELLS = 4_000_000  # signs in memory at a time
@@ -19,13 +19,13 @@ _CELLS = 4_000_000  # signs in memory at a time
 
 def compare_systems(
     ours: Floats, theirs: Floats, docs: Sequence[str], exchanges: int = _EXCHANGES
-) -> dict[str, Any]:
+) -> Metrics:
     """Compare the values of two systems for the same mentions.
 
     ours, theirs (Floats): one value a mention, such as 1.0 for a hit at 1, (n,).
     docs (Sequence[str]): the document of every mention.
     exchanges (int): random exchanges of the randomisation test.
-    RETURNS (Dict[str, Any]): the means "ours" and "theirs", their "difference" with "ci95" (paired
+    RETURNS (Metrics): the means "ours" and "theirs", their "difference" with "ci95" (paired
         bootstrap), "p" of the difference (approximate randomisation, two-sided: Noreen, 1989).
     """
     n = len(docs)
@@ -44,17 +44,21 @@ def compare_systems(
     }
 
 
-def mcnemar(ours: NDArray[np.bool_], theirs: NDArray[np.bool_]) -> dict[str, Any]:
+def mcnemar(ours: NDArray[np.bool_], theirs: NDArray[np.bool_]) -> Metrics:
     """Test whether two systems are right equally often (McNemar's test, exact).
 
-    RETURNS (Dict[str, Any]): "only_ours" and "only_theirs" (mentions that one alone got right),
+    RETURNS (Metrics): "only_ours" and "only_theirs" (mentions that one alone got right),
         "p" (two-sided binomial).
     """
     from scipy.stats import binomtest
 
-    one, other = int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
-    p = float(binomtest(one, one + other).pvalue) if one + other else 1.0
-    return {"only_ours": one, "only_theirs": other, "p": rounded(p)}
+    only_ours, only_theirs = int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
+    p = (
+        float(binomtest(only_ours, only_ours + only_theirs).pvalue)
+        if only_ours + only_theirs
+        else 1.0
+    )
+    return {"only_ours": only_ours, "only_theirs": only_theirs, "p": rounded(p)}
 
 
 def _randomisation(differences: Floats, exchanges: int) -> float | None:

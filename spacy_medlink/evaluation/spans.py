@@ -2,12 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .intervals import Bootstrap, Floats, interval_over
 from .metrics import precision_recall
+from .outcome import Metrics
 
 Verdict = Callable[["Link", "Link"], bool]
 Links = dict[str, list["Link"]]
@@ -28,42 +29,42 @@ class Link(NamedTuple):
     concepts: frozenset[int]
 
 
-def link_scores(gold: Iterable[Link], predicted: Iterable[Link]) -> dict[str, Any]:
+def link_scores(gold: Iterable[Link], predicted: Iterable[Link]) -> Metrics:
     """Score predicted links against gold links, each span of a document counted once.
 
-    RETURNS (Dict[str, Any]): "gold" and "predicted" (counts of spans); precision, recall and F1
+    RETURNS (Metrics): "gold" and "predicted" (counts of spans); precision, recall and F1
         under "strict" (the same span, a right concept), "overlap" (spans that share a character,
         a right concept), "spans" and "spans_overlap" (the same for any concept), and "document"
         (the concepts of a document, at any place); each with "f1_ci95" [low, high] (documents
         resampled).
     """
-    wanted, found = _by_doc(gold), _by_doc(predicted)
-    docs = list(dict.fromkeys([*wanted, *found]))
+    wanted, made = _by_doc(gold), _by_doc(predicted)
+    docs = list(dict.fromkeys([*wanted, *made]))
     bootstrap = Bootstrap(docs)
 
-    def scores(agree: Verdict, gold: Links = wanted, predicted: Links = found) -> dict[str, Any]:
+    def scores(agree: Verdict, gold: Links = wanted, predicted: Links = made) -> Metrics:
         return _scores(docs, bootstrap, gold, predicted, agree)
 
     return {
         "gold": sum(map(len, wanted.values())),
-        "predicted": sum(map(len, found.values())),
-        "strict": scores(lambda one, other: _same(one, other) and _meet(one, other)),
-        "overlap": scores(lambda one, other: _touch(one, other) and _meet(one, other)),
+        "predicted": sum(map(len, made.values())),
+        "strict": scores(lambda link, other: _same(link, other) and _meet(link, other)),
+        "overlap": scores(lambda link, other: _touch(link, other) and _meet(link, other)),
         "spans": scores(_same),
         "spans_overlap": scores(_touch),
-        "document": scores(_meet, _without_place(wanted), _without_place(found)),
+        "document": scores(_meet, _without_place(wanted), _without_place(made)),
     }
 
 
 def _scores(
     docs: list[str], bootstrap: Bootstrap, gold: Links, predicted: Links, agree: Verdict
-) -> dict[str, Any]:
+) -> Metrics:
     counts = np.zeros((len(docs), 4))  # right predictions, predictions, found gold, gold
-    for place, doc in enumerate(docs):
-        own, wanted = predicted.get(doc, []), gold.get(doc, [])
-        right = sum(any(agree(link, one) for one in wanted) for link in own)
-        found = sum(any(agree(one, link) for link in own) for one in wanted)
-        counts[place] = right, len(own), found, len(wanted)
+    for row, doc in enumerate(docs):
+        made, wanted = predicted.get(doc, []), gold.get(doc, [])
+        right = sum(any(agree(link, gold_link) for gold_link in wanted) for link in made)
+        met = sum(any(agree(gold_link, link) for link in made) for gold_link in wanted)
+        counts[row] = right, len(made), met, len(wanted)
     totals = [int(total) for total in counts.sum(axis=0)]
     interval = interval_over(bootstrap, counts, _f1) if docs else None
     return {**precision_recall(*totals), "f1_ci95": interval}
@@ -71,10 +72,10 @@ def _scores(
 
 def _f1(sums: Floats) -> Floats:
     """Compute F1 of each sample; NaN where nothing was predicted and nothing wanted."""
-    right, predicted, found, gold = sums.T
+    right, predicted, met, gold = sums.T
     with np.errstate(invalid="ignore", divide="ignore"):
         precision = np.where(predicted > 0, right / predicted, 0.0)
-        recall = np.where(gold > 0, found / gold, 0.0)
+        recall = np.where(gold > 0, met / gold, 0.0)
         both = precision + recall
         f1 = np.where(both > 0, 2 * precision * recall / both, 0.0)
     return np.where((predicted > 0) | (gold > 0), f1, np.nan)
@@ -84,23 +85,23 @@ def _by_doc(links: Iterable[Link]) -> Links:
     grouped: dict[str, dict[Link, None]] = defaultdict(dict)
     for link in links:
         grouped[link.doc][link] = None
-    return {doc: list(own) for doc, own in grouped.items()}
+    return {doc: list(links_of) for doc, links_of in grouped.items()}
 
 
 def _without_place(links: Links) -> Links:
     return {
-        doc: list(dict.fromkeys(Link(doc, 0, 0, link.concepts) for link in own))
-        for doc, own in links.items()
+        doc: list(dict.fromkeys(Link(doc, 0, 0, link.concepts) for link in links_of))
+        for doc, links_of in links.items()
     }
 
 
-def _same(one: Link, other: Link) -> bool:
-    return (one.start, one.end) == (other.start, other.end)
+def _same(link: Link, other: Link) -> bool:
+    return (link.start, link.end) == (other.start, other.end)
 
 
-def _touch(one: Link, other: Link) -> bool:
-    return one.start < other.end and other.start < one.end
+def _touch(link: Link, other: Link) -> bool:
+    return link.start < other.end and other.start < link.end
 
 
-def _meet(one: Link, other: Link) -> bool:
-    return not one.concepts.isdisjoint(other.concepts)
+def _meet(link: Link, other: Link) -> bool:
+    return not link.concepts.isdisjoint(other.concepts)

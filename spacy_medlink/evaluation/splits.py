@@ -45,9 +45,9 @@ def make_splits(kb: KnowledgeBase, cases: Sequence[Case], settings: Settings) ->
         strings, ids = _training(Path(settings.train_file))
         near = near_references(texts, iter(strings), settings.min_distance)
         keep.update(_filtered(near, cases, settings.min_distance, "train"))
-        rows = (found.rows for found in find_ids(kb, ids).values())
-        known = frozenset(text for text, exact in near.items() if exact)
-        seen = Seen(known, frozenset(ids), frozenset(chain.from_iterable(rows)))
+        rows = (concepts.rows for concepts in find_ids(kb, ids).values())
+        met = frozenset(text for text, exact in near.items() if exact)
+        seen = Seen(met, frozenset(ids), frozenset(chain.from_iterable(rows)))
         keep["unseen_codes"] = [not is_seen_code(case, seen) for case in cases]
     if settings.by_dictionary:
         near = near_references(texts, kb.iter_texts(), settings.min_distance)
@@ -91,16 +91,16 @@ def near_references(
     wanted = defaultdict(list)
     for text in texts:
         wanted[text.lower()].append(text)
-    known: set[str] = set()
+    same: set[str] = set()
     near: set[str] = set()
     for chunk in _chunks(reference.lower() for reference in references):
-        known.update(wanted.keys() & chunk)
-        near |= _near(wanted.keys() - known - near, chunk, min_distance)
+        same.update(wanted.keys() & chunk)
+        near |= _near(wanted.keys() - same - near, chunk, min_distance)
     return {
-        text: folded in known
-        for folded, own in wanted.items()
-        if folded in known or folded in near
-        for text in own
+        text: folded in same
+        for folded, spelled in wanted.items()
+        if folded in same or folded in near
+        for text in spelled
     }
 
 
@@ -117,8 +117,8 @@ def _near(texts: Collection[str], references: Collection[str], distance: float) 
     if distance <= 0:
         return set()
     by_length = _by_length(references)
-    found: set[str] = set()
-    for length, own in _by_length(texts).items():
+    near: set[str] = set()
+    for length, alike in _by_length(texts).items():
         others = [
             reference
             for other, members in by_length.items()
@@ -127,11 +127,11 @@ def _near(texts: Collection[str], references: Collection[str], distance: float) 
         ]
         if others:
             distances = process.cdist(
-                own, others, scorer=Levenshtein.normalized_distance, score_cutoff=distance,
+                alike, others, scorer=Levenshtein.normalized_distance, score_cutoff=distance,
                 dtype=np.float32,
             )  # fmt: skip
-            found.update(np.asarray(own, dtype=object)[(distances < distance).any(axis=1)])
-    return found
+            near.update(np.asarray(alike, dtype=object)[(distances < distance).any(axis=1)])
+    return near
 
 
 def _by_length(texts: Iterable[str]) -> dict[int, list[str]]:

@@ -65,9 +65,9 @@ class TfidfRanker:
         scores: Floats2d = np.zeros(rows.shape, dtype=np.float32)
         for start in range(0, len(texts), _BATCH):
             queries = self._vectorizer.transform(texts[start : start + _BATCH]).toarray()
-            for place, cosines in enumerate((self._vectors @ queries.T).T, start):
+            for row, cosines in enumerate((self._vectors @ queries.T).T, start):
                 least = np.partition(cosines, -self._n_names)[-self._n_names]
                 names = np.flatnonzero((cosines >= least) & (cosines > 0))
                 best = names[np.lexsort((names, -cosines[names]))][: self._n_names]
-                rows[place, : len(best)], scores[place, : len(best)] = best, cosines[best]
+                rows[row, : len(best)], scores[row, : len(best)] = best, cosines[best]
         return rows, scores

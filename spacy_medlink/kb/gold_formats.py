@@ -5,6 +5,7 @@ from typing import Any
 
 Record = dict[str, Any]
 """A document as a line of a gold file has it."""
+Json = Mapping[str, Any]
 
 _NIL = frozenset({"NIL", "CUI-LESS", "CUILESS", "NONE"})
 _TASK = frozenset({"annotations", "completions", "predictions", "annotation_id", "lead_time"})
@@ -21,14 +22,14 @@ def is_export(data: object) -> bool:
     return isinstance(data, Mapping) and ("projects" in data or {"data", "annotations"} <= {*data})
 
 
-def _is_task(task: Mapping[str, Any]) -> bool:
+def _is_task(task: Json) -> bool:
     """Tell whether a record is a task of Label Studio, also in its form JSON-MIN."""
     lists = (value for value in task.values() if isinstance(value, list) and value)
     regions = (value[0] for value in lists if isinstance(value[0], Mapping))
     return not _TASK.isdisjoint(task) or any("labels" in region for region in regions)
 
 
-def is_prodigy(line: Mapping[str, Any]) -> bool:
+def is_prodigy(line: Json) -> bool:
     """Tell whether a line is a task of Prodigy."""
     return "mentions" not in line and not _PRODIGY.isdisjoint(line)
 
@@ -47,7 +48,7 @@ def read_export(data: Any) -> Iterator[Record]:
         yield from filter(None, map(_of_label_studio, tasks))
 
 
-def of_prodigy(task: Mapping[str, Any]) -> Record:
+def of_prodigy(task: Json) -> Record:
     """Make a record of an annotated task of Prodigy; what was not accepted has no mentions.
 
     The id of a span is its `kb_id`, or what was chosen of the task's options. A span without one
@@ -64,7 +65,7 @@ def of_prodigy(task: Mapping[str, Any]) -> Record:
     return {"doc_id": str(doc_id), "text": task["text"], "mentions": mentions}
 
 
-def _of_medcat(document: Mapping[str, Any]) -> Record:
+def _of_medcat(document: Json) -> Record:
     """Keep what an annotator has confirmed, changed or added."""
     text = document["text"]
     mentions = [
@@ -79,7 +80,7 @@ def _of_medcat(document: Mapping[str, Any]) -> Record:
     return {"doc_id": str(name), "text": text, "mentions": mentions}
 
 
-def _of_label_studio(task: Mapping[str, Any]) -> Record | None:
+def _of_label_studio(task: Json) -> Record | None:
     """Keep the regions that have a concept, of the true annotation, or else of the last one."""
     given = task["annotations"] if "annotations" in task else task.get("completions")
     if given is None and "data" not in task:
@@ -88,7 +89,7 @@ def _of_label_studio(task: Mapping[str, Any]) -> Record | None:
     if not annotations:
         return None
     true = [each for each in annotations if each.get("ground_truth")]
-    regions: dict[str, list[Mapping[str, Any]]] = {}
+    regions: dict[str, list[Json]] = {}
     for result in (true or annotations)[-1]["result"]:
         regions.setdefault(str(result.get("id")), []).append(result)
     text, mentions = _text_of(task["data"]), []
@@ -108,7 +109,7 @@ def _of_label_studio(task: Mapping[str, Any]) -> Record | None:
     return {"doc_id": str(task.get("id") or ""), "text": text, "mentions": mentions}
 
 
-def _text_of(data: Mapping[str, Any]) -> str:
+def _text_of(data: Json) -> str:
     """Get the text of a task: its field "text", or else its only string."""
     strings = [value for value in data.values() if isinstance(value, str)]
     text = data.get("text", strings[0] if len(strings) == 1 else None)
@@ -119,7 +120,7 @@ def _text_of(data: Mapping[str, Any]) -> str:
 
 def _placed(
     text: str,
-    region: Mapping[str, Any],
+    region: Json,
     recorded: object,
     ids: list[str],
     label: str,
@@ -163,7 +164,7 @@ def _plain(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _concepts(result: Mapping[str, Any]) -> list[str]:
+def _concepts(result: Json) -> list[str]:
     """List the ids that a result gives its region; text behind the id does not count."""
     if result.get("type") not in _CONCEPTS:
         return []

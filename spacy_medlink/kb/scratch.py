@@ -7,6 +7,8 @@ from typing import Any
 
 from ..errors import Errors
 
+SqlRow = tuple[Any, ...]
+
 
 @contextmanager
 def scratch(tables: str) -> Iterator[sqlite3.Connection]:
@@ -38,13 +40,11 @@ class SortedRows:
     stray (Callable): told each row of a concept that is never asked for.
     """
 
-    def __init__(
-        self, rows: Iterator[tuple[Any, ...]], stray: Callable[[tuple[Any, ...]], None]
-    ) -> None:
+    def __init__(self, rows: Iterator[SqlRow], stray: Callable[[SqlRow], None]) -> None:
         self._rows, self._stray = rows, stray
         self._next = next(rows, None)
 
-    def of(self, concept: float) -> list[tuple[Any, ...]]:
+    def of(self, concept: float) -> list[SqlRow]:
         """Take the rows of a concept, without it; concepts must be asked for in rising order."""
         rows = []
         while self._next is not None and self._next[0] <= concept:

@@ -53,9 +53,8 @@ def last_words(problem: bytes) -> str:
 
 
 _Columns = list[list[object]]
-_Batch = tuple[
-    list[tuple[Any, ...]], _Columns, _Columns, list[tuple[str, int, str, str]], tuple[str, ...]
-]
+_Packed = tuple[Any, ...]
+_Batch = tuple[list[_Packed], _Columns, _Columns, list[tuple[str, int, str, str]], tuple[str, ...]]
 """Records without names and relations, names by column, relations by column, bad lines, and how it
 ends: () if more batches follow, ("",) for success, (code, message) for an error."""
 
@@ -123,7 +122,7 @@ class _Batches:
     def __init__(self, file: IO[bytes], bad_lines: BadLines) -> None:
         self._file = file
         self._bad_lines = bad_lines
-        self._records: list[tuple[Any, ...]] = []
+        self._records: list[_Packed] = []
         self._names: list[Name] = []
         self._relations: list[Relation] = []
 
@@ -157,13 +156,11 @@ class _Batches:
             self._bad_lines.clear()
 
 
-def _columns(rows: Sequence[tuple[Any, ...]], record_type: type[Name] | type[Relation]) -> _Columns:
+def _columns(rows: Sequence[_Packed], record_type: type[Name] | type[Relation]) -> _Columns:
     return [list(map(itemgetter(column), rows)) for column in range(len(record_type._fields))]
 
 
-def _records(
-    records: list[tuple[Any, ...]], named: _Columns, related: _Columns
-) -> Iterator[Record]:
+def _records(records: list[_Packed], named: _Columns, related: _Columns) -> Iterator[Record]:
     names = iter(map(_new_name, zip(*named, strict=True)))
     relations = iter(map(_new_relation, zip(*related, strict=True)))
     for record in records:

@@ -11,6 +11,7 @@ from ...errors import Errors, MedlinkError
 from ...kb.readers.lines import open_source
 from ...util.json_text import read_json
 from ...util.outputs import marked
+from ..outcome import Metrics
 from ..records import Record, unpack
 
 FORMAT, SCHEMA = "spacy-medlink metrics", 1
@@ -18,14 +19,14 @@ METRICS_FILE = marked("a file of metrics", f'"format": "{FORMAT}"')
 _CONCEPTS, _MENTIONS = "concepts", "mentions"
 _NEEDED = ("n", "mrr", "ks", "protocol", "tiers_used", "kb", "manifest", _CONCEPTS, _MENTIONS)
 
-Metrics = dict[str, Any]
-
 
 def dump_metrics(metrics: Metrics) -> str:
     """Write metrics as JSON: indented, but each concept and mention on one line."""
     parts = {name: _indented(value) for name, value in metrics.items()}
     if _CONCEPTS in metrics:
-        concepts = (f"{_line(id)}: {_line(own)}" for id, own in metrics[_CONCEPTS].items())
+        concepts = (
+            f"{_line(id)}: {_line(described)}" for id, described in metrics[_CONCEPTS].items()
+        )
         parts[_CONCEPTS] = _one_a_line("{", concepts, "}", 2)
     if _MENTIONS in metrics:
         table = metrics[_MENTIONS]

@@ -4,13 +4,12 @@ import json
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
 from ...util.files import save_text
 from ...util.outputs import marked
-from ..outcome import VERDICTS
+from ..outcome import VERDICTS, Metrics
 from ..records import Record
 from .metrics_file import Run
 from .tables import Cell, Table, make_tables
@@ -78,7 +77,9 @@ def shown(cell: Cell) -> str:
 
 def _numeric(table: Table) -> list[bool]:
     columns = zip(*table.rows, strict=True)
-    return [all(cell is None or isinstance(cell, int | float) for cell in own) for own in columns]
+    return [
+        all(cell is None or isinstance(cell, int | float) for cell in column) for column in columns
+    ]
 
 
 def _has_fractions(table: Table) -> bool:
@@ -86,8 +87,8 @@ def _has_fractions(table: Table) -> bool:
 
 
 def _facts(run: Run) -> str:
-    facts = {"kb": run.metrics["kb"], **run.metrics["manifest"]}
-    return json.dumps(facts, indent=2, ensure_ascii=False)
+    conditions = {"kb": run.metrics["kb"], **run.metrics["manifest"]}
+    return json.dumps(conditions, indent=2, ensure_ascii=False)
 
 
 _FLAGS = ("abbreviation", "composite")
@@ -98,7 +99,7 @@ def browser_data(runs: Sequence[Run]) -> str:
 
     RETURNS (str): {"verdicts", "concepts": {id: [name, types]}, "runs": [{"name", "mentions"}]}.
     """
-    concepts: dict[str, Any] = {}
+    concepts: Metrics = {}
     for run in runs:
         concepts.update(run.metrics["concepts"])
     data = {
@@ -116,15 +117,15 @@ def browser_data(runs: Sequence[Run]) -> str:
     return text
 
 
-def _mention(record: Record) -> dict[str, Any]:
+def _mention(record: Record) -> Metrics:
     """Make a mention's JSON with short keys: there may be ten thousands of mentions."""
-    place = None if record.start < 0 else [record.start, record.end]
-    found = {
-        "d": record.doc, "p": place, "t": record.text, "l": record.left, "a": record.after,
+    span = None if record.start < 0 else [record.start, record.end]
+    mention = {
+        "d": record.doc, "p": span, "t": record.text, "l": record.left, "a": record.after,
         "y": record.type, "g": record.gold, "r": record.right, "k": record.rank,
         "f": record.retrieved, "v": VERDICTS.index(record.verdict), "n": record.abstained,
-        "u": record.rollup, "c": [list(one) for one in record.candidates],
+        "u": record.rollup, "c": [list(proposal) for proposal in record.candidates],
         "o": record.lang if record.lang != "en" else "",
         "x": [flag for flag in _FLAGS if "yes" in record.labels.get(flag, ())],
     }  # fmt: skip
-    return {name: value for name, value in found.items() if value not in (None, [], "", False)}
+    return {name: value for name, value in mention.items() if value not in (None, [], "", False)}

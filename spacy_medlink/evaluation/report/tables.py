@@ -1,13 +1,14 @@
 """The tables of a report, as plain values."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..calibration import reliability_bins
 from ..intervals import Floats, fraction
+from ..outcome import Metrics
 from .metrics_file import Run
 
 Cell = str | int | float | None
@@ -56,15 +57,15 @@ def make_tables(runs: Sequence[Run]) -> list[Table]:
     return [table for table in tables if table.rows]
 
 
-def systems_of(run: Run) -> Iterator[tuple[str, dict[str, Any]]]:
+def systems_of(run: Run) -> Iterator[tuple[str, Metrics]]:
     """List the systems that a run measured: baselines, tiers alone, and the linker."""
     metrics = run.metrics
     used = " + ".join(metrics["tiers_used"])
     for group in ("baselines", "tiers"):
-        for name, own in metrics.get(group, {}).items():
+        for name, measured in metrics.get(group, {}).items():
             repeated = group == "tiers" and name in metrics.get("baselines", {})
             if not repeated and name != "fused":
-                yield _BASELINES.get(name, name), own
+                yield _BASELINES.get(name, name), measured
     yield f"{used} (the linker)", metrics
 
 
@@ -85,12 +86,13 @@ def _systems(runs: Sequence[Run]) -> Table:
     ]  # fmt: skip
     rows: list[list[Cell]] = [
         [
-            _named(runs, run, name), own["n"], own["gold_in_kb"],
-            *(own.get(f"acc@{k}") for k in ks), own["mrr"], _interval(own.get("acc@1_ci95")),
-            _whole(own.get("speed", {}).get("mentions_per_s")),
+            _named(runs, run, name), measured["n"], measured["gold_in_kb"],
+            *(measured.get(f"acc@{k}") for k in ks), measured["mrr"],
+            _interval(measured.get("acc@1_ci95")),
+            _whole(measured.get("speed", {}).get("mentions_per_s")),
         ]
         for run in runs
-        for name, own in systems_of(run)
+        for name, measured in systems_of(run)
     ]  # fmt: skip
     protocols = sorted({run.metrics["protocol"] for run in runs})
     note = (
@@ -104,11 +106,12 @@ def _retrieval(runs: Sequence[Run]) -> Table:
     ks = _depths(runs)
     rows: list[list[Cell]] = [
         [
-            _named(runs, run, name), *(own.get(f"recall@{k}") for k in ks), own["recall@all"],
+            _named(runs, run, name), *(measured.get(f"recall@{k}") for k in ks),
+            measured["recall@all"],
         ]
         for run in runs
-        for name, own in systems_of(run)
-        if own.get("recall@all") is not None
+        for name, measured in systems_of(run)
+        if measured.get("recall@all") is not None
     ]  # fmt: skip
     header = ["system", *(f"recall@{k}" for k in ks), "recall, all proposed"]
     note = "Whether the gold concept is among the first k that the retriever proposes."
@@ -120,13 +123,13 @@ def _splits(runs: Sequence[Run]) -> Table:
     rows: list[list[Cell]] = []
     for run in runs:
         for split in run.metrics["splits"]:
-            for name, own in systems_of(run):
-                found = own.get("splits", {}).get(split)
-                if found:
-                    values = [found.get(f"acc@{k}") for k in ks]
+            for name, measured in systems_of(run):
+                part = measured.get("splits", {}).get(split)
+                if part:
+                    values = [part.get(f"acc@{k}") for k in ks]
                     rows.append(
-                        [split_title(split), _named(runs, run, name), found["n"], *values,
-                         found["mrr"]]
+                        [split_title(split), _named(runs, run, name), part["n"], *values,
+                         part["mrr"]]
                     )  # fmt: skip
     header = ["part", "system", "mentions", *(f"acc@{k}" for k in ks), "MRR"]
     note = (
@@ -144,11 +147,11 @@ def _groups(runs: Sequence[Run]) -> list[Table]:
         what = label.removeprefix("by_").replace("_", " ")
         rows: list[list[Cell]] = []
         for run in runs:
-            for group, own in run.metrics.get(label, {}).items():
-                interval = _interval((own.get("ci95") or {}).get("acc@1"))
+            for group, measured in run.metrics.get(label, {}).items():
+                interval = _interval((measured.get("ci95") or {}).get("acc@1"))
                 rows.append(
-                    [group, *_only_if_many(runs, run), own["n"], own["gold_in_kb"],
-                     *(own.get(f"acc@{k}") for k in ks), own["mrr"], interval]
+                    [group, *_only_if_many(runs, run), measured["n"], measured["gold_in_kb"],
+                     *(measured.get(f"acc@{k}") for k in ks), measured["mrr"], interval]
                 )  # fmt: skip
         header = [
             what, *(["run"] if len(runs) > 1 else []), "mentions", "gold in KB",
@@ -163,19 +166,20 @@ def _nil(runs: Sequence[Run]) -> Table:
     for run in runs:
         nil, links = run.metrics["nil"], run.metrics["links"]
         if nil["n"] or nil["predicted"]:
-            for what, own in (("NIL", nil), ("links", links)):
-                rows.append([f"{run.name}: {what}", own["n"], own["predicted"],
-                             *(own[part] for part in _PARTS), own.get("coverage")])  # fmt: skip
+            for what, scores in (("NIL", nil), ("links", links)):
+                counts = scores["n"], scores["predicted"]
+                shares = *(scores[part] for part in _PARTS), scores.get("coverage")
+                rows.append([f"{run.name}: {what}", *counts, *shares])
     header = ["", "gold", "predicted", *_PARTS, "coverage"]
     return Table("nil", "NIL and links", header, rows, "NIL: the linker says that no concept fits.")
 
 
 def _lost(runs: Sequence[Run]) -> Table:
     rows: list[list[Cell]] = [
-        [_named(runs, run, name), *own["verdicts"].values()]
+        [_named(runs, run, name), *measured["verdicts"].values()]
         for run in runs
-        for name, own in systems_of(run)
-        if "verdicts" in own
+        for name, measured in systems_of(run)
+        if "verdicts" in measured
     ]
     header = ["system", *(runs[0].metrics["verdicts"] if rows else [])]
     note = (
@@ -189,12 +193,12 @@ def _lost(runs: Sequence[Run]) -> Table:
 def _rollup(runs: Sequence[Run]) -> Table:
     rows: list[list[Cell]] = []
     for run in runs:
-        found = run.metrics.get("rollup")
-        if found:
+        rollup = run.metrics.get("rollup")
+        if rollup:
             rows.append(
-                [run.name, run.metrics.get("acc@1"), found["acc@1_within_1"],
-                 found["acc@1_within_2"], found["acc@1_any"], found["ancestor"],
-                 found["descendant"]]
+                [run.name, run.metrics.get("acc@1"), rollup["acc@1_within_1"],
+                 rollup["acc@1_within_2"], rollup["acc@1_any"], rollup["ancestor"],
+                 rollup["descendant"]]
             )  # fmt: skip
     header = [
         "run", "acc@1", "within 1 step", "within 2 steps", "above or below at all",
@@ -207,11 +211,11 @@ def _rollup(runs: Sequence[Run]) -> Table:
 def _end_to_end(runs: Sequence[Run]) -> Table:
     rows: list[list[Cell]] = []
     for run in runs:
-        found = run.metrics.get("end_to_end")
-        if found:
+        scores = run.metrics.get("end_to_end")
+        if scores:
             for level, title in _LEVELS.items():
-                values = [found[level][part] for part in _PARTS]
-                interval = _interval(found[level].get("f1_ci95"))
+                values = [scores[level][part] for part in _PARTS]
+                interval = _interval(scores[level].get("f1_ci95"))
                 rows.append([_named(runs, run, title), *values, interval])
     header = ["level", *_PARTS, "F1, 95 % interval"]
     return Table("end_to_end", "End to end, from raw text", header, rows)
@@ -220,13 +224,13 @@ def _end_to_end(runs: Sequence[Run]) -> Table:
 def _against(runs: Sequence[Run]) -> Table:
     rows: list[list[Cell]] = []
     for run in runs:
-        found = run.metrics.get("against", {})
-        for name, own in found.items():
-            if isinstance(own, dict) and "ours" in own:
-                rows.append(
-                    [f"{run.name} against {found['name']}: {name}", own["ours"], own["theirs"],
-                     own["difference"], _interval(own["ci95"]), f"{own['p']:.4f}"]
-                )  # fmt: skip
+        compared = run.metrics.get("against", {})
+        for name, difference in compared.items():
+            if isinstance(difference, dict) and "ours" in difference:
+                title = f"{run.name} against {compared['name']}: {name}"
+                values = (difference[part] for part in ("ours", "theirs", "difference"))
+                interval = _interval(difference["ci95"])
+                rows.append([title, *values, interval, f"{difference['p']:.4f}"])
     header = ["", "this", "other", "difference", "95 % interval", "p"]
     note = (
         "Paired over the same mentions: the interval of the difference by bootstrap over documents,"
@@ -236,10 +240,10 @@ def _against(runs: Sequence[Run]) -> Table:
 
 
 def _gold(runs: Sequence[Run]) -> Table:
-    facts = ("documents", "mentions", "nil", "not_in_kb", "left_out", "composites")
+    counts = ("documents", "mentions", "nil", "not_in_kb", "left_out", "composites")
     ways = list(dict.fromkeys(way for run in runs for way in run.metrics["gold"]["ids"]))
     rows: list[list[Cell]] = [
-        [run.name, *(run.metrics["gold"][fact] for fact in facts), run.metrics["mismatches"],
+        [run.name, *(run.metrics["gold"][fact] for fact in counts), run.metrics["mismatches"],
          *(run.metrics["gold"]["ids"].get(way, 0) for way in ways)]
         for run in runs
     ]  # fmt: skip
@@ -255,10 +259,10 @@ def _reliability(runs: Sequence[Run]) -> Table:
     rows: list[list[Cell]] = []
     for run in runs:
         probs, right = _confidences(run)
-        for one in reliability_bins(probs, right, np.ones(len(probs))) if len(probs) else ():
-            span = f"{100 * one['low']:.0f} to {100 * one['high']:.0f} %"
-            count = round(one["weight"] * len(probs))
-            rows.append([_named(runs, run, span), count, one["prob"], one["accuracy"]])
+        for each_bin in reliability_bins(probs, right, np.ones(len(probs))) if len(probs) else ():
+            span = f"{100 * each_bin['low']:.0f} to {100 * each_bin['high']:.0f} %"
+            count = round(each_bin["weight"] * len(probs))
+            rows.append([_named(runs, run, span), count, each_bin["prob"], each_bin["accuracy"]])
     header = ["probability", "mentions", "mean probability", "right"]
     note = "Of links that are given a probability of 80 %, about 80 % should be right."
     return Table("reliability", "Reliability of the probabilities", header, rows, note)
@@ -281,9 +285,9 @@ def _coverage(runs: Sequence[Run]) -> Table:
 
 def _confidences(run: Run) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the probabilities of first answers, where there are any, and which are right."""
-    known = [record for record in run.records if record.prob is not None]
-    probs = np.array([record.prob for record in known], np.float64)
-    return probs, np.array([record.is_right for record in known], np.bool_)
+    answered = [record for record in run.records if record.prob is not None]
+    probs = np.array([record.prob for record in answered], np.float64)
+    return probs, np.array([record.is_right for record in answered], np.bool_)
 
 
 def _depths(runs: Sequence[Run]) -> list[int]:

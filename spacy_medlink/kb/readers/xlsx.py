@@ -94,15 +94,15 @@ def _row(row: Element, strings: list[str], formats: Mapping[str, str], far: dict
     """Read a row. far: places of the columns far to the right, which move together."""
     cells: list[str] = []
     for cell in row.iter("c"):
-        place = _column(cell.get("r", ""))
-        if place is None:
-            place = len(cells)
-        elif place >= _NEAR:
-            place = far.setdefault(place, _NEAR + len(far))
-        cells.extend([""] * (place + 1 - len(cells)))
-        cells[place] = _value(cell, strings, formats)
-    number = row.get("r", "")
-    return int(number) if number.isdecimal() and len(number) < 10 else 0, cells
+        column = _column(cell.get("r", ""))
+        if column is None:
+            column = len(cells)
+        elif column >= _NEAR:
+            column = far.setdefault(column, _NEAR + len(far))
+        cells.extend([""] * (column + 1 - len(cells)))
+        cells[column] = _value(cell, strings, formats)
+    row_number = row.get("r", "")
+    return int(row_number) if row_number.isdecimal() and len(row_number) < 10 else 0, cells
 
 
 def _column(reference: str) -> int | None:
@@ -110,20 +110,20 @@ def _column(reference: str) -> int | None:
     letters = re.match(r"[A-Z]{1,3}(?=\d)", reference)
     if not letters:
         return None
-    place = 0
+    column = 0
     for letter in letters[0]:
-        place = 26 * place + ord(letter) - ord("A") + 1
-    return place - 1
+        column = 26 * column + ord(letter) - ord("A") + 1
+    return column - 1
 
 
 def _value(cell: Element, strings: list[str], formats: Mapping[str, str]) -> str:
-    kind, value = cell.get("t", "n"), cell.findtext("v") or ""
-    if kind == "inlineStr":
+    cell_type, value = cell.get("t", "n"), cell.findtext("v") or ""
+    if cell_type == "inlineStr":
         return "".join(_text(each) for each in cell.iter("is"))
-    if kind == "s":
-        known = value.isdecimal() and len(value) < 10 and int(value) < len(strings)
-        return strings[int(value)] if known else ""
-    if kind == "n":
+    if cell_type == "s":
+        is_string = value.isdecimal() and len(value) < 10 and int(value) < len(strings)
+        return strings[int(value)] if is_string else ""
+    if cell_type == "n":
         format = formats.get(cell.get("s", "0"), "")
         return (_as_shown(value, format) if format else "") or value.removesuffix(".0")
     return value
@@ -145,21 +145,21 @@ def _formats(parts: _Parts) -> dict[str, str]:
 
 def _zeros(code: str) -> str:
     """Mark the digits and the point of a format of positive numbers; "" if it is not of zeros."""
-    code, place, format = code.lstrip("#"), 0, ""
-    while place < len(code) and code[place] != ";":
-        part = _PART.match(code, place)
+    code, at, format = code.lstrip("#"), 0, ""
+    while at < len(code) and code[at] != ";":
+        part = _PART.match(code, at)
         if part is None or len(code) > _LONGEST:
             return ""
         shown = {"digit": _DIGIT, "point": _POINT, "nothing": ""}
         format += shown.get(part.lastgroup or "", part[part.lastgroup or ""])
-        place = part.end()
+        at = part.end()
     return format if _DIGIT in format.partition(_POINT)[0] else ""
 
 
-def _as_shown(number: str, format: str) -> str:
+def _as_shown(value: str, format: str) -> str:
     """Write a number as its cell shows it: codes such as 007; "" if a part of it would be lost."""
     try:
-        exact = Decimal(number)
+        exact = Decimal(value)
         if not 0 <= exact < 10**_LONGEST:
             return ""
     except InvalidOperation:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ....types import ISA, BadLines, CodeMap, Concept, Name, Record, Relation, Retired
-from ...scratch import SortedRows, scratch
+from ...scratch import SortedRows, SqlRow, scratch
 from ...vocabularies import by_vocabulary
 from .store import ASSOCIATIONS, DEFINITION, FSN, TABLES, Store, find_files, release_of
 
@@ -128,14 +128,12 @@ def _relation_names(store: Store) -> dict[int, str]:
     return {**names, _IS_A: ISA}
 
 
-def _stray(store: Store, what: str, row: tuple[Any, ...]) -> None:
+def _stray(store: Store, what: str, row: SqlRow) -> None:
     problem = f"{what} of {row[0]}, which is in no concept file"
     store.report(row[1], problem, "concepts of the edition and all that it builds on")
 
 
-def _concept(
-    id: str, rows: list[tuple[Any, ...]], language: str, source: str
-) -> dict[str, Any] | None:
+def _concept(id: str, rows: list[SqlRow], language: str, source: str) -> dict[str, Any] | None:
     names: list[tuple[Name, int]] = []
     tags: list[tuple[bool, bool, str]] = []
     definitions: list[tuple[bool, bool, str]] = []
@@ -181,7 +179,7 @@ def _order(name: Name, rank: int, language: str) -> tuple[bool, bool, str, int, 
     return name.obsolete, name.lang != language, name.lang, order_of_type, rank
 
 
-def _retired(id: str, ties: list[tuple[Any, ...]]) -> Retired:
+def _retired(id: str, ties: list[SqlRow]) -> Retired:
     if not ties:
         return Retired(id, "", "inactive")
     association = ties[0][0]

@@ -76,7 +76,7 @@ class Maps:
                         mapped[CodeMap(vocabulary, target, *rest)] = None
         if not mapped:
             return codes, ()
-        maps = tuple(sorted(mapped, key=lambda one: one.relation != "exact"))
+        maps = tuple(sorted(mapped, key=lambda code_map: code_map.relation != "exact"))
         source_codes = ((scheme, code) for scheme in codes for code in codes[scheme])
         return by_vocabulary([*source_codes, *(each[:2] for each in maps)]), maps
 
