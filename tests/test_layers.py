@@ -46,19 +46,19 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("util",): 1_850,  # wanted: 1,200
     ("text",): 3_350,  # wanted: 3,000
     ("kb",): 9_800,  # wanted: 9,000
-    ("encoders",): 2_620,  # wanted: 2,500
+    ("encoders",): 2_640,  # wanted: 2,500
     ("retrieval",): 3_730,  # wanted: 3,000
-    ("linking",): 3_690,  # wanted: 3,400
-    ("fitting",): 2_820,  # wanted: 2,600
+    ("linking",): 3_770,  # wanted: 3,400
+    ("fitting",): 2_900,  # wanted: 2,600
     ("evaluation",): 2_940,  # wanted: 2,300
-    ("assets",): 3_320,  # wanted: 3,000
+    ("assets",): 3_330,  # wanted: 3,000
     ("components",): 6_480,  # wanted: 4,000
     ("annotate",): 3_450,  # wanted: 2,200
     ("serve",): 1_660,  # wanted: 1,300
     ("cli",): 2_480,  # wanted: 1,800
-    ("training",): 11_100,  # wanted: 8,000
+    ("training",): 11_110,  # wanted: 8,000
     ("benchmarks",): 3_200,  # wanted: 2,500
-    ("tests",): 51_750,  # wanted: 38,000
+    ("tests",): 51_880,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

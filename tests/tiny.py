@@ -147,13 +147,18 @@ def write_tiny_encoder(path: Path, seed: int = 0, cased: bool = False) -> Path:
     return path
 
 
-def assets_of(path: Path, records: Iterable[Record], encoder: Path | None = None) -> "Assets":
+def assets_of(
+    path: Path,
+    records: Iterable[Record],
+    encoder: Path | None = None,
+    weights: dict[str, float] | None = None,
+) -> "Assets":
     """Build a knowledge base of some records, and assets of it, in a directory."""
     from spacy_medlink.assets import build_assets
     from spacy_medlink.kb import build_kb
 
     build_kb(path / "kb", iter(records))
-    return build_assets(path / "assets", path / "kb", encoder)
+    return build_assets(path / "assets", path / "kb", encoder, weights=weights)
 
 
 def _vocabulary() -> list[str]:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..errors import Errors, MedlinkError
 from ..kb import KnowledgeBase
 from ..kb.schema import kb_fingerprint
+from ..retrieval.fusion import used_tiers
 from ..util.extras import missing
 from ..util.files import replacing_directory
 from ..util.held import HeldFile, HeldFiles
@@ -147,7 +148,8 @@ class Assets:
     @property
     def used_tiers(self) -> list[str]:
         """The tiers that add something; a linker asks these by default."""
-        return [tier for tier in self.tiers if self.weights.get(tier)]
+        used = used_tiers(self.manifest["fusion"])
+        return [tier for tier in self.tiers if tier in used]
 
     @property
     def weights(self) -> dict[str, float]:

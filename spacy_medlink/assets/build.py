@@ -16,15 +16,16 @@ from ..fitting.calibrate import fit_on_gold, fit_on_names, is_remembered
 from ..fitting.gate import fit_gate
 from ..fitting.memory import Learned, carry_over, learn_memory
 from ..fitting.retrieved import RetrievedExamples
-from ..fitting.weights import DEFAULT_WEIGHTS, choose_weights, learned_fusion
+from ..fitting.weights import DEFAULT_WEIGHTS, choose_weights, normalised
 from ..kb import KnowledgeBase
 from ..linking import TIERS, Linker, Parts
 from ..linking.conditions import conditions
+from ..linking.language_weights import LanguageWeights
 from ..retrieval.arrays import save_arrays
 from ..retrieval.exact import ExactIndex
 from ..retrieval.facets import Facets
 from ..retrieval.filters import NameFilters
-from ..retrieval.fusion import WeightedFusion, fusion_of
+from ..retrieval.fusion import WeightedFusion, fusion_of, used_tiers
 from ..retrieval.index_size import default_spec
 from ..retrieval.memory import write_memory
 from ..retrieval.ngram import NgramIndex
@@ -88,6 +89,7 @@ def build_assets(
     overwrite: bool = False,
     resume: bool = True,
     vectors: Sequence[Path] = (),
+    weights: Mapping[str, float] | None = None,
 ) -> Assets:
     """Build the assets of a linker; assets at `out` are replaced when all is done.
 
@@ -117,6 +119,8 @@ def build_assets(
         it is whole, so that an interrupted build can continue.
     vectors (Sequence[Path]): directories of trained encoders, beside which vectors of this encoder
         may lie.
+    weights (Optional[Mapping[str, float]]): of the tiers in the fused score, for a protocol that
+        states them; None chooses them.
     RETURNS (Assets): the new assets, opened.
     RAISES (MedlinkError): E101-E103 for the knowledge base, E201-E204 for the old assets, E205-E209
         for encoder and index, E228 and E229 for the export, E4xx for the gold files, E508 for an
@@ -135,6 +139,7 @@ def build_assets(
         memory=[load_gold(path, knowledge, nil_only=True) for path in memory],
         dev=load_gold(dev, knowledge, nil_only=True) if dev is not None else None,
         vectors=vectors,
+        weights=weights,
         device=device,
         progress=progress,
     )
@@ -168,10 +173,11 @@ class Build:
         memory: Sequence[GoldSet] = (),
         dev: GoldSet | None = None,
         vectors: Sequence[Path] = (),
+        weights: Mapping[str, float] | None = None,
         device: str = CPU,
         progress: Progress = no_progress,
     ) -> None:
-        self.kb, self.old, self.dev = kb, old, dev
+        self.kb, self.old, self.dev, self.weights = kb, old, dev, weights
         self.device, self.progress = device, progress
         self.encoder, self.source = _open_encoder(encoder, pooling, old, device)
         self.spec = index or _spec_of(old, kb, self.encoder)
@@ -262,8 +268,9 @@ class Build:
         self, tiers: Linker, names: Callable[[], RetrievedExamples]
     ) -> dict[str, Any]:
         """Choose how the scores of the tiers are fused, or keep the earlier choice."""
-        weight = self.encoder.sparse_weight if self.encoder is not None else None
-        kept = learned_fusion(weight) or kept_fusion(self.old, self.reuse, _built(tiers))
+        if self.weights is not None:
+            return {"weights": normalised(self.weights), "chosen_on": None}
+        kept = kept_fusion(self.old, self.reuse, _built(tiers))
         return choose_weights(tiers, self.kb, self.dev, kept, names)
 
     def _facts(self, tiers: Linker, dense: DenseBuild, fusion: dict[str, Any]) -> dict[str, Any]:
@@ -335,12 +342,15 @@ def _default_linker(
     tiers: Linker, fusion: Mapping[str, Any], encoder: Mapping[str, Any] | None
 ) -> tuple[Linker, dict[str, Any]]:
     """Make the default linker of these assets, and the facts that its scores depend on."""
-    weights = fusion["weights"]
-    used = [tier for tier in TIERS if weights.get(tier)]
+    weights, by_language = fusion["weights"], fusion.get("languages")
+    used, facets = used_tiers(fusion), tiers.parts.facets
     unused = {tier: None for tier in TIERS if tier not in used}
-    linker = tiers.with_parts(fusion=fusion_of(fusion), **unused)
+    languages = None
+    if by_language and facets is not None:
+        languages = LanguageWeights(facets.lang, facets.langs, by_language)
+    linker = tiers.with_parts(fusion=fusion_of(fusion), languages=languages, **unused)
     made_by = encoder["fingerprint"] if encoder is not None and "dense" in used else ""
-    return linker, conditions(used, linker.parts.fusion, weights, made_by, "")
+    return linker, conditions(used, linker.parts.fusion, weights, made_by, "", by_language)
 
 
 def _memory(files: Sequence[GoldSet], old: Assets | None, kb: KnowledgeBase) -> Learned | None:

@@ -85,6 +85,7 @@ class FusionFacts(_Facts):
 
     function: StrictStr | None = None
     weights: dict[Tier, Weight]
+    languages: dict[StrictStr, dict[Tier, Weight]] | None = None
 
 
 class CalibratorFacts(FitFacts):

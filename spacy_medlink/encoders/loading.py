@@ -58,13 +58,15 @@ def load_transformer(
         if hasattr(model_config, "reference_compile"):  # ModernBERT would compile, and write files
             model_config.reference_compile = False
         tokenizer = _tokenizer(directory, model_config)
-        module = AutoModel.from_pretrained(
+        module, loaded = AutoModel.from_pretrained(
             str(directory),
             config=model_config,
             use_safetensors=True,
             attn_implementation=attention,
+            output_loading_info=True,
             **_LOCAL,
         )
+        _fill(module, sorted(loaded["missing_keys"]))
         tokenizer._tokenizer.no_truncation()
         tokenizer._tokenizer.no_padding()
     except MedlinkError:
@@ -74,6 +76,19 @@ def load_transformer(
             raise
         raise refused(directory, " ".join(str(error).split())) from error
     return tokenizer, module
+
+
+def _fill(module: torch.nn.Module, missing: list[str]) -> None:
+    """Set the weights of a pooler to zero where the file has none.
+
+    It is not used here. `transformers` gives it random weights, and the fingerprint reads them.
+
+    RAISES (ValueError): for other weights, which would be random, too.
+    """
+    for name in missing:
+        if not name.startswith("pooler."):
+            raise ValueError(f"its weights lack {name}")
+        torch.nn.init.zeros_(module.get_parameter(name))
 
 
 def _tokenizer(directory: Path, config: Any) -> Any:

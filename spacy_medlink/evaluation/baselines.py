@@ -107,7 +107,7 @@ def alone(linker: Linker, tier: str, assets: AssetParts) -> Linker:
         ngram=(linker.parts.ngram or assets.ngram) if tier == "ngram" else None,
         dense=assets.dense if tier == "dense" else None,
         encoder=(linker.parts.encoder or assets.encoder) if tier == "dense" else None,
-        fusion=linker.parts.fusion.with_weights({tier: 1.0}),
+        fusion=linker.parts.fusion.with_weights({tier: 1.0}), languages=None,
         memory=None, rescorer=None, calibrator=None, identifiers_of=None, gate=None,
     )  # fmt: skip
 

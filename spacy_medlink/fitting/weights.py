@@ -2,22 +2,25 @@
 
 Without annotated text, examples made of names replace mentions (`name_examples`): a name that must
 be found through another name of its concept or in another language, a name written in another way,
-and a name whose concept is missing, so that the concept above it is best.
+with a slip of the pen or with a word before it, and a name whose concept is missing, so that the
+concept above it is best. How often text has each kind is not known, so that each counts the same.
 
 If mentions of the same file became names, these are hidden from mentions with the same key. So the
 file that they come from can be used too, as if each of its mentions were new.
 
 The choice with the best mean reciprocal rank wins. Those within one standard error of the best
 count as equal: of these the one nearest to the default is taken, if it is no worse than the best
-tier by itself. So on the text that was used, fusion is never worse than a single tier; with names,
-a single tier is never chosen. Every choice has the exact tier: without it, a name that equals the
-mention would score no more than a similar name.
+tier by itself. On names, an encoder must show that it helps: where spelling alone is within two
+standard errors of the best, or half a point, it gets no weight. Every choice has the exact tier:
+without it, a name that equals the mention would score no more than a similar name.
+
+Then a language chooses for itself, if the common choice loses as much to its best one.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,22 +29,25 @@ from ..evaluation.gold_set import GoldSet
 from ..evaluation.intervals import reciprocal
 from ..kb import KnowledgeBase
 from ..linking import TIERS, Linker
+from ..linking.language_weights import language_of
 from ..linking.linear import Floats
+from ..linking.tiers import Found
 from ..retrieval.fusion import FUSIONS, RECIPROCAL_RANK, WEIGHTED
-from ..types import FROM_MENTIONS, Floats2d, Fusion, Ints2d
-from .name_examples import MUTATED, SPECIFIC, SYNONYM, TRANSLATED, VERBATIM
+from ..types import FROM_MENTIONS, Floats2d, Fusion, Ints1d, Ints2d
+from .name_examples import MUTATED, NARROWER, SLIP, SPECIFIC, SYNONYM, TRANSLATED, VERBATIM
 from .retrieved import RetrievedExamples
 
 DEFAULT_WEIGHTS = {"exact": 0.1, "ngram": 0.3, "dense": 1.0}
 DEFAULT_NGRAM = DEFAULT_WEIGHTS["ngram"]
-_NGRAM_CHOICES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+_NGRAM_CHOICES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 4.0)
 _BY_RANK = (0.3, 1.0)
-
-# One in so many examples of a kind is used. N-grams find nearly all mutated names (98 to 100 %),
-# and in text they are rarer than names that the terminology lacks.
-_EVERY = {SYNONYM: 1, TRANSLATED: 1, MUTATED: 4, SPECIFIC: 1}
+_KINDS = (SYNONYM, TRANSLATED, MUTATED, SLIP, NARROWER, SPECIFIC)
 _TOO_FEW = 50
 _DIGITS = 4
+_SPELLING = "ngram alone"
+# What must be gained to ask an encoder, or to treat a language otherwise: standard errors, and half
+# a point.
+_PROOF, _GAIN = 2.0, 0.005
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,38 @@ Quality = dict[Choice, Floats]
 """Reciprocal rank of each query by each choice, (n_queries,)."""
 
 
+class Tried(NamedTuple):
+    """The queries that choose.
+
+    quality (Quality): of each choice. shares (Floats): of the queries in a mean, (n_queries,),
+    positive. languages (Ints1d): number of each query's language, (n_queries,), -1 for none.
+    """
+
+    quality: Quality
+    shares: Floats
+    languages: Ints1d
+
+    def part(self, chosen: NDArray[np.bool_], function: str) -> "Tried":
+        """Select some queries, and the choices of one function."""
+        quality = {
+            choice: ranks[chosen]
+            for choice, ranks in self.quality.items() if choice.alone or choice.function == function
+        }  # fmt: skip
+        return Tried(quality, self.shares[chosen], self.languages[chosen])
+
+    def mean(self, choice: Choice) -> float:
+        """Compute the mean reciprocal rank of a choice."""
+        return float(np.average(self.quality[choice], weights=self.shares))
+
+    def is_equal(
+        self, choice: Choice, best: Choice, errors: float = 1.0, least: float = 0.0
+    ) -> bool:
+        """Tell whether a choice loses at most some standard errors, or `least`, to the best one."""
+        loss, shares = self.quality[best] - self.quality[choice], self.shares / self.shares.sum()
+        mean = float(shares @ loss)
+        return mean <= max(least, errors * float(np.sqrt(shares**2 @ (loss - mean) ** 2)))
+
+
 def choose_weights(
     engine: Linker,
     kb: KnowledgeBase,
@@ -82,56 +120,86 @@ def choose_weights(
         kept if there are fewer than 50 mentions; without it names of the knowledge base choose.
     names (Optional[Callable]): makes examples of these names with the engine, if they are needed.
     RETURNS (Dict[str, Any]): `function` and `weights` (they sum to 1, so that a perfect match
-        scores 1.0) and `chosen_on`: the source, its size, and the mean reciprocal rank of each
-        choice and of each single tier.
+        scores 1.0), `languages` with the weights of those that choose otherwise, and `chosen_on`:
+        the source, its size, and the mean reciprocal rank of each choice and each single tier.
     """
     tiers = [tier for tier in TIERS if getattr(engine.parts, tier) is not None]
-    default = {tier: DEFAULT_WEIGHTS[tier] for tier in tiers}
-    quality, facts = _on_gold(engine, kb, dev, tiers) if dev is not None else ({}, {})
-    if not quality and kept is not None:
+    tried, facts = _on_gold(engine, kb, dev, tiers) if dev is not None else (None, {})
+    if tried is None and kept is not None:
         return kept
-    on_names = not quality and "dense" in tiers and "ngram" in tiers
+    on_names = tried is None and "dense" in tiers and "ngram" in tiers
     if on_names:
         made = names() if names is not None else RetrievedExamples.of(engine, kb)
-        quality, facts = _on_names(engine, made, tiers)
-    if not quality:
+        tried, facts = _on_names(engine, made, tiers)
+    if tried is None:
+        default = {tier: DEFAULT_WEIGHTS[tier] for tier in tiers}
         return {"weights": normalised(default), "chosen_on": None}
-    # Names resemble each other more than mentions do: on names, a needed tier could be left out.
-    best = best_choice({c: q for c, q in quality.items() if not (on_names and c.alone)})
-    means = {choice: round(float(ranks.mean()), _DIGITS) for choice, ranks in quality.items()}
-    by_ngram = {
-        str(choice.ngram): mean for choice, mean in means.items() if choice.ngram is not None
-    }
+    choose = best_on_names if on_names else best_choice
+    best = choose(tried)
+    languages, by_language = _by_language(engine, tried, best, choose, tiers)
+    facts |= _means(tried, best, tiers) | ({"languages": by_language} if languages else {})
+    chosen = {"function": best.function, "weights": _of_tiers(best, tiers), "chosen_on": facts}
+    return chosen | ({"languages": languages} if languages else {})
+
+
+def _means(tried: Tried, best: Choice, tiers: Sequence[str]) -> dict[str, Any]:
+    """List the mean reciprocal rank of each choice, for the manifest."""
+    means = {choice: round(tried.mean(choice), _DIGITS) for choice in tried.quality}
     others = {choice.name: mean for choice, mean in means.items() if choice.ngram is None}
-    facts |= {
-        "mrr_by_ngram_weight": by_ngram,
+    return {
+        "mrr_by_ngram_weight": {
+            str(choice.ngram): mean for choice, mean in means.items() if choice.ngram is not None
+        },
         "mrr_by_other": others,
         "choice": best.name,
         "mrr": means[best],
         "mrr_alone": {tier: others[f"{tier} alone"] for tier in tiers if f"{tier} alone" in others},
     }
-    weights = {tier: best.weights.get(tier, 0.0) for tier in tiers}
-    return {"function": best.function, "weights": normalised(weights), "chosen_on": facts}
+
+
+def _by_language(
+    engine: Linker,
+    tried: Tried,
+    common: Choice,
+    choose: Callable[[Tried], Choice],
+    tiers: Sequence[str],
+) -> tuple[dict[str, dict[str, float]], dict[str, Any]]:
+    """Let each language choose that has enough queries, and to which the common choice does harm.
+
+    RETURNS: the weights of these languages, and how many queries chose, with the mean reciprocal
+        rank of the common choice and of their own.
+    """
+    facets, weights, facts = engine.parts.facets, dict[str, dict[str, float]](), dict[str, Any]()
+    langs = enumerate(facets.langs) if facets is not None and len(facets.langs) > 1 else ()
+    for number, lang in langs:
+        own = tried.part(tried.languages == number, common.function)
+        if len(own.shares) < _TOO_FEW:
+            continue
+        if not own.is_equal(common, max(own.quality, key=own.mean), _PROOF, _GAIN):
+            best = choose(own)
+            weights[lang] = _of_tiers(best, tiers)
+            means = [round(own.mean(choice), _DIGITS) for choice in (common, best)]
+            facts[lang] = {"examples": len(own.shares), "choice": best.name, "mrr": means}
+    return weights, facts
 
 
 def _on_names(
     engine: Linker, names: RetrievedExamples, tiers: Sequence[str]
-) -> tuple[Quality, dict[str, Any]]:
-    drawn = len(names.of_kinds([VERBATIM]))
-    examples = [one for kind, step in _EVERY.items() for one in names.of_kinds([kind])[::step]]
+) -> tuple[Tried | None, dict[str, Any]]:
+    drawn, examples = len(names.of_kinds([VERBATIM])), names.of_kinds(_KINDS)
     if drawn < _TOO_FEW or not examples:
-        return {}, {}
-    found = names.found(examples)
-    rows, scores = found.rows, {tier: found.scores[tier] for tier in tiers}
+        return None, {}
     counts = Counter(one.kind for one in examples)
-    facts = {"names": drawn, "examples": {kind: counts[kind] for kind in _EVERY if counts[kind]}}
+    facts = {"names": drawn, "examples": {kind: counts[kind] for kind in _KINDS if counts[kind]}}
+    shares = np.array([1 / counts[one.kind] for one in examples])
+    found = names.found(examples)
     right = [one.right for one in examples]
-    return _try(engine, rows, scores, rows >= 0, right), facts
+    return _try(engine, found, found.rows >= 0, tiers, right, shares), facts
 
 
 def _on_gold(
     engine: Linker, kb: KnowledgeBase, dev: GoldSet, tiers: Sequence[str]
-) -> tuple[Quality, dict[str, Any]]:
+) -> tuple[Tried | None, dict[str, Any]]:
     cases = [case for case in dev.cases() if case.right]
     queries: dict[tuple[str, frozenset[int]], None] = {}
     for case in cases:  # each mention once, so that frequent ones do not outvote rare ones
@@ -139,7 +207,7 @@ def _on_gold(
         if text.strip():
             queries[text, case.right] = None
     if len(queries) < _TOO_FEW:
-        return {}, {}
+        return None, {}
     found = engine.retrieval.search([text for text, _ in queries])
     rows, scores = found.rows, found.scores
     usable = rows >= 0
@@ -148,10 +216,9 @@ def _on_gold(
             same = np.unique(rows[index][usable[index] & (scores["exact"][index] > 0)])
             said = [row for row in same.tolist() if kb.name_at(row).source == FROM_MENTIONS]
             usable[index] &= ~np.isin(rows[index], said)
-    scores = {tier: values for tier, values in scores.items() if tier in tiers}
     gold = [right for _, right in queries]
     facts = {"file": dev.path.name, "sha256": dev.sha256, "mentions": len(queries)}
-    return _try(engine, rows, scores, usable, gold), facts
+    return _try(engine, found, usable, tiers, gold, np.ones(len(gold))), facts
 
 
 def _taught(kb: KnowledgeBase) -> set[str]:
@@ -161,31 +228,42 @@ def _taught(kb: KnowledgeBase) -> set[str]:
 
 def _try(
     engine: Linker,
-    rows: Ints2d,
-    scores: Mapping[str, Floats2d],
+    found: Found,
     usable: NDArray[np.bool_],
+    tiers: Sequence[str],
     gold: Sequence[Collection[int]],
-) -> Quality:
+    shares: Floats,
+) -> Tried:
     quality: Quality = {}
-    for choice in choices(list(scores)):
+    scores = {tier: found.scores[tier] for tier in tiers}
+    for choice in choices(tiers):
         fused = choice.fusion(scores)
         # A tier without a name scores it 0. Equal zeros would all come first.
         fused = np.where(usable & (fused > 0), fused, np.float32(-np.inf))
-        quality[choice] = reciprocal_ranks(rows, fused, engine.name_concept, gold)
-    return quality
+        quality[choice] = reciprocal_ranks(found.rows, fused, engine.name_concept, gold)
+    facets = engine.parts.facets
+    unknown = np.full(len(gold), -1)
+    return Tried(quality, shares, unknown if facets is None else language_of(found, facets.lang))
 
 
-def best_choice(quality: Quality) -> Choice:
+def best_choice(tried: Tried) -> Choice:
     """Select the choice nearest to the default among those that are as good as the best."""
-    mean = {choice: float(ranks.mean()) for choice, ranks in quality.items()}
+    mean = {choice: tried.mean(choice) for choice in tried.quality}
     best = max(mean, key=lambda choice: mean[choice])
-    floor = max((mean[choice] for choice in quality if choice.alone), default=0.0)
-    equal = []
-    for choice, ranks in quality.items():
-        loss = quality[best] - ranks
-        if mean[choice] >= floor and loss.mean() <= loss.std() / np.sqrt(len(loss)):
-            equal.append(choice)
+    floor = max((mean[choice] for choice in mean if choice.alone), default=0.0)
+    equal = [one for one in mean if mean[one] >= floor and tried.is_equal(one, best)]
     return min(equal or [best], key=_distance)
+
+
+def best_on_names(tried: Tried) -> Choice:
+    """Select a choice; the encoder gets no weight where spelling alone is as good as the best."""
+    best = max(tried.quality, key=tried.mean)
+    for choice in tried.quality:
+        if choice.name == _SPELLING and tried.is_equal(choice, best, _PROOF, _GAIN):
+            return choice
+    # Names resemble each other more than mentions do: a needed tier could be left out.
+    mixed = {choice: ranks for choice, ranks in tried.quality.items() if not choice.alone}
+    return best_choice(tried._replace(quality=mixed))
 
 
 def _distance(choice: Choice) -> tuple[bool, float]:
@@ -215,27 +293,19 @@ def reciprocal_ranks(
 
 def choices(tiers: Sequence[str]) -> list[Choice]:
     """List the fusions of some tiers; each contains the exact tier, where there is one."""
+    return [*_choices(tiers)]
+
+
+def _choices(tiers: Sequence[str]) -> Iterator[Choice]:
     exact = {"exact": DEFAULT_WEIGHTS["exact"]} if "exact" in tiers else {}
-    found = [Choice(f"{tier} alone", WEIGHTED, {**exact, tier: 1.0}, alone=True) for tier in tiers]
+    for tier in tiers:
+        yield Choice(f"{tier} alone", WEIGHTED, {**exact, tier: 1.0}, alone=True)
     both = "ngram" in tiers and "dense" in tiers
     for ngram in _NGRAM_CHOICES if both else (DEFAULT_NGRAM,):
-        weights = _weights(tiers, ngram)
-        found.append(Choice(f"ngram {ngram}", WEIGHTED, weights, ngram=ngram))
+        yield Choice(f"ngram {ngram}", WEIGHTED, _weights(tiers, ngram), ngram=ngram)
     for ngram in _BY_RANK if both else ():
         name = f"reciprocal rank, ngram {ngram}"
-        found.append(Choice(name, RECIPROCAL_RANK, _weights(tiers, ngram)))
-    return found
-
-
-def learned_fusion(sparse_weight: float | None) -> dict[str, Any] | None:
-    """Get the fusion of an encoder that was trained with one.
-
-    sparse_weight (Optional[float]): of the spelling score beside the cosine.
-    """
-    if sparse_weight is None:
-        return None
-    weights = {**DEFAULT_WEIGHTS, "ngram": sparse_weight}
-    return {"weights": normalised(weights), "chosen_on": None}
+        yield Choice(name, RECIPROCAL_RANK, _weights(tiers, ngram))
 
 
 def normalised(weights: Mapping[str, float]) -> dict[str, float]:
@@ -244,5 +314,9 @@ def normalised(weights: Mapping[str, float]) -> dict[str, float]:
     return {tier: weight / total for tier, weight in weights.items()}
 
 
-def _weights(tiers: Iterable[str], ngram: float) -> dict[str, float]:
+def _of_tiers(choice: Choice, tiers: Sequence[str]) -> dict[str, float]:
+    return normalised({tier: choice.weights.get(tier, 0.0) for tier in tiers})
+
+
+def _weights(tiers: Sequence[str], ngram: float) -> dict[str, float]:
     return {tier: ngram if tier == "ngram" else DEFAULT_WEIGHTS[tier] for tier in tiers}

@@ -7,29 +7,40 @@ _DIGITS = 4  # of weights
 
 
 def conditions(
-    tiers: Sequence[str], fusion: object, weights: Mapping[str, float], encoder: str, reranker: str
+    tiers: Sequence[str],
+    fusion: object,
+    weights: Mapping[str, float],
+    encoder: str,
+    reranker: str,
+    languages: Mapping[str, Mapping[str, float]] | None = None,
 ) -> dict[str, Any]:
     """List the conditions on which scores depend, as plain data.
 
     tiers (Sequence[str]): the tiers asked. fusion (object): the function, weights (Mapping): its
     weights. encoder, reranker (str): their fingerprints, "" for none.
+    languages (Optional[Mapping]): weights by language, where some have their own.
     """
+    by_language = {lang: _rounded(tiers, own) for lang, own in sorted((languages or {}).items())}
     return {
         "tiers": sorted(tiers),
         "fusion": type(fusion).__name__,
-        "weights": {tier: round(weights.get(tier, 0.0), _DIGITS) for tier in sorted(tiers)},
+        "weights": _rounded(tiers, weights),
         "encoder": encoder,
         "reranker": reranker,
-    }
+    } | ({"languages": by_language} if by_language else {})
 
 
 def difference(fitted_for: Mapping[str, Any], used: Mapping[str, Any]) -> str:
     """Describe the difference of two such lists; "" for none."""
-    for name, value in used.items():
-        known = fitted_for.get(name)
+    for name in {**used, **fitted_for}:
+        known, value = fitted_for.get(name), used.get(name)
         if known != value:
             return f"it was fitted for {name} {_text(known)}, but here {name} is {_text(value)}"
     return ""
+
+
+def _rounded(tiers: Sequence[str], weights: Mapping[str, float]) -> dict[str, float]:
+    return {tier: round(weights.get(tier, 0.0), _DIGITS) for tier in sorted(tiers)}
 
 
 def _text(value: Any) -> str:

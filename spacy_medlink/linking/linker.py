@@ -66,7 +66,7 @@ class Linker:
         settings = settings or LinkSettings()
         retrieval = Retrieval(
             parts.tiers, parts.cheap_tiers, parts.encoder, parts.fusion, settings.names_per_tier,
-            settings.cache_size,
+            settings.cache_size, parts.languages,
         )  # fmt: skip
         return cls(parts, settings, retrieval, parts.scopes(settings.scope))
 

@@ -17,6 +17,7 @@ from .asset_parts import AssetParts
 from .conditions import conditions, difference
 from .gate import Gate, RerankGate
 from .identified import IdentifiersOf
+from .language_weights import LanguageWeights
 from .linker import Linker
 from .parts import Parts
 from .ranker import Chain
@@ -69,10 +70,12 @@ def open_linker(
         memory = assets.memory if settings.memory else None
     if identifiers_of is OF_ASSETS:
         identifiers_of = lru_cache(_KEPT)(_identifiers_of(assets.kb))
+    is_usual = fusion is None and weights is None and set(tiers) >= set(assets.used_tiers)
     parts = replace(
         _of_tiers(assets, tiers, encoder),
         memory=memory,
         fusion=_fusion(assets, tiers, fusion, weights),
+        languages=_languages(assets) if is_usual else None,
         identifiers_of=identifiers_of,
         lexicon=lexicon or Lexicon(),
     )
@@ -113,6 +116,7 @@ def conditions_of(assets: AssetParts, parts: Parts) -> dict[str, Any]:
         tiers, parts.fusion, dict(parts.fusion.weights or {}),
         made_by["fingerprint"] if made_by else "",
         "" if parts.rescorer is None else parts.rescorer.fingerprint,
+        parts.languages.weights if parts.languages is not None else None,
     )  # fmt: skip
 
 
@@ -133,6 +137,13 @@ def _fusion(
         return fusion
     chosen = fusion or fusion_of(assets.manifest["fusion"])
     return chosen.with_weights(weights or weights_of(assets.weights, tiers))
+
+
+def _languages(assets: AssetParts) -> LanguageWeights | None:
+    """Get the weights of languages that have their own; None without any."""
+    weights = assets.manifest["fusion"].get("languages")
+    facets = assets.facets
+    return LanguageWeights(facets.lang, facets.langs, weights) if weights else None
 
 
 def weights_of(known: Mapping[str, float], tiers: Sequence[str]) -> dict[str, float]:

@@ -11,6 +11,7 @@ from ..retrieval.fusion import WeightedFusion
 from ..text.lexicon import Lexicon
 from ..types import Calibrator, Encoder, Fusion, Rescorer
 from .identified import IdentifiersOf
+from .language_weights import LanguageWeights
 from .scopes import Scopes, ScopeSettings
 from .tiers import NgramTier, Tiers
 
@@ -35,6 +36,7 @@ class Parts:
     memory (Optional[MentionMemory]): the corrections.
     added (Optional[AddedNames]): the names added after the tiers were built.
     fusion (Fusion): combines the tiers' scores, with weights.
+    languages (Optional[LanguageWeights]): other weights for mentions of some languages.
     facets, filters: of the knowledge base; needed for filters and for ties by id.
     rescorer (Optional[Rescorer]): orders the candidates anew, with the mention's context.
     identifiers_of (Optional[IdentifiersOf]): of concepts; without it the identifiers that a
@@ -54,6 +56,7 @@ class Parts:
     memory: "MentionMemory | None" = None
     encoder: Encoder | None = None
     fusion: Fusion = field(default_factory=lambda: WeightedFusion().with_weights({}))
+    languages: LanguageWeights | None = None
     facets: "Facets | None" = None
     filters: "NameFilters | None" = None
     rescorer: Rescorer | None = None

@@ -17,6 +17,7 @@ from ..types import Candidate, Encoder, Floats1d, Floats2d, Fusion
 from ..util.locks import Lru
 from .forms import Asked, Effort, Lookup, has_letters
 from .gate import Gate
+from .language_weights import LanguageWeights
 from .scopes import Scope
 from .tiers import Found, Tiers
 
@@ -47,6 +48,7 @@ class Retrieval:
     encoder (Optional[Encoder]): for the dense tier.
     fusion (Fusion): with its weights. names_per_tier (int): names that each tier proposes; more
         where they belong to too few concepts. cache_size (int): rankings to remember.
+    languages (Optional[LanguageWeights]): other weights for mentions of some languages.
     """
 
     def __init__(
@@ -57,8 +59,10 @@ class Retrieval:
         fusion: Fusion,
         names_per_tier: int,
         cache_size: int,
+        languages: LanguageWeights | None = None,
     ) -> None:
         self.tiers, self._cheap, self.fusion = tiers, cheap, fusion
+        self._languages = languages
         self._exact = replace(tiers, ngram=None, dense=None)
         # The score of a name that equals the mention.
         self.perfect = np.float32(sum((fusion.weights or {}).values()))
@@ -138,7 +142,9 @@ class Retrieval:
     def fused(self, found: Found) -> Floats2d:
         """Fuse the scores of names, (n_texts, m); remembered corrections come first."""
         if self.tiers.dense is None or "dense" in found.scores:
-            return self._remembered_first(found, self.fusion(found.scores))
+            languages = self._languages
+            fused = languages.fuse(self.fusion, found) if languages else self.fusion(found.scores)
+            return self._remembered_first(found, fused)
         # The dense tier would give the same score to a name that equals the text.
         exact = found.scores["exact"] * self.perfect
         fused = np.maximum(self._fusion_without_dense(found.scores), exact)

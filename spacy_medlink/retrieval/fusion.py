@@ -106,6 +106,15 @@ def fusion_of(facts: Mapping[str, Any]) -> Fusion:
     return FUSIONS[name](facts["weights"], **facts.get("settings", {}))
 
 
+def used_tiers(facts: Mapping[str, Any]) -> list[str]:
+    """List the tiers that have a weight, if only for mentions of one language.
+
+    facts (Mapping[str, Any]): `weights`, and `languages` with those of some languages.
+    """
+    every = [facts["weights"], *(facts.get("languages") or {}).values()]
+    return [tier for tier in facts["weights"] if any(own.get(tier) for own in every)]
+
+
 def _check_weights(weights: Mapping[str, float] | None) -> None:
     """Check that weights are finite numbers of at least 0. RAISES (MedlinkError): E302."""
     if weights is not None and not (

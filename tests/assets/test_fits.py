@@ -14,6 +14,7 @@ from spacy_medlink.assets.fits import CHANGED, count_changed
 from spacy_medlink.assets.layout import CALIBRATOR
 from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.cli import app
+from spacy_medlink.fitting.weights import DEFAULT_WEIGHTS
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Mention, Name
 from tests.fits import calibrated_on
@@ -54,7 +55,9 @@ def next_kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def dense(tmp_path_factory: pytest.TempPathFactory, kb: Path, tiny_encoder: Path) -> Assets:
-    return build_assets(tmp_path_factory.mktemp("dense") / "old", kb, tiny_encoder)
+    """Assets that ask the encoder, though it is random: their weights are stated."""
+    path = tmp_path_factory.mktemp("dense") / "old"
+    return build_assets(path, kb, tiny_encoder, weights=DEFAULT_WEIGHTS)
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +138,7 @@ def test_what_else_is_new_is_fitted_for(
         settings["encoder"] = tmp_path / "encoder"
         settings["encoder"].mkdir()
         write_tiny_encoder(settings["encoder"], seed=1)
+        settings["weights"] = DEFAULT_WEIGHTS
     elif what in ("memory", "dev"):
         gold = write_gold(tmp_path / "gold.jsonl")
         settings[what] = [gold] if what == "memory" else gold

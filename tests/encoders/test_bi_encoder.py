@@ -249,6 +249,24 @@ def test_weights_that_were_cut_off(tmp_path, tiny_encoder):
         BiEncoder.load(directory)
 
 
+@pytest.mark.parametrize(
+    ("lacks", "says"), [("pooler", ""), ("encoder.layer.0.output", "E206.*weights lack encoder")]
+)
+def test_weights_that_a_file_lacks_are_not_random(tmp_path, tiny_encoder, lacks, says):
+    directory = writable(tiny_encoder, tmp_path / "encoder")
+    path = directory / "model.safetensors"
+    weights = load_file(path)
+    rest = {name: own for name, own in weights.items() if not name.startswith(lacks)}
+    assert len(rest) < len(weights)
+    save_file(rest, path, {"format": "pt"})
+    if says:
+        with pytest.raises(MedlinkError, match=says):
+            BiEncoder.load(directory)
+    else:
+        first, second = BiEncoder.load(directory), BiEncoder.load(directory)
+        assert first.fingerprint() == second.fingerprint()
+
+
 def test_pickled_weights_are_not_read(tmp_path, tiny_encoder):
     directory = writable(tiny_encoder, tmp_path / "encoder")
     weights = load_file(directory / "model.safetensors")

@@ -3,6 +3,7 @@
 import pytest
 
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.fitting.weights import DEFAULT_WEIGHTS
 from spacy_medlink.linking.scopes import ScopeSettings
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.types import Concept, Mention, Name
@@ -24,7 +25,7 @@ CONCEPTS = [
 @pytest.fixture(scope="module")
 def assets(tmp_path_factory, tiny_encoder):
     path = tmp_path_factory.mktemp("scopes")
-    return assets_of(path, CONCEPTS, tiny_encoder)
+    return assets_of(path, CONCEPTS, tiny_encoder, weights=DEFAULT_WEIGHTS)
 
 
 def ranked(assets, text="cold", label="", k=5, only=None, scope=None, **settings):

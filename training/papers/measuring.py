@@ -9,6 +9,7 @@ from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.assets.layout import MANIFEST
 from spacy_medlink.encoders.bi_encoder import BiEncoder, says_pooling
 from spacy_medlink.evaluation import load_gold, measure
+from spacy_medlink.fitting.weights import DEFAULT_WEIGHTS
 from spacy_medlink.util.files import sha256_of
 from spacy_medlink.util.progress import show_progress
 
@@ -109,9 +110,12 @@ def _assets(layout: Layout, kb: Path, source: Source, work: Path, device: str) -
         found = Assets(place, device=device)
         if sha256_of(found.kb.path) == sha256_of(kb):
             return found
+    spelling = encoder.sparse_weight
+    weights = None if spelling is None else {**DEFAULT_WEIGHTS, "ngram": spelling}
     return build_assets(
-        place, kb, source.path, pooling=pooling, device=device, progress=show_progress
-    )
+        place, kb, source.path, pooling=pooling, weights=weights, device=device,
+        progress=show_progress,
+    )  # fmt: skip
 
 
 def _parts(metrics: dict[str, Any], layout: Layout) -> dict[str, Part]:

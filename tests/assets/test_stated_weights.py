@@ -1,4 +1,4 @@
-"""The weight of the score by spelling that an encoder was trained with becomes the fusion."""
+"""Weights of the tiers that are stated, and the weight of spelling that an encoder has learned."""
 
 import json
 from pathlib import Path
@@ -11,16 +11,25 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase
 
 
-def test_a_learned_weight_is_the_fusion(
+def test_a_learned_weight_does_not_turn_the_ngram_tier_off(
     tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path
 ) -> None:
     encoder = BiEncoder.load(tiny_encoder)
     assert encoder.sparse_weight is None
-    encoder.sparse_weight = 0.5
+    encoder.sparse_weight = 5e-5
     encoder.save(tmp_path / "encoder")
-    assert BiEncoder.load(tmp_path / "encoder").sparse_weight == 0.5
+    assert BiEncoder.load(tmp_path / "encoder").sparse_weight == 5e-5
     assets = build_assets(tmp_path / "assets", tiny_kb.path, tmp_path / "encoder")
-    assert assets.weights["ngram"] == pytest.approx(assets.weights["dense"] / 2)
+    assert assets.weights["ngram"] == pytest.approx(0.3 * assets.weights["dense"])
+
+
+def test_stated_weights_are_not_chosen_anew(
+    tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path
+) -> None:
+    stated = {"exact": 0.1, "ngram": 0.4, "dense": 0.5}
+    assets = build_assets(tmp_path / "assets", tiny_kb.path, tiny_encoder, weights=stated)
+    assert assets.weights == pytest.approx(stated)
+    assert assets.manifest["fusion"]["chosen_on"] is None
 
 
 def test_a_weight_that_is_none(tmp_path: Path, tiny_encoder: Path) -> None:
