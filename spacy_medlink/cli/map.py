@@ -114,7 +114,7 @@ def command(
         progress=show_progress,
     )
     _tell(mapped, terms or Path())
-    typer.echo(_summary(mapped, output, from_kb is not None))
+    typer.echo(_summary(mapped, output))
     if mapped.found.aside:
         raise typer.Exit(SET_ASIDE)
 
@@ -132,7 +132,7 @@ def _tell(mapped: "Mapped", path: Path) -> None:
         typer.echo(f"{count:,} rows set aside: {problem} (the first is row {first}).", err=True)
 
 
-def _summary(mapped: "Mapped", output: Path, is_kb: bool) -> str:
+def _summary(mapped: "Mapped", output: Path) -> str:
     total, known = mapped.exact + mapped.probable + mapped.without, mapped.reviewed
     lines = [
         f"{total:,} terms: {mapped.exact:,} exact, {mapped.probable:,} probable, "
@@ -146,11 +146,4 @@ def _summary(mapped: "Mapped", output: Path, is_kb: bool) -> str:
         lines.append(
             f"Mapped again: {known.same:,} as before, {known.changed:,} changed, {known.new:,} new."
         )
-    if is_kb or mapped.several:
-        lines.append(
-            f"{mapped.several:,} terms suit more than one concept; {mapped.shared:,} concepts have "
-            "more than one term."
-        )
-    if is_kb:
-        lines += [f"  {example}" for example in mapped.examples]
     return "\n".join(lines)

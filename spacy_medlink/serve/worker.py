@@ -207,7 +207,11 @@ class Terminology:
         self._linker.rebuild_index()  # corrections may have changed
         linker, made = self._linker.linker, self._mapper
         if made is None or made[0] is not linker or made[1] != k:
-            made = self._mapper = linker, k, Mapper(linker.using(top_k=k), k)
+            made = self._mapper = (
+                linker,
+                k,
+                Mapper(linker.using(top_k=k), k, self._nlp.lang or "en"),
+            )
         known = Reviewed(None, self._linker.kb)
         new = made[2].map(terms)
         return [known.applied(own, rows) for own, rows in zip(new, decided, strict=True)]

@@ -2,23 +2,23 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from ...kb import KnowledgeBase
-from ...kb.readers.xrefs import code_of
-from ...kb.rekey import scheme_of
-from ...kb.resolve import IdResolver
 from ...linking import Linker
 from ...linking.decision import Decision
 from ...linking.prepare import Document, Place
 from ...retrieval.concepts import MEMORY
 from ...text.normalisation import key
-from ...types import CodeMap, Mention
+from ...types import Mention
 from ...util.locks import Lru
+from .codes import NARROWER, SharedCodes
+from .parts import BROADER, EXACT, RELATED, Form, Parts, parts_of
 from .terms import Term
+from .words import Words
 
-EXACT, BROADER, NARROWER, CLOSE, RELATED = "exact", "broader", "narrower", "close", "related"
-_INVERSE = {BROADER: NARROWER, NARROWER: BROADER}
+CLOSE = "close"
 UNCHECKED = "UNCHECKED"
 _TOGETHER = 1024  # names that are linked at once
 _KEPT = 65_536
@@ -46,7 +46,7 @@ class Mapping(NamedTuple):
 
     targets (Tuple[Target, ...]): usually one; () for none. others (Tuple[Target, ...]): further
         candidates. status, comment (str): of the reviewers. extra: (header, cell) of each column
-        that reviewers added.
+        that reviewers added. aside (Dict[str, str]): what was set aside, by `parts.COLUMNS`.
     """
 
     term: Term
@@ -55,6 +55,7 @@ class Mapping(NamedTuple):
     status: str = UNCHECKED
     comment: str = ""
     extra: tuple[tuple[str, str], ...] = ()
+    aside: dict[str, str] = {}
 
 
 class _Answer(NamedTuple):
@@ -78,47 +79,76 @@ class Mapper:
 
     A name is linked as a document of its own, followed by the context; equal names are linked
     once. A term with several names gets the concept that most of the names are linked to. Concepts
-    that share a code with the term go before all others.
+    that share a code with the term go before all others. A term that is no name is looked up
+    without what is set aside of it, and then without what qualifies it (`parts`).
 
     Relation of a concept to the term (`Target.match`):
         exact: it has the term's name (without case, accents and plural), or corrections say so, or
             a code says so.
         broader, narrower: a code says so; it is above or below an exact concept in the hierarchy;
-            or it is the link of the name without its qualifiers (broader).
+            or something that makes the term narrower was set aside (broader).
         close: it is the link, or shares a code without a relation.
-        related: it is a further candidate.
+        related: it is a further candidate, or what the term says is past, a relative's, uncertain.
 
     linker (Linker): has the knowledge base. k (int): candidates of a term, at most.
+    lang (str): of the words that say that a problem is past, and the like.
     """
 
-    def __init__(self, linker: Linker, k: int = 5) -> None:
+    def __init__(self, linker: Linker, k: int = 5, lang: str = "en") -> None:
         assert linker.parts.kb is not None
         self.kb: KnowledgeBase = linker.parts.kb
-        self._linker, self._k = linker, k
-        self._resolver = IdResolver(self.kb)
+        self._linker, self._k, self._words = linker, k, Words.of(lang, linker.parts.lexicon)
+        self._codes = SharedCodes(self.kb)
         self._known: Lru[Mention, tuple[_Answer, ...]] = Lru(_KEPT)
         self._above = lru_cache(_KEPT)(self._read_above)
 
     def map(self, terms: Sequence[Term]) -> list[Mapping]:
         """Map terms; more terms at once need fewer calls of the tiers."""
-        mentions = [self._mentions(term) for term in terms]
-        found = self._answers([one for own in mentions for one in own])
-        return [
-            self._mapping(term, [found[one] for one in own])
-            for term, own in zip(terms, mentions, strict=True)
+        mentions = [[self._mention(term, name) for name in term.all_names] for term in terms]
+        answers = self._answers(chain.from_iterable(mentions))
+        mappings = [
+            self._mapping(term, [answers[mention] for mention in its_mentions])
+            for term, its_mentions in zip(terms, mentions, strict=True)
         ]
+        parts = {
+            number: parts_of(term.name, self._words)
+            for number, term in enumerate(terms)
+            if not self._is_sure(mappings[number])
+        }
+        forms = {
+            number: [(form, self._mention(terms[number], form.text, terms[number].name))
+                     for form in its_parts.forms if self._is_looked_up(form, its_parts)]
+            for number, its_parts in parts.items()
+        }  # fmt: skip
+        answers |= self._answers(mention for pairs in forms.values() for _, mention in pairs)
+        for number, pairs in forms.items():
+            whole = Form(terms[number].name, EXACT), mentions[number][0]
+            link = _link(answers[mentions[number][0]])
+            ranks = [_rank(form, answers[mention], link) for form, mention in (whole, *pairs)]
+            form, mention = (whole, *pairs)[ranks.index(min(ranks))]
+            if form is not whole[0]:
+                mappings[number] = self._mapping(terms[number], [answers[mention]], form.match)
+            mappings[number] = mappings[number]._replace(aside=parts[number].aside)
+        return mappings
 
-    def _mentions(self, term: Term) -> list[Mention]:
-        context = "; ".join(filter(None, term.context))
-        return [
-            self._linker.prepare(
-                Document(f"{name}\n{context}" if context else name, [Place(name, 0, len(name))])
-            )[0]
-            for name in (term.name, *term.names)
-        ]
+    def _is_sure(self, mapping: Mapping) -> bool:
+        """Tell whether a name or a code of a term says its concept."""
+        targets = mapping.targets
+        is_exact = bool(targets) and targets[0].match == EXACT
+        return is_exact or bool(targets and self._codes.rows_of(mapping.term.codes))
 
-    def _answers(self, mentions: Sequence[Mention]) -> dict[Mention, tuple[_Answer, ...]]:
-        found = {one: self._known.get(one) for one in mentions}
+    def _is_looked_up(self, form: Form, parts: Parts) -> bool:
+        """Tell whether a form is a name, or the head, which may be misspelt."""
+        is_name = form.text in self._words.lexicon or self.kb.rows_named(form.text)
+        return form.text == parts.head or bool(is_name)
+
+    def _mention(self, term: Term, name: str, *around: str) -> Mention:
+        context = "; ".join(filter(None, (*around, *term.context)))
+        text = f"{name}\n{context}" if context else name
+        return self._linker.prepare(Document(text, [Place(name, 0, len(name))]))[0]
+
+    def _answers(self, mentions: Iterable[Mention]) -> dict[Mention, tuple[_Answer, ...]]:
+        found = {mention: self._known.get(mention) for mention in mentions}
         new = [one for one, known in found.items() if known is None]
         for start in range(0, len(new), _TOGETHER):
             batch = new[start : start + _TOGETHER]
@@ -137,12 +167,15 @@ class Mapper:
                 MEMORY in one.scores or key(name) == own, bool(one.match),
             )  # fmt: skip
 
-    def _mapping(self, term: Term, found: Sequence[Sequence[_Answer]]) -> Mapping:
+    def _mapping(
+        self, term: Term, found: Sequence[Sequence[_Answer]], match: str = EXACT
+    ) -> Mapping:
+        """Make a mapping. match (str): what a concept with the looked up name is to the term."""
         by_row: dict[int, list[_Answer]] = {}
         for answers in found:
             for one in answers:
                 by_row.setdefault(one.row, []).append(one)
-        coded = self._coded(term.codes)
+        coded = self._codes.rows_of(term.codes)
         named = [row for row, own in by_row.items() if any(one.is_name for one in own)]
         exact = frozenset(named) | {row for row, relation in coded.items() if relation == EXACT}
         order = sorted(  # stable: else in the linker's order
@@ -153,12 +186,12 @@ class Mapper:
             ),
         )
         chosen = self._chosen(order, by_row, coded)
-        targets = [self._target(row, by_row.get(row, ()), coded, exact, True) for row in chosen]
-        others = [
-            self._target(row, by_row.get(row, ()), coded, exact, False)
-            for row in order
-            if row not in chosen
-        ]
+        targets, others = list[Target](), list[Target]()
+        for row in (*chosen, *(row for row in order if row not in chosen)):
+            target = self._target(row, by_row.get(row, ()), coded, exact, row in chosen)
+            if match != EXACT and target.match in (EXACT, BROADER, NARROWER):
+                target = target._replace(match=RELATED if target.match == NARROWER else match)
+            (targets if row in chosen else others).append(target)
         return Mapping(term, tuple(targets), tuple(others[: max(0, self._k - len(targets))]))
 
     def _chosen(
@@ -197,34 +230,6 @@ class Mapper:
             return Target(id, name, match)
         return Target(id, name, match, best.matched, best.prob, best.score)
 
-    def _coded(self, codes: Iterable[CodeMap]) -> dict[int, str]:
-        """Find the concepts that share a code with a term, and their relations to the term."""
-        found: dict[int, str] = {}
-        for code in codes:
-            wanted = code_of(f"{code.vocabulary}:{code.code}")
-            if wanted is None or wanted[0] == "URL":
-                continue
-            for row in sorted(self._resolver.rows(":".join(wanted))):
-                said = self._relation(row, *wanted)
-                if said is not None and found.get(row) != EXACT:
-                    found[row] = _between(code.relation, said) or found.get(row, "")
-        return found
-
-    def _relation(self, row: int, vocabulary: str, code: str) -> str | None:
-        """Find the relation of a code to a concept; None where only another vocabulary has it."""
-        id = self.kb.brief_at(row)[0]
-        said = {
-            one.relation
-            for one in self.kb.maps(id)
-            if one.code == code and code_of(f"{one.vocabulary}:x") == (vocabulary, "x")
-        }
-        own = code_of(id) or code_of(f"{scheme_of(self.kb[id])}:{id}")
-        if EXACT in said or (vocabulary, code) == own:
-            return EXACT
-        if self.kb.resolve(f"{vocabulary}:{code}") == id:  # a retired id that this id replaces
-            return ""
-        return min(said - {""}, default="") if said else None
-
     def _read_above(self, row: int) -> frozenset[int]:
         found, level = set[int](), {row}
         for _ in range(_HIGHEST):
@@ -235,10 +240,23 @@ class Mapper:
         return frozenset(found - {row})
 
 
-def _between(to_term: str, to_concept: str) -> str:
-    """Get the relation of a concept to a term, by their code's relations; "" where not known."""
-    if to_concept == EXACT:
-        return to_term
-    if to_term == EXACT:
-        return _INVERSE.get(to_concept, to_concept)
-    return RELATED if to_term and to_concept else ""
+def _link(answers: Sequence[_Answer]) -> _Answer | None:
+    return next((answer for answer in answers if answer.is_link), None)
+
+
+def _rank(form: Form, answers: Sequence[_Answer], whole: _Answer | None) -> int:
+    """Rank the link of a form: a name that says all of the term first, one that says less last.
+
+    whole (Optional[_Answer]): the link of the term, which a name within the term may confirm.
+    """
+    link = _link(answers)
+    if link is None:
+        return 6
+    if link.is_head:
+        return 5
+    if form.match == EXACT:
+        return 0 if link.is_name else 2
+    if not link.is_name:
+        return 4
+    is_confirmed = whole is not None and whole.row == link.row and not whole.is_head
+    return 1 if is_confirmed else 3

@@ -3,10 +3,8 @@
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import IO, Any
 
 from ...errors import Errors, MedlinkError
@@ -15,7 +13,10 @@ from ...kb.code_systems import coded, system_of, vocabulary_of_id
 from ...kb.sssom import COLUMNS, KIND, curie, predicate_of
 from ...util.outputs import FileKind, marked
 from ...util.spreadsheets import escaped
-from .mapper import BROADER, EXACT, NARROWER, Mapping, Target
+from .codes import NARROWER
+from .mapper import Mapping, Target
+from .parts import BROADER, EXACT
+from .parts import COLUMNS as ASIDE
 from .reviewed import EQUIVALENCES, OWN, USAGI
 from .tables import Problems, read_table
 
@@ -70,9 +71,10 @@ class Format:
 
 
 def write_own(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
-    """Write a table for spreadsheets: a row for each target, with the candidates beside it."""
+    """Write a table for spreadsheets: a row for each target, with what was set aside."""
     header = [
         *list(OWN)[:3], *(f"context:{one}" for one in facts.context), *list(OWN)[3:],
+        *(f"aside_{column}" for column in ASIDE),
         *(f"candidate_{n}_{what}" for n in range(1, facts.k + 1) for what in _CANDIDATE),
     ]  # fmt: skip
     write = _table(file, header, facts.extra)
@@ -87,7 +89,7 @@ def write_own(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
             cells = [
                 term.code, term.name, term.frequency, *term.context, mapping.status, one.match,
                 one.id, one.name, one.matched, _number(one.prob), _number(one.score),
-                mapping.comment, *others,
+                mapping.comment, *(mapping.aside.get(column, "") for column in ASIDE), *others,
             ]  # fmt: skip
             write(cells, mapping.extra)
 
@@ -145,30 +147,18 @@ def write_sssom(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> Non
 
 
 def write_fhir(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
-    """Write a ConceptMap of FHIR R4; a group for each code system of targets.
-
-    The elements of a group go through a temporary file: there may be many.
-    """
-    groups: dict[str, IO[str]] = {}
-    with ExitStack() as stack:
-        for mapping in mappings:
-            for system, element in _elements(mapping, facts):
-                if system in groups:
-                    groups[system].write(",\n")
-                else:
-                    groups[system] = stack.enter_context(TemporaryFile("w+", encoding="utf-8"))
-                groups[system].write(json.dumps(element, ensure_ascii=False))
-        head = {"resourceType": "ConceptMap", "name": "MedlinkMap", "status": "draft"}
-        file.write(json.dumps({**head, "description": _BY})[:-1])
-        for place, (system, group) in enumerate(groups.items()):
-            ends = {"source": system_of(facts.vocabulary), "target": system}
-            said = json.dumps({end: address for end, address in ends.items() if address})
-            file.write(",\n" if place else ',\n"group": [\n')
-            file.write(f'{said[:-1]}, "element": [\n')
-            group.seek(0)
-            file.writelines(group)
-            file.write("]}")
-        file.write("]}\n" if groups else "}\n")
+    """Write a ConceptMap of FHIR R4; a group for each code system of targets."""
+    elements: dict[str, list[dict[str, Any]]] = {}
+    for mapping in mappings:
+        for system, element in _elements(mapping, facts):
+            elements.setdefault(system, []).append(element)
+    groups = []
+    for system, own in elements.items():
+        ends = {"source": system_of(facts.vocabulary), "target": system}
+        groups.append({end: one for end, one in ends.items() if one} | {"element": own})
+    head = {"resourceType": "ConceptMap", "name": "MedlinkMap", "status": "draft"}
+    file.write(json.dumps({**head, "description": _BY})[:-1])
+    file.write(f', "group": {json.dumps(groups, ensure_ascii=False)}}}\n' if groups else "}\n")
 
 
 def _table_of(name: str, columns: Iterable[str]) -> FileKind:

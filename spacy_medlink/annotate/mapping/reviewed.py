@@ -8,7 +8,9 @@ from ...errors import Errors
 from ...kb import KnowledgeBase
 from ...kb.resolve import IdResolver
 from ...util.spreadsheets import as_saved
-from .mapper import BROADER, CLOSE, EXACT, NARROWER, RELATED, UNCHECKED, Mapping, Target
+from .codes import NARROWER
+from .mapper import CLOSE, UNCHECKED, Mapping, Target
+from .parts import BROADER, EXACT, RELATED
 from .tables import Problems, Source, read_table
 from .terms import CONTEXT, Term
 
@@ -32,7 +34,7 @@ EQUIVALENCES = {
     RELATED: "INEXACT", "": "UNMATCHED",
 }  # fmt: skip
 _MATCHES = {said: match for match, said in EQUIVALENCES.items()}
-_OURS = re.compile(rf"candidate_\d|{CONTEXT.pattern}")
+_OURS = re.compile(rf"candidate_\d|aside_|{CONTEXT.pattern}")
 _MACHINES = frozenset({"", UNCHECKED, "AUTO_MAPPED", "AUTO_MAPPED_TO_1"})
 
 
@@ -116,7 +118,8 @@ class Reviewed:
         self.invalid += is_invalid
         said = rows[0].said
         status = INVALID if is_invalid else said["status"]
-        return Mapping(new.term, targets, others, status, said.get("comment", ""), rows[0].extra)
+        comment, extra = said.get("comment", ""), rows[0].extra
+        return Mapping(new.term, targets, others, status, comment, extra, new.aside)
 
     def _target(self, row: Row, found: dict[str, Target] | None = None) -> Target:
         id, said = row.id, row.said

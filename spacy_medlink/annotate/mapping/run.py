@@ -1,8 +1,7 @@
 """A run of mapping: from a table of terms, or a knowledge base, to a file of mappings."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
@@ -12,15 +11,15 @@ from ...types import Progress
 from ...util.files import replacing_file
 from ...util.outputs import PathLike, check_output
 from ...util.progress import no_progress
-from .mapper import EXACT, Mapper, Mapping
+from .mapper import Mapper, Mapping
 from .outputs import Facts, format_of
+from .parts import EXACT
 from .reviewed import Reviewed
 from .tables import Problems
 from .terms import Columns, Term, Terms, terms_of
 
 APPROVED = "APPROVED"
 _TOGETHER = 512  # terms that are mapped at once
-_SHOWN = 10  # examples of terms with several exact concepts
 
 
 @dataclass
@@ -28,8 +27,6 @@ class Mapped:
     """The counts of a run.
 
     exact, probable, without (int): terms mapped to an exact concept, to another, to none.
-    several (int): terms with several exact concepts, or mapped to several concepts; examples
-    (List[str]): some of these. shared (int): concepts that several terms are mapped to.
     """
 
     found: Problems
@@ -37,31 +34,13 @@ class Mapped:
     exact: int = 0
     probable: int = 0
     without: int = 0
-    several: int = 0
-    examples: list[str] = field(default_factory=list)
-    terms_of: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def shared(self) -> int:
-        """Number of concepts that several terms are mapped to."""
-        return sum(count > 1 for count in self.terms_of.values())
 
     def count(self, mapping: Mapping) -> None:
         """Count a mapping."""
-        targets = mapping.targets
-        if not targets:
-            self.without += 1
-            return
-        is_exact = targets[0].match == EXACT
+        is_exact = bool(mapping.targets) and mapping.targets[0].match == EXACT
         self.exact += is_exact
-        self.probable += not is_exact
-        self.terms_of.update(one.id for one in targets)
-        alike = [one for one in mapping.others if one.match == EXACT]
-        if len(targets) > 1 or (is_exact and alike):
-            self.several += 1
-            if len(self.examples) < _SHOWN:
-                ids = ", ".join(one.id for one in (*targets, *alike))
-                self.examples.append(f"{mapping.term.code or mapping.term.name}: {ids}")
+        self.probable += bool(mapping.targets) and not is_exact
+        self.without += not mapping.targets
 
 
 def map_terms(
@@ -85,14 +64,15 @@ def map_terms(
     terms (Union[Path, KnowledgeBase]): a table, or the concepts of another knowledge base.
     columns (Optional[Columns]): of the table; by default found by their headers.
     vocabulary (str): of the codes of the table; "" where it is not known.
-    lang (str): of the names of the other knowledge base; "" for all.
+    lang (str): of the terms (default English), and of the names of the other knowledge base; ""
+        for all names.
     form (str): of `outputs.FORMATS`; "" for the format of the output's suffix.
     reviewed (Optional[Path]): file with reviewers' decisions; default: the output, if it exists.
     approved (bool): write approved mappings only.
     inputs, overwrite: files that may not, or may, be replaced; see `outputs.check_output`.
     RAISES (MedlinkError): E630-E637 for terms, output and reviewed file; as `read_table`.
     """
-    mapper, found = Mapper(linker, candidates), Problems()
+    mapper, found = Mapper(linker, candidates, lang or "en"), Problems()
     written = format_of(output, mapper.kb, form)
     given: list[PathLike] = [*inputs, terms.path if isinstance(terms, KnowledgeBase) else terms]
     # A file of approved mappings alone must not replace the one that has all decisions.

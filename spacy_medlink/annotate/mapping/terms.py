@@ -12,11 +12,26 @@ from .tables import Pasted, Problems, Source, read_table
 
 # Known headers, written with letters and digits only.
 _NAMES = (
-    "sourcename", "name", "term", "label", "display", "description", "sourcecodedescription",
-    "preferredname", "canonicalname", "conceptname", "text", "bezeichnung", "libelle", "nombre",
-    "descripcion", "naam", "omschrijving", "denominazione",
+    "sourcename", "localname", "name", "term", "localterm", "label", "display", "description",
+    "localdescription", "sourcecodedescription", "preferredname", "canonicalname", "conceptname",
+    "longname", "problem", "diagnosis", "testname", "labname", "drugname", "medication", "drug",
+    "text", "bezeichnung", "libelle", "nombre", "descripcion", "naam", "omschrijving",
+    "denominazione",
 )  # fmt: skip
-_CODES = ("sourcecode", "code", "localcode", "id", "sourceid", "codigo", "kode", "conceptid")
+_CODES = (
+    "sourcecode",
+    "localcode",
+    "code",
+    "localid",
+    "id",
+    "sourceid",
+    "testcode",
+    "itemcode",
+    "drugcode",
+    "codigo",
+    "kode",
+    "conceptid",
+)
 _FREQUENCIES = ("sourcefrequency", "frequency", "freq", "count", "n", "records")
 CONTEXT = re.compile("^(?:context|ADD_INFO):")
 """The beginnings of the headers of context columns, in our own files and in Usagi's."""
@@ -45,6 +60,11 @@ class Term(NamedTuple):
     def key(self) -> tuple[str, str]:
         """The key of the term in its table."""
         return self.code, self.name
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """The name of the term, and its further names."""
+        return (self.name, *self.names)
 
 
 class Columns(NamedTuple):

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from spacy_medlink.annotate.mapping.mapper import Mapper, _between
+from spacy_medlink.annotate.mapping.codes import _between
+from spacy_medlink.annotate.mapping.mapper import Mapper
 from spacy_medlink.annotate.mapping.terms import Term, terms_of
 from spacy_medlink.kb import build_knowledge_base
 from spacy_medlink.linking import Linker
@@ -68,7 +69,7 @@ def test_equal_names_are_linked_once(linker: Linker, monkeypatch: pytest.MonkeyP
 
 
 def test_context_is_given_to_the_linker(linker: Linker) -> None:
-    (mention,) = Mapper(linker)._mentions(Term("PE", context=("", "lung", "V/Q scan")))
+    mention = Mapper(linker)._mention(Term("PE", context=("", "lung", "V/Q scan")), "PE")
     assert (mention.text, mention.right) == ("PE", "\nlung; V/Q scan")
 
 

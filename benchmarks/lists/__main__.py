@@ -1,0 +1,94 @@
+"""Careless lines of lists, mapped by `medlink map`: `python -m benchmarks.lists ASSETS`.
+
+ASSETS has diseases and findings, for the 100 lines of problem lists. The 50 laboratory and 50 drug
+lines are mapped to `labs.csv` and `drugs.csv`, two small terminologies of public facts. The lines
+of part 1 (`lines.tsv`) were written before the rules, those of part 2 (148) before the rules had
+seen them. A line is right if its first concept has one of the right names; a line without a right
+name is right if nothing is proposed.
+"""
+
+import csv
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from benchmarks.measured import RESULTS, report
+from spacy_medlink.annotate.mapping.run import map_terms
+from spacy_medlink.assets import build_assets
+from spacy_medlink.components.pipelines import linker_of, open_pipeline
+from spacy_medlink.kb import build_knowledge_base
+from spacy_medlink.linking import Linker
+from spacy_medlink.text.normalisation import key
+
+LISTS = Path(__file__).parent
+PARTS = ("1", "2")
+RIGHT, WRONG, LEFT_OUT = "right", "wrong", "left out"
+
+
+def built(name: str, work: Path) -> Path:
+    """Build assets, without an encoder, over one of the small terminologies."""
+    kb, assets = work / f"{name}.kb", work / name
+    build_knowledge_base(out=kb, sources=[("csv", LISTS / f"{name}.csv")])
+    build_assets(assets, kb, None)
+    return assets
+
+
+def lines_of(name: str, part: str) -> dict[str, set[str]]:
+    """Read the lines of a part of a list, each with the keys of its right names."""
+    with (LISTS / "lines.tsv").open(encoding="utf-8") as file:
+        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return {
+            row["term"]: set(map(key, filter(None, row["right"].split(";"))))
+            for row in rows
+            if (row["list"], row["part"]) == (name, part)
+        }
+
+
+def verdicts(lines: dict[str, set[str]], linker: Linker, work: Path) -> Iterator[tuple[str, ...]]:
+    """Map lines. RETURNS: (verdict, line, concept) of each."""
+    kb = linker.parts.kb
+    assert kb is not None
+    table, mapped = work / "terms.csv", work / "mapped.csv"
+    with table.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([["name"], *([line] for line in lines)])
+    map_terms(table, linker, mapped, overwrite=True)
+    with mapped.open(encoding="utf-8", newline="") as file:
+        for (line, right), row in zip(lines.items(), csv.DictReader(file), strict=True):
+            id = row["concept_id"]
+            names = {key(one.text) for one in kb[id].names} if id else set()
+            is_right = bool(names & right) or not (id or right)
+            verdict = RIGHT if is_right else WRONG if id else LEFT_OUT
+            yield verdict, line, f"{row['concept_name']} ({row['match_type']})" if id else ""
+
+
+def main(
+    assets: Annotated[Path, typer.Argument(help="Assets that have diseases and findings.")],
+    failures: Annotated[bool, typer.Option("--failures", help="Print what is not right.")] = False,
+    output: Annotated[Path, typer.Option(help="JSON; a table goes beside it.")] = (
+        RESULTS / "lists.json"
+    ),
+) -> None:
+    """Count right and wrong lines, and those left out, of each list."""
+    rows = []
+    with tempfile.TemporaryDirectory() as directory:
+        work = Path(directory)
+        places = {"problems": assets, **{name: built(name, work) for name in ("labs", "drugs")}}
+        for name, place in places.items():
+            linker = linker_of(open_pipeline(str(place), "en", "cpu", top_k=5)).opened.linker
+            for part in PARTS:
+                judged = list(verdicts(lines_of(name, part), linker, work))
+                counts = Counter(verdict for verdict, *_ in judged)
+                own = {one: counts[one] for one in (RIGHT, WRONG, LEFT_OUT)}
+                rows.append({"list": name, "part": part, **own})
+                if failures:
+                    bad = [one for one in judged if one[0] != RIGHT]
+                    typer.echo("\n".join(" | ".join((name, *one)) for one in bad))
+    report(output, rows)
+
+
+if __name__ == "__main__":
+    typer.run(main)
