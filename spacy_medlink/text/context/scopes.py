@@ -61,9 +61,9 @@ def find_sections(text: str, cues: Cues) -> list[Part]:
     """Find the sections of a document whose headings the cues know, in order.
 
     A section ends where the next one begins, or at an unknown heading in capitals or with the last
-    word of a known one, as "Dental history". It ends after
-    its first paragraph if its kinds apply to all its mentions, or if its heading shares a line with
-    text: later mentions may not belong to it.
+    word of a known one, as "Dental history". It ends after its first paragraph if its kinds apply
+    to all its mentions, or if its heading shares a line with text, and after its first sentence if
+    its heading stands within a line: later mentions may not belong to it.
     """
     headings: list[tuple[Heading, Section | None]] = []
     for heading in find_headings(text, titles=True):
@@ -82,6 +82,10 @@ def find_sections(text: str, cues: Cues) -> list[Part]:
             first = _TEXT.search(text, heading.end, end)
             paragraph = _PARAGRAPH.search(text, first.start(), end) if first else None
             end = paragraph.start() if paragraph else end
+        is_within = text[max(0, heading.start - _GAP) : heading.start].rpartition("\n")[2].strip()
+        if is_within and section.said:
+            following = sentence_starts(text[heading.end : end], cues.shortened)
+            end = heading.end + following[0] if following else end
         parts.append(Part(heading.start, end, section))
     return parts
 
