@@ -25,6 +25,7 @@ from ..recipe.settings import Section
 from .published import papers
 
 _Named = list[tuple[str, Mapping[str, Any]]]
+_PROJECT = Path(__file__).parent / "project.yml"
 _VARIABLE = re.compile(r"\$\{vars\.(\w+)\}")
 
 
@@ -173,9 +174,8 @@ class System(Section):
 
 
 class Plan(Section):
-    """A file. vars (Mapping[str, str]): stand in texts as ${vars.NAME}; `--set` changes them."""
+    """A file. Variables of project.yml stand in its texts as ${vars.NAME}."""
 
-    vars: Mapping[str, str] = {}
     layout: str
     note: str = ""
     dictionaries: Mapping[str, Dictionary]
@@ -207,6 +207,12 @@ def _check(key: str, named: _Named) -> None:
             raise ValueError(f"{key} refers to {name}, which is not there")
 
 
+def variables() -> dict[str, str]:
+    """Read the variables of project.yml, each with its default."""
+    config = srsly.read_yaml(_PROJECT)
+    return {name: str(value) for name, value in config["vars"].items()}
+
+
 def read_plan(path: Path, overrides: Mapping[str, Any] | None = None) -> Plan:
     """Read a plan.
 
@@ -215,17 +221,11 @@ def read_plan(path: Path, overrides: Mapping[str, Any] | None = None) -> Plan:
     """
     if not path.is_file():
         raise Errors.source_missing(path=path)
-    changes = dict(overrides or {})
     try:
-        config = srsly.yaml_loads(path.read_text("utf-8"))
-        for key, value in changes.items():
-            *places, last = key.split(".")
-            own = config
-            for place in places:
-                own = own[place]
-            own[last] = value
-        values = {name: str(value) for name, value in config.get("vars", {}).items()}
-        config = {**_filled(config, values), "vars": values}
+        config = {"vars": variables(), **srsly.yaml_loads(path.read_text("utf-8"))}
+        for key, value in (overrides or {}).items():
+            _replace(config, key.split("."), value)
+        config = _filled(config, {name: str(value) for name, value in config.pop("vars").items()})
         for system in config["systems"].values():
             system["settings"] = parse_overrides(
                 [f"{key}={_said(value)}" for key, value in system.get("settings", {}).items()]
@@ -237,6 +237,16 @@ def read_plan(path: Path, overrides: Mapping[str, Any] | None = None) -> Plan:
         raise Errors.bad_plan(path=path, problem=problem) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Errors.bad_plan(path=path, problem=error) from error
+
+
+def _replace(config: dict[str, Any], keys: list[str], value: Any) -> None:
+    *sections, last = keys
+    section = config
+    for key in sections:
+        section = section[key]
+    if sections == ["vars"] and last not in section:
+        raise ValueError(f"there is no variable {last}")
+    section[last] = value
 
 
 def _said(value: Any) -> str:

@@ -193,13 +193,16 @@ def main(
     ] = 1,
     work: Annotated[Path, typer.Option(help="Gets kb/, gold/ and models/.")] = Path(),
     device: Device = AUTO,
+    vars_: Annotated[str, typer.Option("--vars", help="Of the project: NAME=VALUE|...")] = "",
     set_: Set = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Make the tables of a paper, from its corpora to ours beside the published figures."""
+    given = (text.partition("=") for text in vars_.split("|") if text)
+    changes = {f"vars.{name}": value for name, _, value in given} | parse_overrides(set_)
     outputs = Outputs(output, "a table", [plan], overwrite)
     with stoppable():
-        made = Reproduction(read_plan(plan, parse_overrides(set_)), work, seeds, device, _say)
+        made = Reproduction(read_plan(plan, changes), work, seeds, device, _say)
         tables = list(made.tables())
     if not tables:
         raise Errors.nothing_to_measure(path=plan, missing="; ".join(made.left_out))

@@ -6,7 +6,6 @@ import os
 import shlex
 import subprocess
 import sys
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from weasel.util import load_project_config
 
 from spacy_medlink.errors import MedlinkError
 from training.data.bitext import convert_bitext
-from training.papers.plan import Plan, read_layout, read_plan
+from training.papers.plan import _VARIABLE, Plan, read_layout, read_plan, variables
 from training.papers.published import LAYOUTS, papers, read_published
 from training.papers.reproduce import main as reproduce
 
@@ -38,7 +37,7 @@ PLANS = sorted((PROJECT / "plans").glob("*.yml"))
 # Rows beside the published ones.
 BESIDE = {
     "SapBERT (released)", "SapBERT (LoRA)", "SapBERT (adapter 13 %)", "mBERT",
-    "CODER_ENG (released)", "XLM-R large", "XLM-R large + SAP all_syn",
+    "CODER_ENG (released)", "CODER_ALL (released)", "XLM-R large", "XLM-R large + SAP all_syn",
 }  # fmt: skip
 
 
@@ -74,18 +73,31 @@ def test_plans_are_of_published_systems_and_recipes_that_there_are(path: Path) -
         assert not system.recipe or (PROJECT / system.recipe).is_file() or "$" in system.recipe
 
 
-def test_variables_of_the_plans_are_those_of_the_project() -> None:
-    for script in SCRIPTS:
-        words = shlex.split(script)
-        if words[2] != "training.papers.reproduce":
-            continue
-        plan = read_plan(PROJECT / words[3])
-        given = {
-            value.removeprefix("vars.").partition("=")[0]
-            for option, value in pairwise(words)
-            if option == "--set"
-        }
-        assert given == set(plan.vars), words[3]
+def test_a_plan_knows_the_variables_of_the_project_and_no_others() -> None:
+    used = set().union(*(_VARIABLE.findall(path.read_text("utf-8")) for path in PLANS))
+    given = {one.partition("=")[0] for one in CONFIG["vars"]["given"].split("|")}
+    assert used == given <= set(variables())
+    with pytest.raises(MedlinkError, match=r"E721.*umlz"):
+        read_plan(PROJECT / "plans" / "sapbert.yml", {"vars.umlz": "x"})
+
+
+def test_variables_of_a_command_reach_its_plan(tmp_path: Path) -> None:
+    names = variables().keys() - {"given"}
+    given = {f"vars.{name}": str(tmp_path / f"no {name}") for name in names}
+    changed = load_project_config(PROJECT, overrides=given)
+    (command,) = (one for one in changed["commands"] if one["name"] == "sapbert-tables")
+    words = shlex.split(command["script"][0])
+    option = words[words.index("--vars") + 1]
+    with pytest.raises(MedlinkError, match=r"(?s)E722.*no biobert"):
+        reproduce(PROJECT / words[3], tmp_path / "out.json", work=tmp_path, vars_=option)
+
+
+def test_encoders_are_names_on_the_hub_not_directories_that_nothing_makes() -> None:
+    made = {path for command in COMMANDS.values() for path in command.get("outputs", [])}
+    for path in PLANS:
+        for key, system in read_plan(path).systems.items():
+            if system.encoder:
+                assert system.encoder in made or not system.encoder.startswith("models/"), key
 
 
 def test_what_is_no_plan_is_said(tmp_path: Path) -> None:
@@ -112,12 +124,6 @@ def test_translations_are_put_into_one_file(tmp_path: Path) -> None:
     (tmp_path / "muse" / "en-fi.txt").write_text("heart\n", "utf-8")
     with pytest.raises(MedlinkError, match="E516"):
         convert_bitext("muse", [tmp_path / "muse"], ["fi"], out)
-
-
-def test_nothing_to_measure(tmp_path: Path, tiny_encoder: Path) -> None:
-    changes = [f"vars.{name}={tmp_path / name}" for name in read_plan(PLANS[0]).vars]
-    with pytest.raises(MedlinkError, match="E722"):
-        reproduce(PLANS[0], tmp_path / "out.json", work=tmp_path, set_=changes)
 
 
 def test_every_paper_has_a_workflow_whose_steps_follow_each_other() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from training.papers.plan import Plan, read_plan
+from training.papers.plan import Plan, read_plan, variables
 from training.papers.published import LAYOUTS
 from training.papers.reproduce import main
 from training.recipe.reading import read_recipe
@@ -15,7 +15,7 @@ from . import toy
 
 PLANS = LAYOUTS.parent / "plans"
 NAMES = {"holdout.fraction": 0.5, "training.precision": "fp32", "training.epochs": 1}
-AS_IT_IS = ("recipe", "max_minutes", "pooling", "note")
+AS_IT_IS = ("recipe", "max_minutes", "tables_pooling", "tables_note", "given", "device", "seeds")
 FAST = {"training.precision": "fp32", "training.epochs": 1, "mentions.batch": 4}
 
 
@@ -64,11 +64,12 @@ def _run(
     path = PLANS / f"{name}.yml"
     plan = read_plan(path)
     given = {
-        key: str(tiny_encoder) for key, value in plan.vars.items() if value and key not in AS_IT_IS
+        key: str(tiny_encoder)
+        for key, value in variables().items()
+        if value and key not in AS_IT_IS and not value.startswith("../../")
     }
     given["corpora"] = str(data)
-    given |= {key: str(data / key) for key in plan.vars if (data / key).exists()}
-    given = {key: value for key, value in given.items() if key in plan.vars}
+    given |= {key: str(data / key) for key in variables() if (data / key).exists()}
     output = tmp_path / "metrics" / f"{name}.json"
     main(path, output, seeds=seeds, work=tmp_path / "work", device="cpu",
          set_=[*_overrides(plan, given), *more])  # fmt: skip
@@ -124,7 +125,7 @@ def test_coder(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
 @pytest.mark.timeout(1800)
 def test_medical_crossing(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
     changes = [
-        f"vars.icdo3={data}/data/icdo3_es.kb.jsonl.gz",
+        f"vars.data={data}/data",
         f"vars.codiesp_codes={data}/codes.tsv",
     ]
     rows = [f"{one.code}\t{one.names['es'][0]}\tx" for one in toy.concepts()]
