@@ -65,6 +65,10 @@ class Inputs:
         """The directory for checkpoint and log."""
         return self.run or self.output.with_name(f"{self.output.name}_run")
 
+    def files(self) -> list[Path]:
+        """List the files that it learns from."""
+        return [one for one in (self.kb, self.text, self.train, self.dev) if one is not None]
+
     def given(self) -> list[PathLike | None]:
         """List what the output must not replace."""
         return [self.base, self.kb, self.train, self.dev, self.text]

@@ -39,7 +39,8 @@ class CrossSettings:
     """The settings for reading pairs and using their scores.
 
     max_length (int): length of a pair, in word pieces. context (int): word pieces on each side of
-        the mention. definitions (bool): read the definitions of candidates too.
+        the mention. reads (str): of a candidate: its "name", the "concept" with preferred name and
+        types, or its "definition" too.
     activation (str): from logits to 0..1: "softmax" over the candidates of a mention,
         "softmax_nil" with an added logit of 0 for "none of them", or "sigmoid".
     weight (float): weight of these scores against those of retrieval, 0..1. top (int): the greatest
@@ -49,7 +50,7 @@ class CrossSettings:
 
     max_length: int = 96
     context: int = 16
-    definitions: bool = False
+    reads: str = "concept"
     activation: str = "softmax"
     weight: float = 0.5
     top: int = 25

@@ -92,19 +92,23 @@ def folds(assets: AssetParts, gold: GoldSet, progress: Progress = no_progress) -
 
 
 def rank_unannotated(
-    assets: AssetParts, gold: GoldSet, top: int, progress: Progress = no_progress
+    assets: AssetParts,
+    gold: GoldSet,
+    top: int,
+    progress: Progress = no_progress,
+    tiers: list[str] | None = None,
 ) -> Iterator[RankedCase]:
     """Retrieve candidates for the mentions of a gold file, those of no concept too.
 
     Documents are split into five folds. For the mentions of a fold, the memory and the names that
     come only from the fold are left out.
 
-    top (int): candidates of each mention.
+    top (int): candidates of each mention. tiers (Optional[List[str]]): that propose them.
     RAISES (MedlinkError): E407 where every mention is NIL.
     """
     for fold in folds(assets, gold, progress):
         # The new ranker changes the scores, so no gate will fit, and it will see all candidates.
-        engine = fold.engine(assets, rescorer=None, exact_first=False)
+        engine = fold.engine(assets, rescorer=None, exact_first=False, tiers=tiers)
         mask = visible(assets.kb, fold.gone)
         distinct = list(dict.fromkeys(map(without_surroundings, fold.cases)))
         rankings: dict[Mention, list[Candidate]] = {}

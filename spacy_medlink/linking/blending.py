@@ -33,10 +33,18 @@ def blend(
         )
         for one, reading, place in zip(ranking[head:], readings, places, strict=False)
     ]
-    # A stable sort over rounded scores: equal readings leave the order as it was.
-    read.sort(key=lambda one: -round(one.score / RESOLUTION))
+    # A stable sort: equal steps leave the order as it was.
+    read.sort(key=lambda one: -_step(one, weight))
     rest = [replace(one, score=(1 - weight) * one.score) for one in ranking[head + len(read) :]]
-    return _ties_that_stay([*ranking[:head], *read, *rest])
+    return _ties_that_stay([*ranking[:head], *read, *rest], weight)
+
+
+def _step(candidate: Candidate, weight: float) -> float:
+    """Round a score, so that retrieval decides between nearly equal ones.
+
+    At weight 1 nothing is rounded: the other model alone orders, as a cross-encoder's paper has it.
+    """
+    return candidate.score if weight == 1 else round(candidate.score / RESOLUTION)
 
 
 def remembered(ranking: Sequence[Candidate]) -> int:
@@ -47,10 +55,10 @@ def remembered(ranking: Sequence[Candidate]) -> int:
     return len(ranking)
 
 
-def _ties_that_stay(ranking: list[Candidate]) -> list[Candidate]:
+def _ties_that_stay(ranking: list[Candidate], weight: float) -> list[Candidate]:
     """Update the ties of candidates: readings may have separated them."""
     tied = {row for one in ranking for row in one.tied}
-    steps = [round(one.score / RESOLUTION) for one in ranking]
+    steps = [_step(one, weight) for one in ranking]
     same = tuple(
         one.row for one, step in zip(ranking, steps, strict=True)
         if step == steps[0] and one.row in tied

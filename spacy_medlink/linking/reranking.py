@@ -31,11 +31,12 @@ class CandidateTexts:
 
     A type that all concepts have tells nothing, and is left out.
 
-    kb (KnowledgeBase): with the concepts. definitions (bool): add the definition.
+    kb (KnowledgeBase): with the concepts. reads (str): "name" for the matched name alone,
+        "concept" without and "definition" with the definition.
     """
 
-    def __init__(self, kb: KnowledgeBase, definitions: bool = False, cache_size: int = 65536):
-        self._kb, self._definitions = kb, definitions
+    def __init__(self, kb: KnowledgeBase, reads: str = "concept", cache_size: int = 65536):
+        self._kb, self._reads = kb, reads
         self._types = _TYPES if _differ(kb.iter_types()) else 0
         self._text = lru_cache(cache_size)(self._write)
 
@@ -44,12 +45,15 @@ class CandidateTexts:
         return self._text(candidate.row, candidate.name_row)
 
     def _write(self, row: int, name_row: int) -> str:
-        concept, matched = self._kb.concept_at(row, names=False), self._kb.text_at(name_row)
+        matched = self._kb.text_at(name_row)
+        if self._reads == "name":
+            return matched
+        concept = self._kb.concept_at(row, names=False)
         parts = [matched]
         if key(concept.name) != key(matched):
             parts.append(concept.name)
         parts += concept.types[: self._types]
-        if self._definitions and concept.definition:
+        if self._reads == "definition" and concept.definition:
             parts.append(concept.definition[:_DEFINITION])
         return _JOINT.join(parts)
 
@@ -78,7 +82,7 @@ class Reranker:
         self.encoder = encoder if top is None else encoder.using(top=top)
         self.top, self.weight = self.encoder.settings.top, self.encoder.settings.weight
         self.fingerprint = self.encoder.fingerprint() + (f" {gate.margin}" if gate else "")
-        self._texts = CandidateTexts(kb, self.encoder.settings.definitions)
+        self._texts = CandidateTexts(kb, self.encoder.settings.reads)
         self._cache: Lru[_Key, Floats1d] = Lru(cache_size)
 
     def rescore(

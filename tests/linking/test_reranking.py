@@ -2,6 +2,7 @@
 
 import shutil
 
+import numpy as np
 import pytest
 import spacy
 import torch
@@ -75,6 +76,23 @@ def test_a_type_that_all_have_is_not_read(tmp_path, types, text):
     assert texts.of(Candidate(0, 1, 1.0, {})) == text
 
 
+def test_a_name_alone_is_read_where_the_settings_say_so(tiny_assets, cross):
+    texts = CandidateTexts(tiny_assets.kb, "name")
+    concept = tiny_assets.kb.concept_at(0)
+    assert texts.of(Candidate(0, concept.first_name, 1.0, {})) == concept.names[0].text
+
+
+def test_alone_a_cross_encoder_orders_however_near_its_scores_are(cross, tiny_assets):
+    loud = Reranker(cross.using(weight=1.0, top=8), tiny_assets.kb)
+    ranking = [Candidate(row, int(tiny_assets.kb.concept_at(row).first_name), 0.9 - row / 10, {})
+               for row in range(8)]  # fmt: skip
+    logits = np.array([8, 0, 0.1, 0.2, -1, -0.9, -0.8, 0.3], dtype=np.float32)  # as after softmax
+    loud.read = lambda mentions, rankings: [logits]
+    (after,) = loud.rescore([PE], [ranking])
+    assert ids(after) == np.argsort(-logits).tolist()
+    assert {one.score for one in after} == {one.scores["rerank"] for one in after}
+
+
 @pytest.mark.parametrize("order", [1, -1])
 def test_the_same_in_any_order_batch_and_from_the_cache(cross, tiny_assets, order):
     mentions = [PE, OTHER, Mention("sugar"), Mention("hart attak"), Mention("")]
@@ -116,8 +134,6 @@ def test_corrections_are_not_overruled(cross, tiny_assets):
 
 @pytest.mark.parametrize("activation", ["softmax", "softmax_nil", "sigmoid"])
 def test_activations_keep_order_and_range(activation):
-    import numpy as np
-
     logits = np.array([-900.0, -1.0, 0.0, 3.0, 900.0], dtype=np.float32)
     found = activated(logits, activation)
     assert (np.diff(found) >= 0).all() and (found >= 0).all() and (found <= 1).all()

@@ -53,6 +53,21 @@ def write_gold(path: Path, count: int, contexts=CONTEXTS, mention="PE") -> Path:
     return path
 
 
+def test_candidates_are_those_of_the_wanted_tiers(tiny_assets, tmp_path):
+    gold = write_gold(tmp_path / "gold.jsonl", 6)
+    for train in (None, gold):
+        for lists in lists_of(tiny_assets, recipe_of(reranking__tiers=["dense"]), train, None):
+            tiers = {tier for own in lists for one in own.candidates for tier in one.scores}
+            assert tiers <= {"dense", "memory"}
+
+
+def test_all_names_play_mentions_where_so_many_are_wanted(tiny_assets):
+    most = {name.text for concept in tiny_assets.kb for name in concept.names}
+    rest, apart = lists_of(tiny_assets, recipe_of(reranking__names=10_000), None, None)
+    played = [one.mention.text for one in (*rest, *apart)]
+    assert len(played) == tiny_assets.kb.n_names and set(played) == most
+
+
 def test_it_learns_from_context(tiny_assets, tmp_path):
     train, dev = write_gold(tmp_path / "t.jsonl", 12), write_gold(tmp_path / "d.jsonl", 6)
     said: list[str] = []

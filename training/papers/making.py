@@ -7,6 +7,7 @@ the finished files are used again.
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,11 @@ from spacy_medlink.assets import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import Errors
 from spacy_medlink.evaluation import load_gold
-from spacy_medlink.kb import KnowledgeBase, build_knowledge_base
+from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
 from spacy_medlink.kb.filters import Filters
-from spacy_medlink.kb.gold import gold_lines
+from spacy_medlink.kb.gold import gold_lines, read_gold
 from spacy_medlink.kb.schema import kb_fingerprint
+from spacy_medlink.types import Concept, Name
 from spacy_medlink.util.files import save_text, sha256_of
 from spacy_medlink.util.outputs import FileKind
 from spacy_medlink.util.progress import show_progress
@@ -30,6 +32,7 @@ from ..corpora.tally import Tally
 from ..data.bitext import convert_bitext
 from ..loop.trainer import CHECKPOINT
 from ..recipe.reading import read_recipe
+from ..recipe.settings import Recipe
 from ..split import split_gold
 from ..train import Inputs
 from ..train import train as train_by
@@ -88,14 +91,14 @@ class Maker:
         return place
 
     def _gold(self, key: str, part: str, fold: int) -> Path:
-        """Make the gold file of a part: "train", "dev" or "test".
+        """Make the gold file of a part: "train", "dev" or "test"; "whole" is all for training.
 
         RAISES (MedlinkError): E107 without the corpus, E4xx and E70x for what is wrong with it.
         """
         own = self._plan.corpora[key]
-        if part != "test" and not own.dev:
+        if part in ("train", "dev") and not own.dev:
             return self._apart(key, part, fold)
-        return self._part(key, part, fold)
+        return self._part(key, "train" if part == "whole" else part, fold)
 
     def _apart(self, key: str, part: str, fold: int) -> Path:
         whole = self._part(key, "train", fold)
@@ -140,35 +143,64 @@ class Maker:
         base = self.encoder(own.base, corpus, fold, seed)
         if not own.recipe:  # the base, measured otherwise
             return base
-        kind, source = self.kind(key), own.of or corpus
-        settings = {**own.settings, "training.seed": seed}
-        if kind != "pretrain" and (epochs := self._plan.corpora[source].epochs.get(key)):
-            settings["training.epochs"] = epochs
-        recipe = read_recipe(_HERE / own.recipe, settings)
-        text = train = dev = prepared = None
-        if kind == "pretrain":
-            kb = self.dictionary(own.of or self._plan.corpora[corpus].dictionary)
-            text = self.bitext(own.bitext) if own.bitext else None
-            prepared = self._work / "models" / "prepared"
-        else:
-            measured = corpus if kind == "rerank" else source
-            kb = self.dictionary(self._plan.corpora[measured].dictionary)
-            train, dev = (self.gold(source, part, fold) for part in ("train", "dev"))
-            key = f"{key}-{measured}"
-        made_of = [self._identity(file) for file in (kb, text, train, dev) if file is not None]
+        recipe = self._recipe(key, own.of or corpus, seed)
+        inputs = self._inputs(recipe, key, base, corpus, fold)
+        named = key if recipe.recipe.kind == "pretrain" else f"{key}-{own.of or corpus}"
+        made_of = [self._identity(file) for file in inputs.files()]
         digest = _digest(recipe.as_dict(), self._identity(base), made_of)
-        place = self._work / "models" / f"{key}-seed{seed}-{digest}"
-        if place.is_dir():
-            return place
+        inputs = replace(inputs, output=self._work / "models" / f"{named}-seed{seed}-{digest}")
+        if inputs.output.is_dir():
+            return inputs.output
         self._say(f"training {own.name}, seed {seed}")
-        begin = base
-        if kind == "rerank":
-            begin = place.with_name(f"{place.name}_assets")
-            build_assets(begin, kb, base, pooling=own.pooling or None, device=self._device,
+        if recipe.recipe.kind == "rerank" and inputs.kb is not None:
+            assets = inputs.output.with_name(f"{inputs.output.name}_assets")
+            build_assets(assets, inputs.kb, base, pooling=own.pooling or None, device=self._device,
                          progress=show_progress)  # fmt: skip
-        inputs = Inputs(str(begin), place, kb, train, dev, text, prepared=prepared)
+            inputs = replace(inputs, base=str(assets), kb=None)
         resume = (inputs.place / CHECKPOINT).is_dir()
         train_by(recipe, inputs, resume=resume, device=self._device, say=self._say)
+        return inputs.output
+
+    def _recipe(self, key: str, corpus: str, seed: int) -> Recipe:
+        own = self._plan.systems[key]
+        settings = {**own.settings, "training.seed": seed}
+        if self.kind(key) != "pretrain" and (epochs := self._plan.corpora[corpus].epochs.get(key)):
+            settings["training.epochs"] = epochs
+        return read_recipe(_HERE / own.recipe, settings)
+
+    def _inputs(self, recipe: Recipe, key: str, base: Path, corpus: str, fold: int) -> Inputs:
+        """Make what a system learns from; where it goes is not told yet."""
+        own, given = self._plan.systems[key], Inputs(str(base), self._work)
+        if recipe.recipe.kind == "pretrain":
+            return replace(
+                given,
+                kb=self.dictionary(own.of or self._plan.corpora[corpus].dictionary),
+                text=self.bitext(own.bitext) if own.bitext else None,
+                prepared=self._work / "models" / "prepared",
+            )
+        source = own.of or corpus
+        if recipe.recipe.kind == "rerank":
+            return replace(given, kb=self._mentions(source, fold))
+        # Where nothing is chosen, nothing is withheld.
+        train = self.gold(source, "train" if recipe.chooses else "whole", fold)
+        dev = self.gold(source, "dev", fold) if recipe.chooses else train
+        kb = self.dictionary(self._plan.corpora[source].dictionary)
+        return replace(given, kb=kb, train=train, dev=dev)
+
+    def _mentions(self, corpus: str, fold: int) -> Path:
+        """Build a dictionary of the training mentions of a corpus alone."""
+        gold = self.gold(corpus, "whole", fold)
+        place = self._work / "kb" / f"{corpus}-mentions-{_digest(self._identity(gold))}.kb"
+        if not place.is_file():
+            names: dict[str, dict[Name, None]] = {}
+            for document in read_gold(gold):
+                for mention in document.mentions:
+                    for id in mention.ids:
+                        names.setdefault(id, {})[Name(mention.text, document.lang)] = None
+            place.parent.mkdir(parents=True, exist_ok=True)
+            build_kb(place, (
+                Concept(id, next(iter(own)).text, tuple(own)) for id, own in sorted(names.items())
+            ))  # fmt: skip
         return place
 
     def kind(self, key: str) -> str:

@@ -6,10 +6,15 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 from spacy_medlink.assets import Assets, build_assets
-from spacy_medlink.assets.layout import MANIFEST
+from spacy_medlink.assets.layout import MANIFEST, RERANKER
 from spacy_medlink.encoders.bi_encoder import BiEncoder, says_pooling
+from spacy_medlink.encoders.cross_encoder import CrossEncoder
 from spacy_medlink.evaluation import load_gold, measure
+from spacy_medlink.evaluation.baselines import baseline
 from spacy_medlink.fitting.weights import DEFAULT_WEIGHTS
+from spacy_medlink.linking import Linker
+from spacy_medlink.linking.reranking import Reranker
+from spacy_medlink.util.devices import find_device
 from spacy_medlink.util.files import sha256_of
 from spacy_medlink.util.progress import show_progress
 
@@ -50,11 +55,13 @@ class Source(NamedTuple):
 
     path (Path): directory of an encoder, which assets are built with; or assets, to be measured
         with all their tiers. pooling (str): "" for what is saved with the encoder, or the layout's.
+    reranker (Optional[Path]): assets with a cross-encoder, which orders what the encoder finds.
     """
 
     name: str
     path: Path
     pooling: str = ""
+    reranker: Path | None = None
 
     @property
     def is_linker(self) -> bool:
@@ -88,10 +95,19 @@ def measure_systems(
         gold = load_gold(material.gold, assets.kb)
         tiers = () if source.is_linker else _tiers(source)
         settings = layout.settings(material.train, tiers, baselines and number == 0)
-        metrics = measure(assets, gold, settings, show_progress)
+        linker = _reranking(source.reranker, assets, layout) if source.reranker else None
+        metrics = measure(assets, gold, settings, show_progress, linker=linker)
         for key, own in metrics.get("baselines", {}).items():
             yield Row(_BASELINES.get(key, key), _parts(own, layout))
         yield Row(source.name, _parts(metrics, layout))
+
+
+def _reranking(place: Path, assets: Assets, layout: Layout) -> Linker:
+    """Make a linker whose cross-encoder orders what the dense tier finds, and nothing else."""
+    encoder = CrossEncoder.load(place / RERANKER, device=find_device(assets.device))
+    depth = max(*layout.ks, encoder.settings.top)
+    linker = baseline(assets, "dense", depth)
+    return linker.with_parts(rescorer=Reranker(encoder, assets.kb))
 
 
 def _tiers(source: Source) -> tuple[str, ...]:

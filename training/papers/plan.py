@@ -43,6 +43,7 @@ class Layout(Section):
     ks (List[int]): depths. protocol, composites (str): as of `medlink evaluate`.
     pooling (str): of encoders that do not say their own.
     dictionary (bool): filter by the dictionary's names, too.
+    abbreviations (bool): expand those that a document defines, as BioSyn does.
     by (str): a group that has a column of its own each, such as "lang"; "" for the parts.
     """
 
@@ -54,6 +55,7 @@ class Layout(Section):
     composites: Literal["any", "biosyn"] = "any"
     pooling: Literal["cls", "mean"] = "cls"
     dictionary: bool = False
+    abbreviations: bool = False
     by: str = ""
 
     def settings(self, train: str, tiers: tuple[str, ...], baselines: bool) -> Settings:
@@ -69,6 +71,9 @@ class Layout(Section):
             train=train,
             reference=DICTIONARY if self.dictionary else "",
             baselines=baselines,
+            resolve_abbreviations=self.abbreviations,
+            resolve_identifiers=False,
+            lexicon=None,
         )
 
 

@@ -96,18 +96,18 @@ class Reproduction:
         gold = self._maker.gold(key, "test", fold)
         train = str(self._maker.gold(key, "train", fold)) if corpus.train else ""
         material = Material(self._maker.dictionary(dictionary), gold, train)
-        sources = [
-            Source(
-                one.name,
-                self._maker.encoder(name, key, fold, seed),
-                one.pooling,
-            )
-            for name, one in systems.items()
-        ]
+        sources = [self._source(name, one, key, fold, seed) for name, one in systems.items()]
         layout, work = self._layout(corpus), self._work / "models" / "tables"
         yield from measure_systems(
             layout, material, sources, work, self._say, self._device, baselines=seed == 0
         )
+
+    def _source(self, key: str, system: System, corpus: str, fold: int, seed: int) -> Source:
+        made = self._maker.encoder(key, corpus, fold, seed)
+        if self._maker.kind(key) != "rerank":
+            return Source(system.name, made, system.pooling)
+        base = self._maker.encoder(system.base, corpus, fold, seed)
+        return Source(system.name, base, system.pooling, made)
 
     def _represented(
         self, key: str, corpus: Corpus, dictionary: str, systems: dict[str, System], seed: int

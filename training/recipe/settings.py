@@ -35,6 +35,7 @@ AtLeast2 = Annotated[int, Field(ge=2)]
 Rate = Annotated[float, Field(ge=0, lt=1)]
 Share = Annotated[float, Field(gt=0, le=1)]
 TRADE_NAME = "TRADE"  # the term type that the UMLS reader gives to names of a substance's brands
+_NEVER = 1_000_000_000  # steps
 WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0)
 """Weights of a reranker beside retrieval that are tried."""
 
@@ -291,9 +292,12 @@ class DistilSettings(Section):
 class RerankSettings(Section):
     """What a reranker reads.
 
-    top (int): candidates a mention. context (int): word pieces on each side of it.
-    max_length (int): of a pair, in word pieces. definitions (bool): read definitions too.
-    names (int): names of the knowledge base that play mentions, when there is no gold file.
+    top (int): candidates a mention. tiers (List[str]): that propose them, [] for those of the
+    assets. context (int): word pieces on each side of the mention. max_length (int): of a pair, in
+    word pieces. reads (str): of a candidate: the "name" that was found, the "concept" with
+    preferred name and types, or its "definition" too.
+    names (int): names of the knowledge base that play mentions, when there is no gold file; one of
+    each concept first, then the others.
     beside (int): names that play mentions beside those of a gold file; they have no context.
     batch (int): mentions a step. layers (Optional[int]): only the first of the encoder's.
     weight (Optional[float]): of the reranker beside retrieval, whatever it gains; 1 is its order
@@ -301,9 +305,10 @@ class RerankSettings(Section):
     """
 
     top: PositiveInt = 25
+    tiers: tuple[Literal["exact", "ngram", "dense"], ...] = ()
     context: NonNegativeInt = 16
     max_length: PositiveInt = 96
-    definitions: bool = False
+    reads: Literal["name", "concept", "definition"] = "concept"
     names: PositiveInt = 4000
     beside: NonNegativeInt = 0
     batch: PositiveInt = 8
@@ -330,6 +335,13 @@ class Recipe(Section):
     optimizer: OptimizerSettings = OptimizerSettings()
     training: TrainingSettings = TrainingSettings()
     selection: SelectionSettings = SelectionSettings()
+
+    @property
+    def chooses(self) -> bool:
+        """Whether weights are chosen by what dev says, rather than those of the last step taken."""
+        training, own = self.training, self.selection
+        is_last = training.eval_every >= _NEVER and not training.patience
+        return not (is_last and own.interpolation == (1.0,) and own.min_gain <= -100)
 
     def decisive(self) -> dict[str, Any]:
         """Return what a checkpoint depends on; the rest may be new when a training is resumed."""

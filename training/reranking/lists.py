@@ -31,7 +31,7 @@ class RankedList:
 
 
 def unannotated_lists(
-    path: Path, assets: Assets, top: int
+    path: Path, assets: Assets, top: int, tiers: list[str] | None = None
 ) -> tuple[list[RankedList], list[RankedList]]:
     """Look up the mentions of a gold file as if their documents had not been annotated.
 
@@ -40,7 +40,7 @@ def unannotated_lists(
         where there is one.
     RAISES (MedlinkError): E107, E401-E407 for the file.
     """
-    asked = list(rank_unannotated(assets, load_gold(path, assets.kb), top))
+    asked = list(rank_unannotated(assets, load_gold(path, assets.kb), top, tiers=tiers))
     rest = [
         _list(one.case.mention, one.ranking, one.case.right)
         for one in asked
@@ -48,7 +48,7 @@ def unannotated_lists(
     ]
     own = [one for one in asked if one.fold == _HELD]
     mentions, rankings = [one.case.mention for one in own], [one.ranking for one in own]
-    ranker = assets.engine(calibrator=False, rerank_top=0).parts.rescorer
+    ranker = assets.engine(tiers, calibrator=False, rerank_top=0).parts.rescorer
     if own and isinstance(ranker, CandidateRanker):
         rankings = ranker.knowing(own[0].facts()).rescore(mentions, rankings)
     held = [
@@ -78,7 +78,7 @@ def name_lists(
 ) -> list[RankedList]:
     """Use names as mentions: each is looked up after it was removed from its concept.
 
-    most (int): concepts of which one name is taken.
+    most (int): names; one of each concept first, then the others.
     """
     queries = list(_names(kb, most, np.random.default_rng(seed)))
     lists = []
@@ -97,14 +97,16 @@ def _names(
     kb: KnowledgeBase, most: int, generator: np.random.Generator
 ) -> Iterable[tuple[int, str]]:
     """Draw (concept row, name) of concepts that have another name with another key."""
-    drawn = 0
+    drawn, others = 0, list[tuple[int, str]]()
     for row in generator.permutation(len(kb)).tolist():
         if drawn == most:
             return
         names = [name.text for name in kb.concept_at(row).names if key(name.text)]
         if len({key(text) for text in names}) > 1:
             drawn += 1
-            yield row, names[int(generator.integers(len(names)))]
+            yield row, names.pop(int(generator.integers(len(names))))
+            others += [(row, text) for text in names]
+    yield from others[: most - drawn]
 
 
 def _ranking(

@@ -67,7 +67,7 @@ def rerank(
     base = BiEncoder.load(own.path / ENCODER, device=place)
     reads = recipe.reranking
     settings = CrossSettings(
-        reads.max_length, reads.context, reads.definitions,
+        reads.max_length, reads.context, reads.reads,
         LOSSES[recipe.objective.loss].activation, top=reads.top,
         kb=kb_fingerprint(own.manifest["kb"]),
     )  # fmt: skip
@@ -78,7 +78,7 @@ def rerank(
         best = max(ranks, key=lambda weight: float(ranks[weight].mean()))
         return {**figures(ranks[best]), "weight": best}
 
-    texts = CandidateTexts(own.kb, reads.definitions)
+    texts = CandidateTexts(own.kb, reads.reads)
     files = [sha256_of(path) for path in (train, dev) if path is not None]
     identity = made_with(recipe, own.manifest["encoder"]["fingerprint"], settings.kb, *files)
     task = ListTask(encoder, recipe, training, texts, validate, identity)
@@ -133,15 +133,16 @@ def lists_of(
     too, since a reranker must beat the assets without it.
     """
     # With a reranker the gate is shut: all tiers are asked.
-    engine = assets.engine(calibrator=False, rerank_top=0, exact_first=False)
-    plain = engine.with_parts(memory=None, rescorer=None)
     own, seed = recipe.reranking, recipe.training.seed
+    tiers = list(own.tiers) or None
+    engine = assets.engine(tiers, calibrator=False, rerank_top=0, exact_first=False)
+    plain = engine.with_parts(memory=None, rescorer=None)
     names = own.names if train is None else own.beside
     lists = name_lists(assets.kb, plain, own.top, names, seed) if names else []
     if train is None:
         held = round(len(lists) * _DEV_SHARE)
         return lists[held:], lists[:held]
-    rest, apart = unannotated_lists(train, assets, own.top)
+    rest, apart = unannotated_lists(train, assets, own.top, tiers)
     if dev is None:
         return [*rest, *lists], apart
     unknown = [one for one in apart if not remembered(one.candidates)]

@@ -7,8 +7,11 @@ from shutil import copytree, ignore_patterns
 import pytest
 
 from spacy_medlink.assets import Assets
+from spacy_medlink.assets.layout import RERANKER
 from spacy_medlink.encoders.bi_encoder import SETTINGS_FILE, BiEncoder
+from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.linking.reranking import Reranker
 from training.papers import measuring
 from training.papers.measuring import Material, Part, Row, Source, measure_systems
 from training.papers.plan import read_layout
@@ -61,6 +64,22 @@ def test_medical_crossing(
     assert (assets / "manifest.json").stat().st_mtime_ns == before
     assert again["BERT"] == rows["BERT"]
     assert again["all"].parts["full"].figures["acc@5"] == 100.0
+
+
+def test_a_cross_encoder_orders_what_the_encoder_alone_finds(
+    tmp_path: Path, tiny_assets: Assets, tiny_encoder: Path, gold: Path
+) -> None:
+    cross = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings(top=50, weight=1.0))
+    cross.save(tmp_path / "made" / RERANKER)
+    layout = read_layout(LAYOUTS / "clinlinker.cfg")
+    parts = measuring._reranking(tmp_path / "made", tiny_assets, layout).parts
+    assert parts.dense is not None and parts.exact is None and parts.ngram is None
+    assert parts.memory is None and isinstance(parts.rescorer, Reranker)
+    kb = Path(tiny_assets.kb.path)
+    sources = [Source("bi", tiny_encoder), Source("bi + CE", tiny_encoder, "", tmp_path / "made")]
+    rows = _measure("clinlinker", Material(kb, gold), sources, tmp_path / "work")
+    # Without training no candidate is preferred.
+    assert rows["bi"].parts == rows["bi + CE"].parts
 
 
 def test_a_column_for_each_language(

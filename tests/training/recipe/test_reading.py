@@ -143,7 +143,7 @@ def test_a_recipe_says_its_kind_and_only_what_differs_from_its_base(tmp_path: Pa
         ({"objective.loss": "cosine"}, "E502"),
         ({"reranking.top": 0}, "E502"),
         ({"reranking.top": 2.5}, "E502"),
-        ({"reranking.definitions": 1}, "E502"),
+        ({"reranking.reads": "all"}, "E502"),
         ({"reranking.layers": 0}, "E502"),
         ({"reranking.weight": 0.15}, "E502"),
         ({"reranking.rate": 1}, "E501"),
