@@ -31,7 +31,7 @@ _KIND = re.compile("medline|emea|patent", re.I)
 
 
 def read(source: Path, tally: Tally) -> Iterator[Document]:
-    """Stream the units (XML) or files (brat); they have no splits."""
+    """Stream the units (XML) or files (brat); the kind of text is the split."""
     files = [source] if source.is_file() else list(walk(source))
     xml = [path for path in files if path.suffix == ".xml"]
     brat = [path for path in files if path.suffix == ".ann"]
@@ -56,7 +56,7 @@ def _units(path: Path, tally: Tally) -> Iterator[Document]:
             tally.fault("units without a text", path, record.line)
             continue
         mentions = tuple(_entities(record, path, tally))
-        yield Document(f"{lang}-{unit}", text, mentions, path, lang, line=record.line)
+        yield Document(f"{lang}-{unit}", text, mentions, path, lang, _kind(path.name), record.line)
 
 
 def _entities(record: XmlRecord, path: Path, tally: Tally) -> Iterator[Mention]:
@@ -85,9 +85,15 @@ def _file(path: Path, tally: Tally) -> Iterator[Document]:
     for id, bound in standoff.bounds.items():
         link, group = _note(bound.type, standoff.notes.get(id, []))
         mentions.append(Mention(bound.said, bound.spans, link, group, line=bound.line))
-    kind = _KIND.match(path.parent.name)  # each counts its files from 1
-    doc_id = "-".join([lang, *([kind[0]] if kind else []), path.stem])
-    yield Document(doc_id, text, tuple(mentions), path, lang)
+    found = _KIND.match(path.parent.name)  # each counts its files from 1
+    doc_id = "-".join([lang, *([found[0]] if found else []), path.stem])
+    yield Document(doc_id, text, tuple(mentions), path, lang, _kind(path.parent.name))
+
+
+def _kind(name: str) -> str:
+    """Read the kind of text out of a name: "medline", "emea", "patent", or ""."""
+    found = _KIND.match(name)
+    return found[0].lower() if found else ""
 
 
 def _note(type: str, notes: list[str]) -> tuple[Ids, str]:

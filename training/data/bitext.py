@@ -21,8 +21,10 @@ from .names import Block, Tokenize, chunks, flattened, string_hash
 
 _UNKNOWN = -1  # the number of an unknown language
 _BITEXT = FileKind("a bitext")
-# Files are named after their two languages, in any order: en-de.txt, wikititles-v3.de-en.tsv.
-_LANGUAGES = re.compile(r"(?:^|[._-])([a-z]{2,3})-([a-z]{2,3})(?:\.|$)")
+# Files are named after their two languages, in any order: en-de.txt, wikititles-v3.de-en.tsv,
+# en_ko_muse_pairs.txt.
+_LANGUAGES = re.compile(r"(?:^|[._-])([a-z]{2,3})[-_]([a-z]{2,3})(?:[._]|$)")
+_BY_ID = "||"  # id||text||text, as the authors of XL-BEL share both formats
 FORMATS = {
     "muse": re.compile(r"\s+"),  # dictionaries of words (Conneau et al. 2018)
     "wt": re.compile(r"\t"),  # titles of Wikipedia, as WMT has them
@@ -63,7 +65,9 @@ def _is_of(file: Path, languages: Collection[str]) -> bool:
 
 def _pairs(file: Path, between: re.Pattern[str]) -> Iterator[tuple[str, str]]:
     for number, line in numbered_lines(file):
-        cells = [cell.strip() for cell in between.split(line.strip(), maxsplit=1)]
+        by_id = line.count(_BY_ID) == 2
+        parts = line.split(_BY_ID)[1:] if by_id else between.split(line.strip(), maxsplit=1)
+        cells = [cell.strip() for cell in parts]
         if len(cells) == 2 and all(cells):
             yield cells[0], cells[1]
         elif line.strip():

@@ -28,7 +28,7 @@ from ..objectives.joint import JointObjective, Part
 from ..objectives.mined_memory import MinedMemoryObjective
 from ..objectives.name_memory import NameMemory
 from ..objectives.registered import choice_of, needs_of
-from ..objectives.transe import TransE
+from ..objectives.relations import TermRelationTerm, TransE
 from ..objectives.typing_head import TypeHead, concept_types
 from ..recipe.settings import Recipe
 from .encoder_training import EncoderTraining, Say, silent
@@ -144,7 +144,11 @@ class Pretraining(EncoderTraining):
         parts: list[tuple[str, float, Part]] = []
         if self._relations is not None:
             own, kinds = recipe.relations, 2 * len(self._relations.kinds)
-            part = TransE(self._relations.draw, kinds, dim, own.margin, seed, self._device)
+            draw, device, part = self._relations.draw, self._device, None
+            if own.loss == "distmult":
+                part = TermRelationTerm(draw, kinds, dim, device)
+            else:
+                part = TransE(draw, kinds, dim, own.margin, seed, device)
             parts.append(("relations", own.weight, part))
         if recipe.types.weight:
             types = concept_types(self._kb)

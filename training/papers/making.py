@@ -61,7 +61,7 @@ class Maker:
     def _dictionary(self, key: str) -> Path:
         """Build a knowledge base. RAISES (MedlinkError): E107 without its sources, E1xx."""
         own = self._plan.dictionaries[key]
-        place = self._build(key, own, Path(own.only).read_text("utf-8").split() if own.only else ())
+        place = self._build(key, own, ())
         if own.within:
             knowledge = KnowledgeBase(place)
             cases = load_gold(self.gold(own.within, "test", 0), knowledge).cases()

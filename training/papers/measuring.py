@@ -1,6 +1,7 @@
 """Measuring the systems of a table by a paper's protocol."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder, says_pooling
 from spacy_medlink.encoders.cross_encoder import CrossEncoder
 from spacy_medlink.evaluation import load_gold, measure
 from spacy_medlink.evaluation.baselines import baseline
+from spacy_medlink.evaluation.gold_set import GoldSet
 from spacy_medlink.fitting.weights import DEFAULT_WEIGHTS
 from spacy_medlink.linking import Linker
 from spacy_medlink.linking.reranking import Reranker
@@ -20,7 +22,6 @@ from spacy_medlink.util.progress import show_progress
 
 from .plan import Layout
 
-MEAN = "avg"  # of groups, as XL-BEL's tables call it
 _SHOWN = 12  # characters of a fingerprint, which pooling is part of
 _BASELINES = {"exact": "exact", "tfidf": "Tf-idf", "ngram": "n-gram tier"}
 
@@ -56,12 +57,14 @@ class Source(NamedTuple):
     path (Path): directory of an encoder, which assets are built with; or assets, to be measured
         with all their tiers. pooling (str): "" for what is saved with the encoder, or the layout's.
     reranker (Optional[Path]): assets with a cross-encoder, which orders what the encoder finds.
+    lang (str): measured on mentions of this language alone, "" for all.
     """
 
     name: str
     path: Path
     pooling: str = ""
     reranker: Path | None = None
+    lang: str = ""
 
     @property
     def is_linker(self) -> bool:
@@ -92,14 +95,17 @@ def measure_systems(
     ]
     for number, (source, assets) in enumerate(zip(sources, every, strict=True)):
         say(f"measuring {source.name}")
-        gold = load_gold(material.gold, assets.kb)
+        gold = _in_language(load_gold(material.gold, assets.kb), source.lang)
         tiers = () if source.is_linker else _tiers(source)
         settings = layout.settings(material.train, tiers, baselines and number == 0)
         linker = _reranking(source.reranker, assets, layout) if source.reranker else None
         metrics = measure(assets, gold, settings, show_progress, linker=linker)
         for key, own in metrics.get("baselines", {}).items():
             yield Row(_BASELINES.get(key, key), _parts(own, layout))
-        yield Row(source.name, _parts(metrics, layout))
+        parts = _parts(metrics, layout)
+        if layout.f1:
+            parts = _with_f1(parts, gold)
+        yield Row(source.name, parts)
 
 
 def _reranking(place: Path, assets: Assets, layout: Layout) -> Linker:
@@ -135,12 +141,34 @@ def _assets(layout: Layout, kb: Path, source: Source, work: Path, device: str) -
 
 
 def _parts(metrics: dict[str, Any], layout: Layout) -> dict[str, Part]:
-    if layout.by:
-        found = metrics.get(f"by_{layout.by}", {})
-        groups = {name: _part(own, layout) for name, own in found.items()}
-        return {**groups, MEAN: _mean(list(groups.values()))} if groups else {}
-    parts = {"full": metrics, **metrics.get("splits", {})}
-    return {name: _part(own, layout) for name, own in parts.items()}
+    groups = metrics.get(f"by_{layout.by}") if layout.by else None
+    parts = groups or {"full": metrics, **metrics.get("splits", {})}
+    return with_averages({name: _part(own, layout) for name, own in parts.items()}, layout)
+
+
+def with_averages(parts: dict[str, Part], layout: Layout) -> dict[str, Part]:
+    """Add the means over groups that a layout wants, where all of these groups are there."""
+    groups = {name: part for name, part in parts.items() if name not in layout.averages}
+    means = {
+        name: _mean([groups[group] for group in wanted or groups])
+        for name, wanted in layout.averages.items()
+        if groups.keys() >= set(wanted) and len(groups) > 1
+    }
+    return {**groups, **means}
+
+
+def _in_language(gold: GoldSet, lang: str) -> GoldSet:
+    if not lang:
+        return gold
+    return replace(gold, documents=[one for one in gold.documents if one.lang == lang])
+
+
+def _with_f1(parts: dict[str, Part], gold: GoldSet) -> dict[str, Part]:
+    """Replace accuracies by F1: one candidate a mention, against all of its ids."""
+    full = parts["full"]
+    ids = sum(len(one.ids) for document in gold.documents for one in document.mentions)
+    right = full.n * (full.figures["acc@1"] or 0.0)
+    return {"full": Part(full.n, {"F1": 2 * right / (full.n + ids)})}
 
 
 def _part(metrics: dict[str, Any], layout: Layout) -> Part:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,6 +24,7 @@ from ..recipe.reading import parse_overrides, read_sections
 from ..recipe.settings import Section
 from .published import papers
 
+_Systems = Iterator[tuple[str, dict[str, Any]]]
 _Named = list[tuple[str, Mapping[str, Any]]]
 _PROJECT = Path(__file__).parent / "project.yml"
 _VARIABLE = re.compile(r"\$\{vars\.(\w+)\}")
@@ -45,6 +46,8 @@ class Layout(Section):
     dictionary (bool): filter by the dictionary's names, too.
     abbreviations (bool): expand those that a document defines, as BioSyn does.
     by (str): a group that has a column of its own each, such as "lang"; "" for the parts.
+    averages (Mapping[str, List[str]]): columns of means over groups, [] for all.
+    f1 (bool): F1 of the first candidate, where a mention may have several ids (CODER, section 4.2).
     """
 
     paper: Annotated[str, AfterValidator(_is_published)]
@@ -57,6 +60,8 @@ class Layout(Section):
     dictionary: bool = False
     abbreviations: bool = False
     by: str = ""
+    averages: Mapping[str, tuple[str, ...]] = {}
+    f1: bool = False
 
     def settings(self, train: str, tiers: tuple[str, ...], baselines: bool) -> Settings:
         """Make the settings of one evaluation.
@@ -96,7 +101,7 @@ class Dictionary(Section):
     """Names to link to, or to learn from; as the options of `medlink kb build` say.
 
     sources (Tuple[str]): files or directories of one format. obsolete (bool): obsolete names too.
-    columns (Mapping[str, str]): of a table. only (str): file of the only ids, "" for all.
+    columns (Mapping[str, str]): of a table.
     within (str): a corpus; the concepts that its mentions for testing have, alone.
     """
 
@@ -108,14 +113,14 @@ class Dictionary(Section):
     obsolete: bool = False
     columns: Mapping[str, str] = {}
     lang: str = ""
-    only: str = ""
     within: str = ""
 
 
 class Corpus(Section):
     """What systems are measured on, and what they may learn from.
 
-    task (str): "linking"; "mcsm", of the dictionary alone; or "relations", of a table of triplets.
+    task (str): "linking"; "mcsm", of the dictionary alone; "relations", of a table of triplets; or
+        "weights", which counts what a training changes.
     published (str): as published.tsv names it, "" for the key. reader (str): a converter of
         training.corpora, or "gold" for files as they are. source (str): what the converter reads.
     dictionary (str): mentions are learned with it. measured (Tuple[str]): dictionaries to link to,
@@ -123,10 +128,11 @@ class Corpus(Section):
     train, dev, test (Tuple[str]): splits, or files; test () is all. Without dev a tenth of train
         is set apart. folds (int): splits are of so many folds, called "fold-0.train".
     type, lang (str): mentions of these alone. types (Tuple[str]): that mcsm asks for.
-    layout (str): "" for the plan's. epochs (Mapping[str, float]): of systems that learn from it.
+    systems (Tuple[str]): measured on it, () for all. layout (str): "" for the plan's.
+    epochs (Mapping[str, float]): of systems that learn from it.
     """
 
-    task: Literal["linking", "mcsm", "relations"] = "linking"
+    task: Literal["linking", "mcsm", "relations", "weights"] = "linking"
     published: str = ""
     reader: str = "gold"
     source: str = ""
@@ -139,6 +145,7 @@ class Corpus(Section):
     type: str = ""
     lang: str = ""
     types: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
     layout: str = ""
     epochs: Mapping[str, float] = {}
 
@@ -162,7 +169,8 @@ class System(Section):
         pre-trains learns, or the corpus of other recipes; "" is the corpus that is measured on.
     bitext (Tuple[str]): translations to learn, too. pooling (str): "" for what is saved with it.
     tune (bool): on relations, the encoder learns along. corpora (Tuple[str]): measured on these
-        alone. shown (bool): false for what only others start from.
+        alone. shown (bool): false for what only others start from. lang (str): measured on mentions
+        of this language alone; systems of one name, one a language, are one row.
     """
 
     name: str
@@ -176,6 +184,7 @@ class System(Section):
     tune: bool = False
     corpora: tuple[str, ...] = ()
     shown: bool = True
+    lang: str = ""
 
 
 class Plan(Section):
@@ -202,7 +211,7 @@ class Plan(Section):
             _check(key, [(dictionary.within, self.corpora)])
         for key, corpus in self.corpora.items():
             _check(key, [(one, self.dictionaries) for one in (corpus.dictionary, *corpus.measured)])
-            _check(key, [(one, self.systems) for one in corpus.epochs])
+            _check(key, [(one, self.systems) for one in (*corpus.epochs, *corpus.systems)])
         return self
 
 
@@ -228,6 +237,7 @@ def read_plan(path: Path, overrides: Mapping[str, Any] | None = None) -> Plan:
         raise Errors.source_missing(path=path)
     try:
         config = {"vars": variables(), **srsly.yaml_loads(path.read_text("utf-8"))}
+        config["systems"] = dict(_each_alone(config["systems"]))
         for key, value in (overrides or {}).items():
             _replace(config, key.split("."), value)
         config = _filled(config, {name: str(value) for name, value in config.pop("vars").items()})
@@ -242,6 +252,17 @@ def read_plan(path: Path, overrides: Mapping[str, Any] | None = None) -> Plan:
         raise Errors.bad_plan(path=path, problem=problem) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Errors.bad_plan(path=path, problem=error) from error
+
+
+def _each_alone(systems: Mapping[str, Any]) -> _Systems:
+    """Write a system with `each`, a list of languages, as one for each: {lang} stands for it."""
+    for key, system in systems.items():
+        languages = system.pop("each", None)
+        if languages is None:
+            yield key, system
+        for lang in languages or ():
+            text = json.dumps({**system, "lang": lang}).replace("{lang}", lang)
+            yield f"{key}_{lang}", json.loads(text)
 
 
 def _replace(config: dict[str, Any], keys: list[str], value: Any) -> None:

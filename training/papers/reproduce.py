@@ -5,13 +5,15 @@
 Missing parts, such as a licensed corpus or an encoder, are left out and reported.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from spacy_medlink.encoders.adapters import adapter_parameters
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import Errors, MedlinkError
 from spacy_medlink.kb import KnowledgeBase
@@ -21,9 +23,10 @@ from ..corpora.tally import Tally
 from ..recipe.reading import parse_overrides
 from ..representations.mcsm import encode_terms, mcsm, read_typed
 from ..representations.relations import HeadSettings, classify, divide, read_triplets
+from ..train import FIGURES
 from ..verbs import Device, Outputs, Overwrite, Set, run_verb, stoppable
 from .making import Maker, stamps
-from .measuring import Material, Part, Row, Source, measure_systems
+from .measuring import Material, Part, Row, Source, measure_systems, with_averages
 from .plan import Corpus, Layout, Plan, System, read_layout, read_plan
 from .published import LAYOUTS, read_published
 from .table import Table, as_markdown, averaged, make_table, pooled
@@ -60,6 +63,8 @@ class Reproduction:
                 if not self._has(key, partial(self._find, key, corpus, dictionary)):
                     continue
                 rows = averaged(self._rows(key, corpus, dictionary))
+                if not rows:
+                    continue
                 if dictionary == measured[0]:
                     theirs = read_published(layout.paper, published)
                     yield make_table(layout, published, rows, theirs)
@@ -76,6 +81,7 @@ class Reproduction:
                 name: one
                 for name, one in self._there.items()
                 if one.shown and key in (one.corpora or (key,))
+                if name in (corpus.systems or (name,))
                 if seed == 0 or self._is_trained(one)
             }
             if seed and not systems:
@@ -87,7 +93,7 @@ class Reproduction:
                 list(self._linked(key, corpus, dictionary, systems, seed, fold))
                 for fold in range(corpus.folds or 1)
             ]
-            yield from pooled(folds)
+            yield from _one_of_all_languages(pooled(folds), self._layout(corpus))
 
     def _linked(
         self, key: str, corpus: Corpus, dictionary: str, systems: dict[str, System], seed: int,
@@ -105,7 +111,7 @@ class Reproduction:
     def _source(self, key: str, system: System, corpus: str, fold: int, seed: int) -> Source:
         made = self._maker.encoder(key, corpus, fold, seed)
         if self._maker.kind(key) != "rerank":
-            return Source(system.name, made, system.pooling)
+            return Source(system.name, made, system.pooling, lang=system.lang)
         base = self._maker.encoder(system.base, corpus, fold, seed)
         return Source(system.name, base, system.pooling, made)
 
@@ -120,11 +126,14 @@ class Reproduction:
             encoder = BiEncoder.load(
                 place, one.pooling or layout.pooling, device=find_device(self._device)
             )
+            if corpus.task == "weights":
+                yield Row(one.name, _counted(encoder, place))
+                continue
             if corpus.task == "mcsm" and kb is not None:
                 typed = read_typed(kb)
                 found = mcsm(encode_terms(encoder, typed.terms), typed.types, corpus.types)
             else:
-                train, test = divide(read_triplets(Path(corpus.source), Tally(), kb), seed)
+                train, test = divide(read_triplets(Path(corpus.source), Tally(), kb, seed), seed)
                 found = classify(encoder, train, test, HeadSettings(tune=one.tune, seed=seed))
             yield Row(one.name, _parts_of(corpus.task, found))
 
@@ -176,10 +185,30 @@ class Reproduction:
         return True
 
 
+def _one_of_all_languages(rows: Sequence[Row], layout: Layout) -> list[Row]:
+    """Make one row of the systems that have a name in common, each for another language."""
+    parts: dict[str, dict[str, Part]] = {}
+    for row in rows:
+        parts.setdefault(row.system, {}).update(row.parts)
+    return [Row(name, with_averages(own, layout)) for name, own in parts.items()]
+
+
+def _counted(encoder: BiEncoder, place: Path) -> dict[str, Part]:
+    """Count the weights that a training changes, of all of its base's (SapBERT, table 7)."""
+    figures = place / FIGURES
+    data = json.loads(figures.read_text("utf-8"))["data"] if figures.is_file() else {}
+    adapters = sum(weight.numel() for weight in adapter_parameters(encoder.module))
+    every = sum(weight.numel() for weight in encoder.module.parameters()) - adapters
+    trained = data.get("trained_weights", every)
+    counts = {"millions": trained / 1e6, "per cent": 100 * trained / every}
+    return {"trained": Part(trained, dict(counts))}
+
+
 def _parts_of(task: str, found: Mapping[str, Any]) -> dict[str, Part]:
     """Make parts of a table from the result of a measure other than linking."""
     if task == "mcsm":
         figures = {name: own["mcsm"] for name, own in found["types"].items()}
+        figures |= {f"{name} sd": own["std"] for name, own in found["types"].items()}
         return {"full": Part(found["concepts"], figures)}
     part = "tuned" if found["tuned"] else "frozen"
     return {part: Part(found["n_test"], {"accuracy": 100 * found["accuracy"]})}

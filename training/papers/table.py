@@ -21,7 +21,7 @@ def make_table(
     """Match our figures with the published ones by the names of the systems."""
     theirs: dict[str, dict[str, dict[str, float]]] = {}
     for one in published:
-        theirs.setdefault(one.system, {})[one.part] = one.figures
+        theirs.setdefault(one.system, {}).setdefault(one.part, {}).update(one.figures)
     ours = {
         row.system: {name: {"n": own.n, **own.figures} for name, own in row.parts.items()}
         for row in rows

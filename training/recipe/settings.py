@@ -186,12 +186,14 @@ class ObjectiveSettings(Section):
 
 
 class RelationSettings(Section):
-    """TransE over the relations of the knowledge base, beside the other loss (CODER, its task 2).
+    """A loss over the relations of the knowledge base, beside the other one (CODER, its task 2).
 
-    weight (float): of this loss, 0 for none. margin (float): between true and corrupted tail.
+    loss (str): "transe", or "distmult", the similarity of term, relation and term of CODER's later
+    version. weight (float): 0 for none. margin (float): of TransE, between true and corrupted tail.
     All concepts of a batch are drawn through relations, `sampler.names_per_concept` names of each.
     """
 
+    loss: Literal["transe", "distmult"] = "transe"
     weight: NonNegativeFloat = 0.0
     margin: NonNegativeFloat = 1.0
 

@@ -1,7 +1,8 @@
 """Classification of the relation between two terms, by a linear layer over both vectors.
 
 The protocol of CODER (Yuan et al., 2022, section 4.4, the Diseases Database):
-softmax(W [e_head, e_tail] + b), with the encoder frozen ("feature-based") or tuned along.
+softmax(W [e_head, e_tail] + b), with the encoder frozen ("feature-based") or tuned along. The
+vectors are those of [CLS] in the last layer, of any length.
 """
 
 from collections.abc import Sequence
@@ -12,15 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.bi_encoder import BiEncoder, pad, unseen
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Floats2d, Ints1d
-from spacy_medlink.util.devices import moved, sent
+from spacy_medlink.util.devices import fetched, moved, sent
 
 from ..corpora.formats.tables import read_table
 from ..corpora.tally import Tally
-from .mcsm import encode_terms
 
 _DIGITS = 6
 _COLUMNS = {
@@ -40,16 +40,19 @@ class Triplet(NamedTuple):
     relation: str
 
 
-def read_triplets(path: Path, tally: Tally, kb: KnowledgeBase | None = None) -> list[Triplet]:
+def read_triplets(
+    path: Path, tally: Tally, kb: KnowledgeBase | None = None, seed: int = 0
+) -> list[Triplet]:
     """Read a table of triplets whose first line names the columns.
 
     kb (Optional[KnowledgeBase]): heads and tails are ids of its concepts, retired ones among them,
-        and stand for their preferred names; rows with others are left out and counted.
+        and stand for one of their names, drawn at random; rows with others are left out and
+        counted. seed (int): of the draw.
     RAISES (MedlinkError): E702 a column is missing, E530 hardly any triplet came out.
     """
-    found = []
+    found, generator = [], np.random.default_rng(seed)
     for line, cells in read_table(path, tally, _COLUMNS):
-        head, tail = (_term(cells[side], kb) for side in ("head", "tail"))
+        head, tail = (_term(cells[side], kb, generator) for side in ("head", "tail"))
         if head and tail and cells["relation"]:
             found.append(Triplet(head, tail, cells["relation"]))
         elif kb is not None and all(cells[name] for name in _COLUMNS):
@@ -69,11 +72,14 @@ def divide(triplets: list[Triplet], seed: int) -> tuple[list[Triplet], list[Trip
     return [triplets[place] for place in train], [triplets[place] for place in test]
 
 
-def _term(cell: str, kb: KnowledgeBase | None) -> str:
+def _term(cell: str, kb: KnowledgeBase | None, generator: np.random.Generator) -> str:
     if kb is None:
         return cell
     id = kb.resolve(cell)
-    return "" if id is None else kb[id].name
+    if id is None:
+        return ""
+    names = kb[id].names
+    return names[int(generator.integers(len(names)))].text
 
 
 @dataclass(frozen=True)
@@ -119,9 +125,8 @@ class _Classifier:
         self._encoder, self._settings = encoder, settings
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(settings.seed)
-            self._head = moved(torch.nn.Linear(2 * encoder.dim, relations), encoder.device)
-        # Vectors have length 1: without this, a linear layer would take long to tell them apart.
-        self._scale: float = encoder.dim**0.5
+            size = int(encoder.module.config.hidden_size)  # type: ignore[union-attr,arg-type]
+            self._head = moved(torch.nn.Linear(2 * size, relations), encoder.device)
 
     def learn(self, triplets: Sequence[Triplet], labels: Ints1d) -> None:
         own = self._settings
@@ -154,10 +159,20 @@ class _Classifier:
         return given
 
     def _features(self, triplets: Sequence[Triplet]) -> Floats2d:
-        terms = [term for one in triplets for term in (one.head, one.tail)]
-        return encode_terms(self._encoder, terms).reshape(len(triplets), -1) * self._scale
+        size = self._settings.batch
+        with torch.inference_mode():
+            parts = [
+                fetched(self._forward(triplets[start : start + size]))
+                for start in range(0, len(triplets), size)
+            ]
+        features: Floats2d = np.concatenate(parts)
+        return features
 
     def _forward(self, triplets: Sequence[Triplet]) -> torch.Tensor:
-        terms = [term for one in triplets for term in (one.head, one.tail)]
-        vectors = self._encoder.forward(self._encoder.tokenize(terms))
-        return vectors.float().reshape(len(triplets), -1) * self._scale
+        """Get the vectors of [CLS] of heads and tails, side by side: (n, 2 dim)."""
+        own, module = self._encoder, self._encoder.module
+        pieces = own.tokenize([term for one in triplets for term in (one.head, one.tail)])
+        ids, mask = pad(pieces, own.tokenizer.pad_token_id or 0, own.device, own.max_length)
+        hidden = module(input_ids=ids, attention_mask=unseen(mask, module)).last_hidden_state
+        first: torch.Tensor = hidden[:, 0].float().reshape(len(triplets), -1)
+        return first

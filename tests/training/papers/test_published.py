@@ -10,7 +10,7 @@ PAPERS = ["clinlinker", "coder", "medical_crossing", "sapbert", "xl_bel"]
 
 def test_the_five_papers_have_figures_and_a_layout() -> None:
     assert papers() == PAPERS
-    assert sorted(path.stem for path in LAYOUTS.glob("*.cfg")) == PAPERS
+    assert {path.stem for path in LAYOUTS.glob("*.cfg")} == {*PAPERS, "coder_mantra"}
     for paper in PAPERS:
         assert read_layout(LAYOUTS / f"{paper}.cfg").paper == paper
 
@@ -25,7 +25,8 @@ def test_figures_are_what_figures_can_be() -> None:
             accuracies = [value for name, value in one.figures.items() if name.startswith("acc@")]
             # No accuracy falls with depth.
             assert accuracies == sorted(accuracies)
-            assert all(0 <= value <= 100 for value in one.figures.values())
+            shares = [value for name, value in one.figures.items() if name != "millions"]
+            assert all(0 <= value <= 100 for value in shares)
 
 
 @pytest.mark.parametrize(
@@ -44,10 +45,10 @@ def test_figures_are_what_figures_can_be() -> None:
 def test_figures_of_the_methods_page(
     paper: str, corpus: str, part: str, system: str, figures: dict[str, float]
 ) -> None:
-    (one,) = (
+    rows = [
         row for row in read_published(paper, corpus) if (row.part, row.system) == (part, system)
-    )
-    assert one.figures == figures
+    ]
+    assert figures in [row.figures for row in rows]
 
 
 def test_corpora_are_named_alike() -> None:

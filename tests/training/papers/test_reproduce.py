@@ -87,18 +87,24 @@ def _ours(table: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_sapbert(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
-    hidden = ("bert_sap", "biobert", "biobert_sap", "adapter_wide", "biosyn")
+    hidden = ("bert_sap", "biobert", "biobert_sap", "bluebert", "bluebert_sap", "clinicalbert",
+              "clinicalbert_sap", "scibert", "scibert_sap", "biosyn", "nca", "lifted", "info_nce",
+              "circle", "triplet", "cosine")  # fmt: skip
     less = [f"systems.{key}.shown=false" for key in hidden]
     found = _run("sapbert", data, tiny_encoder, tmp_path, "corpora.askapatient.folds=2", *less)
     tables = {table["corpus"]: table for table in found["tables"]}
     assert list(tables) == [
         "ncbi", "ncbi, names of ncbi", "bc5cdr-d", "bc5cdr-d, names of bc5cdr_d", "bc5cdr-c",
-        "bc5cdr-c, names of bc5cdr_c", "medmentions", "askapatient", "cometa",
+        "bc5cdr-c, names of bc5cdr_c", "medmentions", "askapatient", "cometa", "cometa-zeroshot",
+        "weights",
     ]  # fmt: skip
     assert not found["left_out"]
+    assert {"SapBERT", "SapBERT, mining off"} <= set(_ours(tables.pop("cometa-zeroshot")))
+    weights = {name: own["trained"] for name, own in _ours(tables.pop("weights")).items()}
+    wide, narrow = (weights[f"SapBERT (adapter {part} %)"] for part in (13, 1))
+    assert weights["SapBERT"]["per cent"] == 100 > wide["per cent"] > narrow["per cent"]
     for table in tables.values():
         ours = _ours(table)
-        assert len(ours) == 11, list(ours)
         for system in ("SapBERT", "SapBERT, fine-tuned", "SapBERT (LoRA)", "BioSyn from SapBERT"):
             assert ours[system]["full"]["n"] > 20
 
@@ -106,20 +112,23 @@ def test_sapbert(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_coder(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
-    hidden = [f"systems.{key}.shown=false" for key in ("all", "released", "biobert_tuned")]
-    found = _run("coder", data, tiny_encoder, tmp_path, *hidden, seeds=2)
+    hidden = ("released", "released_all", "biobert_tuned", "all_tuned", "ms_tuned",
+              "ms_sty_tuned", "ms_rel_sty_tuned")  # fmt: skip
+    less = [f"systems.{key}.shown=false" for key in hidden]
+    found = _run("coder", data, tiny_encoder, tmp_path, *less, seeds=2)
     assert not found["left_out"]
     tables = {table["corpus"]: table for table in found["tables"]}
-    assert list(tables) == [
-        "cadec", "psytar", "mantra-es", "mantra-fr", "mantra-de", "mantra-nl", "mcsm", "relations",
-    ]  # fmt: skip
+    mantra = [name for name in tables if name.startswith("mantra-")]
+    assert set(tables) == {"cadec", "psytar", *mantra, "mcsm", "relations"} and len(mantra) == 10
     ablations = {"CODER_ENG, MS", "CODER_ENG, MS + STY", "CODER_ENG, MS + REL + STY"}
-    for table in tables.values():
-        assert ablations | {"CODER_ENG"} <= set(_ours(table))
+    for name in ("cadec", "psytar", "mcsm", "relations"):
+        ours = _ours(tables[name])
+        assert ablations | {"CODER_ENG", "CODER_ENG, term-relation-term"} <= set(ours)
     assert {"CODER_ENG cls", "BioBERT cls"} <= set(_ours(tables["cadec"]))
     assert "acc@1 deviation" in _ours(tables["cadec"])["CODER_ENG"]["full"]
     assert set(_ours(tables["relations"])["CODER_ENG"]) == {"frozen", "tuned"}
-    assert "T047 deviation" in _ours(tables["mcsm"])["CODER_ENG"]["full"]
+    assert {"T047", "T047 sd", "T047 deviation"} <= set(_ours(tables["mcsm"])["CODER_ENG"]["full"])
+    assert set(_ours(tables["mantra-fr-emea"])["CODER_ALL"]["full"]) == {"n", "F1", "F1 deviation"}
 
 
 @pytest.mark.slow
@@ -147,16 +156,22 @@ def test_medical_crossing(data: Path, tiny_encoder: Path, tmp_path: Path) -> Non
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_xl_bel(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
-    only = tmp_path / "wikimed.txt"
-    only.write_text("\n".join(one.cui for one in toy.concepts()[2:]), "utf-8")
-    changes = [f"dictionaries.targets.only={only}", "dictionaries.targets.languages=[]"]
-    changes += [f"systems.{key}.shown=false" for key in ("xlmr_large_all", "xlmr_en", "xlmr_muse")]
-    found = _run("xl_bel", data, tiny_encoder, tmp_path, *changes, seeds=2)
+    kept = {
+        "sapbert", "own_es", "own_de", "own_all_es", "own_all_de", "mbert", "mbert_all",
+        "mbert_both", "mbert_en_own_es", "mbert_en_own_de", "xlmr", "xlmr_en_wt",
+    }  # fmt: skip
+    systems = read_plan(PLANS / "xl_bel.yml").systems
+    less = [f"systems.{key}.shown=false" for key in systems if key not in kept]
+    found = _run("xl_bel", data, tiny_encoder, tmp_path, *less, seeds=2)
     assert not found["left_out"]
     (table,) = found["tables"]
     ours = _ours(table)
-    assert table["parts"] == ["de", "en", "es", "avg"]
-    assert {"mBERT + SAP all_syn + wt + muse", "XLM-R + SAP all_syn + wt"} <= set(ours)
+    assert table["parts"][:4] == ["de", "en", "es", "avg"]
+    assert {"mBERT + SAP all_syn + wt + muse", "XLM-R + SAP en_syn + wt"} <= set(ours)
+    for name in ("own BERT", "own BERT + SAP all_syn", "mBERT + SAP en+own_syn"):
+        own = ours[name]
+        assert set(own) == {"de", "es", "avg"}
+        assert own["avg"]["acc@1"] == pytest.approx((own["de"]["acc@1"] + own["es"]["acc@1"]) / 2)
 
 
 @pytest.mark.slow

@@ -141,7 +141,8 @@ def cometa(place: Path) -> None:
             f"{number}\t{one.mention}\tx\t{one.concept.code}\tx\t{one.concept.code}\t{one.text}"
             for number, one in enumerate(said(part))
         ]
-        _write(place / "stratified_general" / f"{part}.csv", "\n".join([head, *rows]))
+        for division in ("stratified_general", "zeroshot_general"):
+            _write(place / division / f"{part}.csv", "\n".join([head, *rows]))
 
 
 def snomed(place: Path) -> Path:
@@ -205,7 +206,8 @@ def mantra(place: Path) -> None:
             for n, one in enumerate(said("test", lang))
         )
         xml = f'<?xml version="1.0" encoding="UTF-8"?>\n<Corpus lang="{lang}" source="Medline">{units}</Corpus>'
-        _write(place / f"Medline_GSC_{lang}_man.xml", xml)
+        for kind in ("Medline", "EMEA", "Patent"):
+            _write(place / f"{kind}_GSC_{lang}_man.xml", xml.replace('id="d', f'id="{kind}'))
 
 
 def cadec(place: Path) -> None:
@@ -272,6 +274,10 @@ def xl_bel(place: Path) -> None:
     for lang in ("en", "es", "de"):
         lines = [f"{one.concept.cui}||{one.mention}" for one in said("test", lang)]
         _write(place / f"{lang}_1k_test_query.txt", "\n".join(lines))
+    names = [
+        f"{toy.cui}||{name}" for toy in concepts() for own in toy.names.values() for name in own
+    ]
+    _write(place.with_name("xl_bel_targets"), "\n".join(names))
 
 
 def translations(muse: Path, titles: Path) -> None:

@@ -27,8 +27,12 @@ TRIPLETS = [
 @pytest.mark.parametrize("tune", [False, True])
 def test_relations_are_learned(tiny_encoder: Path, tune: bool) -> None:
     encoder = BiEncoder.load(tiny_encoder)
+    with torch.no_grad():  # at first, [CLS] is nearly the same for all texts
+        for weight in encoder.module.parameters():
+            if weight.dim() > 1:
+                weight.mul_(10)
     before = {name: value.clone() for name, value in encoder.module.state_dict().items()}
-    settings = HeadSettings(tune, epochs=60, batch=12, learning_rate=1e-2, encoder_rate=1e-3)
+    settings = HeadSettings(tune, epochs=150, batch=12, learning_rate=3e-2, encoder_rate=1e-3)
     found = classify(encoder, TRIPLETS, TRIPLETS, settings)
     assert found["accuracy"] > (0.9 if tune else 0.6)
     assert (found["n_test"], found["tuned"]) == (36, tune)
@@ -61,15 +65,19 @@ def test_division_is_four_to_one_and_loses_nothing() -> None:
     assert divide(TRIPLETS, 3)[1] == test != divide(TRIPLETS, 4)[1]
 
 
-def test_ids_stand_for_preferred_names(tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+def test_ids_stand_for_names_drawn_at_random(tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
     file = tmp_path / "triplets.tsv"
     rows = [f"HP:0002099\tHP:0001945\tcause {number}" for number in range(4)]
     rows += ["HP:0005965\tHP:0001945\tretired", "HP:9999999\tHP:0001945\tunknown", "HP:1\t\t"]
     file.write_text("\n".join(["head_cui\ttail_cui\trel", *rows]), encoding="utf-8")
     tally = Tally()
     found = read_triplets(file, tally, tiny_kb)
-    assert found[0] == Triplet("Asthma", "Fever", "cause 0")
-    assert found[4] == Triplet("Type II diabetes mellitus", "Fever", "retired")
+    names = {id: {name.text for name in tiny_kb[id].names} for id in ("HP:0002099", "HP:0001945")}
+    assert all(one.head in names["HP:0002099"] for one in found[:4])
+    assert all(one.tail in names["HP:0001945"] for one in found)
+    assert found[4].relation == "retired"
+    others = [read_triplets(file, Tally(), tiny_kb, seed) for seed in range(4)]
+    assert others[0] == found and any(one != found for one in others)
     assert len(found) == 5
     assert sum(tally.dropped.values()) == 1 and sum(tally.faults.values()) == 1
     with pytest.raises(MedlinkError, match="E703"):
