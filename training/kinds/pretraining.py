@@ -144,11 +144,10 @@ class Pretraining(EncoderTraining):
         parts: list[tuple[str, float, Part]] = []
         if self._relations is not None:
             own, kinds = recipe.relations, 2 * len(self._relations.kinds)
-            draw, device, part = self._relations.draw, self._device, None
+            draw, device = self._relations.draw, self._device
+            part: Part = TransE(draw, kinds, dim, own.margin, seed, device)
             if own.loss == "distmult":
                 part = TermRelationTerm(draw, kinds, dim, device)
-            else:
-                part = TransE(draw, kinds, dim, own.margin, seed, device)
             parts.append(("relations", own.weight, part))
         if recipe.types.weight:
             types = concept_types(self._kb)

@@ -134,7 +134,7 @@ def lists_of(
     """
     # With a reranker the gate is shut: all tiers are asked.
     own, seed = recipe.reranking, recipe.training.seed
-    tiers = list(own.tiers) or None
+    tiers: list[str] | None = list(own.tiers) or None
     engine = assets.engine(tiers, calibrator=False, rerank_top=0, exact_first=False)
     plain = engine.with_parts(memory=None, rescorer=None)
     names = own.names if train is None else own.beside
