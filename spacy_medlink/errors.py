@@ -563,8 +563,7 @@ class Errors:
     out_of_memory = Message(
         "E509",
         "The device ran out of memory at a batch of {names} names; one of {fits} fitted. In the "
-        "recipe, set cached_gradients = true in [training] with more sub_batches, or batch_pairs = "
-        "{fewer} in [sampler].",
+        "recipe, set batch_pairs = {fewer} in [sampler], and accumulation in [training] for more.",
     )
 
     too_few_rows = Message(

@@ -46,9 +46,9 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("util",): 1_850,  # wanted: 1,200
     ("text",): 3_350,  # wanted: 3,000
     ("kb",): 9_800,  # wanted: 9,000
-    ("encoders",): 2_640,  # wanted: 2,500
+    ("encoders",): 2_620,  # wanted: 2,500
     ("retrieval",): 3_730,  # wanted: 3,000
-    ("linking",): 3_770,  # wanted: 3,400
+    ("linking",): 3_790,  # wanted: 3,400
     ("fitting",): 2_900,  # wanted: 2,600
     ("evaluation",): 2_940,  # wanted: 2,300
     ("assets",): 3_330,  # wanted: 3,000
@@ -56,9 +56,9 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("annotate",): 3_840,  # wanted: 2,200
     ("serve",): 1_660,  # wanted: 1,300
     ("cli",): 2_470,  # wanted: 1,800
-    ("training",): 11_110,  # wanted: 8,000
+    ("training",): 11_090,  # wanted: 8,000
     ("benchmarks",): 3_290,  # wanted: 2,500
-    ("tests",): 52_020,  # wanted: 38,000
+    ("tests",): 52_030,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

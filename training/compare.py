@@ -107,7 +107,7 @@ def name_of(encoder: Path) -> str:
         return "trained encoder"
     loss = objective["loss"]
     if loss == "multi_similarity" and objective["miner"] in _HARD:
-        loss = "SAP, mined over all names" if objective["neighbours"] else "SAP"
+        loss = "SAP"
     if loss == "teacher":
         loss = "student"
     said = f"{loss}, {training['names']:,} names"

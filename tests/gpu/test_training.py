@@ -54,11 +54,8 @@ def test_a_step_is_the_same_on_every_device(
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("cached", [False, True])
-def test_training_makes_the_loss_fall(
-    make: Make, tmp_path: Path, device: str, cached: bool
-) -> None:
-    trainer = make(device, training__cached_gradients=cached).trainer(tmp_path / "run")
+def test_training_makes_the_loss_fall(make: Make, tmp_path: Path, device: str) -> None:
+    trainer = make(device).trainer(tmp_path / "run")
     losses = [trainer._learner.learn(step, 2e-3).loss for step in range(12)]
     assert np.isfinite(losses).all()
     assert np.mean(losses[-4:]) < np.mean(losses[:4])

@@ -46,7 +46,7 @@ def test_both_encoders_are_measured_on_the_same_names(trained):
 
 def test_an_encoder_says_what_it_was_trained_for(tmp_path):
     facts = {
-        "recipe": {"objective": {"loss": "multi_similarity", "miner": "none", "neighbours": 0}},
+        "recipe": {"objective": {"loss": "multi_similarity", "miner": "none"}},
         "training": {"names": 4000, "stopped_by": "minutes"}, "trained_part": 0,
     }  # fmt: skip
     (tmp_path / "metrics.json").write_text(json.dumps(facts))

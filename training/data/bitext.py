@@ -19,7 +19,6 @@ from spacy_medlink.util.outputs import FileKind
 from ..corpora.layout import walk
 from .names import Block, Tokenize, chunks, flattened, string_hash
 
-_UNKNOWN = -1  # the number of an unknown language
 _BITEXT = FileKind("a bitext")
 # Files are named after their two languages, in any order: en-de.txt, wikititles-v3.de-en.tsv,
 # en_ko_muse_pairs.txt.
@@ -105,7 +104,6 @@ def bitext_blocks(path: Path, tokenize: Tokenize, first_concept: int) -> Iterato
             first_concept + np.arange(count) // 2,
             np.array([string_hash(text) for text in texts], dtype=np.uint64),
             np.ones(count, dtype=bool),
-            np.full(count, _UNKNOWN, dtype=np.int16),
             *flattened(tokenize(texts)),
         )
         first_concept += len(chunk)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
@@ -50,13 +49,11 @@ class Material:
     """Names and pairs to train on, and the hold-out.
 
     names (TrainingNames): of the knowledge base, then of the bitext.
-    languages (NDArray[np.int16]): number of the language of each name, -1 unknown.
     pairs (Pairs): of synonyms, then of translations. holdout (Holdout): not among the names.
     n_kb (int): names of the knowledge base.
     """
 
     names: TrainingNames
-    languages: NDArray[np.int16]
     pairs: Pairs
     holdout: Holdout
     n_kb: int
@@ -97,8 +94,8 @@ def read_material(kb: KnowledgeBase, tokenize: Tokenize, wanted: Wanted) -> Mate
     blocks = [empty_block(), *name_blocks(kb, tokenize, wanted.data, skip)]
     n_kb = sum(len(block.rows) for block in blocks)
     blocks += translations(kb, tokenize, wanted)
-    names, languages = joined(blocks)
-    return Material(names, languages, pair_up(kb, names, wanted), holdout, n_kb)
+    names = joined(blocks)
+    return Material(names, pair_up(kb, names, wanted), holdout, n_kb)
 
 
 def translations(kb: KnowledgeBase, tokenize: Tokenize, wanted: Wanted) -> Iterator[Block]:

@@ -86,7 +86,6 @@ class TrainingNames:
 class Block(NamedTuple):
     """Some thousand names as arrays: the columns of `TrainingNames`, and more.
 
-    languages (NDArray[np.int16]): number of each name's language (`language_codes`), -1 unknown.
     lengths (Ints1d): word pieces of each name. flat (NDArray[np.int32]): all pieces.
     """
 
@@ -94,7 +93,6 @@ class Block(NamedTuple):
     concepts: Ints1d
     strings: Hashes1d
     trainable: NDArray[np.bool_]
-    languages: NDArray[np.int16]
     lengths: Ints1d
     flat: NDArray[np.int32]
 
@@ -110,8 +108,7 @@ def read_names(
     tokenize (Callable): strings to word-piece ids (`BiEncoder.tokenize`).
     skip (Collection[int]): name rows to leave out, such as those held out for validation.
     """
-    names, _ = joined([empty_block(), *name_blocks(kb, tokenize, how, frozenset(skip))])
-    return names
+    return joined([empty_block(), *name_blocks(kb, tokenize, how, frozenset(skip))])
 
 
 def name_blocks(
@@ -121,7 +118,6 @@ def name_blocks(
     skip: frozenset[int] = frozenset(),
 ) -> Iterator[Block]:
     """Read names block by block, so that memory holds a few thousand of them as objects."""
-    numbers = {lang: number for number, lang in enumerate(language_codes(kb))}
     found = (entry for entry in distinct_names(kb) if entry[0] not in skip)
     for chunk in chunks(found):
         rows, concepts, names, strings = zip(*chunk, strict=True)
@@ -131,7 +127,6 @@ def name_blocks(
             np.array(concepts, dtype=np.int64),
             np.array(strings, dtype=np.uint64),
             np.array([how.is_trainable(name) for name in names], dtype=bool),
-            np.array([numbers[name.lang] for name in names], dtype=np.int16),
             *flattened(pieces),
         )
 
@@ -144,22 +139,17 @@ def flattened(pieces: Sequence[Sequence[int]]) -> tuple[Ints1d, NDArray[np.int32
 
 def empty_block() -> Block:
     """Make a block without names."""
-    kinds = (np.int64, np.int64, np.uint64, bool, np.int16, np.int64, np.int32)
+    kinds = (np.int64, np.int64, np.uint64, bool, np.int64, np.int32)
     return Block(*(np.empty(0, dtype=kind) for kind in kinds))
 
 
-def joined(blocks: Sequence[Block]) -> tuple[TrainingNames, NDArray[np.int16]]:
-    """Concatenate blocks in memory. RETURNS names, and the numbers of their languages."""
-    rows, concepts, strings, trainable, languages, lengths, flat = map(
+def joined(blocks: Sequence[Block]) -> TrainingNames:
+    """Concatenate blocks in memory."""
+    rows, concepts, strings, trainable, lengths, flat = map(
         np.concatenate, zip(*blocks, strict=True)
     )
     tokens = TokenTable(flat, np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)]))
-    return TrainingNames(rows, concepts, strings, trainable, tokens), languages
-
-
-def language_codes(kb: KnowledgeBase) -> list[str]:
-    """List the languages of a knowledge base in the order of their numbers."""
-    return sorted(kb.manifest["by_lang"])
+    return TrainingNames(rows, concepts, strings, trainable, tokens)
 
 
 def string_hash(text: str) -> int:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
@@ -21,7 +20,7 @@ from .holdout import Holdout
 from .material import Material, Wanted, hold_out, pair_up, translations
 from .names import Block, TokenTable, TrainingNames, empty_block, name_blocks
 
-_FORMAT = 2
+_FORMAT = 3
 _MANIFEST, _HOLDOUT, _PAIRS, _OFFSETS = "manifest.json", "holdout", "pairs.npy", "offsets"
 _MATERIAL = DirectoryKind("prepared names and pairs")
 
@@ -55,18 +54,18 @@ def prepare(kb: KnowledgeBase, encoder: BiEncoder, wanted: Wanted, place: Path) 
 def open_material(directory: Path, kb: KnowledgeBase) -> Material:
     """Map what `prepare` wrote into memory."""
     manifest = json.loads((directory / _MANIFEST).read_text("utf-8"))
-    names, languages = _open_names(directory)
+    names = _open_names(directory)
     holdout = Holdout.load(directory / _HOLDOUT, kb, known=True)
     pairs = np.load(directory / _PAIRS, mmap_mode="r", allow_pickle=False)
-    return Material(names, languages, pairs, holdout, manifest["n_kb"])
+    return Material(names, pairs, holdout, manifest["n_kb"])
 
 
-def _open_names(directory: Path) -> tuple[TrainingNames, NDArray[np.int16]]:
-    rows, concepts, strings, trainable, languages, _, flat = (
+def _open_names(directory: Path) -> TrainingNames:
+    rows, concepts, strings, trainable, _, flat = (
         np.memmap(directory / name, kind, "r") for name, kind in _columns().items()
     )
     tokens = TokenTable(flat, np.memmap(directory / _OFFSETS, np.int64, "r"))
-    return TrainingNames(rows, concepts, strings, trainable, tokens), languages
+    return TrainingNames(rows, concepts, strings, trainable, tokens)
 
 
 def _write(kb: KnowledgeBase, encoder: BiEncoder, wanted: Wanted, path: Path) -> int:
@@ -80,8 +79,7 @@ def _write(kb: KnowledgeBase, encoder: BiEncoder, wanted: Wanted, path: Path) ->
     offsets = np.memmap(path / _OFFSETS, np.int64, "w+", shape=(len(lengths) + 1,))
     np.cumsum(lengths, out=offsets[1:])
     offsets.flush()
-    names, _ = _open_names(path)
-    np.save(path / _PAIRS, pair_up(kb, names, wanted), allow_pickle=False)
+    np.save(path / _PAIRS, pair_up(kb, _open_names(path), wanted), allow_pickle=False)
     return n_kb
 
 

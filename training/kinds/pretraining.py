@@ -16,7 +16,6 @@ from spacy_medlink.kb import KnowledgeBase
 from ..choosing.yardstick import Yardstick
 from ..data.group_sampler import GroupSampler
 from ..data.holdout import Holdout
-from ..data.language_sampler import LanguageSampler
 from ..data.material import Material, Wanted, read_material
 from ..data.names import TrainingNames
 from ..data.pairs import Pairs
@@ -25,8 +24,6 @@ from ..data.relations import RelationSampler
 from ..data.sampler import NameSampler, PairSampler, Sampler, SequenceSampler
 from ..loop.ranks import ALONE, Ranks
 from ..objectives.joint import JointObjective, Part
-from ..objectives.mined_memory import MinedMemoryObjective
-from ..objectives.name_memory import NameMemory
 from ..objectives.registered import choice_of, needs_of
 from ..objectives.relations import TermRelationTerm, TransE
 from ..objectives.typing_head import TypeHead, concept_types
@@ -130,8 +127,6 @@ class Pretraining(EncoderTraining):
             most = self._recipe.data.pairs_per_concept
             return GroupSampler(names, own.names_per_concept, 2 * size, most, seed)
         pairs = material.pairs if mixed else material.synonyms
-        if own.balance_languages:
-            return LanguageSampler(pairs, material.languages, size, seed)
         return PairSampler(pairs, size, seed)
 
     def _objective(self) -> Objective:
@@ -159,11 +154,6 @@ class Pretraining(EncoderTraining):
 
     def _in_batch(self) -> Objective:
         return self._recipe.objective.in_batch().make()
-
-    def _with_neighbours(self) -> Objective:
-        own = self._recipe.objective
-        memory = NameMemory(self.names, self.yardstick.vectors, self._device)
-        return MinedMemoryObjective(*own.in_batch().parts(), memory, own.neighbours)
 
     def _with_memory(self) -> Objective:
         settings = self._recipe.objective.loss_settings
@@ -196,6 +186,5 @@ class _Way(NamedTuple):
 
 _WAYS: dict[Needs, _Way] = {
     "pairs": _Way(Pretraining._of_synonyms, Pretraining._in_batch),
-    "neighbours": _Way(Pretraining._of_synonyms, Pretraining._with_neighbours),
     "memory": _Way(Pretraining._of_names, Pretraining._with_memory),
 }

@@ -1,12 +1,10 @@
 """NameMemory: a vector of every name, renewed when a name is trained on."""
 
-from typing import NamedTuple
-
 import numpy as np
 import torch
 
 from spacy_medlink.encoders.objectives.mining import Indices
-from spacy_medlink.encoders.objectives.protocol import Batch, Weights
+from spacy_medlink.encoders.objectives.protocol import Weights
 from spacy_medlink.errors import Errors
 from spacy_medlink.types import Floats2d
 from spacy_medlink.util.devices import sent
@@ -15,17 +13,6 @@ from ..data.names import TrainingNames
 from ..data.synonyms import SynonymTable
 
 _MOST = 2_000_000
-
-
-class References(NamedTuple):
-    """The names to compare a batch with; the batch itself comes first.
-
-    vectors (Tensor): (m, dim), with gradients for the batch. labels, strings (Tensor): (m,).
-    """
-
-    vectors: torch.Tensor
-    labels: torch.Tensor
-    strings: torch.Tensor
 
 
 class NameMemory:
@@ -85,25 +72,6 @@ class NameMemory:
         scores[self.ignored(names)] = -torch.inf
         scores[self.synonyms(names)] = -torch.inf
         return scores.topk(min(count, scores.shape[1]), dim=1).indices
-
-    def references(self, vectors: torch.Tensor, batch: Batch, neighbours: int) -> References:
-        """Gather the names to compare a batch with: itself, its synonyms, its nearest wrong names.
-
-        vectors (Tensor): of the batch, (n, dim), with gradients.
-        neighbours (int): nearest wrong names of each name of the batch.
-        """
-        own = vectors.detach().float()
-        near = self.nearest_wrong(own, batch.names, neighbours).flatten()
-        more = torch.unique(torch.cat([near, self.synonyms(batch.names)[1]]))
-        more = more[~torch.isin(more, batch.names)]
-        positions = more.cpu().numpy()
-        labels = self._tensor(self._names.concepts[positions])
-        strings = self._tensor(self._names.strings[positions].view(np.int64))
-        return References(
-            torch.cat([vectors.float(), self.vectors[more]]),
-            torch.cat([batch.labels, labels]),
-            torch.cat([batch.strings, strings]),
-        )
 
     def state(self) -> Weights:
         """Get the vectors."""

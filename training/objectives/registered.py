@@ -44,4 +44,4 @@ def choice_of(recipe: Recipe) -> Choice:
 
 def needs_of(recipe: Recipe) -> Needs:
     """Say what the objective of a recipe learns from."""
-    return "neighbours" if recipe.objective.neighbours else choice_of(recipe).needs
+    return choice_of(recipe).needs

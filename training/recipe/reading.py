@@ -142,20 +142,11 @@ def _demands(recipe: Recipe) -> Iterator[tuple[str, object, str]]:
     own = recipe.objective
     if needs_of(recipe) == "memory":
         why = f"with the loss {own.loss}, which compares with all names"
-        yield "objective.neighbours", 0, why
         yield "objective.miner", "none", why
         yield "bitext.order", "none", why
         yield "sampler.names_per_concept", 0, why
-        yield "sampler.balance_languages", False, why
-    if recipe.recipe.kind != "pretrain":
-        yield "objective.neighbours", 0, "for a recipe that does not pre-train"
-    if own.neighbours:
-        why = "with objective.neighbours, which knows the names of the terminology"
-        yield "bitext.order", "none", why
     if recipe.relations.weight:
         yield "bitext.order", "none", "with relations, through which all concepts are drawn"
-    if recipe.sampler.names_per_concept:
-        yield "sampler.balance_languages", False, "with names_per_concept, which draws no pairs"
     if recipe.adapter.kind != "none":
         why = "with an adapter, which is trained in place of all of the base's layers"
         yield "encoder.freeze_layers", 0, why

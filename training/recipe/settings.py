@@ -122,13 +122,10 @@ class SamplerSettings(Section):
     number of names. Several ranks share a batch: it is as large with any number of them.
     names_per_concept (int): 0 for pairs; else names of a concept that come together, at most, as
     CODER has it (8), in batches of twice as many names as batch_pairs.
-    balance_languages (bool): pairs of every language equally often, however many there are; the
-    language of a pair is the rarer one of its two names.
     """
 
     batch_pairs: PositiveInt = 256
     names_per_concept: Annotated[NonNegativeInt, AfterValidator(_none_or_several)] = 0
-    balance_languages: bool = False
 
 
 class MentionSettings(Section):
@@ -164,8 +161,6 @@ class EncoderSettings(Section):
 class ObjectiveSettings(Section):
     """Miner and loss by name (`training.objectives.registered`), each with its own settings.
 
-    neighbours (int): 0 mines in the batch alone, as the papers do; else so many nearest wrong names
-    of each name, out of a memory of all names, are mined too, and its synonyms.
     learning_rate, weight_decay (float): of weights that start from nothing: what the objective
     itself learns (the weight of spelling, vectors of relations), and a reranker's head.
     The loss "all_names" (`training.objectives.memory`) compares with all names, not with those of
@@ -174,7 +169,6 @@ class ObjectiveSettings(Section):
 
     miner: str = "triplet_margin"
     loss: str = "multi_similarity"
-    neighbours: NonNegativeInt = 0
     miner_settings: Mapping[str, float] = {}
     loss_settings: Mapping[str, float] = {}
     learning_rate: PositiveFloat = 0.01
@@ -241,8 +235,7 @@ class TrainingSettings(Section):
     with whichever comes first, and the figures say that the clock has stopped the training.
     precision (str): "auto" (bf16 where the processor computes it natively), "fp32", "bf16" or
     "fp16" (with a scaler, CUDA only). sub_batches (int): parts, sorted by length, in which a batch
-    is encoded. cached_gradients (bool): encode twice, so that memory holds one part at a time.
-    accumulation (int): batches a step; their gradients are averaged.
+    is encoded. accumulation (int): batches a step; their gradients are averaged.
     eval_every, save_every (int): steps, 0 for once an epoch.
     patience (int): evaluations without a gain before training stops, 0 for no early stopping.
     """
@@ -253,7 +246,6 @@ class TrainingSettings(Section):
     max_minutes: PositiveFloat | None = None
     precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto"
     sub_batches: PositiveInt = 4
-    cached_gradients: bool = False
     accumulation: PositiveInt = 1
     eval_every: NonNegativeInt = 0
     save_every: NonNegativeInt = 0

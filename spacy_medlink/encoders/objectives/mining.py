@@ -64,14 +64,6 @@ class RandomTripletMiner:
         return mined
 
 
-def without_own(mined: Indices) -> Indices:
-    """Leave out positives that are the anchor itself, which stands among its references."""
-    keep = mined[0] != mined[1]
-    if len(mined) == 3:
-        return tuple(part[keep] for part in mined)
-    return (mined[0][keep], mined[1][keep], *mined[2:])
-
-
 def without_twins(mined: Indices, strings: torch.Tensor) -> Indices:
     """Leave out negatives that are the anchor's own string.
 

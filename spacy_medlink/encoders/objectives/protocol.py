@@ -8,9 +8,9 @@ import torch
 
 Weights = dict[str, torch.Tensor]
 Settings = Mapping[str, float]
-Needs = Literal["pairs", "neighbours", "memory", "candidates"]
-"""What an objective learns from: the synonyms of a batch; these and their neighbours among all
-names; all names, whose vectors it remembers; the candidates of each mention."""
+Needs = Literal["pairs", "memory", "candidates"]
+"""What an objective learns from: the synonyms of a batch; all names, whose vectors it remembers;
+the candidates of each mention."""
 
 
 class Batch(NamedTuple):

@@ -31,16 +31,10 @@ class BatchChoice:
 
         RAISES (MedlinkError): E302 for an unknown loss, miner or setting.
         """
-        from .batch import BatchObjective
-
-        return BatchObjective(*self.parts())
-
-    def parts(self) -> tuple[Any, Any]:
-        """Make miner and loss, for an objective that compares with more than a batch."""
-        from .batch import LOSSES, MINERS
+        from .batch import LOSSES, MINERS, BatchObjective
 
         miner = _chosen("miner", self.miner, self.miner_settings, MINERS)
-        return miner, _chosen("loss", self.loss, self.loss_settings, LOSSES)
+        return BatchObjective(miner, _chosen("loss", self.loss, self.loss_settings, LOSSES))
 
 
 def batch_objective(

@@ -37,7 +37,7 @@ def _columns(material: Material) -> dict[str, NDArray[np.generic]]:
     return {
         "rows": names.rows, "concepts": names.concepts, "strings": names.strings,
         "trainable": names.trainable, "flat": names.tokens.flat, "offsets": names.tokens.offsets,
-        "languages": material.languages, "pairs": material.pairs,
+        "pairs": material.pairs,
     }  # fmt: skip
 
 

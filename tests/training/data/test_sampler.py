@@ -5,15 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from training.data.group_sampler import GroupSampler
-from training.data.language_sampler import LanguageSampler, pair_languages
 from training.data.names import TokenTable, TrainingNames
 from training.data.pairs import make_pairs
 from training.data.sampler import NameSampler, PairSampler, Sampler, SequenceSampler
 
 CONCEPTS = np.repeat(np.arange(9), [1, 2, 3, 1, 5, 2, 1, 4, 2])
 TRAINABLE = np.arange(len(CONCEPTS)) != 1  # leaves concept 1 with a single name
-
-LANGUAGES = np.array([0, 0, 1] * 7, dtype=np.int16)
 
 
 def _names() -> TrainingNames:
@@ -27,7 +24,6 @@ def _samplers(size: int, seed: int) -> list[Sampler]:
     return [
         PairSampler(pairs, size, seed),
         NameSampler(_names(), size, seed),
-        LanguageSampler(pairs, LANGUAGES, size, seed),
         GroupSampler(_names(), 3, max(3, size), 50, seed),
         SequenceSampler([(PairSampler(pairs, size, seed), 3), (NameSampler(_names(), 4, 1), 2)]),
     ]
@@ -101,24 +97,6 @@ def test_groups_are_names_of_one_concept_and_an_epoch_shows_each_once(
         assert len(batch)
         assert (np.unique(concepts[batch], return_counts=True)[1] >= 2).all()
     assert all(len(batch) < 2 * (group + more) + group for batch in batches)
-
-
-def test_every_language_has_its_share() -> None:
-    concepts = np.repeat(np.arange(600), 2)
-    languages = np.zeros(1200, dtype=np.int16)
-    languages[1:40:2] = 1  # twenty pairs of the second language, ten of the third
-    languages[41:60:2] = 2
-    pairs = make_pairs(concepts, np.ones(1200, dtype=bool), 50, seed=0)
-    kinds = pair_languages(pairs, languages)
-    assert np.bincount(kinds).tolist() == [0, 570, 20, 10]
-    sampler = LanguageSampler(pairs, languages, 30, seed=0)
-    assert sampler.steps_per_epoch == 20
-    for step in range(3 * sampler.steps_per_epoch):
-        batch = sampler.batch(step)
-        drawn = np.bincount(languages[batch], minlength=3)
-        assert drawn[1] == drawn[2] == 10  # each pair of these has one name of their language
-    seen = [set(sampler.batch(step).tolist()) for step in range(2)]
-    assert seen[0] != seen[1]
 
 
 def test_stages_come_one_after_the_other() -> None:

@@ -64,7 +64,7 @@ def _finish(processes: list[subprocess.Popen[str]], code: int = 0) -> list[str]:
 TRAININGS: list[dict[str, Any]] = [
     {**SETTINGS, "training.sub_batches": 2},
     {**SETTINGS, "objective.loss": "all_names", "objective.miner": "none",
-     "training.accumulation": 2, "training.cached_gradients": True, "sampler.batch_pairs": 3},
+     "training.accumulation": 2, "sampler.batch_pairs": 3},
 ]  # fmt: skip
 
 

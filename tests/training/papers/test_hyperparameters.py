@@ -12,7 +12,7 @@ from spacy.util import load_config
 
 from docs.generate import PAGES, Hyperparameter, read_hyperparameters
 from spacy_medlink.encoders.objectives.batch import LOSSES
-from training.papers.plan import LayoutFile
+from training.papers.plan import LayoutFile, read_layout, read_plan
 from training.papers.published import LAYOUTS
 from training.recipe.reading import read_recipe, read_sections
 from training.representations.relations import HeadSettings
@@ -20,6 +20,7 @@ from training.representations.relations import HeadSettings
 CONFIGS = LAYOUTS.parent / "configs"
 RECIPES = sorted(path.stem for path in CONFIGS.glob("*.cfg") if path.stem != "published")
 TABLES = sorted(f"layouts/{path.stem}" for path in LAYOUTS.glob("*.cfg"))
+PLANS = (LAYOUTS.parent / "plans").glob("*.yml")
 ROWS = read_hyperparameters()
 NAMES = [*RECIPES, *TABLES, "losses", "relations"]
 # What a layout says of its table, not of how it measures.
@@ -75,6 +76,30 @@ def test_every_key_of_a_recipe_is_there_with_its_value(name: str) -> None:
     for key, row in rows.items():
         if "." in key:
             assert json.loads(row.ours) == values[key], f"{name}: {key}"
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in PLANS))
+def test_a_plan_runs_what_the_table_says(name: str) -> None:
+    """Recipes with the plan's own settings, the dictionaries they learn from, and pooling."""
+    plan = read_plan(LAYOUTS.parent / "plans" / f"{name}.yml")
+    layout = read_layout(LAYOUTS / f"{plan.layout}.cfg")
+    for key, system in plan.systems.items():
+        if not system.recipe.startswith("configs/"):
+            continue
+        path = LAYOUTS.parent / system.recipe
+        recipe = read_recipe(path, system.settings)
+        rows, values = _rows(path.stem), _flat(json.loads(recipe.model_dump_json()))
+        assert set(system.settings) <= set(rows), key  # a variant stands in the table, too
+        for row in rows.values():
+            # Another loss or miner does not have the settings of the first.
+            if row.key in values and row.key not in system.settings:
+                assert json.loads(row.ours) == values[row.key], f"{key}: {row.key}"
+        if recipe.recipe.kind == "pretrain":
+            learned = plan.dictionaries[system.of]
+            assert learned.obsolete == recipe.data.obsolete, key
+            assert set(recipe.data.languages) <= set(learned.languages or recipe.data.languages)
+        if recipe.recipe.kind != "rerank" and not system.name.endswith("cls"):
+            assert (system.pooling or recipe.encoder.pooling) == layout.pooling, key
 
 
 def test_what_differs_has_a_reason_and_what_the_paper_says_a_place() -> None:
