@@ -6,8 +6,7 @@ many times as long as following arrays.
 
 import re
 from collections.abc import Callable
-from functools import cached_property, reduce
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,80 +97,66 @@ _JOIN: dict[str, Callable[[Concepts, Concepts], Concepts]] = {
 _DEEPEST = 100  # parentheses
 
 
-class _Of(NamedTuple):
-    """A concept and those below or above it. sign (str): "", "<", "<<", ">" or ">>"."""
-
-    sign: str
-    id: str
-
-
-class _Joined(NamedTuple):
-    """Parts joined by one word of `_JOIN`, from left to right."""
-
-    word: str
-    parts: "list[_Of | _Joined]"
-
-
 def concepts_of(expression: str, kb: KnowledgeBase, hierarchy: Hierarchy) -> Concepts:
     """Find the concepts that an expression selects; retired ids are followed: (n_concepts,).
 
     RAISES (MedlinkError): E224 for what is no expression, with the place; E106 for an unknown id.
     """
-    return _found(_Parser(expression).parse(), kb, hierarchy)
+    return _Expression(expression, kb, hierarchy).concepts()
 
 
-def _found(part: _Of | _Joined, kb: KnowledgeBase, hierarchy: Hierarchy) -> Concepts:
-    if isinstance(part, _Joined):
-        return reduce(_JOIN[part.word], (_found(inner, kb, hierarchy) for inner in part.parts))
-    id = kb.resolve(part.id)
-    if id is None:
-        raise Errors.unknown_concept(path=kb.path, id=part.id)
-    row = np.array([kb.row_of(id)])
-    around = {"<": hierarchy.below, ">": hierarchy.above}.get(part.sign[:1])
-    mask = around(row) if around else np.zeros(len(kb), dtype=np.bool_)
-    mask[row] = part.sign in ("", "<<", ">>")
-    return mask
+class _Expression:
+    """Reads an expression from left to right, and selects as it reads."""
 
-
-class _Parser:
-    def __init__(self, text: str) -> None:
-        self._text = text
+    def __init__(self, text: str, kb: KnowledgeBase, hierarchy: Hierarchy) -> None:
+        self._text, self._kb = text, kb
+        self._around = {"<": hierarchy.below, ">": hierarchy.above}
         # The next one last. Nothing but white space is passed over.
         self._tokens = [(match[0], match.start()) for match in _TOKEN.finditer(text)][::-1]
 
-    def parse(self) -> _Of | _Joined:
-        """Read the whole expression. RAISES (MedlinkError): E224 when it is none."""
-        part = self._joined(0)
+    def concepts(self) -> Concepts:
+        """Select by the whole expression."""
+        mask = self._joined(0)
         if self._token:
             raise self._error("AND, OR, MINUS or the end")
-        return part
+        return mask
 
-    def _joined(self, depth: int) -> _Of | _Joined:
-        parts, word = [self._part(depth)], self._token.upper()
+    def _joined(self, depth: int) -> Concepts:
+        mask, word = self._part(depth), self._token.upper()
         while self._token.upper() in _JOIN:
             if self._token.upper() != word:
                 raise self._error(f"{word} again, or parentheses around what belongs together")
             self._take()
-            parts.append(self._part(depth))
-        return _Joined(word, parts) if len(parts) > 1 else parts[0]
+            mask = _JOIN[word](mask, self._part(depth))
+        return mask
 
-    def _part(self, depth: int) -> _Of | _Joined:
+    def _part(self, depth: int) -> Concepts:
         if self._token == "(":
             if depth == _DEEPEST:
                 raise self._error(f"at most {_DEEPEST} parentheses within each other")
             self._take()
-            part = self._joined(depth + 1)
+            mask = self._joined(depth + 1)
             if self._token != ")":
                 raise self._error("AND, OR, MINUS or )")
             self._take()
-            return part
+            return mask
         sign = self._take() if self._token in _SIGNS else ""
         if self._token[:1] in ("", "<", ">", "(", ")", "|") or self._token.upper() in _JOIN:
             raise self._error("an id" if sign else "an id, one of << < >> >, or (")
         id = self._take()
         if len(self._token) > 1 and self._token[0] == "|":
             self._take()
-        return _Of(sign, id)
+        return self._selected(sign, id)
+
+    def _selected(self, sign: str, id: str) -> Concepts:
+        """Select a concept ("", "<<", ">>"), and those below or above it."""
+        in_use = self._kb.resolve(id)
+        if in_use is None:
+            raise Errors.unknown_concept(path=self._kb.path, id=id)
+        row = np.array([self._kb.row_of(in_use)])
+        mask = self._around[sign[0]](row) if sign else np.zeros(len(self._kb), dtype=np.bool_)
+        mask[row] = sign in ("", "<<", ">>")
+        return mask
 
     @property
     def _token(self) -> str:

@@ -2,7 +2,8 @@
 
 Its name is random and unique, so that writers with the same process number (threads, containers on
 a shared disk) never collide. Its owner holds a lock in it. If the lock is free, the owner was
-killed, and the next writer of the same target removes the directory.
+killed, and the next writer of the same target removes the directory. Where a disk has no locks, the
+directory has none, and stays after a kill.
 """
 
 import glob
@@ -20,12 +21,9 @@ from typing import BinaryIO
 if sys.platform != "win32":
     import fcntl
 
-_LOCK = "lock"
+_LOCK = "spacy-medlink.lock"
 OLD = "old"  # part of the name of what a swap in two steps has moved away
-_LOCKED = b"spacy-medlink: temporary, in use while this file is locked\n"
-_UNLOCKED = b"spacy-medlink: temporary, and this disk has no locks\n"
 _DRAWN = re.compile(r"[a-z0-9_]{8}")  # by mkdtemp
-_STALE = 2 * 24 * 3600.0  # seconds without a change, where there are no locks
 
 
 @contextmanager
@@ -119,10 +117,9 @@ def _make(target: Path) -> tuple[Path, BinaryIO | None]:
         directory = Path(mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
         try:
             lock = _hold(directory)
-            if (directory / _LOCK).exists():
+            if lock is None or (directory / _LOCK).exists():
                 return directory, lock
-            if lock is not None:
-                lock.close()
+            lock.close()
         except FileNotFoundError:
             continue  # it looked abandoned before it was locked
         except BaseException:
@@ -132,15 +129,13 @@ def _make(target: Path) -> tuple[Path, BinaryIO | None]:
 
 def _hold(directory: Path) -> BinaryIO | None:
     """Lock a new directory; None where there are no locks."""
-    file = (directory / _LOCK).open("x+b", buffering=0)
-    held = try_lock(file)
-    while held is False:  # somebody looks whether it is abandoned
+    file = (directory / _LOCK).open("xb")
+    while (is_held := try_lock(file)) is False:  # somebody looks whether it is abandoned
         time.sleep(0.001)
-        held = try_lock(file)
-    file.write(_LOCKED if held else _UNLOCKED)
-    if held:
+    if is_held:
         return file
     file.close()
+    (directory / _LOCK).unlink()  # nobody may take it for abandoned
     return None
 
 
@@ -153,12 +148,7 @@ def _looking(directory: Path) -> Iterator[bool]:
         yield False
         return
     with file:
-        free = try_lock(file)
-        mark = file.read() if free is not False else None
-        if free is None or mark == _UNLOCKED:
-            yield mark in (_LOCKED, _UNLOCKED) and _is_stale(directory)
-        else:
-            yield mark in (_LOCKED, b"")
+        yield try_lock(file) is True
 
 
 def _dissolve(directory: Path, lock: BinaryIO | None) -> None:
@@ -180,11 +170,3 @@ def _places(target: Path) -> Iterator[Path]:
         drawn = directory.name[len(target.name) + 2 : -len(".tmp")]
         if _DRAWN.fullmatch(drawn) and directory.is_dir() and not directory.is_symlink():
             yield directory
-
-
-def _is_stale(directory: Path) -> bool:
-    try:
-        changed = max(path.lstat().st_mtime for path in (directory, *directory.rglob("*")))
-    except OSError:
-        return False
-    return time.time() - changed > _STALE

@@ -71,7 +71,7 @@ def test_killed_at_random_moments(tmp_path: Path, releases: tuple[Path, Path]) -
             [*COMMAND, "kb", "info", str(path), "--verify"],
             capture_output=True, text=True, timeout=SECONDS,
         )  # fmt: skip
-        assert told.returncode == 0 and "the file is whole" in told.stdout, told.stderr
+        assert told.returncode == 0 and "all is whole" in told.stdout, told.stderr
     assert "old" in seen
     build(path, new)
     left = {file.name for file in tmp_path.iterdir()}

@@ -4,7 +4,6 @@ import hashlib
 import multiprocessing
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -296,23 +295,19 @@ def test_leftovers_of_dead_writers_go_and_of_living_ones_stay(tmp_path, name):
     assert len(list(tmp_path.iterdir())) == 4
 
 
-def test_without_locks_leftovers_go_by_age(tmp_path, monkeypatch):
-    monkeypatch.setattr(beside, "try_lock", lambda file: None)
+def test_without_locks_nothing_is_taken_for_a_leftover(tmp_path, monkeypatch):
     target = tmp_path / "target"
-    with replacing_file(target) as first:
-        first.write_text("first")
-        with replacing_file(target) as second:
-            second.write_text("second")
-        assert first.read_text() == "first", "taken from a living writer"
-        place = tmp_path / ".target.abcdefgh.tmp"
-        shutil.copytree(first.parent, place)
-    assert place.is_dir()
-    long_ago = time.time() - 3 * 24 * 3600
-    for path in (*place.rglob("*"), place):
-        os.utime(path, (long_ago, long_ago))
-    with replacing_file(target) as path:
-        path.touch()
+    with monkeypatch.context() as without_locks:
+        without_locks.setattr(beside, "try_lock", lambda file: None)
+        first_writer = replacing_file(target)
+        first = first_writer.__enter__()
+    first.write_text("first")
+    with replacing_file(target) as second:  # by one that can lock
+        second.write_text("second")
+    assert first.read_text() == "first", "taken from a living writer"
+    first_writer.__exit__(None, None, None)
     assert [file.name for file in tmp_path.iterdir()] == ["target"]
+    assert target.read_text() == "first"
 
 
 def test_a_forked_child_that_ends_takes_nothing_from_its_parent(tmp_path):
