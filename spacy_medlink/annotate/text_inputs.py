@@ -15,6 +15,7 @@ from typing import Any
 
 from ..errors import Errors
 from ..kb.readers.lines import LONGEST, open_source, raw_lines
+from ..util.json_text import is_encodable
 from .documents import Document
 
 _NOT_UTF8 = "not UTF-8"
@@ -72,7 +73,7 @@ def read_folder(path: Path, files: Sequence[str]) -> Iterator[Document]:
     """Stream text files; the id of each is its path within the directory."""
     for name in files:
         problem, text = "", ""
-        if not _storable(name):
+        if not is_encodable(name):
             shown = name.encode("utf-8", "backslashreplace").decode()
             yield Document("", "", f"file {shown}", "the name of the file is " + _NOT_UTF8)
             continue
@@ -119,11 +120,11 @@ def document_of(text: Any, id: Any, place: str) -> Document:
         id = str(id)
     if not isinstance(id, str) or not id:
         return Document("", "", place, "no id")
-    if not _storable(id):
+    if not is_encodable(id):
         return Document("", "", place, "the id is " + _NOT_UTF8)
     if not isinstance(text, str):
         return Document(id, "", place, "no text" if text is None else "the text is no string")
-    if not _storable(text):
+    if not is_encodable(text):
         return Document(id, "", place, "the text is " + _NOT_UTF8)
     return Document(id, text, place)
 
@@ -150,15 +151,6 @@ def _rows(rows: Iterator[list[str]]) -> Iterator[list[str] | None]:
         finally:
             csv.field_size_limit(limit)
         yield row
-
-
-def _storable(text: str) -> bool:
-    """Tell whether a text can be written: half a surrogate pair cannot."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _until_damage(file: BufferedIOBase, path: Path) -> Iterator[bytes]:

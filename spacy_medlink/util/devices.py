@@ -30,8 +30,6 @@ _WIDTHS = 64
 _SIGNS = ("can't allocate memory", "not enough memory", "out of memory")
 # As `torch.cpu.get_capabilities` names them: Intel and AMD, then ARM.
 _BF16 = ("avx512_bf16", "amx_bf16", "avx10_2", "bf16", "sve_bf16")
-# What releases of torch without that list have in its place.
-_BF16_BEFORE = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
 
 Movable = TypeVar("Movable", bound=torch.Tensor | torch.nn.Module)
 
@@ -194,8 +192,5 @@ def has_native_bf16(device: torch.device) -> bool:
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if device.type != "cpu" or not torch.ops.mkldnn._is_mkldnn_bf16_supported():
         return False
-    capabilities = getattr(torch.cpu, "get_capabilities", None)
-    if capabilities is not None:
-        has = capabilities()
-        return any(has.get(name, False) for name in _BF16)
-    return any(getattr(torch.cpu, name, bool)() for name in _BF16_BEFORE)
+    capabilities: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
+    return any(capabilities.get(name, False) for name in _BF16)

@@ -55,17 +55,18 @@ def check_pairs(value: object) -> None:
     while waiting:
         keys, inner = waiting.pop()
         if isinstance(inner, str):
-            if not _is_encodable(inner):
+            if not is_encodable(inner):
                 raise HalfPairError(keys, is_key=False)
         elif isinstance(inner, dict):
-            if not all(map(_is_encodable, inner)):
+            if not all(map(is_encodable, inner)):
                 raise HalfPairError(keys, is_key=True)
             waiting += [((*keys, key), value_within) for key, value_within in inner.items()]
         elif isinstance(inner, list):
             waiting += [((*keys, at), value_within) for at, value_within in enumerate(inner)]
 
 
-def _is_encodable(text: str) -> bool:
+def is_encodable(text: str) -> bool:
+    """Tell whether a text is free of half a surrogate pair, and can be stored."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ...types import BadLines, Record, Retired
+from ...util.json_text import is_encodable
 from .lines import report
 
 # What programs and people write into a cell that has no value. "NA" may be a name: of sodium.
@@ -126,7 +127,7 @@ def storable(value: object) -> None:
     RAISES (FieldError): for half of a surrogate pair, and for NUL.
     """
     if isinstance(value, str):
-        if "\0" in value or not (value.isascii() or value.isprintable() or _encodes(value)):
+        if "\0" in value or not (value.isascii() or value.isprintable() or is_encodable(value)):
             raise FieldError(f"NUL or half a surrogate pair in {value[:60]!a}", "Unicode text")
     elif isinstance(value, dict):
         for key, inner in value.items():
@@ -135,11 +136,3 @@ def storable(value: object) -> None:
     elif isinstance(value, list):
         for inner in value:
             storable(inner)
-
-
-def _encodes(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -45,33 +45,23 @@ def xml_records(
             try:
                 data = file.read(_BLOCK)
             except DAMAGED as error:
-                parser.fail(f"damaged gzip data ({error})", error)
+                parser.fail(f"damaged gzip data ({error})", error=error)
             parser.feed(data)
             yield from parser.taken()
             if not data:
                 return
 
 
-class _Parser:
-    """Builds the records from the events of expat."""
+class BoundedXml:
+    """Hands a document to expat, and refuses what has no end.
 
-    def __init__(self, path: Path, tags: Collection[str], without: Collection[str]) -> None:
+    path (Path): for messages.
+    """
+
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._tags = frozenset(tags)
-        self._without = frozenset(without)
-        self._depth = self._fed = self._begin = 0
-        self._skipped = 0
-        self._record = 0
-        self._line = 0
-        self._root: dict[str, str] = {}
-        self._builder = TreeBuilder()
-        self._done: list[XmlRecord] = []
+        self._fed = 0
         self._expat = expat.ParserCreate()
-        self._expat.buffer_text = True
-        self._expat.StartElementHandler = self._start
-        self._expat.EndElementHandler = self._end
-        self._expat.EntityDeclHandler = self._refuse
-        self._expat.SkippedEntityHandler = self._refuse
 
     def feed(self, data: bytes) -> None:
         """Parse the next bytes; none at the end."""
@@ -81,10 +71,47 @@ class _Parser:
             raise
         # An unknown or unsupported encoding is a LookupError or a ValueError.
         except (expat.ExpatError, LookupError, ValueError) as error:
-            self.fail(f"not well-formed XML ({error})", error)
+            self.fail(f"not well-formed XML ({error})", error=error)
         self._fed += len(data)
         if self._fed - self._expat.CurrentByteIndex > LONGEST_TAG:
             self.fail(f"a tag or comment of over {LONGEST_TAG >> 20} MB")
+
+    def fail(
+        self,
+        problem: str,
+        expected: str = "a well-formed XML document",
+        error: Exception | None = None,
+    ) -> NoReturn:
+        """Raise an error (E105) with the current place."""
+        line = self._expat.CurrentLineNumber
+        raise Errors.bad_line(
+            path=self._path, line=line, problem=problem, expected=expected
+        ) from error
+
+
+class _Parser(BoundedXml):
+    """Builds the records from the events of expat."""
+
+    def __init__(self, path: Path, tags: Collection[str], without: Collection[str]) -> None:
+        super().__init__(path)
+        self._tags = frozenset(tags)
+        self._without = frozenset(without)
+        self._depth = self._begin = 0
+        self._skipped = 0
+        self._record = 0
+        self._line = 0
+        self._root: dict[str, str] = {}
+        self._builder = TreeBuilder()
+        self._done: list[XmlRecord] = []
+        self._expat.buffer_text = True
+        self._expat.StartElementHandler = self._start
+        self._expat.EndElementHandler = self._end
+        self._expat.EntityDeclHandler = self._refuse
+        self._expat.SkippedEntityHandler = self._refuse
+
+    def feed(self, data: bytes) -> None:
+        """Parse the next bytes; none at the end."""
+        super().feed(data)
         if self._record and self._fed - self._begin > LONGEST:
             self.fail(f"an element of over {LONGEST >> 20} MB")
 
@@ -92,13 +119,6 @@ class _Parser:
         """Return the complete records, and forget them."""
         done, self._done = self._done, []
         return done
-
-    def fail(self, problem: str, error: Exception | None = None) -> NoReturn:
-        """Raise an error with the current place."""
-        line = self._expat.CurrentLineNumber
-        raise Errors.bad_line(
-            path=self._path, line=line, problem=problem, expected="a well-formed XML document"
-        ) from error
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         if not self._depth:

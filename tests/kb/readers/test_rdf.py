@@ -9,9 +9,8 @@ import pyoxigraph
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb.readers import get_reader, read
+from spacy_medlink.kb.readers import get_reader, read, xml_records
 from spacy_medlink.kb.readers.rdf import release_of
-from spacy_medlink.kb.readers.rdf import triples as rdf_triples
 from spacy_medlink.types import BadLine, CodeMap, Concept, Name, Record, Relation, Retired
 from tests.kb import samples
 
@@ -433,7 +432,7 @@ def test_what_unpacks_without_end_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, problem: str
 ) -> None:
     """Entities may make 67 times as much; a tag without end is read again with every block."""
-    monkeypatch.setattr(rdf_triples, "LONGEST_TAG", 1 << 16)
+    monkeypatch.setattr(xml_records, "LONGEST_TAG", 1 << 16)
     declared = f'<!DOCTYPE rdf:RDF [<!ENTITY f "{"h" * 200}">]>'
     with pytest.raises(MedlinkError, match=rf"E105.*{problem}"):
         list(read("owl", _write(tmp_path / "x.owl", declared + RDF % text), []))

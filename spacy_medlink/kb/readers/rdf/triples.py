@@ -5,12 +5,11 @@ from collections.abc import Container, Iterator
 from io import BufferedIOBase
 from pathlib import Path
 from typing import IO, Any, NoReturn, cast
-from xml.parsers import expat
 
-from ....errors import Errors, MedlinkError
+from ....errors import Errors
 from ....util.extras import missing
 from ..lines import DAMAGED, open_source
-from ..xml_records import LONGEST_TAG
+from ..xml_records import BoundedXml
 
 BASE = "file:///"  # where a relative address starts, so that ids do not depend on directories
 _BLOCK = 1 << 16
@@ -138,7 +137,7 @@ class _Lines:
             self._guard.feed(data)
 
 
-class _Guard:
+class _Guard(BoundedXml):
     """Refuses the XML that pyoxigraph accepts or dies of.
 
     It takes a document that is cut off for a whole one, and expands entities until memory ends. It
@@ -148,15 +147,13 @@ class _Guard:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        super().__init__(path)
         self._ended = False
         self.is_before_root = True
         self._start = b""  # all that comes before the root element
-        self._fed = 0
         self._entities: dict[bytes, int] = {}  # the length of the text of each
-        self._expat = expat.ParserCreate()
-        self._expat.EndDoctypeDeclHandler = self._doctype
         self._depth = 0
+        self._expat.EndDoctypeDeclHandler = self._doctype
         self._expat.ordered_attributes = True  # which are made faster
         self._expat.StartElementHandler = self._begin
         self._expat.EndElementHandler = self._end
@@ -168,27 +165,18 @@ class _Guard:
         self._ended = not data
         if self.is_before_root:
             self._start += data
-        try:
-            self._expat.Parse(data, not data)
-        except MedlinkError:
-            raise
-        # An unknown encoding is a LookupError or a ValueError.
-        except (expat.ExpatError, LookupError, ValueError) as error:
-            self._fail(f"not well-formed XML ({error})", "a well-formed XML document", error)
-        self._fed += len(data)
-        if self._fed - self._expat.CurrentByteIndex > LONGEST_TAG:
-            self._fail(f"a tag or comment of over {LONGEST_TAG >> 20} MB", "a shorter one")
+        super().feed(data)
         if data.count(b"&") * max(self._entities.values(), default=0) > _MORE * len(data):
             more = sum(data.count(name) * length for name, length in self._entities.items())
             if more > _MORE * len(data):
-                self._fail("entities over and over", "entities that abbreviate addresses")
+                self.fail("entities over and over", "entities that abbreviate addresses")
         if len(self._start) > _LONGEST_START:
-            self._fail("no element in a megabyte", "rdf:RDF near the beginning")
+            self.fail("no element in a megabyte", "rdf:RDF near the beginning")
 
     def _doctype(self) -> None:
         if not _DOCTYPE.match(self._start):
             expected = "entities of up to 200 characters, without others in them, and nothing else"
-            self._fail("the DOCTYPE", expected)
+            self.fail("the DOCTYPE", expected)
         self._entities = {b"&%b;" % name: len(text) for name, text in _ENTITY.findall(self._start)}
 
     def _begin(self, tag: str, _: list[str]) -> None:
@@ -196,7 +184,7 @@ class _Guard:
             self._root(tag)
         self._depth += 1
         if self._depth > _DEEPEST:
-            self._fail("elements within elements without end", "an ontology")
+            self.fail("elements within elements without end", "an ontology")
 
     def _end(self, _: str) -> None:
         self._depth -= 1
@@ -206,12 +194,7 @@ class _Guard:
         if tag.rpartition(":")[2] != "RDF":
             command = _ROBOT.format(name=self._path.name)
             expected = f"rdf:RDF, as in RDF/XML; of OWL/XML, `{command}` makes it"
-            self._fail(f"the root element {tag:.60}", expected)
-
-    def _fail(self, problem: str, expected: str, error: Exception | None = None) -> NoReturn:
-        raise Errors.bad_line(
-            path=self._path, line=self._expat.CurrentLineNumber, problem=problem, expected=expected
-        ) from error
+            self.fail(f"the root element {tag:.60}", expected)
 
 
 def _syntax(path: Path, start: bytes) -> str:
