@@ -93,7 +93,6 @@ class Curation:
 
     rules: list[Rule] = field(default_factory=list)
     emptied: list[str] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._removals: dict[_Identity, list[Rule]] = defaultdict(list)
@@ -145,7 +144,6 @@ class Curation:
                 self.emptied.append(record.id)
             else:
                 yield curated
-        self.missing = sorted(waiting)
         for rule in self.rules:
             rule.no_effect = rule.no_effect or self._why_none(rule)
 
@@ -157,7 +155,7 @@ class Curation:
     def as_manifest(self) -> dict[str, object]:
         """List each rule with how often it was applied, and what went wrong.
 
-        emptied: concepts that lost all their names. missing: concepts of rules that never came.
+        emptied: concepts that lost all their names.
         no_effect: rules that changed nothing, by reason, see `effects`.
         """
         rules = [
@@ -165,13 +163,11 @@ class Curation:
             for rule in self.rules
         ]
         return {
-            "rules": rules, "emptied": list(self.emptied), "missing": list(self.missing),
-            "no_effect": no_effect((rule.no_effect, rule.line) for rule in self.unused()),
+            "rules": rules, "emptied": list(self.emptied),
+            "no_effect": no_effect(
+                (rule.no_effect, rule.line) for rule in self.rules if rule.no_effect
+            ),
         }  # fmt: skip
-
-    def unused(self) -> list[Rule]:
-        """List the rules without the intended effect; `no_effect` of each gives the reason."""
-        return [rule for rule in self.rules if rule.no_effect]
 
     def _why_none(self, rule: Rule) -> str:
         is_gone = rule.id in self._retired and rule.action != RETIRE
