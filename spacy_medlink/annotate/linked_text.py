@@ -59,19 +59,21 @@ class LinkedText(Sequence[Record]):
     def to_pandas(self) -> Any:
         """Give the links as a DataFrame, a row each.
 
-        RAISES (MedlinkError): E662 without pandas, which is no requirement.
+        RAISES (MedlinkError): E614 without pandas, which is no requirement.
         """
         try:
             pandas = import_module("pandas")
         except ImportError as error:
-            raise Errors.pandas_missing(lacking=lacking(error)) from error
+            raise Errors.extra_missing(
+                what="A table", lacking=lacking(error), package="pandas"
+            ) from error
         return pandas.DataFrame(self._records)
 
     def to_format(self, format: str, doc_id: str = "1") -> str:
         """Write the text and its links in a format of other tools.
 
         format (str): a name of `annotate.formats.FORMATS`. doc_id (str): id of the text.
-        RAISES (MedlinkError): E660 for an unknown format.
+        RAISES (MedlinkError): E108 for an unknown format.
         """
         record = {"doc_id": doc_id, "text": self.text, "mentions": self._records}
         return "".join(format_named(format).write([record]))
@@ -97,7 +99,7 @@ class TextLinker:
         source (str): assets, a saved pipeline, an installed package, or "starter".
         lang (str): of the texts, for assets. settings: of the linker, such as `threshold`.
         device (Optional[str]): device of the networks; None for spaCy's device.
-        RAISES (MedlinkError): E201-E204, E305, E603 for the source, E301 for a bad threshold.
+        RAISES (MedlinkError): E201-E204, E603 for the source, E302 for a bad threshold.
         """
         linker = cls(open_pipeline(str(source), lang, device, **settings))
         own = linker._linker

@@ -22,7 +22,7 @@ def run_local(job: Job, parts: Iterable[Part], n_process: int = 1) -> Iterator[D
     """Link parts and yield each when it is written.
 
     n_process (int): processes; each opens the pipeline by path, so that they share its memory.
-    RAISES (MedlinkError): what PartWorker raises, E617 when a process dies.
+    RAISES (MedlinkError): what PartWorker raises, E155 when a process dies.
     """
     if n_process == 1:
         yield from map(PartWorker(job), parts)
@@ -37,7 +37,7 @@ def run_local(job: Job, parts: Iterable[Part], n_process: int = 1) -> Iterator[D
         yield from _in_pool(pool, parts, n_process * _AHEAD)
     except BrokenProcessPool as error:
         PartWorker(job)  # raises the reason, if the pipeline is at fault
-        raise Errors.worker_died() from error
+        raise Errors.process_died(work="linked documents") from error
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -31,12 +31,12 @@ class Output(NamedTuple):
     def check(self, inputs: Iterable[PathLike]) -> None:
         """Check before the work that the output can be written.
 
-        RAISES (MedlinkError): E660 for an unknown format, E611 for a name with a wrong suffix, E614
+        RAISES (MedlinkError): E108 for an unknown format, E611 for a name with a wrong suffix, E614
             without pyarrow, E120-E124 for existing files that may not be replaced.
         """
         suffixes = format_named(self.format).suffixes if self.format else SUFFIXES
         if suffixes and not self.path.name.lower().endswith(suffixes):
-            raise Errors.unknown_output(path=self.path, known=", ".join(suffixes))
+            raise Errors.unknown_ending(path=self.path, known=", ".join(suffixes))
         if self._is_parquet:
             from .parquet import arrow
 

@@ -64,7 +64,7 @@ def run_ray(job: Job, parts: PartStream, n_process: int = 1) -> Iterator[Done]:
         for row in linked.iter_rows():
             yield Done(*(int(row[name]) for name in Done._fields))
     except ray.exceptions.RayError as error:
-        raise _own(error) or Errors.worker_died() from error
+        raise _own(error) or Errors.process_died(work="linked documents") from error
 
 
 @contextmanager

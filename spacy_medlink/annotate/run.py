@@ -81,7 +81,7 @@ def annotate_file(
     device (Optional[str]): device of the networks, "auto" for a GPU where there is one; None for
         spaCy's device. part_size (int): documents that are linked and written together.
     overwrite (bool): replace an output. restart (bool): do not resume an earlier run.
-    RAISES (MedlinkError): E610-E617, E660, E107, E109, E165, and what `open_pipeline` raises.
+    RAISES (MedlinkError): E610-E616, E155, E108, E107, E109, E165, and what `open_pipeline` raises.
     """
     if path.resolve() == output.resolve():
         raise Errors.output_exists(path=output)

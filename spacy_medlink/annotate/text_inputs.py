@@ -110,7 +110,7 @@ def check_columns(path: Path, found: Sequence[str], text_column: str, id_column:
             if column == id_column:
                 option += ' (`--id-column ""` numbers the documents)'
             raise Errors.no_text_column(
-                path=path, column=column, found=", ".join(found) or "none", option=option
+                path=path, column=repr(column), found=", ".join(found) or "none", option=option
             )
 
 

@@ -77,7 +77,7 @@ class Assets:
     verify (bool): compare every file with its checksum; otherwise only presence and size count.
     device (str): for encoder and reranker: "cpu", "cuda", "cuda:1", "mps", or "auto" for
         a GPU where there is one. Unpickled assets use the same device.
-    RAISES (MedlinkError): E201 no directory, E202 parts missing or damaged, E203 another schema,
+    RAISES (MedlinkError): E201 no directory, E202 parts missing or damaged, E103 another schema,
         E204 parts that do not belong together, or another build when unpickled.
     """
 
@@ -234,7 +234,7 @@ class Assets:
     def reranker(self) -> "CrossEncoder | None":
         """The cross-encoder that orders candidates anew; None where there is none.
 
-        RAISES (MedlinkError): E206 when it is damaged, E217 when it was made for other assets.
+        RAISES (MedlinkError): E206 when it is damaged, E214 when it was made for other assets.
         """
         if self.manifest.get("reranker") is None:
             return None
@@ -244,7 +244,7 @@ class Assets:
     def ranker(self) -> "CandidateRanker | None":
         """The small model that orders candidates anew; None where none was worth it.
 
-        RAISES (MedlinkError): E202 when it is damaged, E219 for another version.
+        RAISES (MedlinkError): E202 when it is damaged, E214 for another version.
         """
         if self.manifest.get("ranker") is None:
             return None
@@ -258,19 +258,23 @@ class Assets:
         """Check that a reranker was made for these assets.
 
         path (Path): of the reranker, for the message.
-        RAISES (MedlinkError): E217 for other assets.
+        RAISES (MedlinkError): E214 for other assets.
         """
         made_by = self.manifest["encoder"]
-        if made_by is None or encoder.settings.encoder != made_by["fingerprint"]:
-            raise Errors.reranker_mismatch(path=path, what="encoder")
-        if encoder.settings.kb != kb_fingerprint(self.manifest["kb"]):
-            raise Errors.reranker_mismatch(path=path, what="knowledge base")
+        is_other = made_by is None or encoder.settings.encoder != made_by["fingerprint"]
+        if is_other or encoder.settings.kb != kb_fingerprint(self.manifest["kb"]):
+            what = "encoder" if is_other else "knowledge base"
+            raise Errors.model_mismatch(
+                model="reranker", path=path,
+                problem=f"it was made for another {what} than that of these assets",
+                how="`python -m training.train`", without="`rerank_top = 0`",
+            )  # fmt: skip
 
     @property
     def calibrator(self) -> "RankingCalibrator | None":
         """The calibrator, with its recommended threshold; None where there is none.
 
-        RAISES (MedlinkError): E202 when it is damaged, E214 for another version, E301 for a
+        RAISES (MedlinkError): E202 when it is damaged, E214 for another version, E302 for a
             threshold outside 0..1.
         """
         if self.manifest.get("calibrator") is None:

@@ -123,7 +123,7 @@ def build_assets(
         states them; None chooses them.
     RETURNS (Assets): the new assets, opened.
     RAISES (MedlinkError): E101-E103 for the knowledge base, E201-E204 for the old assets, E205-E209
-        for encoder and index, E228 and E229 for the export, E4xx for the gold files, E508 for an
+        for encoder and index, E228 for the export, E4xx for the gold files, E508 for an
         unknown device, E109 for the disk, E120-E123 for other files in `out`.
     """
     inputs = [kb, encoder, *memory, dev]
@@ -323,7 +323,7 @@ class Build:
         try:
             fit = fit_on_gold(made, dev, as_if_unannotated=is_learned, progress=self.progress)
         except MedlinkError as error:
-            if error.code != "E413":
+            if error.code != "E530":
                 raise
             return
         add_calibrator(path, made, fit)

@@ -30,7 +30,7 @@ def open_build(path: Path) -> tuple[HeldFiles, dict[str, Any], str]:
     RETURNS (Tuple[HeldFiles, Dict, str]): the files, with the manifest; its content; and its
         SHA-256, which identifies a build.
     RAISES (MedlinkError): E201 no directory; E202 a damaged manifest, or files that are missing, of
-        another size or outside the directory; E203 another schema.
+        another size or outside the directory; E103 another schema.
     """
     missing = 0
     while missing < _TRIES:

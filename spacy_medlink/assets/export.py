@@ -62,7 +62,7 @@ def export(
 
     linker (Linker): the default linker, with torch. kb (KnowledgeBase): its names are the examples.
     out (Path): directory to write. saved (Path): the encoder.
-    RAISES (MedlinkError): E228 for an encoder that ONNX refuses, E229 for vectors or links
+    RAISES (MedlinkError): E228 for an encoder that ONNX refuses, E228 for vectors or links
         that differ. (ImportError): a package is not installed.
     RETURNS (Dict): for the manifest: `name`, `precision` and the figures of the check.
     """
@@ -78,7 +78,8 @@ def export(
         ]
         plain = checked[0]
         if plain.problem:
-            raise Errors.export_differs(runtime=ONNX, problem=plain.problem)
+            reason = f"it would not link as it does in torch: {plain.problem}"
+            raise Errors.export_refused(runtime=ONNX, reason=reason)
         best = max((one for one in checked if not one.problem), key=lambda one: one.speed)
         (Path(work) / best.precision).rename(out)
     return {

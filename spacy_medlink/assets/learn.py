@@ -25,7 +25,7 @@ from .manifest import ASSETS
 from .variant import add_calibrator, add_ranker, describe_anew
 
 # Errors for too little text for a part, which is then left out.
-_TOO_LITTLE = frozenset({"E407", "E413", "E530"})
+_TOO_LITTLE = frozenset({"E407", "E530"})
 _NOT_BETTER = "fitted to this text, they give fewer right links at the same precision"
 
 

@@ -32,7 +32,7 @@ ASSETS = DirectoryKind("a directory of assets", _files_of, database=f"/{KB_FILE}
 def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:
     """Read the manifest of the assets at `path`, and check it as a whole.
 
-    RAISES (MedlinkError): E202 a damaged manifest, E203 another schema.
+    RAISES (MedlinkError): E202 a damaged manifest, E103 another schema.
     """
     from .facts import problem_of
 
@@ -44,7 +44,7 @@ def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:
         raise Errors.assets_incomplete(path=path, problem=f"{MANIFEST} is not an object")
     found = manifest.get("schema")
     if type(found) is not int or found != SCHEMA:
-        raise Errors.assets_schema(path=path, found=_short(found), expected=SCHEMA)
+        raise Errors.other_schema(path=path, found=_short(found), expected=SCHEMA, verb="build")
     if absent := [fact for fact in _FACTS if fact not in manifest]:
         problem = f"{MANIFEST} lacks {', '.join(absent)}"
         raise Errors.assets_incomplete(path=path, problem=problem)

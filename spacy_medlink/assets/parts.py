@@ -191,7 +191,7 @@ def open_ranker(
     name_concept: "NDArray[np.int32]",
     lines: "Sequence[Remembered]",
 ) -> "CandidateRanker":
-    """Open the ranker. RAISES (MedlinkError): E202, E219 for another version."""
+    """Open the ranker. RAISES (MedlinkError): E202, E214 for another version."""
     from ..linking.facts import name_facts
     from ..linking.ranker import CandidateRanker
 
@@ -202,7 +202,7 @@ def open_ranker(
 def open_calibrator(
     files: HeldFiles, manifest: Manifest, kb: KnowledgeBase, name_concept: "NDArray[np.int32]"
 ) -> "RankingCalibrator":
-    """Open the calibrator. RAISES (MedlinkError): E202, E214 for another version, E301."""
+    """Open the calibrator. RAISES (MedlinkError): E202, E214 for another version, E302."""
     from ..linking.calibrator import RankingCalibrator
     from ..linking.facts import name_facts
 

@@ -30,7 +30,7 @@ def store_reranker(
 
     out (Path): directory to write, which may be that of the assets. facts (Dict): for the manifest.
     overwrite (bool): lose what `out` holds besides assets.
-    RAISES (MedlinkError): E217 if it was made for other assets, E109 the disk, E120-E123.
+    RAISES (MedlinkError): E214 if it was made for other assets, E109 the disk, E120-E123.
     """
     assets.check_reranker(encoder, Path(out) / RERANKER)
     about = {"fingerprint": encoder.fingerprint(), "top": encoder.settings.top,

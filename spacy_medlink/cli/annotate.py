@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..annotate import Annotation
 
 SET_ASIDE = 3  # exit code: done, but some documents could not be linked
-_GOES_ON = ("E109", "E617")  # errors after which a run can be resumed: disk, processes
+_GOES_ON = ("E109", "E155")  # errors after which a run can be resumed: disk, processes
 
 
 def command(

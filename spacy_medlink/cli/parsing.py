@@ -65,7 +65,7 @@ def pairs(text: str, option: str) -> dict[str, str]:
 def lines_of(path: Path | None) -> tuple[str, ...]:
     """Read a file of ids or names, one on each line; empty lines and comments (#) are left out.
 
-    RAISES (MedlinkError): E107 without the file, E602 when it is not UTF-8.
+    RAISES (MedlinkError): E107 without the file, E165 when it is not UTF-8.
     """
     if path is None:
         return ()
@@ -76,22 +76,26 @@ def lines_of(path: Path | None) -> tuple[str, ...]:
 def allowed_in(path: Path | None, option: str) -> tuple[str, ...]:
     """Read a file of the only ids or names that may pass; () without a file lets everything pass.
 
-    RAISES (MedlinkError): as `lines_of`; E669 for a file that names none.
+    RAISES (MedlinkError): as `lines_of`; E407 for a file that names none.
     """
     lines = lines_of(path)
     if path is not None and not lines:
-        raise Errors.nothing_allowed(path=path, option=option)
+        remedy = "Write into it what may pass, one a line, or let everything pass without"
+        raise Errors.nothing_there(
+            path=path, what="line but empty ones and comments", remedy=f"{remedy} {option}."
+        )
     return lines
 
 
 def read_text(path: Path) -> str:
     """Read a UTF-8 file without changing its line ends.
 
-    RAISES (MedlinkError): E107 without the file, E602 when it is not UTF-8.
+    RAISES (MedlinkError): E107 without the file, E165 when it is not UTF-8.
     """
     if not path.is_file():
         raise Errors.source_missing(path=path)
     try:
         return path.read_bytes().decode("utf-8-sig")  # offsets count the line ends
     except UnicodeDecodeError as error:
-        raise Errors.not_text(path=path, position=error.start) from error
+        reason = f"it is not UTF-8 text: byte {error.start}"
+        raise Errors.source_unreadable(path=path, reason=reason) from error

@@ -89,7 +89,11 @@ def _notes(gold: Path) -> list[str]:
         raise Errors.source_missing(path=gold)
     notes = CorrectionFile(gold).notes()
     if not notes:
-        raise Errors.nothing_to_review(path=gold)
+        raise Errors.nothing_there(
+            path=gold,
+            what="text to review",
+            remedy='Give a gold file with documents; their "mentions" may be empty.',
+        )
     return notes
 
 

@@ -57,7 +57,7 @@ class MedicalContext(PicklablePipe):
 
     settings: of ContextSettings, which says what they mean.
     RAISES (MedlinkError): E302 for settings of wrong types; when the cues are first used, E107
-        without their file, E311 for a line that is no cue.
+        without their file, E401 for a line that is no cue.
     """
 
     def __init__(self, vocab: Vocab, name: str = CONTEXT, **settings: Any) -> None:
@@ -73,7 +73,7 @@ class MedicalContext(PicklablePipe):
     def cues(self) -> Cues:
         """The cues and the headings of sections.
 
-        RAISES (MedlinkError): E107 without their file, E311 for a line that is no cue.
+        RAISES (MedlinkError): E107 without their file, E401 for a line that is no cue.
         """
         if self._cues is None:
             text = self._own_text()

@@ -306,7 +306,7 @@ class MedicalMentions(DictionaryPipe):
     def lexicon(self) -> Lexicon:
         """The lexicon of the pipeline's linker.
 
-        RAISES (MedlinkError): E107, E306, E310 when it cannot be read.
+        RAISES (MedlinkError): E107, E401, E108 when it cannot be read.
         """
         known = getattr(self._find_linker(), "abbreviations", None)
         return known if isinstance(known, Lexicon) else self._lexicon

@@ -44,8 +44,8 @@ def open_pipeline(
     lang (str): of the blank pipeline. settings: of the linker, such as `top_k`.
     device (Optional[str]): device of the networks, "auto" for a GPU where there is one; None for
         spaCy's device. spaCy's own networks use it too, if spaCy can use the GPU.
-    RAISES (MedlinkError): E201-E204, E305 for the assets, E603 for a pipeline without a linker,
-        E604 for a language that spaCy cannot tokenise, E301, E302 for settings out of range and a
+    RAISES (MedlinkError): E201-E204 for the assets, E603 for a pipeline without a linker,
+        E604 for a language that spaCy cannot tokenise, E302 for settings out of range and a
         pipeline that spaCy cannot load, E508 for a device that is not there.
     """
     from .linker.settings import LinkerSettings

@@ -20,7 +20,7 @@ def open_assets(source: str | Path | None, device: str = CPU) -> Assets:
         pipeline package, that has a medical_linker; None for the built-in starter.
     device (str): device of the networks, see `Assets`.
     Checksums are compared if the assets are within an installed package.
-    RAISES (MedlinkError): E201-E204 for the assets, E305 when none are found.
+    RAISES (MedlinkError): E201-E204 for the assets, E201 when none are found.
     """
     if source is None:
         from ..assets.starter import starter_assets
@@ -32,13 +32,13 @@ def open_assets(source: str | Path | None, device: str = CPU) -> Assets:
     try:
         exists = path.exists()
     except (OSError, ValueError) as error:  # too long, or not possible as a file name
-        raise Errors.unknown_assets_source(value=str(source)[:80]) from error
+        raise Errors.assets_missing(path=str(source)[:80]) from error
     if not exists and is_package(str(source)):
         path = get_package_path(str(source))
     if (path / MANIFEST).exists() or not path.is_dir():
         if path.is_dir() or len(path.parts) > 1:
             return Assets(path, is_installed(path), device)
-        raise Errors.unknown_assets_source(value=str(source))
+        raise Errors.assets_missing(path=str(source))
     # A pipeline keeps a linker's assets at <component>/assets, a package one level further down.
     found = sorted(path.glob(f"*/assets/{MANIFEST}")) or sorted(path.glob(f"*/*/assets/{MANIFEST}"))
     place = found[0].parent if found else path

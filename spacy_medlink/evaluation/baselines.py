@@ -82,7 +82,7 @@ def default_linker(assets: AssetParts, tiers: Sequence[str], depth: int) -> Link
     """Make the linker of assets with the default settings, for the depth of the evaluation.
 
     depth (int): concepts or names that each ranking must have.
-    RAISES (MedlinkError): E210, E212 for a tier that was not built.
+    RAISES (MedlinkError): E405 for a tier that was not built.
     """
     settings = LinkSettings(tiers=tiers, names_per_tier=names_per_tier(depth))
     return open_linker(assets, settings).using(top_k=max(settings.top_k, depth))

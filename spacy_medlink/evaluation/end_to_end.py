@@ -55,7 +55,7 @@ def measure_pipeline(
     pipeline (Callable[[str], Pipeline]): gets the pipeline for a language.
     spans (Callable): gets the linked spans of a Doc of the pipeline; they may overlap.
     RETURNS (Metrics): scores of `evaluation.link_scores`, "documents" and "speed".
-    RAISES (MedlinkError): E406 if no document has both a text and offsets.
+    RAISES (MedlinkError): E407 if no document has both a text and offsets.
     """
     documents = {
         str(at): document
@@ -63,7 +63,11 @@ def measure_pipeline(
         if document.text is not None and all(mention.start >= 0 for mention in document.mentions)
     }
     if not documents:
-        raise Errors.no_texts(path=gold.path)
+        raise Errors.nothing_there(
+            path=gold.path,
+            what="document with a text and offsets, which `--end-to-end` needs",
+            remedy="Give a file of documents, or leave `--end-to-end` out.",
+        )
     wanted = [
         Link(doc, mention.start, mention.end, gold.rows(mention))
         for doc, document in documents.items()

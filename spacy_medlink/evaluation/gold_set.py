@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import Errors
+from ..errors import Errors, MedlinkError
 from ..kb import KnowledgeBase
 from ..kb.gold import GoldDocument, GoldMention, read_gold
 from ..kb.resolve import UNKNOWN, Found, find_ids
@@ -134,7 +134,7 @@ def load_gold(
     read = read_gold(path, strict=strict, mismatches=mismatches, repeated=repeated)
     gold = GoldSet(Path(path), list(read), {}, mismatches, repeated)
     if not (gold.ids or nil_only):
-        raise Errors.nothing_left(path=path)
+        raise without_ids(path)
     gold.found = find_ids(kb, gold.ids, scheme)
     return gold
 
@@ -148,3 +148,9 @@ def _parts(mention: Mention, gold: GoldMention) -> tuple[Mention, ...]:
         mention._replace(text=text, long_form="", expansions=(), identifiers=(), verbatim=())
         for text in texts
     )
+
+
+def without_ids(path: str | Path) -> MedlinkError:
+    """Make the error for a file in which every mention is NIL."""
+    what = "mention with a gold id to look for: all are NIL"
+    return Errors.nothing_there(path=path, what=what, remedy="Use a file whose mentions have ids.")

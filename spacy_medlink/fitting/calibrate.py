@@ -92,7 +92,7 @@ def fit_on_gold(
         been annotated.
     target_precision (float): of the links above the threshold, less its standard error.
     nil_share (float): share of the concepts whose mentions are ranked without them, 0..1.
-    RAISES (MedlinkError): E413 too few mentions.
+    RAISES (MedlinkError): E530 too few mentions.
     """
     engine = assets.engine(calibrator=False)
     found = _on_gold(assets, engine, gold, as_if_unannotated, nil_share, progress)
@@ -205,10 +205,12 @@ def _on_gold(
         ranked = rank_examples(engine, assets.kb, examples, nil_share, progress)
     mentions, concepts = sum(one.count for one in examples), count_concepts(examples)
     if min(mentions, len(ranked.right)) < _NEEDED_MENTIONS or concepts < _NEEDED_CONCEPTS:
-        raise Errors.too_few_examples(
-            source=gold.path, mentions=mentions, concepts=concepts,
-            needed=_NEEDED_MENTIONS, needed_concepts=_NEEDED_CONCEPTS,
-        )  # fmt: skip
+        raise Errors.too_few_rows(
+            path=gold.path,
+            found=f"{mentions} mentions of {concepts}",
+            what="concepts to calibrate on",
+            wanted=f"{_NEEDED_MENTIONS} of {_NEEDED_CONCEPTS}",
+        )
     # In text there are few slips of the pen, and names can have any number of them.
     names = fit_on_names(RetrievedExamples.of(engine, assets.kb, progress), assets.kb)
     of_slips = names.calibrator.misspelt if names is not None else None

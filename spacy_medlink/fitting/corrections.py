@@ -41,7 +41,7 @@ class Corrections:
 
     @classmethod
     def read(cls, path: Path) -> "Corrections":
-        """Read a file. RAISES (MedlinkError): E107, E401, E402 as `read_gold`."""
+        """Read a file. RAISES (MedlinkError): E107, E401 as `read_gold`."""
         try:
             return cls(path, tuple(read_gold(path)))
         except MedlinkError as error:

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Errors
-from ..evaluation.gold_set import Case, GoldSet
+from ..evaluation.gold_set import Case, GoldSet, without_ids
 from ..kb import KnowledgeBase
 from ..linking import Linker
 from ..linking.asset_parts import AssetParts
@@ -69,7 +68,7 @@ def folds(assets: AssetParts, gold: GoldSet, progress: Progress = no_progress) -
     """
     kb = assets.kb
     if not gold.ids:
-        raise Errors.nothing_left(path=gold.path)
+        raise without_ids(gold.path)
     cases = [one for one in gold.cases() if one.mention.text.strip()]
     docs = [case.doc for case in cases]
     fold_of = dict(zip(docs, deal(docs).tolist(), strict=True))

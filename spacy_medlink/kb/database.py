@@ -145,7 +145,9 @@ def _connect(file: Path, path: Path, size: int) -> Connection:
     if version is None:
         raise Errors.kb_damaged(path=path, reason="another kind of SQLite file")
     if version != schema.VERSION:
-        raise Errors.kb_schema(path=path, found=version, expected=schema.VERSION)
+        raise Errors.other_schema(
+            path=path, found=version, expected=schema.VERSION, verb="kb build"
+        )
     sizes = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
     (expected,) = connection.execute(sizes).fetchone()
     if size < expected:  # SQLite reads the missing end of a page as zeros

@@ -68,7 +68,7 @@ def read_gold(
     mismatches (Optional[List[BadLine]]): collects such mentions, one entry each, without their
         text, because notes are private.
     repeated (Optional[List[BadLine]]): collects documents with the id of an earlier document.
-    RAISES (MedlinkError): E107 no file, E401 a line and E417 an export that cannot be read, E402
+    RAISES (MedlinkError): E107 no file, E401 a line and E160 an export that cannot be read, E401
         offsets past the text, E403 a mismatch when `strict`, E404 no mention in the whole file,
         E403 a repeated id of documents when `strict`.
     """
@@ -145,7 +145,12 @@ def _exported(path: Path) -> list[tuple[int, str]] | None:
     try:
         return list(enumerate(map(write_json, read_export(data)), 1))
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise Errors.bad_export(path=path, problem=f"{type(error).__name__}: {error}") from error
+        raise Errors.wrong_file(
+            path=path,
+            what="the export of an annotation tool that we know",
+            problem=f"{type(error).__name__}: {error}",
+            expected="JSON of MedCATtrainer or Label Studio, or JSON Lines of Prodigy",
+        ) from error
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -162,7 +167,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _bad(path: Path, line: int, problem: object) -> Exception:
-    return Errors.bad_gold_line(path=path, line=line, problem=problem, expected=_EXPECTED)
+    return Errors.wrong_line(path=path, line=line, problem=problem, expected=_EXPECTED)
 
 
 def _document(text: str, line: int) -> GoldDocument:
@@ -211,16 +216,16 @@ def _mention(item: object, text: str | None, nth: int) -> GoldMention:
 def _misplaced(path: Path, document: GoldDocument, nth: int, mention: GoldMention) -> str:
     """Say how a mention differs from the text at its offsets; "" where it does not.
 
-    A mention without offsets is a bare mention. RAISES (MedlinkError): E402 outside of the text.
+    A mention without offsets is a bare mention. RAISES (MedlinkError): E401 outside of the text.
     """
     text, start, end = document.text, mention.start, mention.end
     if (start, end) == (-1, -1):
         return ""
     if not 0 <= start <= end or (text is not None and end > len(text)):
         length = "unknown" if text is None else len(text)
-        raise Errors.gold_offsets(
-            path=path, line=document.line, place=nth, start=start, end=end, length=length
-        )
+        problem = f"mention {nth} stands at {start}-{end}, outside the text (length {length})"
+        expected = "offsets that count characters, not bytes, from 0"
+        raise Errors.wrong_line(path=path, line=document.line, problem=problem, expected=expected)
     if text is None or text[start:end] == mention.text:
         return ""
     return f"mention {nth} is not the text at {start}-{end} ({_hint(text, mention)})"

@@ -87,7 +87,7 @@ def read_apart(reader: str, path: Path, bad_lines: BadLines, **options: object) 
             data = process.stdout.read(size) if size < _MOST else b""
             if len(data) < size:
                 _, problem = process.communicate()
-                raise Errors.reader_died(path=path, reason=last_words(problem))
+                raise Errors.process_died(work=f"read {path} ({last_words(problem)})")
             batch: _Batch = marshal.loads(data)
             records, names, relations, bad, end = batch
             yield from _records(records, names, relations)

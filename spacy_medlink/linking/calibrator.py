@@ -108,15 +108,19 @@ class RankingCalibrator:
 
         threshold (float): the one that the manifest recommends.
         RAISES (MedlinkError): E202 when the file is damaged, E214 when it is of another version,
-            E301 for a threshold outside 0..1.
+            E302 for a threshold outside 0..1.
         """
         if not 0 <= threshold <= 1:
-            raise Errors.bad_threshold(threshold=threshold)
+            rule = "must lie between 0 and 1"
+            raise Errors.bad_setting(name="threshold", value=threshold, rule=rule)
         with damage_is_told(file):
             stored = json.loads(content_of(file))
             if stored["format"] != FORMAT or stored["features"] != list(CALIBRATOR_FEATURES):
                 problem = "it was fitted by another version of spacy-medlink"
-                raise Errors.calibrator_mismatch(path=place_of(file).parent, problem=problem)
+                raise Errors.model_mismatch(
+                    model="calibrator", path=place_of(file).parent, problem=problem,
+                    how="`medlink learn`", without="`calibrator = false`",
+                )  # fmt: skip
             named, misspelt, resembling = (_model(stored[name]) for name in MODELS)
             least, fitted_for = _checked_least(stored["least"]), dict(stored["fitted_for"])
             return cls(named, misspelt, resembling, least, fitted_for, threshold, facts)

@@ -60,8 +60,8 @@ def open_linker(
     encoder, memory, rescorer, calibrator, identifiers_of: instead of those of the assets;
         None leaves memory, rescorer and identifiers out.
     lexicon (Optional[Lexicon]): the meanings of abbreviations that a document does not define.
-    RAISES (MedlinkError): E202 for a damaged gate, E210 when "dense" is asked for and was not
-        built, E212 for "ngram", E214 for a calibrator that was fitted for something else.
+    RAISES (MedlinkError): E202 for a damaged gate, E405 when "dense" is asked for and was not
+        built, E405 for "ngram", E214 for a calibrator that was fitted for something else.
     """
     settings = settings or LinkSettings()
     tiers = assets.used_tiers if settings.tiers is None else list(settings.tiers)
@@ -121,10 +121,10 @@ def conditions_of(assets: AssetParts, parts: Parts) -> dict[str, Any]:
 
 
 def _check_tiers(assets: AssetParts, tiers: Sequence[str]) -> None:
-    if "dense" in tiers and "dense" not in assets.tiers:
-        raise Errors.encoder_needed(path=assets.path)
-    if "ngram" in tiers and "ngram" not in assets.tiers:
-        raise Errors.ngram_needed(path=assets.path)
+    for tier in tiers:
+        if tier in ("dense", "ngram") and tier not in assets.tiers:
+            built = ", ".join(assets.tiers)
+            raise Errors.tier_not_built(path=assets.path, tier=tier, built=built)
 
 
 def _fusion(
@@ -188,7 +188,10 @@ def _calibrator(assets: AssetParts, parts: Parts, insist: bool) -> "RankingCalib
     if not problem:
         return calibrator
     if insist and "names" not in assets.manifest["calibrator"].get("fitted_on", {}):
-        raise Errors.calibrator_mismatch(path=assets.path, problem=problem)
+        raise Errors.model_mismatch(
+            model="calibrator", path=assets.path, problem=problem,
+            how="`medlink learn`", without="`calibrator = false`",
+        )  # fmt: skip
     if insist and calibrator.threshold:  # nobody asked for the calibrator of a build
         tell(Warnings.calibrator_unfit.format(path=assets.path, problem=problem))
     return None

@@ -65,13 +65,16 @@ class CandidateRanker:
     def load(cls, file: File, facts: NameFacts) -> "CandidateRanker":
         """Read the file of `save_ranker`.
 
-        RAISES (MedlinkError): E202 when the file is damaged, E219 when it is of another version.
+        RAISES (MedlinkError): E202 when the file is damaged, E214 when it is of another version.
         """
         with damage_is_told(file):
             stored = json.loads(content_of(file))
             if stored["format"] != FORMAT or stored["features"] != list(RANKER_FEATURES):
                 problem = "it was fitted by another version of spacy-medlink"
-                raise Errors.ranker_mismatch(path=place_of(file).parent, problem=problem)
+                raise Errors.model_mismatch(
+                    model="ranker", path=place_of(file).parent, problem=problem,
+                    how="`medlink learn`", without="`medlink build --update`",
+                )  # fmt: skip
             top = stored["top"]
             if type(top) is not int or not 1 <= top <= _MOST:
                 raise ValueError(f"it would order {top!r} candidates")

@@ -21,7 +21,7 @@ class CorrectionFile:
     """A gold file that several people, and several services, write into at the same time.
 
     path (Path): made if it does not exist.
-    RAISES (MedlinkError): E109 where it cannot be written, E653 where it is another kind of file.
+    RAISES (MedlinkError): E109 where it cannot be written, E160 where it is another kind of file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -29,12 +29,17 @@ class CorrectionFile:
         self.make()
 
     def make(self) -> None:
-        """Make the file if it is not there, or no longer. RAISES (MedlinkError): E109, E653."""
+        """Make the file if it is not there, or no longer. RAISES (MedlinkError): E109, E160."""
         with self._alone():
             with self.path.open("a"):
                 pass
             if self.path.stat().st_size and not is_gold(self.path):
-                raise Errors.no_corrections(path=self.path)
+                raise Errors.wrong_file(
+                    path=self.path,
+                    what="a file of gold mentions",
+                    problem="no corrections are put there",
+                    expected="a file with gold as JSON Lines, or for `--corrections` a new one",
+                )
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Append a line to the file on disk, whole or not at all.
@@ -80,7 +85,7 @@ class CorrectionFile:
     def notes(self) -> list[str]:
         """List the texts of the file; sentences of corrections only where there are no others.
 
-        RAISES (MedlinkError): E401, E402 as `read_gold`.
+        RAISES (MedlinkError): E401 as `read_gold`.
         """
         done = {one["doc_id"] for one in self.corrections()}
         texts: dict[str, bool] = {}

@@ -158,7 +158,7 @@ class Terminology:
     def read_corrections(self) -> None:
         """Read the file of corrections if it has changed.
 
-        RAISES (MedlinkError): E105, E107, E167, E401, E402, with its line, where it cannot be read.
+        RAISES (MedlinkError): E105, E107, E167, E401, with its line, where it cannot be read.
         """
         self._linker.rebuild_index()
         file = self._linker.opened.overlay.file
@@ -194,7 +194,7 @@ class Terminology:
         terms = Terms(rows, columns, "", problems)
         try:
             known = Reviewed(rows, self._linker.kb)
-        except MedlinkError:  # E636: another table
+        except MedlinkError:  # E160: another table
             known = Reviewed(None, self._linker.kb)
         kept = list(dict.fromkeys(terms) if known.path else terms)
         read = [known.updated(TermMapping(term)) for term in kept]

@@ -48,7 +48,8 @@ def missing(error: ImportError, what: str) -> MedlinkError:
     asking = (frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__))
     for name in (error.name or "", *asking):
         if extra := _EXTRAS.get(name.partition(".")[0]):
-            return Errors.extra_missing(what=what, lacking=lacking(error), extra=extra)
+            package = f"'spacy-medlink[{extra}]'"
+            return Errors.extra_missing(what=what, lacking=lacking(error), package=package)
     raise error
 
 

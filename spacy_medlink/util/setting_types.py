@@ -11,11 +11,11 @@ from inspect import Parameter, Signature
 from operator import attrgetter, or_
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from ..errors import Errors, Message
+from ..errors import Errors
 
 MOST = 2**31 - 1  # the greatest int of libraries in C
 _PATH, _PART = 4_096, 255  # bytes of a path and of each of its names, on the common systems
@@ -36,7 +36,6 @@ class Settings(BaseModel):
         arbitrary_types_allowed=True,
         defer_build=True,
     )
-    CODES: ClassVar[Mapping[str, Message]] = {}  # settings with an error of their own
 
     @classmethod
     def of(cls: type[Made], given: Mapping[str, object]) -> Made:
@@ -52,8 +51,6 @@ class Settings(BaseModel):
             )[0]
             name = str(first_error["loc"][0])
             value = given.get(name)
-            if name in cls.CODES:
-                raise cls.CODES[name](**{name: value}) from error
             rule = cls.rule_of(name)
             raise Errors.bad_setting(name=name, value=value, rule=rule) from error
 

@@ -274,11 +274,11 @@ def test_a_run_writes_each(format: str, tiny_assets: Assets, tmp_path: Path) -> 
 def test_what_is_no_format(tiny_assets: Assets, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("{}\n")
     given = (str(tiny_assets.path), tmp_path / "a.jsonl")
-    with pytest.raises(MedlinkError, match="E660"):
+    with pytest.raises(MedlinkError, match="E108"):
         annotate_file(*given, tmp_path / "o.json", format="word")
     with pytest.raises(MedlinkError, match=r"E611.*\.csv"):
         annotate_file(*given, tmp_path / "o.json", format="note_nlp")
-    with pytest.raises(MedlinkError, match="E660"):
+    with pytest.raises(MedlinkError, match="E108"):
         format_named("")
 
 

@@ -24,7 +24,7 @@ def test_one_line(tiny_assets: Assets) -> None:
     assert found.to_records() == [fever, asthma] == found[:]
     bundle = json.loads(found.to_format("fhir", "note 1"))
     assert bundle["entry"][0]["resource"]["parameter"][0]["valueString"] == "note 1"
-    with pytest.raises(MedlinkError, match="E660"):
+    with pytest.raises(MedlinkError, match="E108"):
         found.to_format("word")
 
 
@@ -53,7 +53,7 @@ def test_a_notebook_shows_it_and_runs_nothing(tiny_assets: Assets) -> None:
 def test_tables_need_pandas(tiny_assets: Assets, monkeypatch: pytest.MonkeyPatch) -> None:
     found = spacy_medlink.link("fever", str(tiny_assets.path))
     monkeypatch.setitem(sys.modules, "pandas", None)  # type: ignore[arg-type]  # marks it as missing
-    with pytest.raises(MedlinkError, match=r"E662.*pip install pandas"):
+    with pytest.raises(MedlinkError, match=r"E614.*pip install pandas"):
         found.to_pandas()
 
     class Pandas:

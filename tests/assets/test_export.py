@@ -168,12 +168,12 @@ def test_a_pipeline_is_saved_and_loaded_with_it(exported, tmp_path):
 def test_what_differs_is_refused_and_the_old_assets_stay(onnx, monkeypatch):
     before = onnx()
     monkeypatch.setitem(export.LEAST_COSINE, "fp32", 1.1)
-    with pytest.raises(MedlinkError, match=r"E229.*cosine"):
+    with pytest.raises(MedlinkError, match=r"E228.*cosine"):
         onnx(runtime="onnx")
     assert Assets(before.path, verify=True).build == before.build
     monkeypatch.undo()
     monkeypatch.setitem(export.MAX_CHANGED, "fp32", -1.0)
-    with pytest.raises(MedlinkError, match=r"E229.*first candidates"):
+    with pytest.raises(MedlinkError, match=r"E228.*first candidates"):
         onnx(runtime="onnx")
 
 

@@ -135,7 +135,7 @@ def test_against_another_system(
     assert "3 mentions, not 6" in fail(
         "E411", "evaluate", tiny_assets.path, hard, "--against", other
     )
-    fail("E410", "evaluate", tiny_assets.path, hard, "--against", hard)
+    fail("E160", "evaluate", tiny_assets.path, hard, "--against", hard)
     fail("E107", "evaluate", tiny_assets.path, hard, "--against", tmp_path / "none.json")
 
 
@@ -237,7 +237,7 @@ def test_bad_gold(fail: Fail, tiny_assets: Assets, tmp_path: Path) -> None:
         return fail(code, "evaluate", tiny_assets.path, _write(tmp_path / "gold.jsonl", *lines))
 
     past = {"text": "short", "mentions": [{"start": 0, "end": 99, "mention": "x", "ids": ["A"]}]}
-    assert "line 2" in message("E402", NOTE, past)
+    assert "line 2" in message("E401", NOTE, past)
     assert "line 2" in message("E401", NOTE, {"mention": "x"})
     message("E404")
     message("E407", {"mention": "x", "ids": []})
@@ -254,7 +254,7 @@ def test_bad_assets_and_references(
     fail("E107", "evaluate", tiny_assets.path, gold, "--base", tmp_path / "none")
     fail("E412", "evaluate", tiny_assets.path, gold, "--train", gold, "--reference", gold)
     bare = _write(tmp_path / "bare.jsonl", {"mention": "Fever", "ids": ["HP:0001945"]})
-    fail("E406", "evaluate", tiny_assets.path, bare, "--end-to-end")
+    fail("E407", "evaluate", tiny_assets.path, bare, "--end-to-end")
 
 
 def test_output_that_cannot_be_written(run: Run, tiny_assets: Assets, gold: Path) -> None:

@@ -84,4 +84,4 @@ def test_two_documents_with_one_id(
 
 def test_offsets_past_the_end(fail: Fail, tiny_assets: Assets, tmp_path: Path) -> None:
     gold = _write(tmp_path / "gold.jsonl", _document(20, 99, "fever.", "HP:0001945"))
-    assert "line 1" in fail("E402", "evaluate", tiny_assets.path, gold)
+    assert "line 1" in fail("E401", "evaluate", tiny_assets.path, gold)

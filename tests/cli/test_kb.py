@@ -223,9 +223,9 @@ def test_bad_input(fail: Fail, tmp_path: Path, obo: Path, jsonl: Path) -> None:
     fail("E213", *build, "jsonl", jsonl, "--groups", "NOSUCH")
     fail("E107", *build, "jsonl", jsonl, "--deny-ids", tmp_path / "nosuch")
     for option in ("--allow-ids", "--allow-names"):
-        assert f"leave {option} out" in fail("E669", *build, "jsonl", jsonl, option, empty)
+        assert f"leave {option} out" in fail("E407", *build, "jsonl", jsonl, option, empty)
     (tmp_path / "latin").write_bytes(b"caf\xe9")
-    fail("E602", *build, "jsonl", jsonl, "--deny-ids", tmp_path / "latin")
+    fail("E165", *build, "jsonl", jsonl, "--deny-ids", tmp_path / "latin")
     assert not out.exists()
 
 

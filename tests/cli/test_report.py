@@ -49,7 +49,7 @@ def test_bad_input(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) ->
     fail("E107", "report", tmp_path / "none.json")
     other = tmp_path / "other.json"
     other.write_text('{"acc@1": 1.0}', encoding="utf-8")
-    fail("E410", "report", other)
+    fail("E160", "report", other)
     one = _evaluate(run, tiny_assets, tmp_path / "one.json")
     fail("E109", "report", one, "--output", one)
     run("report", expect=2)

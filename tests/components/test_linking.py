@@ -233,6 +233,6 @@ def test_a_tier_that_is_not_asked_for_has_no_score(tiny_assets):
 
 def test_unknown_tiers_are_refused(tiny_assets):
     starter = starter_assets()
-    with pytest.raises(MedlinkError, match="E210"):
+    with pytest.raises(MedlinkError, match="E405"):
         starter.engine(["dense"])
     assert fresh(tiny_assets, "exact").parts.dense is None

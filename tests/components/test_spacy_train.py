@@ -235,7 +235,7 @@ def test_starter_assets_have_nothing_to_train(tmp_path, tiny_encoder, gold):
         "@architectures": "spacy-medlink.TransformerBiEncoder.v1", "name": str(tiny_encoder),
     }  # fmt: skip
     linker = nlp.add_pipe("medical_linker", config={"model": encoder})
-    with pytest.warns(UserWarning, match="W101"), pytest.raises(MedlinkError, match="E307"):
+    with pytest.warns(UserWarning, match="W101"), pytest.raises(MedlinkError, match="E405"):
         linker.update(examples_of(nlp, gold))
 
 

@@ -90,4 +90,4 @@ def test_texts_and_offsets_are_needed(tmp_path: Path, tiny_assets: Assets) -> No
     gold = load_gold(path, tiny_assets.kb)
     with pytest.raises(MedlinkError) as caught:
         measure_pipeline(spacy.blank, tiny_assets.kb, gold)
-    assert caught.value.code == "E406"
+    assert caught.value.code == "E407"

@@ -142,7 +142,7 @@ def test_a_threshold_outside_0_and_1_in_the_manifest_is_refused(place, calibrate
     manifest["calibrator"]["threshold"] = 1.5
     (tmp_path / "copy" / "manifest.json").unlink()  # a hard link to the other
     (tmp_path / "copy" / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(MedlinkError, match="E301"):
+    with pytest.raises(MedlinkError, match="E302"):
         Assets(tmp_path / "copy").engine()
 
 
@@ -222,7 +222,7 @@ def test_too_few_mentions_are_refused(place, tmp_path):
     assets = Assets(place / "assets")
     few = tmp_path / "few.jsonl"
     few.write_text(json.dumps({"mention": "heart carcinoma", "ids": ["X:0"]}))
-    with pytest.raises(MedlinkError, match="E413"):
+    with pytest.raises(MedlinkError, match="E530"):
         calibrated_on(assets, tmp_path / "out", few)
     assert not (tmp_path / "out").exists()
 

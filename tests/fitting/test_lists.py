@@ -89,8 +89,8 @@ def test_round_trip(tmp_path):
 @pytest.mark.parametrize(
     ("change", "code"),
     [
-        ({"format": 0}, "E219"),
-        ({"features": ["score"]}, "E219"),
+        ({"format": 0}, "E214"),
+        ({"features": ["score"]}, "E214"),
         ({"weights": [1.0]}, "E202"),
         ({"scale": [0.0] * len(RANKER_FEATURES)}, "E202"),
         ({"mean": [float("nan")] * len(RANKER_FEATURES)}, "E202"),

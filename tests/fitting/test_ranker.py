@@ -159,7 +159,7 @@ def test_of_another_version(fitted, tmp_path):
     text = file.read_text("utf-8").replace('"format": 5', '"format": 9')
     file.unlink()  # it is a link to the one that others use
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(MedlinkError, match=r"^\[E219\]"):
+    with pytest.raises(MedlinkError, match=r"^\[E214\]"):
         Assets(tmp_path / "changed").engine()
     assert links(Assets(tmp_path / "changed"), ["lung trauma"], ranker=False)
 

@@ -108,7 +108,7 @@ def test_prodigy(tmp_path: Path) -> None:
              [{"annotations": [{"result": []}], "data": {"a": "x", "b": "y"}}]],
 )  # fmt: skip
 def test_a_broken_export_says_so(tmp_path: Path, data: Any) -> None:
-    with pytest.raises(MedlinkError, match="E417"):
+    with pytest.raises(MedlinkError, match="E160"):
         list(read_gold(written(tmp_path / "export.json", data)))
 
 
@@ -183,7 +183,7 @@ def test_offsets_past_the_text(tmp_path: Path, text: str | None) -> None:
         {"projects": [{"documents": [{"text": TEXT, "annotations": [medcat]}]}]},
         {"text": TEXT, "spans": [{"start": 900, "end": 905, "kb_id": "C1"}]},
     ):
-        with pytest.raises(MedlinkError, match="E402"):
+        with pytest.raises(MedlinkError, match="E401"):
             list(read_gold(written(tmp_path / "x.json", data)))
 
 
@@ -232,7 +232,7 @@ def test_what_counts_of_the_annotations_of_a_task(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_exports_without_offsets_say_so(tmp_path: Path, task: dict[str, Any], said: str) -> None:
-    with pytest.raises(MedlinkError, match=rf"E417.*{said}"):
+    with pytest.raises(MedlinkError, match=rf"E160.*{said}"):
         list(read_gold(written(tmp_path / "x.json", [task])))
 
 

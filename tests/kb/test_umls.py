@@ -139,7 +139,7 @@ class TestRelations:
 
     def test_half_a_hierarchy_is_refused(self, tmp_path):
         rows = [relation(BLOOD_PRESSURE, "CHD", HYPERTENSION, "isa")]
-        with pytest.raises(MedlinkError, match="E152"):
+        with pytest.raises(MedlinkError, match="E160"):
             records_of(with_table(tmp_path, "MRREL", rows))
 
     def test_the_written_hierarchy(self, tmp_path):

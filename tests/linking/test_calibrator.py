@@ -196,5 +196,5 @@ def test_what_is_no_calibrator_is_refused(tmp_path, content):
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan")])
 def test_a_threshold_outside_0_and_1_is_refused(tmp_path, threshold):
     calibrator().save(tmp_path / "c.json")
-    with pytest.raises(MedlinkError, match="E301"):
+    with pytest.raises(MedlinkError, match="E302"):
         RankingCalibrator.load(tmp_path / "c.json", FACTS, threshold)

@@ -160,11 +160,11 @@ def test_in_the_assets(cross, tiny_assets, tmp_path):
 
 @pytest.mark.parametrize(("change", "what"), [("encoder", "encoder"), ("kb", "knowledge base")])
 def test_one_that_was_made_for_others_is_refused(cross, tiny_assets, tmp_path, change, what):
-    with pytest.raises(MedlinkError, match=f"E217.*{what}"):
+    with pytest.raises(MedlinkError, match=f"E214.*{what}"):
         store_reranker(tiny_assets, tmp_path / "new", cross.using(**{change: "other"}), {})
     made = store_reranker(tiny_assets, tmp_path / "new", cross, {})
     cross.using(**{change: "other"}).save(made.path / "reranker")
-    with pytest.raises(MedlinkError, match=f"E217.*{what}"):
+    with pytest.raises(MedlinkError, match=f"E214.*{what}"):
         _ = made.reranker
 
 

@@ -54,7 +54,7 @@ def test_formats_of_other_tools(client: TestClient) -> None:
         assert answer.status_code == 200, answer.text
         assert answer.headers["content-type"].startswith(format.media)
         assert "fever" in answer.text
-    for name, texts, code in (("word", ["fever"], "E660"), ("brat", ["fever", "fever"], "E661")):
+    for name, texts, code in (("word", ["fever"], "E108"), ("brat", ["fever", "fever"], "E661")):
         answer = client.post(f"/link?as={name}", json={"texts": texts})
         assert (answer.status_code, answer.json()["error"]["code"]) == (400, code)
 

@@ -181,7 +181,7 @@ def test_a_file_that_is_gone_is_made_again(client: TestClient, file: Path) -> No
     file.write_text("deny\tfever\n", encoding="utf-8")
     body = {"text": NOTE, "start": 6, "end": 12, "ids": [FEVER]}
     answer = client.post("/corrections", json=body)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "E653")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "E160")
 
 
 def test_what_changes_nothing_is_said(client: TestClient) -> None:
@@ -264,7 +264,7 @@ def test_two_people_at_once(tmp_path: Path) -> None:
 def test_a_file_of_something_else(tmp_path: Path, tiny_assets: Assets) -> None:
     other = tmp_path / "rules.tsv"
     other.write_text("deny\tfever\n", encoding="utf-8")
-    with pytest.raises(MedlinkError, match="E653"):
+    with pytest.raises(MedlinkError, match="E160"):
         CorrectionFile(other)
     with pytest.raises(MedlinkError, match="E109"):
         CorrectionFile(tmp_path)

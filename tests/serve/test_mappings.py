@@ -100,7 +100,7 @@ def test_all_formats(client: TestClient) -> None:
     assert fhir.json()["group"][0]["element"][0]["target"][0]["code"] == FEVER
     assert "local:A" in client.post("/map?as=sssom", json=body).text
     omop = client.post("/map?as=omop", json=body)
-    assert (omop.status_code, omop.json()["error"]["code"]) == (400, "E634")
+    assert (omop.status_code, omop.json()["error"]["code"]) == (400, "E407")
 
 
 @pytest.mark.parametrize(
@@ -135,9 +135,9 @@ def test_corrections_are_in_force(corrected: Desk, file: Path) -> None:
         ("map", {"terms": [{"name": "a" * 1_001}]}, 413, "E624"),
         ("map?as=word", {"terms": [{"name": "a"}]}, 422, "E623"),
         ("map", {"terms": [{"name": "a"}], "terminology": "x"}, 404, "E620"),
-        ("terms", {"table": ""}, 400, "E637"),
-        ("terms", {"table": "x;y\n1;2"}, 400, "E630"),
-        ("terms", {"table": "x\n1", "name": "y"}, 400, "E630"),
+        ("terms", {"table": ""}, 400, "E407"),
+        ("terms", {"table": "x;y\n1;2"}, 400, "E615"),
+        ("terms", {"table": "x\n1", "name": "y"}, 400, "E615"),
         ("terms", {"table": "a\n" * 10_001}, 413, "E624"),
     ],
 )

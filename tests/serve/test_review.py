@@ -71,9 +71,9 @@ def test_corrections_go_into_the_file(review: Review, gold: Path) -> None:
     ("content", "code"),
     [
         (None, "E107"),
-        ("", "E126"),
-        ('{"mention": "fever", "ids": []}', "E126"),
-        ("deny\tx", "E653"),
+        ("", "E407"),
+        ('{"mention": "fever", "ids": []}', "E407"),
+        ("deny\tx", "E160"),
     ],
 )
 def test_what_cannot_be_reviewed(

@@ -139,7 +139,7 @@ def test_gold_files_of_the_user_come_first(cli, local: Server, tmp_path: Path) -
     assert local.requests == [] and _noted(tmp_path).keys() == {"one", "my-own"}
     assert gold_files("my-own", corpora).keys() == {"train"}
     code, _, err = cli("medmention", "--if-any")
-    assert (code, err[:6]) == (1, "[E704]") and "medmentions-st21pv" in err
+    assert (code, err[:6]) == (1, "[E108]") and "medmentions-st21pv" in err
 
 
 def test_unpacked_by_hand(cli, local: Server, tmp_path: Path) -> None:
@@ -203,5 +203,5 @@ def test_every_corpus_has_a_source_that_says_all() -> None:
             assert remote.sha256 == "" or len(bytes.fromhex(remote.sha256)) == 32
             assert all(url.startswith(("https://", "http://")) for url in remote.urls)
     assert ALIASES.keys() <= CORPORA.keys()
-    with pytest.raises(MedlinkError, match="E704"):
+    with pytest.raises(MedlinkError, match="E108"):
         find_source("medmention")

@@ -96,7 +96,7 @@ def test_a_string_with_several_concepts_goes_with_the_most_frequent(tmp_path, ti
 
 def test_nothing_to_learn_is_an_error(tmp_path, tiny_kb):
     path = write(tmp_path / "gold.jsonl", [("unknown", "HP:9999999")])
-    with pytest.raises(MedlinkError, match="E515"):
+    with pytest.raises(MedlinkError, match="E407"):
         read_mentions(path, tiny_kb)
 
 

@@ -71,7 +71,7 @@ def test_nothing_there_gives_empty_files(tmp_path: Path) -> None:
     (tmp_path / "corpora").mkdir()
     assert make_parts(["gsc-plus"], tmp_path / "corpora", tmp_path / "gold") == {}
     assert [(tmp_path / "gold" / f"{part}.jsonl").read_bytes() for part in PARTS[:2]] == [b"", b""]
-    with pytest.raises(MedlinkError, match="E704"):
+    with pytest.raises(MedlinkError, match="E108"):
         make_parts(["no-corpus"], tmp_path / "corpora", tmp_path / "gold")
 
 

@@ -172,7 +172,7 @@ def _message(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ("--base=./nowhere", "E205"),
         ("--device=cuda:77", "E508"),
         ("--device=abacus", "E508"),
-        ("--resume", "E506"),
+        ("--resume", "E505"),
     ],
 )
 def test_bad_input_is_a_line_and_exit_code_1(
@@ -186,4 +186,4 @@ def test_a_kb_without_synonyms_is_an_error(
     arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     build_kb(tmp_path / "kb", [Concept(id, id, (Name(id),)) for id in ("a", "b", "c")])
-    assert "[E503]" in _message([*arguments, f"--kb={tmp_path / 'kb'}"], capsys)
+    assert "[E530]" in _message([*arguments, f"--kb={tmp_path / 'kb'}"], capsys)

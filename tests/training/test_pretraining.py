@@ -92,7 +92,7 @@ def flat_kb(tmp_path: Path) -> KnowledgeBase:
     return KnowledgeBase(tmp_path / "flat.kb")
 
 
-@pytest.mark.parametrize(("part", "code"), [("relations", "E519"), ("types", "E520")])
+@pytest.mark.parametrize(("part", "code"), [("relations", "E407"), ("types", "E407")])
 def test_relations_and_types_must_be_there(
     flat_kb: KnowledgeBase, tiny_encoder: Path, recipe: MakeRecipe, tmp_path: Path,
     part: str, code: str,
@@ -145,12 +145,12 @@ def test_bitext_is_learnt_with_the_synonyms_or_after_them(
 def test_a_bitext_and_its_recipe_need_each_other(
     recipe: MakeRecipe, tiny_kb: KnowledgeBase, tiny_encoder: Path, bitext: Path
 ) -> None:
-    with pytest.raises(MedlinkError, match=r"E517.*--text"):
+    with pytest.raises(MedlinkError, match=r"E502.*--text"):
         _with_bitext(recipe, tiny_kb, tiny_encoder, None, bitext__order="mixed")
-    with pytest.raises(MedlinkError, match=r"E518.*words\.tsv"):
+    with pytest.raises(MedlinkError, match=r"E502.*words\.tsv"):
         _with_bitext(recipe, tiny_kb, tiny_encoder, bitext)
     bitext.write_text("Herz\theart\nLunge\n", encoding="utf-8")
-    with pytest.raises(MedlinkError, match=r"E516.*words\.tsv, line 2"):
+    with pytest.raises(MedlinkError, match=r"E401.*words\.tsv, line 2"):
         _with_bitext(recipe, tiny_kb, tiny_encoder, bitext, bitext__order="after")
 
 
@@ -232,7 +232,7 @@ def test_languages_are_those_of_the_recipe(
     try:
         made = experiment(data__languages=languages)
     except MedlinkError as error:
-        assert (error.code, languages) == ("E503", ["es"])  # at most one Spanish name a concept
+        assert (error.code, languages) == ("E530", ["es"])  # at most one Spanish name a concept
         return
     rows = made.names.rows[np.unique(made.pairs)]
     assert {tiny_kb.name_at(row).lang for row in rows.tolist()} <= expected
@@ -262,7 +262,7 @@ def test_a_knowledge_base_whose_concepts_have_one_name_is_an_error(
     tmp_path: Path, tiny_encoder: Path, recipe: MakeRecipe
 ) -> None:
     build_kb(tmp_path / "kb", [Concept(id, f"name {id}", (Name(f"name {id}"),)) for id in "ABC"])
-    with pytest.raises(MedlinkError, match="E503"):
+    with pytest.raises(MedlinkError, match="E530"):
         Pretraining(recipe(), KnowledgeBase(tmp_path / "kb"), BiEncoder.load(tiny_encoder))
 
 

@@ -31,7 +31,9 @@ def _read(kind: str, source: Path, tally: Tally) -> Iterator[Document]:
             by_kind[path.parent.name.lower()][path.stem] = path
     if not by_kind["text"] or not by_kind[kind]:
         problem = f"text/ and {kind}/ are not in it"
-        raise Errors.corpus_input(path=source, name="cadec", problem=problem, expected=_EXPECTED)
+        raise Errors.wrong_file(
+            path=source, what="the corpus cadec", problem=problem, expected=_EXPECTED
+        )
     for name, path in by_kind["text"].items():
         text = read_text(path, tally, fallback="latin-1")
         codes = by_kind[kind].get(name)

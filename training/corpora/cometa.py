@@ -36,7 +36,9 @@ def _read(source: Path, tally: Tally, column: str) -> Iterator[Document]:
     files = list(files_of(source, r"(train|dev|test)\.(csv|tsv)", "cometa", _EXPECTED))
     if len({path.parent for path in files}) > 1:
         problem = "it has several divisions, which share their terms"
-        raise Errors.corpus_input(path=source, name="cometa", problem=problem, expected=_EXPECTED)
+        raise Errors.wrong_file(
+            path=source, what="the corpus cometa", problem=problem, expected=_EXPECTED
+        )
     for path in files:
         split = split_of(path, source)
         for line, row in read_table(path, tally, {**_TERM, "code": (column,)}, _MORE):

@@ -38,8 +38,8 @@ def convert(
     output (Path): JSON lines, `.gz` compresses.
     splits (Collection[str]): keep only these; "dev" takes "dev1" and "dev2" too.
     overwrite (bool): replace a file of another kind.
-    RAISES (MedlinkError): E107 no source, E701 or E702 no such corpus, E703 a fault when the tally
-        is strict, E705 nothing came out, E706 an unknown split, E109 nothing can be written,
+    RAISES (MedlinkError): E107 no source, E160 or E165 no such corpus, E403 a fault when the tally
+        is strict, E407 nothing came out, E108 an unknown split, E109 nothing can be written,
         E120-E124 for what is at `output`.
     """
     seen: set[str] = set()
@@ -53,9 +53,10 @@ def convert(
         for split in splits:
             if not any(belongs(name, split) for name in seen):
                 known = ", ".join(sorted(filter(None, seen))) or "none"
-                raise Errors.unknown_split(path=source, split=split, known=known)
+                raise Errors.unknown_choice(what="split", value=split, known=known)
         if not tally.mentions:
-            raise Errors.corpus_empty(path=source, name=corpus.name)
+            remedy = f"Check that it holds the corpus {corpus.name}, unpacked. Nothing was written."
+            raise Errors.nothing_there(path=source, what="mention", remedy=remedy)
 
 
 @contextmanager

@@ -72,8 +72,8 @@ def _pairs(source: Path, files: list[Path], tally: Tally) -> Iterator[Document]:
     annotations = [path for path in files if path.parent.name.lower().startswith("annot")]
     if not texts or not annotations:
         problem = "neither Text/ and Annotations/ nor a file GSCplus_*_gold.tsv is in it"
-        raise Errors.corpus_input(
-            path=beside(source), name="gsc-plus", problem=problem, expected=_EXPECTED
+        raise Errors.wrong_file(
+            path=beside(source), what="the corpus gsc-plus", problem=problem, expected=_EXPECTED
         )
     for path in annotations:
         if path.stem not in texts:

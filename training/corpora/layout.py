@@ -48,7 +48,7 @@ def files_of(source: Path, pattern: str, corpus: str, expected: str) -> Iterator
     """Stream the files of a corpus: the source itself, or all files below it with a matching name.
 
     pattern (str): regular expression for the whole name, case ignored.
-    RAISES (MedlinkError): E107 without the source, E701 when no file fits.
+    RAISES (MedlinkError): E107 without the source, E160 when no file fits.
     """
     if source.is_file():
         yield source
@@ -56,7 +56,9 @@ def files_of(source: Path, pattern: str, corpus: str, expected: str) -> Iterator
     found = [path for path in walk(source) if re.fullmatch(pattern, path.name, re.I)]
     if not found:
         problem = f"no file in it is named like {pattern}"
-        raise Errors.corpus_input(path=source, name=corpus, problem=problem, expected=expected)
+        raise Errors.wrong_file(
+            path=source, what=f"the corpus {corpus}", problem=problem, expected=expected
+        )
     yield from found
 
 

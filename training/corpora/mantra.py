@@ -37,8 +37,8 @@ def read(source: Path, tally: Tally) -> Iterator[Document]:
     brat = [path for path in files if path.suffix == ".ann"]
     if not xml and not brat:
         problem = "it has neither .xml nor .ann files"
-        raise Errors.corpus_input(
-            path=beside(source), name="mantra", problem=problem, expected=_EXPECTED
+        raise Errors.wrong_file(
+            path=beside(source), what="the corpus mantra", problem=problem, expected=_EXPECTED
         )
     for path in xml:
         yield from _units(path, tally)

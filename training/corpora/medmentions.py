@@ -52,7 +52,9 @@ def _corpus(source: Path, name: str, part: str) -> Path:
     if of_part or len(found) == 1:
         return (of_part or found)[0]
     problem = f"{len(found)} files corpus_pubtator.txt.gz, none of them below {part}/"
-    raise Errors.corpus_input(path=source, name=name, problem=problem, expected=_EXPECTED)
+    raise Errors.wrong_file(
+        path=source, what=f"the corpus {name}", problem=problem, expected=_EXPECTED
+    )
 
 
 def _splits(source: Path, tally: Tally) -> dict[str, str]:

@@ -39,7 +39,9 @@ def _read(vocabulary: str, source: Path, tally: Tally) -> Iterator[Document]:
     if _SENTENCES not in sheets or not _MAPPED.keys() & sheets.keys():
         found = ", ".join(sheets) or "nothing"
         problem = f"the sheets Sentence_Labeling and ADR_Mapped are not in it, but {found}"
-        raise Errors.corpus_input(path=source, name="psytar", problem=problem, expected=_EXPECTED)
+        raise Errors.wrong_file(
+            path=source, what="the corpus psytar", problem=problem, expected=_EXPECTED
+        )
     mentions: dict[str, list[Mention]] = {}
     for sheet, (type, column) in _MAPPED.items():
         for key, mention in _mentions(sheets.get(sheet, []), type, column, vocabulary):
@@ -69,7 +71,7 @@ def _book(path: Path) -> Iterator[tuple[str, Rows]]:
             raise
         # The remedies of these codes are for other sources.
         problem = error.message.split(". ")[0].removeprefix(f"{path} ")
-        raise Errors.corpus_damaged(path=path, problem=problem) from error
+        raise Errors.source_unreadable(path=path, reason=problem) from error
 
 
 def _sheets(source: Path, tally: Tally) -> Iterator[tuple[str, Rows]]:

@@ -73,8 +73,8 @@ CORPORA = {
 def find_corpus(name: str) -> Corpus:
     """Find a corpus.
 
-    RAISES (MedlinkError): E704 when there is none of the name.
+    RAISES (MedlinkError): E108 when there is none of the name.
     """
     if name not in CORPORA:
-        raise Errors.unknown_corpus(name=name, known=", ".join(CORPORA))
+        raise Errors.unknown_choice(what="corpus", value=name, known=", ".join(CORPORA))
     return CORPORA[name]

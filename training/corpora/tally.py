@@ -52,13 +52,13 @@ class Tally:
 
         problem (str): its kind. detail (str): the case, without the document's words.
         text (str): the document's words, shown only on request.
-        RAISES (MedlinkError): E703 when strict.
+        RAISES (MedlinkError): E403 when strict.
         """
         if self.show_text and text:
             detail = f"{detail}: {text}" if detail else text
         if self.strict:
             told = f"{problem} ({detail})" if detail else problem
-            raise Errors.corpus_fault(path=path, line=line, problem=told)
+            raise Errors.gold_mismatch(path=path, line=line, problem=told)
         self.faults[problem] += 1
         examples = self.examples.setdefault(problem, [])
         if len(examples) < SHOWN:

@@ -38,17 +38,23 @@ def convert_bitext(
 
     sources (Iterable[Path]): files, or directories with one for each pair of languages.
     languages (Collection[str]): () for all. RETURNS (int): pairs.
-    RAISES (MedlinkError): E107 without a source, E516 for a line without two texts, E723 for an
-        unknown format, E724 when no file is of the languages.
+    RAISES (MedlinkError): E107 without a source, E401 for a line without two texts, E108 for an
+        unknown format, E407 when no file is of the languages.
     """
     if format not in FORMATS:
-        raise Errors.unknown_bitext(format=format, known=", ".join(FORMATS))
+        raise Errors.unknown_choice(
+            what="format of translations", value=format, known=", ".join(FORMATS)
+        )
     given = list(sources)
     files = [file for source in given for file in ([source] if source.is_file() else walk(source))]
     kept = [file for file in files if _is_of(file, languages)]
     if not kept:
         wanted = ", ".join(languages) or "any"
-        raise Errors.bitext_empty(path=", ".join(map(str, given)), languages=wanted)
+        raise Errors.nothing_there(
+            path=", ".join(map(str, given)),
+            what=f"file with translations between English and {wanted}",
+            remedy="Name each file after its languages, such as en-de.txt.",
+        )
     output.parent.mkdir(parents=True, exist_ok=True)
     pairs = dict.fromkeys(pair for file in kept for pair in _pairs(file, FORMATS[format]))
     text = "".join(f"{one}\t{other}\n" for one, other in pairs)
@@ -70,14 +76,14 @@ def _pairs(file: Path, between: re.Pattern[str]) -> Iterator[tuple[str, str]]:
         if len(cells) == 2 and all(cells):
             yield cells[0], cells[1]
         elif line.strip():
-            raise Errors.bad_bitext(path=file, line=number)
+            raise _bad_line(file, number)
 
 
 def read_bitext(path: Path) -> Iterator[tuple[str, str]]:
     """Stream the pairs of a file: the first two columns, tab-separated, plain or gzip.
 
     Empty lines and pairs of equal strings are skipped: there is nothing to learn from them.
-    RAISES (MedlinkError): E516 a line without two texts, E107 no such file.
+    RAISES (MedlinkError): E401 a line without two texts, E107 no such file.
     """
     if not path.is_file():
         raise Errors.source_missing(path=path)
@@ -86,7 +92,7 @@ def read_bitext(path: Path) -> Iterator[tuple[str, str]]:
             continue
         cells = [cell.strip() for cell in line.split("\t")[:2]]
         if len(cells) < 2 or not all(cells):
-            raise Errors.bad_bitext(path=path, line=number)
+            raise _bad_line(path, number)
         if cells[0].lower() != cells[1].lower():
             yield cells[0], cells[1]
 
@@ -107,3 +113,8 @@ def bitext_blocks(path: Path, tokenize: Tokenize, first_concept: int) -> Iterato
             *flattened(tokenize(texts)),
         )
         first_concept += len(chunk)
+
+
+def _bad_line(path: Path, line: int) -> Exception:
+    expected = "a text, a tab, and its translation"
+    return Errors.wrong_line(path=path, line=line, problem="no pair", expected=expected)

@@ -92,12 +92,14 @@ def make_holdout(kb: KnowledgeBase, fraction: float, most: int, seed: int) -> Ho
 
     fraction (float): of the concepts that can take part. most (int): queries, at most.
     seed (int): the same seed and KB give the same hold-out.
-    RAISES (MedlinkError): E503 when fewer than two concepts have a name to hold out.
+    RAISES (MedlinkError): E530 when fewer than two concepts have a name to hold out.
     """
     shared = _shared_strings(kb)
     possible = [concept.row for concept in kb if not _choices(concept).keys() <= shared]
     if len(possible) < 2:
-        raise Errors.too_few_names(path=kb.path, concepts=len(possible))
+        raise Errors.too_few_rows(
+            path=kb.path, found=len(possible), what="concepts with two names or more", wanted=2
+        )
     rng = np.random.default_rng(seed)
     count = min(max(2, round(fraction * len(possible))), max(2, most), len(possible))
     queries: list[Query] = []

@@ -87,7 +87,7 @@ def hold_out(kb: KnowledgeBase, wanted: Wanted) -> Holdout:
 def read_material(kb: KnowledgeBase, tokenize: Tokenize, wanted: Wanted) -> Material:
     """Read everything into memory.
 
-    RAISES (MedlinkError): E503 when no concept has two names to train on.
+    RAISES (MedlinkError): E530 when no concept has two names to train on.
     """
     holdout = hold_out(kb, wanted)
     skip = frozenset(holdout.rows)
@@ -107,10 +107,12 @@ def translations(kb: KnowledgeBase, tokenize: Tokenize, wanted: Wanted) -> Itera
 def pair_up(kb: KnowledgeBase, names: TrainingNames, wanted: Wanted) -> Pairs:
     """Make the pairs.
 
-    RAISES (MedlinkError): E503 when there is none.
+    RAISES (MedlinkError): E530 when there is none.
     """
     make = preferred_pairs if wanted.data.pairs == "preferred" else make_pairs
     pairs = make(names.concepts, names.trainable, wanted.data.pairs_per_concept, wanted.seed)
     if not len(pairs):
-        raise Errors.too_few_names(path=kb.path, concepts=0)
+        raise Errors.too_few_rows(
+            path=kb.path, found=0, what="concepts with two names or more", wanted=2
+        )
     return pairs

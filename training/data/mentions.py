@@ -55,7 +55,7 @@ def read_mentions(path: Path, kb: KnowledgeBase) -> Mentions:
     A string with several concepts in the file gets its most frequent concept, in a tie the lowest
     row: an encoder without context can learn no more.
 
-    RAISES (MedlinkError): E107, E401-E407 for the file, E515 when no mention is left.
+    RAISES (MedlinkError): E107, E401-E407 for the file, E407 when no mention is left.
     """
     left_out: Counter[str] = Counter()
     seen: dict[str, Counter[int]] = {}
@@ -67,7 +67,11 @@ def read_mentions(path: Path, kb: KnowledgeBase) -> Mentions:
         else:
             seen.setdefault(text.lower(), Counter())[min(case.right)] += 1
     if not seen:
-        raise Errors.no_mentions(path=path, left_out=dict(left_out))
+        raise Errors.nothing_there(
+            path=path,
+            what=f"mention to train on (left out: {dict(left_out)})",
+            remedy="Check that it is the gold file that belongs to this knowledge base.",
+        )
     meant = {text: min(found, key=lambda row: (-found[row], row)) for text, found in seen.items()}
     return Mentions(
         tuple(meant),
@@ -87,7 +91,7 @@ def why_nothing(path: Path, kb: KnowledgeBase) -> str:
     except MedlinkError as error:
         if error.code == Errors.no_gold.code:
             return f"{path} has no annotated mention"
-        if error.code in {Errors.no_mentions.code, Errors.nothing_left.code}:
+        if error.code == Errors.nothing_there.code:
             return f"no mention of {path} has one concept that the knowledge base has"
         raise
     return ""

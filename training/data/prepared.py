@@ -32,7 +32,7 @@ def prepare(kb: KnowledgeBase, encoder: BiEncoder, wanted: Wanted, place: Path) 
 
     place (Path): gets a directory for each such combination.
     RETURNS (Path): directory for `open_material`.
-    RAISES (MedlinkError): E503 too few names, E516 bitext, E109 no space.
+    RAISES (MedlinkError): E530 too few names, E401 bitext, E109 no space.
     """
     facts = {
         "format": _FORMAT,

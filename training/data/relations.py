@@ -32,7 +32,7 @@ class RelationSampler:
 
     names (TrainingNames): trainable names are drawn. batch_names (int): names a batch, about.
     each (int): names of an end, at most (CODER: eight).
-    RAISES (MedlinkError): E519 when no relation joins two concepts with names to train on.
+    RAISES (MedlinkError): E407 when no relation joins two concepts with names to train on.
     """
 
     def __init__(
@@ -50,7 +50,11 @@ class RelationSampler:
         self.kinds: list[str] = []
         self._edges = self._known(kb)
         if not len(self._edges) or len(self._rows) < 3:
-            raise Errors.no_relations(path=kb.path)
+            raise Errors.nothing_there(
+                path=kb.path,
+                what="relation between concepts with names to train on",
+                remedy="Build it from a source with a hierarchy, or set weight = 0 in [relations].",
+            )
         self._each, self._seed = each, seed
         self._count = self._filling(batch_names)
 

@@ -43,7 +43,7 @@ def place(
 
     files (Sequence[Path]): take these, got by hand. release (str): for sources with several.
     overwrite (bool): lose other files in an earlier download.
-    RAISES (MedlinkError): E107 no such file, E711, E712, E717, E261, E262 for a file, E713 when it
+    RAISES (MedlinkError): E107 no such file, E711, E712, E717, E261, E160 for a file, E713 when it
         is behind a form, E714 for an archive, E715 and E716 for keys and releases, E120-E123.
     """
     check_output(output, _kind(source), files, overwrite=overwrite)

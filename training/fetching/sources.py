@@ -57,9 +57,11 @@ def _source(name: str, entry: dict[str, Any]) -> Source:
 def find_source(name: str) -> Source:
     """Find the source of a corpus.
 
-    RAISES (MedlinkError): E704 when there is none of the name.
+    RAISES (MedlinkError): E108 when there is none of the name.
     """
     name = ALIASES.get(name, name)
     if name not in sources():
-        raise Errors.unknown_corpus(name=name, known=", ".join(sorted({*sources(), *ALIASES})))
+        raise Errors.unknown_choice(
+            what="corpus", value=name, known=", ".join(sorted({*sources(), *ALIASES}))
+        )
     return sources()[name]

@@ -17,12 +17,17 @@ def compare_with_first(record: Path, key: str, path: Path, sha256: str) -> str:
     record (Path): JSON file beside the downloads; may be missing. key (str): source and file name.
     path (Path): of the file, for the message. sha256 (str): of the file.
     RETURNS (str): what is known of the checksum.
-    RAISES (MedlinkError): E261 when the file differs, E262 when the record is damaged.
+    RAISES (MedlinkError): E261 when the file differs, E160 when the record is damaged.
     """
     facts = read_json(record) if record.exists() else {"format": _FORMAT, "sha256": {}}
     known = facts.get("sha256") if isinstance(facts, dict) else None
     if not isinstance(known, dict) or facts.get("format") != _FORMAT:
-        raise Errors.bad_record(path=record)
+        expected = (
+            "what a download wrote, or delete it: the next ones are then trusted as they come"
+        )
+        raise Errors.wrong_file(
+            path=record, what="a record of checksums", problem="it is damaged", expected=expected
+        )
     if key not in known:
         facts["sha256"] = dict(sorted({**known, key: sha256}.items()))
         record.parent.mkdir(parents=True, exist_ok=True)

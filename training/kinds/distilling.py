@@ -40,7 +40,7 @@ class Distillation(EncoderTraining):
     teacher (BiEncoder): not changed. device (str | torch.device): where to train.
     text (Optional[Path]): a text file. vectors (Sequence[Path]): directories that may hold
     vectors of the teacher. say (Callable): called with each stage.
-    RAISES (MedlinkError): E503 too few names, E508 no such device, E302 layers it lacks.
+    RAISES (MedlinkError): E530 too few names, E508 no such device, E302 layers it lacks.
     """
 
     def __init__(

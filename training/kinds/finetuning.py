@@ -36,7 +36,7 @@ class Finetuning(EncoderTraining):
     propose ("marginal"), or with the names of the batch (the losses of SAP).
 
     train, dev (Path): gold files; the mentions of `dev` choose the weights.
-    RAISES (MedlinkError): E1xx, E4xx for the files, E515 no mention to train on, E508.
+    RAISES (MedlinkError): E1xx, E4xx for the files, E407 no mention to train on, E508.
     """
 
     def __init__(

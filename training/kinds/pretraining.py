@@ -40,7 +40,7 @@ class Pretraining(EncoderTraining):
     prepared (Optional[Path]): keeps names and pairs for later runs; None for in memory.
     vectors (Sequence[Path]): directories that may hold vectors of the base.
     For the others see `EncoderTraining`.
-    RAISES (MedlinkError): E503 too few names, E508 no such device, E516-E520 data that the recipe
+    RAISES (MedlinkError): E530 too few names, E508 no such device, E401-E407 data that the recipe
         needs is missing.
     """
 
@@ -58,9 +58,11 @@ class Pretraining(EncoderTraining):
     ) -> None:
         super().__init__(recipe, base, device, say, ranks)
         if recipe.bitext.order != "none" and bitext is None:
-            raise Errors.bitext_missing(order=recipe.bitext.order)
+            rule = "no bitext is given with `--text`"
+            raise Errors.bad_value(key="bitext.order", value=recipe.bitext.order, rule=rule)
         if recipe.bitext.order == "none" and bitext is not None:
-            raise Errors.bitext_unused(path=bitext)
+            rule = f"{bitext} is given as a bitext"
+            raise Errors.bad_value(key="bitext.order", value="none", rule=rule)
         self._kb, self._vectors = kb, vectors
         wanted = Wanted(recipe.data, recipe.holdout, recipe.training.seed, bitext)
         self._bitext = str(wanted.facts()["bitext"])
@@ -132,7 +134,7 @@ class Pretraining(EncoderTraining):
     def _objective(self) -> Objective:
         """Make the main loss, and add the other ones.
 
-        RAISES (MedlinkError): E520 no types in the knowledge base.
+        RAISES (MedlinkError): E407 no types in the knowledge base.
         """
         recipe, seed, dim = self._recipe, self._recipe.training.seed, self._encoder.dim
         main = _WAYS[needs_of(recipe)].objective(self)
@@ -147,7 +149,11 @@ class Pretraining(EncoderTraining):
         if recipe.types.weight:
             types = concept_types(self._kb)
             if int(types.max()) < 1:
-                raise Errors.no_types(path=self._kb.path)
+                raise Errors.nothing_there(
+                    path=self._kb.path,
+                    what="two types, which the recipe trains on",
+                    remedy="Build it from a source with types, or set weight = 0 in [types].",
+                )
             head = TypeHead(types, dim, seed, self._device)
             parts.append(("types", recipe.types.weight, head))
         return JointObjective(main, parts) if parts else main

@@ -85,11 +85,11 @@ def load_checkpoint(directory: Path, parts: Parts, made_with: str) -> tuple[Weig
 
     RETURNS (Tuple[Weights, Progress]): the best weights so far, and how far training had come.
     RAISES (MedlinkError): E505 unreadable, or of another recipe, knowledge base or base model;
-        E506 there is none.
+        E505 there is none.
     """
     recover(directory)
     if not (directory / _STATE).is_file():
-        raise Errors.no_checkpoint(path=directory)
+        raise Errors.bad_checkpoint(path=directory, problem="there is none")
     try:
         facts = json.loads((directory / _STATE).read_text("utf-8"))
         if facts["made_with"] != made_with:

@@ -85,7 +85,7 @@ class Adaptation:
     encoder (BiEncoder): its module is changed in place, and computes the same as before.
     settings (AdapterSettings): kind of weights. seed (int): of the random initial weights.
     weights (int): how many are trained.
-    RAISES (MedlinkError): E216 a model without support for bottlenecks, E521 peft is not installed.
+    RAISES (MedlinkError): E216 a model without support for bottlenecks, E614 peft is not installed.
     """
 
     def __init__(self, encoder: BiEncoder, settings: AdapterSettings, seed: int) -> None:
@@ -125,7 +125,9 @@ def _add_lora(module: torch.nn.Module, settings: AdapterSettings) -> Any:
         from peft import LoraConfig, get_peft_model
         from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as KNOWN
     except ImportError as error:
-        raise Errors.peft_missing(lacking=lacking(error)) from error
+        raise Errors.extra_missing(
+            what="A LoRA", lacking=lacking(error), package="'spacy-medlink[peft]'"
+        ) from error
 
     kind = getattr(module.config, "model_type", "")
     targets: Any = KNOWN.get(kind, "all-linear")

@@ -57,7 +57,7 @@ class Trainer:
         """Train until the last epoch, the end of the budget, or no more gain on dev.
 
         resume (bool): continue from the checkpoint.
-        RAISES (MedlinkError): E504 a loss or gradient that is not finite, E505 and E506 checkpoint
+        RAISES (MedlinkError): E504 a loss or gradient that is not finite, E505 checkpoint
             unusable or missing, E509 out of memory. (StoppedError): after Ctrl-C, with all saved.
         """
         if resume:

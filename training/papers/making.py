@@ -209,7 +209,7 @@ class Maker:
         return read_recipe(_HERE / own.recipe, own.settings).recipe.kind if own.recipe else ""
 
     def bitext(self, keys: Sequence[str]) -> Path:
-        """Put translations together. RAISES (MedlinkError): E107, E516, E723, E724."""
+        """Put translations together. RAISES (MedlinkError): E107, E401, E108, E407."""
         place = self._work / "gold" / f"{'+'.join(keys)}.tsv"
         if len(keys) > 1:
             text = "".join(self.bitext([key]).read_text("utf-8") for key in keys)

@@ -231,7 +231,7 @@ def read_plan(path: Path, overrides: Mapping[str, Any] | None = None) -> Plan:
     """Read a plan.
 
     overrides (Mapping): values by dotted key, such as "vars.umls" or "corpora.ncbi.source".
-    RAISES (MedlinkError): E107 no such file, E721 for what is not a plan.
+    RAISES (MedlinkError): E107 no such file, E160 for what is not a plan.
     """
     if not path.is_file():
         raise Errors.source_missing(path=path)
@@ -249,9 +249,9 @@ def read_plan(path: Path, overrides: Mapping[str, Any] | None = None) -> Plan:
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         problem = f"{'.'.join(map(str, fault['loc']))} {fault['msg']}".strip()
-        raise Errors.bad_plan(path=path, problem=problem) from error
+        raise _bad_plan(path, problem) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Errors.bad_plan(path=path, problem=error) from error
+        raise _bad_plan(path, error) from error
 
 
 def _each_alone(systems: Mapping[str, Any]) -> _Systems:
@@ -286,3 +286,10 @@ def _filled(value: Any, values: Mapping[str, str]) -> Any:
     if isinstance(value, dict):
         return {key: _filled(own, values) for key, own in value.items()}
     return [_filled(own, values) for own in value] if isinstance(value, list) else value
+
+
+def _bad_plan(path: Path, problem: object) -> Exception:
+    expected = "a plan as those beside the recipes are"
+    return Errors.wrong_file(
+        path=path, what="a plan of a paper's tables", problem=problem, expected=expected
+    )

@@ -234,7 +234,9 @@ def main(
         made = Reproduction(read_plan(plan, changes), work, seeds, device, _say)
         tables = list(made.tables())
     if not tables:
-        raise Errors.nothing_to_measure(path=plan, missing="; ".join(made.left_out))
+        what = f"system that can be measured (missing: {'; '.join(made.left_out)})"
+        remedy = "docs/papers.md says what each table needs, and where it is looked for."
+        raise Errors.nothing_there(path=plan, what=what, remedy=remedy)
     texts = [as_markdown(table) for table in tables]
     texts += ["docs/papers.md says what the recipes do otherwise than the papers."]
     texts += [f"Left out: {what}" for what in made.left_out]

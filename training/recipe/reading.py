@@ -68,7 +68,7 @@ def read_sections(
 
     kind (Type[Sections]): the sections that there are.
     overrides (Mapping): values by dotted key ("training.max_minutes"), which win over the file.
-    RAISES (MedlinkError): E107 no such file, E510 not such a file, E501 unknown key, E502 a value
+    RAISES (MedlinkError): E107 no such file, E160 not such a file, E501 unknown key, E502 a value
         that cannot be.
     """
     config: dict[str, Any] = {}
@@ -90,7 +90,12 @@ def _with_bases(path: Path) -> Iterator[dict[str, Any]]:
         try:
             config: dict[str, Any] = dict(load_config(path))
         except (ValueError, KeyError) as error:
-            raise Errors.not_a_recipe(path=path, reason=error) from error
+            expected = (
+                "[section], then key = value with the value in JSON, as in spaCy's config.cfg"
+            )
+            raise Errors.wrong_file(
+                path=path, what="a recipe", problem=error, expected=expected
+            ) from error
         yield dict(_flat(config))
         about = config.get("recipe")
         base = about.get("base") if isinstance(about, dict) else None

@@ -40,11 +40,15 @@ def encode_terms(encoder: BiEncoder, terms: Sequence[str]) -> Floats2d:
 def read_typed(kb: KnowledgeBase) -> TypedTerms:
     """Read the concepts that have a type.
 
-    RAISES (MedlinkError): E520 when no concept has one.
+    RAISES (MedlinkError): E407 when no concept has one.
     """
     rows = [row for row, types in enumerate(kb.iter_types()) if types]
     if not rows:
-        raise Errors.no_types(path=kb.path)
+        raise Errors.nothing_there(
+            path=kb.path,
+            what="two types, which the recipe trains on",
+            remedy="Build it from a source with types, or set weight = 0 in [types].",
+        )
     concepts = [kb.concept_at(row) for row in rows]
     return TypedTerms([one.name for one in concepts], [one.types for one in concepts])
 

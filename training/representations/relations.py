@@ -48,7 +48,7 @@ def read_triplets(
     kb (Optional[KnowledgeBase]): heads and tails are ids of its concepts, retired ones among them,
         and stand for one of their names, drawn at random; rows with others are left out and
         counted. seed (int): of the draw.
-    RAISES (MedlinkError): E702 a column is missing, E530 hardly any triplet came out.
+    RAISES (MedlinkError): E165 a column is missing, E530 hardly any triplet came out.
     """
     found, generator = [], np.random.default_rng(seed)
     for line, cells in read_table(path, tally, _COLUMNS):

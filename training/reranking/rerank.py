@@ -59,7 +59,7 @@ def rerank(
     place = find_device(device)
     own = Assets(assets, device=device)
     if own.manifest["encoder"] is None:
-        raise Errors.encoder_needed(path=own.path)
+        raise Errors.tier_not_built(path=own.path, tier="dense", built=", ".join(own.tiers))
     if if_any and (why := _why_nothing(own, train, dev)):
         say(f"The reranker is left out: {why}.")
         return leave_out_reranker(own, output, why, overwrite)
@@ -84,7 +84,11 @@ def rerank(
     task = ListTask(encoder, recipe, training, texts, validate, identity)
     if not task.lists or not held:
         why = "mentions without a right and a wrong candidate"
-        raise Errors.no_mentions(path=train or own.path, left_out=why)
+        raise Errors.nothing_there(
+            path=train or own.path,
+            what=f"mention to train on (left out: {why})",
+            remedy="Check that it is the gold file that belongs to this knowledge base.",
+        )
     say(f"{len(task.lists):,} mentions to train on, {len(held):,} to choose by")
     trainer = Trainer(task, recipe, run, Precision(recipe.training.precision, place))
     trainer.train(resume)

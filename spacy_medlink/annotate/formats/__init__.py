@@ -28,8 +28,8 @@ __all__ = ["FORMATS", "Format", "Record", "format_named"]
 def format_named(name: str) -> Format:
     """Get a format.
 
-    RAISES (MedlinkError): E660 when there is none of this name.
+    RAISES (MedlinkError): E108 when there is none of this name.
     """
     if name not in FORMATS:
-        raise Errors.unknown_output_format(value=name, known=", ".join(FORMATS))
+        raise Errors.unknown_choice(what="format", value=name, known=", ".join(FORMATS))
     return FORMATS[name]

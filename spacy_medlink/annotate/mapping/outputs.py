@@ -186,15 +186,17 @@ _ENDINGS = {".usagi.csv": "usagi", ".csv": "csv", ".json": "fhir", ".tsv": "ssso
 def format_of(path: Path, kb: KnowledgeBase, wanted: str = "") -> Format:
     """Find the format of a file, by the wanted name or by its suffix.
 
-    RAISES (MedlinkError): E633 for an unknown suffix, E634 if concepts have no ids of OMOP.
+    RAISES (MedlinkError): E611 for an unknown suffix, E407 if concepts have no ids of OMOP.
     """
     ending = next((one for one in _ENDINGS if path.name.lower().endswith(one)), "")
     name = wanted or _ENDINGS.get(ending, "")
     if name not in FORMATS:
-        raise Errors.unknown_mapping_format(path=path, known=", ".join(_ENDINGS))
+        raise Errors.unknown_ending(path=path, known=", ".join(_ENDINGS))
     found = FORMATS[name]
     if found.needs_omop and _OMOP not in kb.code_schemes():
-        raise Errors.no_omop_ids(path=kb.path)
+        what = "concept of OMOP's vocabularies, whose ids this format asks for"
+        remedy = "Map to assets over `medlink kb build --from omop`, or write another format."
+        raise Errors.nothing_there(path=kb.path, what=what, remedy=remedy)
     return found
 
 

@@ -63,7 +63,7 @@ class Reviewed:
     extra (List[str]): the added columns. kept (int): decided terms; gone, invalid (int): decided
         terms that are no longer in the table, or whose concept no longer exists. same, changed,
         new (int): other terms: mapped as before, mapped otherwise, not in the file.
-    RAISES (MedlinkError): E636 for a table of something else; as `read_table`.
+    RAISES (MedlinkError): E160 for a table of something else; as `read_table`.
     """
 
     def __init__(self, path: Source | None, kb: KnowledgeBase) -> None:
@@ -141,7 +141,11 @@ class Reviewed:
         header = [cell.strip() for cell in next(rows, (0, []))[1]]
         words = OWN if "source_name" in header else USAGI
         if not {"name", "id", "status"} <= {words.get(one, "") for one in header}:
-            raise Errors.not_reviewed(path=path)
+            problem = "it lacks source_name, concept_id and status (or those of Usagi)"
+            expected = "one that `medlink map` or Usagi wrote, as .csv or .xlsx"
+            raise Errors.wrong_file(
+                path=path, what="a table of mappings", problem=problem, expected=expected
+            )
         self.extra = [one for one in header if not (words.get(one) or _OURS.match(one))]
         for _, cells in rows:
             row = dict(zip(header, map(str.strip, cells), strict=False))

@@ -70,7 +70,7 @@ def map_terms(
     reviewed (Optional[Path]): file with reviewers' decisions; default: the output, if it exists.
     approved (bool): write approved mappings only.
     inputs, overwrite: files that may not, or may, be replaced; see `outputs.check_output`.
-    RAISES (MedlinkError): E630-E637 for terms, output and reviewed file; as `read_table`.
+    RAISES (MedlinkError): E160, E407, E611, E615 for the files; as `read_table`.
     """
     mapper, found = Mapper(linker, candidates, lang or "en"), Problems()
     written = format_of(output, mapper.kb, form)

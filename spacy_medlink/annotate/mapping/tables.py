@@ -54,7 +54,7 @@ def read_table(path: Source, found: Problems) -> Iterator[Row]:
     """Stream (number, cells) of each row that is not blank; of a workbook, of the first sheet.
 
     Cells that `escaped` wrote are given unescaped.
-    RAISES (MedlinkError): E107 for no file, E632 for another format, E614 for Parquet without
+    RAISES (MedlinkError): E107 for no file, E611 for another format, E614 for Parquet without
         pyarrow, E165 and E105 for files that cannot be read.
     """
     rows = _pasted(path, found) if isinstance(path, Pasted) else _rows(path, found)
@@ -74,7 +74,7 @@ def _rows(path: Path, found: Problems) -> Iterator[Row]:
     if name.endswith(_PLAIN):
         delimiter = "\t" if ".tsv" in name else ""
         return _noted(read_rows(path, bad, delimiter, found.western), bad, found)
-    raise Errors.unknown_terms(path=path, known=", ".join(KNOWN))
+    raise Errors.unknown_ending(path=path, known=", ".join(KNOWN))
 
 
 def _pasted(table: Pasted, found: Problems) -> Iterator[Row]:

@@ -82,14 +82,16 @@ class Terms:
     columns (Columns): headers of the columns. vocabulary (str): of the codes, "" if not known.
     found (Problems): collects the problems of rows, while the terms are read.
     context (List[str]): headers of the context columns.
-    RAISES (MedlinkError): as `read_table`, E630 for a missing column, E637 for an empty file.
+    RAISES (MedlinkError): as `read_table`, E615 for a missing column, E407 for an empty file.
     """
 
     def __init__(self, path: Source, columns: Columns, vocabulary: str, found: Problems) -> None:
         self._path, self._vocabulary, self._found = path, vocabulary, found
         first = next(read_table(path, Problems()), None)
         if first is None:
-            raise Errors.no_terms(path=path)
+            what = "row of UTF-8 or Windows-1252 text"
+            remedy = "Give a table whose first row names the columns."
+            raise Errors.nothing_there(path=path, what=what, remedy=remedy)
         self._header = [cell.strip() for cell in first[1]]
         usual = zip(columns[:3], _OPTIONS, (_NAMES, _CODES, _FREQUENCIES), strict=True)
         self._places = [self._place(*one) for one in usual]
@@ -123,8 +125,8 @@ class Terms:
         if found < 0 and (wanted or option == _OPTIONS[0]):
             is_pasted = isinstance(self._path, Pasted)
             shown = f"{len(self._header)} others" if is_pasted else ", ".join(self._header)[:500]
-            column = f"column {wanted!r}" if wanted else "column with a usual header for names"
-            raise Errors.no_term_column(path=self._path, column=column, found=shown, option=option)
+            column = repr(wanted) if wanted else "with a usual header for names"
+            raise Errors.no_text_column(path=self._path, column=column, found=shown, option=option)
         return found
 
 

@@ -26,13 +26,17 @@ def starter_assets() -> Assets:
 
     Each process builds them anew, which takes a fraction of a second, so that no files are left in
     a home directory.
-    RAISES (MedlinkError): E304 when the installation lacks the file.
+    RAISES (MedlinkError): E614 when the installation lacks the file.
     """
     from .. import build_assets
     from .calibration import with_calibrator
 
     if not KB_LINES.is_file():
-        raise Errors.no_starter()
+        raise Errors.extra_missing(
+            what="The built-in starter",
+            lacking="its files",
+            package="--force-reinstall spacy-medlink",
+        )
     directory = OwnedDirectory("spacy-medlink-starter-")
     kb = build_starter_kb(directory.path)
     built = build_assets(directory.path / "built", kb, calibrate=False)
@@ -92,7 +96,7 @@ def keys_of_code(vocabulary: str, code: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _by_cui() -> dict[str, frozenset[str]]:
-    if not KB_LINES.is_file():  # an installation without data, which E304 reports elsewhere
+    if not KB_LINES.is_file():  # an installation without data, which E614 reports elsewhere
         return {}
     concepts = (one for one in read("jsonl", KB_LINES) if isinstance(one, Concept))
     return {one.id: frozenset(key(name.text) for name in one.names) for one in concepts}

@@ -54,7 +54,7 @@ class DictionaryPipe(PicklablePipe):
     def exact(self) -> "ExactIndex":
         """The exact tier, opened at the first use.
 
-        RAISES (MedlinkError): E201-E204, E305 when it cannot be.
+        RAISES (MedlinkError): E201-E204 when it cannot be.
         """
         if self._exact is None:
             with self._lock:
@@ -66,7 +66,7 @@ class DictionaryPipe(PicklablePipe):
     def facts(self) -> "NameFacts":
         """The facts of the names, opened at the first use.
 
-        RAISES (MedlinkError): E201-E204, E305 when they cannot be, E302 when the dictionary was
+        RAISES (MedlinkError): E201-E204 when they cannot be, E302 when the dictionary was
             saved with other labels.
         """
         if self._facts is None:
@@ -86,7 +86,7 @@ class DictionaryPipe(PicklablePipe):
     def reload(self) -> None:
         """Open the assets, or the saved dictionary, again from the same place.
 
-        RAISES (MedlinkError): E201-E204, E305 when it cannot be opened; nothing changes then.
+        RAISES (MedlinkError): E201-E204 when it cannot be opened; nothing changes then.
         """
         from .name_facts import NameFacts
 

@@ -55,7 +55,7 @@ class MedicalLinker(PicklablePipe):
     (`labels` as `label_types`); those of the engine, such as `tiers`, are read when it is made.
 
     settings: of LinkerSettings, which says what they mean.
-    RAISES (MedlinkError): E301, E302 for settings out of range; at the first link, E214 for a
+    RAISES (MedlinkError): E302 for settings out of range; at the first link, E214 for a
         calibrator that was fitted for something else.
     """
 
@@ -260,7 +260,7 @@ class MedicalLinker(PicklablePipe):
     def configure(self, **settings: Any) -> None:
         """Change settings of a linker that has not linked yet.
 
-        RAISES (MedlinkError): E301, E302 for settings out of range.
+        RAISES (MedlinkError): E302 for settings out of range.
         """
         self.settings.change(settings)
 
@@ -321,7 +321,7 @@ class MedicalLinker(PicklablePipe):
 
         drop (float): dropout rate of the networks.
         losses (Optional[Dict[str, float]]): the loss is added under the component's name.
-        RAISES (MedlinkError): E307 when the assets have no dense tier to train for.
+        RAISES (MedlinkError): E405 when the assets have no dense tier to train for.
         """
         losses = {} if losses is None else losses
         if not self.is_trainable:

@@ -14,7 +14,7 @@ from .settings import DEFAULT_CONFIG, LinkerSettings
 def _make(nlp: Language, name: str, settings: dict[str, Any]) -> MedicalLinker:
     """Make a `medical_linker`; see LinkerSettings for the settings.
 
-    RAISES (MedlinkError): E301, E302 for settings out of range, E308 for a prefix that another
+    RAISES (MedlinkError): E302 for settings out of range, E308 for a prefix that another
         linker of the pipeline has.
     """
     linker = MedicalLinker(nlp.vocab, name, **settings)

@@ -147,7 +147,7 @@ class OpenedLinker:
     def assets(self) -> "Assets":
         """The assets, opened at the first use.
 
-        RAISES (MedlinkError): E201-E204, E305 when they cannot be.
+        RAISES (MedlinkError): E201-E204 when they cannot be.
         """
         opened = self._assets
         if opened is None:
@@ -200,7 +200,7 @@ class OpenedLinker:
     def abbreviations(self) -> "Lexicon":
         """The lexicon, read at the first use.
 
-        RAISES (MedlinkError): E107, E306, E310 when it cannot be.
+        RAISES (MedlinkError): E107, E401, E108 when it cannot be.
         """
         if self.lexicon is None:
             from ...text.lexicon import open_lexicon

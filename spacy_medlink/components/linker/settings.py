@@ -60,8 +60,6 @@ def _fusion(value: Any) -> Any:
 class LinkerSettings(Settings):
     """The settings of `medical_linker`."""
 
-    CODES = {"threshold": Errors.bad_threshold}
-
     assets: Place | None = setting(
         None,
         PATH_RULE,

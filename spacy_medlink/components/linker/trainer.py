@@ -99,12 +99,14 @@ class Trainer:
     def lesson(self, gold: Sequence[Gold]) -> Lesson | None:
         """Make the Lesson of gold mentions; None where there is nothing to learn.
 
-        RAISES (MedlinkError): E307 when the assets have no dense tier to train for.
+        RAISES (MedlinkError): E405 when the assets have no dense tier to train for.
         """
         opened = self.opened
         engine, encoder = opened.engine, opened.encoder()  # the index may lag behind the encoder
         if engine.parts.dense is None:
-            raise Errors.nothing_to_train(path=opened.assets.path)
+            assets = opened.assets
+            built = ", ".join(assets.tiers)
+            raise Errors.tier_not_built(path=assets.path, tier="dense", built=built)
         shared = opened.shared.is_used
         taught = [one for one in gold if one.rows and one.mention.text.strip()]
         if shared:

@@ -39,7 +39,7 @@ def dump_metrics(metrics: Metrics) -> str:
 def read_metrics(path: Path) -> Metrics:
     """Read a file of `medlink evaluate --output`, plain or .gz.
 
-    RAISES (MedlinkError): E107 without the file, E410 for another kind of file.
+    RAISES (MedlinkError): E107 without the file, E160 for another kind of file.
     """
     if not path.is_file():
         raise Errors.source_missing(path=path)
@@ -49,14 +49,14 @@ def read_metrics(path: Path) -> Metrics:
     except MedlinkError:
         raise
     except (ValueError, OSError, EOFError, zlib.error) as error:
-        raise Errors.not_metrics(path=path, reason=f"not JSON: {error}") from error
+        raise _not_metrics(path, f"not JSON: {error}") from error
     if not isinstance(metrics, dict) or metrics.get("format") != FORMAT:
-        raise Errors.not_metrics(path=path, reason="another kind of file")
+        raise _not_metrics(path, "another kind of file")
     if metrics.get("schema") != SCHEMA:
         reason = f"schema {metrics.get('schema')}, not {SCHEMA}"
-        raise Errors.not_metrics(path=path, reason=reason)
+        raise _not_metrics(path, reason)
     if absent := [name for name in _NEEDED if name not in metrics]:
-        raise Errors.not_metrics(path=path, reason=f"it lacks {', '.join(absent)}")
+        raise _not_metrics(path, f"it lacks {', '.join(absent)}")
     read_records(metrics, path)
     return metrics
 
@@ -64,12 +64,12 @@ def read_metrics(path: Path) -> Metrics:
 def read_records(metrics: Metrics, path: Path | str = "metrics") -> list[Record]:
     """Read the mentions of metrics.
 
-    RAISES (MedlinkError): E410 when they are damaged.
+    RAISES (MedlinkError): E160 when they are damaged.
     """
     try:
         return unpack(metrics[_MENTIONS])
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise Errors.not_metrics(path=path, reason=f"damaged mentions: {error}") from error
+        raise _not_metrics(path, f"damaged mentions: {error}") from error
 
 
 def _indented(value: Any) -> str:
@@ -103,7 +103,7 @@ class Run:
 def open_runs(paths: Sequence[Path]) -> list[Run]:
     """Read files of metrics, and give each a unique name.
 
-    RAISES (MedlinkError): E107, E410 for the files.
+    RAISES (MedlinkError): E107, E160 for the files.
     """
     runs: list[Run] = []
     for path in paths:
@@ -113,3 +113,9 @@ def open_runs(paths: Sequence[Path]) -> list[Run]:
             name = next(f"{name} {n}" for n in range(2, 10**6) if f"{name} {n}" not in taken)
         runs.append(Run(name, read_metrics(path)))
     return runs
+
+
+def _not_metrics(path: Path | str, problem: str) -> Exception:
+    what = "a file of metrics of this version"
+    expected = "what `medlink evaluate ... --output FILE` writes"
+    return Errors.wrong_file(path=path, what=what, problem=problem, expected=expected)

@@ -32,7 +32,9 @@ FORMATS = {
 def module_of(format: str) -> ModuleType:
     """Import the module of a format. RAISES (MedlinkError): E108 for an unknown format."""
     if format not in FORMATS:
-        raise Errors.unknown_format(format=format, known=", ".join(sorted(FORMATS)))
+        raise Errors.unknown_choice(
+            what="terminology format", value=format, known=", ".join(sorted(FORMATS))
+        )
     return import_module(f".{FORMATS[format]}", __name__)
 
 

@@ -40,7 +40,7 @@ def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
     path (Path): descYYYY.xml or suppYYYY.xml, plain or `.gz`, or a directory, whose latest year is
         read.
     RAISES (MedlinkError): E105 for a record without id or name, unless `bad_lines` collects it, and
-        for a document that is not well-formed; E160 without files; E154 for entities.
+        for a document that is not well-formed; E160 without files; E105 for entities.
     """
     for file in _files(path):
         trees: dict[str, str] | None = None
@@ -72,7 +72,7 @@ def _files(path: Path) -> list[Path]:
     if not latest:
         expected = "the directory with descYYYY.xml and suppYYYY.xml, or one of the two"
         problem = "no such XML is there"
-        raise Errors.source_incomplete(path=path, what="MeSH", problem=problem, expected=expected)
+        raise Errors.wrong_file(path=path, what="MeSH", problem=problem, expected=expected)
     return latest
 
 

@@ -143,7 +143,7 @@ def _files(path: Path) -> dict[str, Path]:
 def _incomplete(path: Path, problem: str) -> MedlinkError:
     expected = "the directory of an unpacked download from Athena, the one of CONCEPT.csv"
     what = "a directory with an OMOP vocabulary"
-    return Errors.source_incomplete(path=path, what=what, problem=problem, expected=expected)
+    return Errors.wrong_file(path=path, what=what, problem=problem, expected=expected)
 
 
 def _rows(file: Path, name: str, bad_lines: BadLines) -> Iterator[tuple[int, tuple[str, ...]]]:

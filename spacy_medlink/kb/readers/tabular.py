@@ -229,7 +229,9 @@ def _mapped(path: Path, first: list[str], columns: Mapping[str, str | int]) -> d
     places = {}
     for field, column in columns.items():
         if field not in (*FIELDS, MAIN) and not field.startswith(_CODE):
-            raise Errors.unknown_field(field=field, known=", ".join((*FIELDS, f"{_CODE}SCHEME")))
+            raise Errors.unknown_choice(
+                what="field of a concept", value=field, known=", ".join((*FIELDS, f"{_CODE}SCHEME"))
+            )
         position = _number(column, len(first))
         if position < 0 and column in headers:
             position = headers.index(str(column))

@@ -38,7 +38,7 @@ def read_sheets(path: Path) -> Iterator[tuple[str, Iterator[Row]]]:
 
     The rows of a sheet must be read before the next sheet is taken.
 
-    RAISES (MedlinkError): E165 when it is not a workbook, E105 for bad XML in it, E154 for
+    RAISES (MedlinkError): E165 when it is not a workbook, E105 for bad XML in it, E105 for
         entities.
     """
     with _reporting(path), ZipFile(path) as book, TemporaryDirectory() as directory:

@@ -37,7 +37,7 @@ def xml_records(
     path (Path): the file. tags (Collection[str]): elements that are records.
     without (Collection[str]): elements inside of records that are left out, with their content.
     RAISES (MedlinkError): E105 where the document is not well-formed; this error cannot be skipped;
-        E154 when the document declares or needs entities.
+        E105 when the document declares or needs entities.
     """
     parser = _Parser(path, tags, without)
     with open_source(path) as file:
@@ -156,4 +156,6 @@ class _Parser(BoundedXml):
 
     def _refuse(self, name: str, *_: object) -> None:
         line = self._expat.CurrentLineNumber
-        raise Errors.xml_entity(path=self._path, line=line, name=name)
+        problem = f"the document declares or uses the entity {name!r}, which can hide any text"
+        expected = "the file as its publisher gives it, without one"
+        raise Errors.bad_line(path=self._path, line=line, problem=problem, expected=expected)

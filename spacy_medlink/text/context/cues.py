@@ -139,7 +139,7 @@ class Cues:
     def parse(cls, text: str, path: str | Path = "cues") -> "Cues":
         """Read the lines of a file; empty lines and lines that begin with # are skipped.
 
-        RAISES (MedlinkError): E311 for an invalid line.
+        RAISES (MedlinkError): E401 for an invalid line.
         """
         made, sets = cls(), dict[str, str]()
         for number, line in enumerate(text.splitlines(), 1):
@@ -147,7 +147,9 @@ class Cues:
                 try:
                     made._add(line, sets)
                 except ValueError as error:
-                    raise Errors.bad_cue(path=path, line=number, expected=_EXPECTED) from error
+                    raise Errors.wrong_line(
+                        path=path, line=number, problem="this is not a cue", expected=_EXPECTED
+                    ) from error
         for phrases in made.phrases.values():
             phrases.sort(key=lambda one: -len(one.places))
         made.of_all = frozenset(sets.get(_ALL, "").lower().split("|"))
@@ -180,14 +182,16 @@ class Cues:
 def read_cues(path: Path) -> str:
     """Read the text of a file of cues.
 
-    RAISES (MedlinkError): E107 without the file, E311 where it is no UTF-8.
+    RAISES (MedlinkError): E107 without the file, E401 where it is no UTF-8.
     """
     if not path.is_file():
         raise Errors.source_missing(path=path)
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Errors.bad_cue(path=path, line="?", expected="UTF-8") from error
+        raise Errors.wrong_line(
+            path=path, line="?", problem="not text", expected="UTF-8"
+        ) from error
 
 
 @cache

@@ -22,7 +22,7 @@ def open_lexicon(names: str | Sequence[str] | None, language: str) -> Lexicon:
 
     names: paths of files; "clinical" for the package's lexicon of the language, if there is one;
         "clinical-de" for that of another language.
-    RAISES (MedlinkError): E107 without a file, E306 for a line that is no entry, E310 for a
+    RAISES (MedlinkError): E107 without a file, E401 for a line that is no entry, E108 for a
         language that has no clinical lexicon.
     """
     lexicon = Lexicon()
@@ -39,7 +39,8 @@ def _open(name: str, language: str) -> Lexicon:
         return Lexicon.read(name)
     wanted = name.removeprefix(f"{CLINICAL}-")
     if wanted not in languages():
-        raise Errors.no_clinical_lexicon(name=name, languages=", ".join(languages()))
+        known = f"{', '.join(languages())}, or the path of a file of your own"
+        raise Errors.unknown_choice(what="clinical lexicon", value=name, known=known)
     return clinical(wanted)
 
 

@@ -45,28 +45,32 @@ class Entry(NamedTuple):
 def read_entries(path: Path) -> Iterator[Entry]:
     """Read a file.
 
-    RAISES (MedlinkError): E107 without the file, E306 for a line that is no entry.
+    RAISES (MedlinkError): E107 without the file, E401 for a line that is no entry.
     """
     if not path.is_file():
         raise Errors.source_missing(path=path)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Errors.bad_lexicon(path=path, line="?", expected="UTF-8") from error
+        raise Errors.wrong_line(
+            path=path, line="?", problem="not text", expected="UTF-8"
+        ) from error
     return parse_entries(text, path)
 
 
 def parse_entries(text: str, path: str | Path) -> Iterator[Entry]:
     """Read the lines of a text; empty lines and lines that begin with # are skipped.
 
-    RAISES (MedlinkError): E306 for a line that is no entry.
+    RAISES (MedlinkError): E401 for a line that is no entry.
     """
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         entry = _entry(line)
         if isinstance(entry, str):
-            raise Errors.bad_lexicon(path=path, line=number, expected=entry)
+            raise Errors.wrong_line(
+                path=path, line=number, problem="no entry of a lexicon", expected=entry
+            )
         yield entry
 
 

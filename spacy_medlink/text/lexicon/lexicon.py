@@ -68,7 +68,7 @@ class Lexicon:
     def read(cls, path: str | Path) -> "Lexicon":
         """Read a file, one entry a line; empty lines and lines that begin with # are skipped.
 
-        RAISES (MedlinkError): E107 without the file, E306 for a line that is no entry.
+        RAISES (MedlinkError): E107 without the file, E401 for a line that is no entry.
         """
         return cls(read_entries(Path(path)))
 
@@ -76,7 +76,7 @@ class Lexicon:
     def parse(cls, text: str, path: str | Path = "lexicon") -> "Lexicon":
         """Read the lines of a text.
 
-        RAISES (MedlinkError): E306 for a line that is no entry.
+        RAISES (MedlinkError): E401 for a line that is no entry.
         """
         return cls(parse_entries(text, path))
 

@@ -132,13 +132,13 @@ def test_one_to_many_stays(mapped: Map, tmp_path: Path) -> None:
 
 def test_other_files_stay(mapped: Map, tmp_path: Path) -> None:
     (tmp_path / "out.csv").write_text("source_name,mine\n1,2\n")
-    for name, code in (("out.csv", "E124"), ("terms.csv", "E122"), ("out.xyz", "E633")):
+    for name, code in (("out.csv", "E124"), ("terms.csv", "E122"), ("out.xyz", "E611")):
         with pytest.raises(MedlinkError, match=code):
             mapped(_TERMS, name)
-    with pytest.raises(MedlinkError, match="E636"):
+    with pytest.raises(MedlinkError, match="E160"):
         mapped(_TERMS, "new.csv", reviewed=tmp_path / "terms.csv")
     assert (tmp_path / "out.csv").read_text() == "source_name,mine\n1,2\n"
-    with pytest.raises(MedlinkError, match="E634"):
+    with pytest.raises(MedlinkError, match="E407"):
         mapped(_TERMS, "out.usagi.csv")
 
 

@@ -137,11 +137,11 @@ def test_codes_keep_the_zeros_that_their_cells_show(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "columns", "code"),
     [
-        ("a.csv", b"", Columns(), "E637"),
-        ("a.csv", b"what,ever\n1,2\n", Columns(), "E630"),
-        ("a.csv", b"name\n1\n", Columns(code="kode"), "E630"),
-        ("a.csv", b"name\n1\n", Columns(context=("ward",)), "E630"),
-        ("a.doc", b"name\n", Columns(), "E632"),
+        ("a.csv", b"", Columns(), "E407"),
+        ("a.csv", b"what,ever\n1,2\n", Columns(), "E615"),
+        ("a.csv", b"name\n1\n", Columns(code="kode"), "E615"),
+        ("a.csv", b"name\n1\n", Columns(context=("ward",)), "E615"),
+        ("a.doc", b"name\n", Columns(), "E611"),
         ("a.xlsx", b"PK no workbook", Columns(), "E165"),
         ("a.parquet", b"PAR1", Columns(), "E165"),
         ("a.csv.gz", b"not gzip", Columns(), "E105"),

@@ -422,5 +422,5 @@ def test_pipelines_of_a_newer_version(tmp_path, source):
     newer = {**srsly.read_json(manifest), "schema": 99}
     manifest.unlink()  # it is hard-linked
     srsly.write_json(manifest, newer)
-    with pytest.raises(MedlinkError, match=r"E203.*schema 99.*[Ii]nstall"):
+    with pytest.raises(MedlinkError, match=r"E103.*schema 99.*[Ii]nstall"):
         spacy.load(tmp_path / "saved")

@@ -99,7 +99,7 @@ def test_what_nothing_has_is_said_at_initialize(tiny_assets, config):
 
 @pytest.mark.parametrize(
     ("config", "code"),
-    [({"top_k": 0}, "E302"), ({"rerank_top": -1}, "E302"), ({"threshold": 2.0}, "E301")],
+    [({"top_k": 0}, "E302"), ({"rerank_top": -1}, "E302"), ({"threshold": 2.0}, "E302")],
 )
 def test_settings_out_of_range(tiny_assets, config, code):
     with pytest.raises(MedlinkError, match=code):

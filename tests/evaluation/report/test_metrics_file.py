@@ -44,7 +44,7 @@ def test_other_files_are_refused(metrics_file: Path, change: Any, said: str) -> 
     metrics_file.write_text(json.dumps(metrics), encoding="utf-8")
     with pytest.raises(MedlinkError, match=said) as caught:
         read_metrics(metrics_file)
-    assert caught.value.code == "E410"
+    assert caught.value.code == "E160"
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b"[" * 100_000])
@@ -54,6 +54,6 @@ def test_no_json(tmp_path: Path, content: bytes) -> None:
         path.write_bytes(content)
         with pytest.raises(MedlinkError) as caught:
             read_metrics(path)
-        assert caught.value.code == "E410"
+        assert caught.value.code == "E160"
     with pytest.raises(MedlinkError, match="E107"):
         read_metrics(tmp_path / "none.json")

@@ -98,7 +98,7 @@ def test_missing_columns(
 
 
 def test_unknown_field(tmp_path: Path) -> None:
-    with pytest.raises(MedlinkError, match=r"E168.*'nmae'"):
+    with pytest.raises(MedlinkError, match=r"E108.*'nmae'"):
         _concepts(_write(tmp_path / "x.tsv", "id\tname\n"), columns={"nmae": 1})
 
 

@@ -55,16 +55,16 @@ def test_years_and_numbers_are_any() -> None:
     ],
 )
 def test_a_line_that_is_no_cue_is_named(line: str) -> None:
-    with pytest.raises(MedlinkError, match=r"E311.*own\.tsv, line 2") as raised:
+    with pytest.raises(MedlinkError, match=r"E401.*own\.tsv, line 2") as raised:
         Cues.parse(f"# own\n{line}", "own.tsv")
-    assert raised.value.code == "E311"
+    assert raised.value.code == "E401"
 
 
 def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
     with pytest.raises(MedlinkError, match="E107"):
         read_cues(tmp_path / "none.tsv")
     (tmp_path / "bad.tsv").write_bytes(b"negated\tforward\t\xff\xfe")
-    with pytest.raises(MedlinkError, match="E311"):
+    with pytest.raises(MedlinkError, match="E401"):
         read_cues(tmp_path / "bad.tsv")
 
 

@@ -68,7 +68,7 @@ def test_columns():
 def test_lines_that_are_none(tmp_path, line):
     path = tmp_path / "lexicon.tsv"
     path.write_text(f"# first\n{line}\n")
-    with pytest.raises(MedlinkError, match=r"E306.*line 2"):
+    with pytest.raises(MedlinkError, match=r"E401.*line 2"):
         Lexicon.read(path)
 
 
@@ -76,7 +76,7 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(MedlinkError, match="E107"):
         Lexicon.read(tmp_path / "missing")
     (tmp_path / "latin").write_bytes(b"\xe9\tx\n")
-    with pytest.raises(MedlinkError, match="E306"):
+    with pytest.raises(MedlinkError, match="E401"):
         Lexicon.read(tmp_path / "latin")
 
 

@@ -46,5 +46,5 @@ def test_lines_and_files_that_do_not_fit(converted: Convert) -> None:
         "lines that are no annotation": 2,
         "texts without an annotation file": 1,
     }
-    with pytest.raises(MedlinkError, match=r"E701.*meddra/"):
+    with pytest.raises(MedlinkError, match=r"E160.*meddra/"):
         converted("cadec-meddra", {"only/text/a.txt": ""}, file="only")

@@ -46,5 +46,5 @@ def test_text_that_is_missing(converted: Convert) -> None:
 
 
 def test_no_table(converted: Convert) -> None:
-    with pytest.raises(MedlinkError, match=r"E701.*codiesp-x"):
+    with pytest.raises(MedlinkError, match=r"E160.*codiesp-x"):
         converted("codiesp-x", {"train/trainD.tsv": "S1\tr10.9\n"})

@@ -38,10 +38,10 @@ def test_example_without_the_term_is_left_out(converted: Convert) -> None:
 
 
 def test_several_divisions_at_once_are_refused(converted: Convert) -> None:
-    with pytest.raises(MedlinkError, match=r"E701.*several divisions"):
+    with pytest.raises(MedlinkError, match=r"E160.*several divisions"):
         converted("cometa", {**FILES, "zeroshot_general/train.csv": TRAIN})
 
 
 def test_other_columns(converted: Convert) -> None:
-    with pytest.raises(MedlinkError, match=r"E702.*'General SNOMED ID'"):
+    with pytest.raises(MedlinkError, match=r"E165.*'General SNOMED ID'"):
         converted("cometa", {"train.csv": "ID\tTerm\n1\tzits\n"})

@@ -54,7 +54,7 @@ def test_strict_stops_and_leaves_nothing(cli: Call, source: Path, tmp_path: Path
     file.write_text(file.read_text().replace("\t0\t6\t", "\t1\t7\t"))
     output = tmp_path / "gold.jsonl"
     code, out, err = cli("ncbi-disease", source, output, "--strict")
-    assert (code, out, err[:6]) == (1, "", "[E703]")
+    assert (code, out, err[:6]) == (1, "", "[E403]")
     assert "NCBItestset_corpus.txt, line 3" in err
     assert "Asthma" not in err
     assert not output.exists()
@@ -72,11 +72,11 @@ def test_strict_stops_and_leaves_nothing(cli: Call, source: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (("ncbi", "source"), "E704"),
+        (("ncbi", "source"), "E108"),
         (("ncbi-disease", "nowhere"), "E107"),
-        (("bc5cdr", "source"), "E701"),
-        (("ncbi-disease", "source", "--split", "dev"), "E706"),
-        (("ncbi-disease", "empty.txt"), "E705"),
+        (("bc5cdr", "source"), "E160"),
+        (("ncbi-disease", "source", "--split", "dev"), "E108"),
+        (("ncbi-disease", "empty.txt"), "E407"),
     ],
 )
 def test_errors(cli: Call, source: Path, tmp_path: Path, arguments: tuple, code: str) -> None:
@@ -96,7 +96,7 @@ def test_two_documents_with_one_id(cli: Call, source: Path, tmp_path: Path) -> N
     assert code == 0
     assert "  fault: 1 documents with the id of another one, dropped" in out
     code, _, err = cli("ncbi-disease", source, tmp_path / "gold.jsonl", "--strict")
-    assert (code, err[:6]) == (1, "[E703]")
+    assert (code, err[:6]) == (1, "[E403]")
 
 
 def test_as_a_module(source: Path, tmp_path: Path) -> None:

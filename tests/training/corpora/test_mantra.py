@@ -62,5 +62,5 @@ def test_english_texts_come_once(converted: Convert) -> None:
     assert len(result.records) == 1
     assert result.tally.dropped == {"documents that had come before, word for word": 1}
     assert result.tally.faults == {"documents with the id of another one, dropped": 1}
-    with pytest.raises(MedlinkError, match=r"E703.*id of another one"):
+    with pytest.raises(MedlinkError, match=r"E403.*id of another one"):
         converted("mantra", files, strict=True)

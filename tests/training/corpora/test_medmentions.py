@@ -60,5 +60,5 @@ def test_cut_off_gzip(converted: Convert) -> None:
     name = "full/data/corpus_pubtator.txt.gz"
     content = FILES[name]
     assert isinstance(content, bytes)
-    with pytest.raises(MedlinkError, match=r"E702.*gzip"):
+    with pytest.raises(MedlinkError, match=r"E165.*gzip"):
         converted("medmentions", {**FILES, name: content[: len(content) // 2]})

@@ -86,7 +86,7 @@ def test_sheets_as_tables_say_the_same(converted: Convert, tmp_path: Path) -> No
 
 
 def test_something_else(converted: Convert) -> None:
-    with pytest.raises(MedlinkError, match=r"E702.*not a workbook"):
+    with pytest.raises(MedlinkError, match=r"E165.*not a workbook"):
         converted("psytar", {"PsyTAR_dataset.xlsx": b"PK not really"})
-    with pytest.raises(MedlinkError, match=r"E701.*Sentence_Labeling"):
+    with pytest.raises(MedlinkError, match=r"E160.*Sentence_Labeling"):
         converted("psytar", {"a/ADR_Mapped.csv": "x,y\n1,2\n"}, file="a")

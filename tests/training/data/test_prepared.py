@@ -105,7 +105,7 @@ def test_a_bad_bitext_leaves_nothing_behind(
 ) -> None:
     assert wanted.bitext is not None
     wanted.bitext.write_text("Herz\n", encoding="utf-8")
-    with pytest.raises(MedlinkError, match=r"E516.*line 1"):
+    with pytest.raises(MedlinkError, match=r"E401.*line 1"):
         prepare(tiny_kb, encoder, wanted, tmp_path / "p")
     assert not list((tmp_path / "p").iterdir())
 

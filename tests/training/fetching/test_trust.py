@@ -35,6 +35,6 @@ def test_first_is_recorded_and_later_ones_must_equal_it(tmp_path: Path) -> None:
 def test_damaged_record_is_not_forgotten_in_silence(tmp_path: Path, text: str) -> None:
     record = tmp_path / "checksums.json"
     record.write_text(text, encoding="utf8")
-    with pytest.raises(MedlinkError, match="E262"):
+    with pytest.raises(MedlinkError, match="E160"):
         compare_with_first(record, "a", FILE, ONE)
     assert record.read_text("utf8") == text

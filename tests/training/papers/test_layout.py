@@ -23,7 +23,7 @@ def test_medical_crossing_filters_by_both_references() -> None:
         ('title = "x"\npaper = "sapbert"\nprotocol = "words"', "E502.*table.protocol"),
         ('title = "x"\npaper = "sapbert"\nks = [0]', "E502.*table.ks"),
         ('title = "x"\npaper = "sapbert"\ndepths = [1]', r"E501.*key in \[table\] 'depths'"),
-        ("no equals sign", "E510.*bad.cfg"),
+        ("no equals sign", "E160.*bad.cfg"),
     ],
 )
 def test_layouts_that_cannot_be(tmp_path: Path, text: str, message: str) -> None:

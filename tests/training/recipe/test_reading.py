@@ -66,8 +66,8 @@ def test_what_a_file_leaves_out_has_its_default(tmp_path: Path) -> None:
             "E502.*interpolation.1 is 2, but must be .* equal to 1",
         ),
         ('[data]\nlanguages = "en"', "E502.*data.languages"),
-        ("[training\nseed = 1", "E510.*recipe.cfg is not a recipe"),
-        ("training = 1", "E510.*recipe.cfg is not a recipe"),
+        ("[training\nseed = 1", "E160.*recipe.cfg is not a recipe"),
+        ("training = 1", "E160.*recipe.cfg is not a recipe"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:

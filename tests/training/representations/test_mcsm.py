@@ -53,5 +53,5 @@ def test_concepts_with_types_are_read(tiny_kb: KnowledgeBase) -> None:
 
 def test_a_knowledge_base_without_types(tmp_path: Path) -> None:
     build_kb(tmp_path / "kb", [Concept("A", "one", (Name("one"),))])
-    with pytest.raises(MedlinkError, match="E520"):
+    with pytest.raises(MedlinkError, match="E407"):
         read_typed(KnowledgeBase(tmp_path / "kb"))

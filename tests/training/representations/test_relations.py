@@ -80,7 +80,7 @@ def test_ids_stand_for_names_drawn_at_random(tmp_path: Path, tiny_kb: KnowledgeB
     assert others[0] == found and any(one != found for one in others)
     assert len(found) == 5
     assert sum(tally.dropped.values()) == 1 and sum(tally.faults.values()) == 1
-    with pytest.raises(MedlinkError, match="E703"):
+    with pytest.raises(MedlinkError, match="E403"):
         read_triplets(file, Tally(strict=True), tiny_kb)
 
 

@@ -19,7 +19,7 @@ def read_table(
 
     columns (Mapping[str, Tuple[str, ...]]): our name to the names that releases use.
     optional (Mapping[str, Tuple[str, ...]]): the same for optional columns.
-    RAISES (MedlinkError): E702 when a column is missing.
+    RAISES (MedlinkError): E165 when a column is missing.
     """
     rows = read_cells(path, tally)
     header = next(rows, (1, []))[1]
@@ -47,7 +47,7 @@ def read_cells(path: Path, tally: Tally, delimiter: str = "") -> Iterator[Row]:
         if error.code != "E105":
             raise
         problem = error.message.split(". Expected ")[0].removeprefix(f"{path}, ")
-        raise Errors.corpus_damaged(path=path, problem=problem) from error
+        raise Errors.source_unreadable(path=path, reason=problem) from error
     _tell(path, tally, bad, told)
 
 
@@ -66,7 +66,7 @@ def _places(path: Path, names: list[str], columns: Aliases, optional: Aliases) -
         elif name in columns:
             found = ", ".join(names[:20]) or "nothing"
             problem = f"no column {' or '.join(map(repr, aliases))}; the first line has: {found}"
-            raise Errors.corpus_damaged(path=path, problem=problem)
+            raise Errors.source_unreadable(path=path, reason=problem)
     return places
 
 

@@ -37,7 +37,7 @@ def read_lines(path: Path, tally: Tally, fallback: str = "") -> Iterator[tuple[i
     """Stream (number from 1, line without its end) of a file, plain or `.gz`.
 
     Only a line feed ends a line. Lines that are not text are counted as faults and left out.
-    RAISES (MedlinkError): E165 when the file cannot be opened, E702 when a gzip file is damaged.
+    RAISES (MedlinkError): E165 when the file cannot be opened, E165 when a gzip file is damaged.
     """
     number = 0
     with open_source(path) as file:
@@ -72,4 +72,4 @@ def _is_utf8(data: bytes) -> bool:
 
 def _broken(path: Path, error: Exception, line: int = 0) -> Exception:
     where = f", line {line}" if line else ""
-    return Errors.corpus_damaged(path=path, problem=f"damaged gzip data{where} ({error})")
+    return Errors.source_unreadable(path=path, reason=f"damaged gzip data{where} ({error})")

@@ -10,8 +10,8 @@ from spacy_medlink.kb.readers.xml_records import XmlRecord, xml_records
 def read_elements(path: Path, tags: Collection[str]) -> Iterator[XmlRecord]:
     """Stream the elements that have one of the tags, written with their prefix.
 
-    RAISES (MedlinkError): E702 where the document is not well-formed, E154 when it declares or
-        needs entities, E165 when it cannot be opened.
+    RAISES (MedlinkError): E165 where the document is not well-formed, declares or needs entities,
+        or cannot be opened.
     """
     try:
         yield from xml_records(path, tags)
@@ -20,4 +20,4 @@ def read_elements(path: Path, tags: Collection[str]) -> Iterator[XmlRecord]:
             raise
         # The remedy of E105 would be a flag of `medlink kb build`.
         problem = error.message.split(". Expected ")[0].removeprefix(f"{path}, ")
-        raise Errors.corpus_damaged(path=path, problem=problem) from error
+        raise Errors.source_unreadable(path=path, reason=problem) from error

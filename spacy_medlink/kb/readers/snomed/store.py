@@ -69,7 +69,7 @@ def _incomplete(path: Path, problem: str) -> MedlinkError:
         "also holds the edition it extends)"
     )
     what = "a SNOMED CT RF2 snapshot"
-    return Errors.source_incomplete(path=path, what=what, problem=problem, expected=expected)
+    return Errors.wrong_file(path=path, what=what, problem=problem, expected=expected)
 
 
 def release_of(path: Path) -> str:

@@ -41,7 +41,7 @@ def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
         pieces that the archives of a release hold; of RxNorm the directory rrf.
     bad_lines (Optional[List[BadLine]]): collects bad lines; None makes the first one an error.
     RAISES (MedlinkError): E105 for a bad line, E150 for a file that is not sorted by id, E160 when
-        there is no release, E152 when MRREL has only one side of the hierarchy.
+        there is no release, E160 when MRREL has only one side of the hierarchy.
     """
     tables = find_tables(path)
     if "MRSTY" not in tables:
@@ -135,7 +135,12 @@ class _Release:
         children = self._relations(relations.CHILDREN).rows()
         parents = self._relations(relations.PARENTS).rows()
         if next(children, None) is not None and next(parents, None) is None:
-            raise Errors.one_sided_relations(path=self._tables["MRREL"][0])
+            raise Errors.wrong_file(
+                path=self._tables["MRREL"][0],
+                what="the whole MRREL.RRF",
+                problem="it names children (CHD, isa) but no parents (PAR, inverse_isa)",
+                expected="the whole one of a release, or remove it to build without a hierarchy",
+            )
         return self._relations(relations.SAID).groups()
 
     def _trade_names(self, kinds: Kinds) -> TradeNames:

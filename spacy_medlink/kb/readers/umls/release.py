@@ -54,7 +54,7 @@ def find_tables(path: Path) -> dict[str, list[Path]]:
         tables = _tables_of(sorted((*directory.glob("MR*.RRF*"), *directory.glob("RXN*.RRF*"))))
         if "MRCONSO" in tables:
             return tables
-    raise Errors.source_incomplete(
+    raise Errors.wrong_file(
         path=path,
         what="a release of the UMLS or of RxNorm",
         problem="no MRCONSO.RRF is there",
