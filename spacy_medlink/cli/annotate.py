@@ -45,9 +45,6 @@ def command(
     keep_text: Annotated[
         bool, typer.Option("--keep-text", help="Write the texts of the documents, too.")
     ] = False,
-    max_length: Annotated[
-        int | None, typer.Option(min=1, help="Longest document, in characters.")
-    ] = None,
     engine: Annotated[str, typer.Option(help="local, or ray (Ray Data).")] = "local",
     n_process: Annotated[int, typer.Option(min=1, help="Processes that link.")] = 1,
     part_size: Annotated[
@@ -86,7 +83,6 @@ def command(
             settings=settings,
             shape=Shape(candidates, keep_text),
             format=as_format,
-            max_length=max_length,
             engine=engine,
             n_process=n_process,
             device=device,

@@ -50,10 +50,6 @@ def command(
             "knowledge base, or a file, which is --train."
         ),
     ] = "",
-    min_distance: Annotated[
-        float,
-        typer.Option(min=0, max=1, help="... and without those nearer than this (Levenshtein)."),
-    ] = 0.2,
     gold_scheme: Annotated[
         str,
         typer.Option(
@@ -126,7 +122,6 @@ def command(
         threshold=threshold,
         train=train,
         reference=reference,
-        min_distance=min_distance,
         resolve_identifiers=identifiers,
         composites=one_of(composites, COMPOSITES, "--composites"),
         only_known=only_known,

@@ -43,14 +43,8 @@ def command(
     include_obsolete: Annotated[
         bool, typer.Option("--include-obsolete", help="Keep obsolete and suppressed names.")
     ] = False,
-    min_length: Annotated[int, typer.Option(min=0, help="Shortest name to keep.")] = 0,
-    max_length: Annotated[int, typer.Option(min=0, help="Longest name to keep; 0: any.")] = 0,
     allow_ids: Annotated[Path | None, typer.Option(help="File of the only ids to keep.")] = None,
     deny_ids: Annotated[Path | None, typer.Option(help="File of ids to leave out.")] = None,
-    allow_names: Annotated[
-        Path | None, typer.Option(help="File of the only names to keep.")
-    ] = None,
-    deny_names: Annotated[Path | None, typer.Option(help="File of names to leave out.")] = None,
     curation: Annotated[
         Path | None, typer.Option(help="File of rules: names to deny, force or add, ids to retire.")
     ] = None,
@@ -111,12 +105,8 @@ def command(
         groups=comma_list(groups),
         term_types=comma_list(term_types),
         include_obsolete=include_obsolete,
-        min_length=min_length,
-        max_length=max_length,
         allow_ids=allowed_in(allow_ids, "--allow-ids"),
         deny_ids=lines_of(deny_ids),
-        allow_names=allowed_in(allow_names, "--allow-names"),
-        deny_names=lines_of(deny_names),
     )
     built = build_knowledge_base(
         out=output,
@@ -130,7 +120,7 @@ def command(
         skip_bad_lines=skip_bad_lines,
         progress=show_progress,
         overwrite=overwrite,
-        inputs=[allow_ids, deny_ids, allow_names, deny_names],
+        inputs=[allow_ids, deny_ids],
     )
     typer.echo(summary(built))
     for line in bad_line_report(built.report.bad_lines):

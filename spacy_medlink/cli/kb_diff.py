@@ -54,7 +54,6 @@ def command(
             "of --output ends with says, else text."
         ),
     ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: --format json.")] = False,
     output: Annotated[
         Path | None, typer.Option(help="Write to this file; counts are printed all the same.")
     ] = None,
@@ -67,8 +66,6 @@ def command(
     chosen = _format(format, output)
     bases, inputs = (open_kb(old), open_kb(new)), [old, new, gold]
     shown = "text" if output is not None else chosen
-    if as_json:
-        shown, chosen = "json", chosen if output is not None else "json"
     if chosen == "jsonl":
         if output is None:
             _write_lines(bases, gold, None)
@@ -78,8 +75,7 @@ def command(
                 path.open("w", encoding="utf-8") as file,
             ):
                 _write_lines(bases, gold, file)
-        if output is None or not as_json:
-            return
+        return
     most = max(_LIMITS[one] if limit is None else limit for one in (chosen, shown))
     found = diff(*bases, gold, most)
     title = f"{old.name} and {new.name} compared"

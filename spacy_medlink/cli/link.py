@@ -9,7 +9,7 @@ import typer
 from ..text.context import KINDS
 from .opening import AUTO, As, Device, Overlay, Source
 from .output import Overwrite, echo_json, table
-from .parsing import allowed_in, comma_list, lines_of, read_text
+from .parsing import comma_list, read_text
 
 _HEADER = ("mention", "id", "CUI", "preferred name", "matched name", "score", "context")
 _NIL = "NIL"
@@ -36,12 +36,6 @@ def command(
     types: Annotated[
         str, typer.Option(help="Types or semantic groups of answers: T047,CHEM.")
     ] = "",
-    allow: Annotated[
-        Path | None, typer.Option(help="File of the only ids that may be answers, one a line.")
-    ] = None,
-    deny: Annotated[
-        Path | None, typer.Option(help="File of ids that may not be answers, one a line.")
-    ] = None,
     within: Annotated[
         str | None,
         typer.Option(help="Part of the hierarchy for answers, an expression as in SNOMED's ECL."),
@@ -64,9 +58,7 @@ def command(
     text = _typed(text) if file is None else read_text(file)
     settings = {
         "top_k": top_k, "threshold": threshold, "cui_scheme": cui_scheme,
-        "types": _given(comma_list(types)),
-        "allow": _given(allowed_in(allow, "--allow")),
-        "deny": _given(lines_of(deny)), "within": within,
+        "types": list(comma_list(types)) or None, "within": within,
         "overlay": overlay and str(overlay),
     }  # fmt: skip
     given: dict[str, Any] = {name: one for name, one in settings.items() if one is not None}
@@ -106,10 +98,6 @@ def _typed(text: str | None) -> str:
         return (text or "").encode().decode()
     except UnicodeError as error:
         raise typer.BadParameter("the text is not UTF-8.", param_hint="TEXT") from error
-
-
-def _given(values: tuple[str, ...]) -> list[str] | None:
-    return list(values) or None
 
 
 def _plain(link: dict[str, Any]) -> dict[str, Any]:

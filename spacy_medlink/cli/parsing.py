@@ -80,9 +80,11 @@ def allowed_in(path: Path | None, option: str) -> tuple[str, ...]:
     """
     lines = lines_of(path)
     if path is not None and not lines:
-        remedy = "Write into it what may pass, one a line, or let everything pass without"
+        remedy = f"leave {option} out to let everything pass."
         raise Errors.nothing_there(
-            path=path, what="line but empty ones and comments", remedy=f"{remedy} {option}."
+            path=path,
+            what="line but empty ones and comments",
+            remedy=f"Write into it what may pass, one a line, or {remedy}",
         )
     return lines
 

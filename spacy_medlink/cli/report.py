@@ -14,10 +14,9 @@ def command(
         typer.Argument(metavar="METRICS", help="Files that `medlink evaluate --output` wrote."),
     ],
     output: Annotated[Path, typer.Option(help="Directory for report.html.")] = Path("report"),
-    title: Annotated[str, typer.Option(help="Title of the report.")] = "",
     overwrite: Overwrite = False,
 ) -> None:
     """Make a report of measured linkers: one page that opens from disk."""
     from ..evaluation.report import open_runs, write_report
 
-    typer.echo(write_report(output, open_runs(metrics), title, metrics, overwrite))
+    typer.echo(write_report(output, open_runs(metrics), "", metrics, overwrite))

@@ -65,11 +65,11 @@ def test_table_and_metrics(run: Run, tiny_assets: Assets, gold: Path, tmp_path: 
 def test_tiers_protocol_and_reference(run: Run, tiny_assets: Assets, gold: Path) -> None:
     stdout = run(
         "evaluate", tiny_assets.path, gold, "--tiers", "ngram,exact", "--protocol", "names",
-        "--reference", "dictionary", "--min-distance", 0.3, "--no-baselines",
+        "--reference", "dictionary", "--no-baselines",
     ).stdout  # fmt: skip
     assert [row[:2] for row in _table(stdout)[1:7]] == [
         ["exact + ngram", "3"], ["split full", "3"], ["split filtered_dictionary", "1"],
-        ["split filtered_0.3_dictionary", "1"], ["type D", "2"], ["type S", "1"],
+        ["split filtered_0.2_dictionary", "1"], ["type D", "2"], ["type S", "1"],
     ]  # fmt: skip
     assert "Ranks count names." in stdout
 
@@ -274,7 +274,6 @@ def test_output_that_cannot_be_written(run: Run, tiny_assets: Assets, gold: Path
         (("--composites", "all"), "'all' is not one of any, biosyn"),
         (("--keep", "0"), "--keep"),
         (("--threshold", "2"), "--threshold"),
-        (("--min-distance", "-1"), "--min-distance"),
     ],
 )
 def test_usage(

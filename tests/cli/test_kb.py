@@ -117,13 +117,13 @@ def test_filters(run: Run, tmp_path: Path, jsonl: Path) -> None:
     assert "concept: type 1" in stdout
 
 
-def test_lists_and_curation(run: Run, tmp_path: Path, jsonl: Path) -> None:
-    (tmp_path / "names").write_text("# no Spanish here\nAsma\n", encoding="utf-8")
-    (tmp_path / "rules.tsv").write_text("add\thacking cough\tJ2\n", encoding="utf-8")
+def test_curation(run: Run, tmp_path: Path, jsonl: Path) -> None:
+    rules = "add\thacking cough\tJ2\ndeny\tAsma\n"
+    (tmp_path / "rules.tsv").write_text(rules, encoding="utf-8")
     out = tmp_path / "x.kb"
     run(
         "kb", "build", jsonl, "--from", "jsonl", "--output", out,
-        "--deny-names", tmp_path / "names", "--curation", tmp_path / "rules.tsv",
+        "--curation", tmp_path / "rules.tsv",
     )  # fmt: skip
     kb = KnowledgeBase(out)
     assert [name.text for name in kb["J1"].names] == ["Asthma", "Asthme"]
@@ -222,8 +222,7 @@ def test_bad_input(fail: Fail, tmp_path: Path, obo: Path, jsonl: Path) -> None:
     fail("E101", *build, "jsonl", jsonl, "--update", tmp_path / "none.kb")
     fail("E213", *build, "jsonl", jsonl, "--groups", "NOSUCH")
     fail("E107", *build, "jsonl", jsonl, "--deny-ids", tmp_path / "nosuch")
-    for option in ("--allow-ids", "--allow-names"):
-        assert f"leave {option} out" in fail("E407", *build, "jsonl", jsonl, option, empty)
+    assert "leave --allow-ids out" in fail("E407", *build, "jsonl", jsonl, "--allow-ids", empty)
     (tmp_path / "latin").write_bytes(b"caf\xe9")
     fail("E165", *build, "jsonl", jsonl, "--deny-ids", tmp_path / "latin")
     assert not out.exists()

@@ -38,7 +38,7 @@ def test_text_has_counts_first(run: Run, bases: tuple[Path, Path]) -> None:
 def test_limits(run: Run, bases: tuple[Path, Path]) -> None:
     shown = run("kb", "diff", *bases, "--limit", 1).stdout
     assert shown.count("... and 1 more") == 1
-    found = json.loads(run("kb", "diff", *bases, "--json", "--limit", 1).stdout)
+    found = json.loads(run("kb", "diff", *bases, "--format", "json", "--limit", 1).stdout)
     assert (found["counts"]["name new"], len(found["examples"]["name new"])) == (2, 1)
     assert "name new" in run("kb", "diff", *bases, "--limit", 0).stdout, "the old name holds"
 

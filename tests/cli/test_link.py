@@ -181,23 +181,14 @@ def test_explanations_as_text_and_json(run: Run, tiny_assets: Assets) -> None:
     assert explanation["candidates"][0]["tiers"]["exact"] == {"score": 1.0, "rank": 1}
 
 
-def test_filters(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> None:
-    ids = tmp_path / "ids.txt"
-    ids.write_text("# those of diabetes\nHP:0005978\nHP:0000819\n")
+def test_filters(run: Run, fail: Fail, tiny_assets: Assets) -> None:
     for options, want in (
         (("--types", "T184"), {"HP:0001945", "HP:0002315"}),
-        (("--allow", ids), {"HP:0005978", "HP:0000819"}),
         (("--within", "<< HP:0000819 MINUS HP:0100651"), {"HP:0005978", "HP:0000819"}),
     ):
         result = run("link", tiny_assets.path, TEXT, "--json", "--top-k", 50, *options)
         for link in json.loads(result.stdout):
             assert {one["id"] for one in link["candidates"]} == want
-    result = run("link", tiny_assets.path, "heart attack", "--json", "--deny", ids, "--top-k", 50)
-    denied = {one["id"] for one in json.loads(result.stdout)[0]["candidates"]}
-    assert len(denied) == 10
-    ids.write_text("\n# none yet\n")
-    assert "leave --allow out" in fail("E407", "link", tiny_assets.path, TEXT, "--allow", ids)
-    run("link", tiny_assets.path, TEXT, "--deny", ids)
     assert "T047" in fail("E213", "link", tiny_assets.path, TEXT, "--types", "T407")
     assert "'HP:9'" in fail("E106", "link", tiny_assets.path, TEXT, "--within", "<< HP:9")
     expected = "at character 14 stands its end, where an id"
