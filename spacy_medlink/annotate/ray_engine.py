@@ -16,7 +16,7 @@ from typing import Any
 from ..errors import Errors, MedlinkError
 from ..util.extras import missing
 from .documents import Document, Done, Part
-from .parts import PartStream
+from .inputs import PartStream
 from .worker import Job, PartWorker, check
 
 

@@ -8,7 +8,7 @@ import pyarrow
 from ray.data import Datasource, ReadTask
 from ray.data.block import BlockMetadata
 
-from .parts import PartStream
+from .inputs import PartStream
 
 
 class PartSource(Datasource):

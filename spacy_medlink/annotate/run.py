@@ -12,11 +12,10 @@ from ..types import Progress
 from ..util.progress import no_progress
 from ..util.telling import tell
 from .documents import PART_DOCUMENTS, Done
-from .inputs import DEFAULT_COLUMNS, Columns, hash_of, open_input
+from .inputs import DEFAULT_COLUMNS, Columns, PartStream, hash_of, open_input
 from .journal import Journal, only_process
 from .local import run_local
 from .output import Output
-from .parts import PartStream
 from .records import PLAIN, Shape
 from .repeated import Repeated
 from .worker import Job

@@ -5,9 +5,9 @@ from dataclasses import replace
 from itertools import repeat
 from typing import NamedTuple
 
+from ..retrieval.concepts import MEMORY, RESOLUTION
 from ..text.identifiers import is_identified
 from ..types import Calibrator, Candidate
-from .outside import is_named
 
 # Why there is no link.
 NOTHING_FOUND = "nothing found"
@@ -15,6 +15,7 @@ FILTERED = "the filters leave nothing"
 OUTSIDE = "filtered"  # a concept that the filters exclude matches the mention better
 BELOW_THRESHOLD = "below the threshold"
 NOT_A_CONCEPT = "corrections say that it is no concept"
+MARGIN = 0.02  # how much higher a concept outside the filters must score than one within
 _DIGITS = 6  # rounding: a perfect match may score a millionth less than 1.0
 
 
@@ -176,3 +177,32 @@ def with_probabilities(
             rated[id(ranking)] = [first, *ranking[1:]]
             ranking[0].rated = _Rated(calibrator, rated[id(ranking)])
     return list(map(rated.__getitem__, map(id, rankings)))
+
+
+def is_named(candidate: Candidate) -> bool:
+    """Tell whether the mention is a name of the concept, or corrections link it to the concept."""
+    scores = candidate.scores
+    return scores.get("exact", 0.0) > 0 or scores.get(MEMORY, 0.0) > 0
+
+
+def is_named_within(ranking: Sequence[Candidate], forms: Sequence[str]) -> bool:
+    """Tell whether a looked-up form is a name of a candidate.
+
+    ranking (Sequence[Candidate]): of the concepts within the filters.
+    forms (Sequence[str]): as `Lookup.forms` lists them. For an abbreviation that is spelled out,
+        the long form counts, and the short form does not.
+    """
+    meant = forms[:-1] or forms
+    return any(is_named(candidate) and candidate.form in meant for candidate in ranking)
+
+
+def is_better(outside: Candidate, within: Candidate | None) -> bool:
+    """Tell whether the best concept outside matches a mention better than the best one within.
+
+    It does if the mention is a name of it and not of the other, or if it scores `MARGIN` more.
+    """
+    if within is None:
+        return is_named(outside)
+    if is_named(outside):
+        return not is_named(within) or outside.score > within.score + RESOLUTION
+    return outside.score > within.score + MARGIN

@@ -20,6 +20,8 @@ from .decision import (
     NOT_A_CONCEPT,
     Decision,
     decide,
+    is_better,
+    is_named_within,
     kept,
     wanted_of,
     with_probabilities,
@@ -29,7 +31,6 @@ from .forms import Effort, Lookup
 from .identified import DEPTH as _IDENTIFIED
 from .identified import identified_first
 from .narrower import heads_of, linked_by_head, said_narrower
-from .outside import is_better, is_named_within
 from .parts import Parts
 from .prepare import Document, prepare
 from .retrieval import Rankings, Retrieval, Retrieved, Vectors

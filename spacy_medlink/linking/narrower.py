@@ -10,8 +10,7 @@ from ..text.identifiers import is_identified
 from ..text.lexicon import Lexicon
 from ..text.qualifiers import heads
 from ..types import Calibrator, Candidate, Mention
-from .decision import BELOW_THRESHOLD, NOTHING_FOUND, Decision, is_believed
-from .outside import is_named
+from .decision import BELOW_THRESHOLD, NOTHING_FOUND, Decision, is_believed, is_named
 from .prepare import bare_mention
 
 NARROWER = "narrower"

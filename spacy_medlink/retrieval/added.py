@@ -11,8 +11,7 @@ import numpy as np
 from ..kb.lookup import hashed
 from ..types import Floats2d, Hits, Ints1d, Ints2d
 from .exact import ExactIndex
-from .mask import Mask
-from .masked import MaskedParts
+from .mask import Mask, MaskedParts
 
 _MASKS = 64  # masks whose two parts are remembered
 _MORE = 256  # rows that a search asks for beyond those wanted, at most

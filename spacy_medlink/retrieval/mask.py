@@ -1,11 +1,17 @@
-"""Mask: a set of name rows, one bit each."""
+"""Mask: a set of name rows, one bit each; MaskedParts: the parts of an index for some masks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..util.locks import ForkSafeLock
+
+Part = TypeVar("Part")
+_COUNTS = hasattr(np, "bitwise_count")  # from numpy 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,4 +62,30 @@ class Mask:
         return passing
 
 
-_COUNTS = hasattr(np, "bitwise_count")  # from numpy 2
+class MaskedParts(Generic[Part]):
+    """Parts of an index by mask; the most recently used are kept.
+
+    room (int): the total size of the kept parts; a single part may be larger.
+    size_of (Callable): the size of a part.
+    """
+
+    def __init__(self, room: int, size_of: Callable[[Part], int]) -> None:
+        self._room, self._size_of = room, size_of
+        self._parts: list[tuple[Mask, Part]] = []  # the most recently used last
+        self._lock = ForkSafeLock()
+
+    def get(self, mask: Mask, make: Callable[[Mask], Part]) -> Part:
+        """Get the part of a mask; make it if it is not kept."""
+        with self._lock:
+            kept = next((one for one in self._parts if one[0] is mask), None)
+            if kept is None:
+                kept = mask, make(mask)
+            else:
+                self._parts.remove(kept)
+            self._parts.append(kept)
+            while len(self._parts) > 1 and sum(map(self._size, self._parts)) > self._room:
+                del self._parts[0]
+        return kept[1]
+
+    def _size(self, kept: tuple[Mask, Part]) -> int:
+        return self._size_of(kept[1])

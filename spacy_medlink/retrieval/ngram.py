@@ -21,8 +21,7 @@ from .grams import (
     inverse_frequency,
     weigh,
 )
-from .mask import Mask
-from .masked import MaskedParts
+from .mask import Mask, MaskedParts
 from .ragged import spread, sums
 
 _MOST = 1.001  # highest weight; rounding may lift one above 1

@@ -31,8 +31,7 @@ from .grams import (
     weigh,
     words_of,
 )
-from .mask import Mask
-from .masked import MaskedParts
+from .mask import Mask, MaskedParts
 from .name_words import CHUNK, count_names, count_trigrams, norms_of, number_words
 from .names_by_word import NamesByWord
 from .ragged import Ragged, spread, sums

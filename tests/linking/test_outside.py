@@ -5,7 +5,7 @@ import pytest
 
 from spacy_medlink.linking import outside
 from spacy_medlink.linking.decision import BELOW_THRESHOLD, NOTHING_FOUND, OUTSIDE, decide
-from spacy_medlink.linking.outside import MARGIN, is_better, is_named_within
+from spacy_medlink.linking.decision import MARGIN, is_better, is_named_within
 from spacy_medlink.linking.tiers import Tiers
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.types import Candidate, Mention
