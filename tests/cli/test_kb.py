@@ -427,7 +427,10 @@ def test_diff(run: Run, tmp_path: Path) -> None:
     assert "concept vanished" in result.stdout
     counts = json.loads(output.read_text(encoding="utf-8"))["counts"]
     assert (counts["name new"], counts["gold lost"]) == (1, 1)
-    assert json.loads(run("kb", "diff", old, new, "--json").stdout)["counts"]["name new"] == 1
+    assert (
+        json.loads(run("kb", "diff", old, new, "--format", "json").stdout)["counts"]["name new"]
+        == 1
+    )
     assert run("kb", "diff", old, old).stdout == "Nothing changed.\n"
 
 

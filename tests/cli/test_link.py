@@ -214,7 +214,7 @@ def copied(tmp_path: Path, tiny_assets: Assets) -> Path:
 
 def test_missing_assets(fail: Fail, tmp_path: Path) -> None:
     assert "medlink build" in fail("E201", "link", tmp_path / "none", TEXT)
-    assert "'nosuchpackage'" in fail("E201", "link", "nosuchpackage", TEXT)
+    assert "nosuchpackage" in fail("E201", "link", "nosuchpackage", TEXT)
     assert "no manifest.json" in fail("E202", "link", tmp_path, TEXT)
 
 
