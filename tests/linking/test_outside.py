@@ -3,9 +3,15 @@
 import numpy as np
 import pytest
 
-from spacy_medlink.linking import outside
-from spacy_medlink.linking.decision import BELOW_THRESHOLD, NOTHING_FOUND, OUTSIDE, decide
-from spacy_medlink.linking.decision import MARGIN, is_better, is_named_within
+from spacy_medlink.linking.decision import (
+    BELOW_THRESHOLD,
+    MARGIN,
+    NOTHING_FOUND,
+    OUTSIDE,
+    decide,
+    is_better,
+    is_named_within,
+)
 from spacy_medlink.linking.tiers import Tiers
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.types import Candidate, Mention
@@ -162,9 +168,9 @@ def test_the_filtered_ranking_is_what_it_was(engine):
 
 def test_without_a_name_the_margin_decides(engine, monkeypatch):
     mention = [Mention("pericardial effusions of fluid")]
-    monkeypatch.setattr(outside, "MARGIN", -2.0)
+    monkeypatch.setattr(rules, "MARGIN", -2.0)
     assert within_filter(engine, mention, 3, DISEASE)[1][0] is not None
-    monkeypatch.setattr(outside, "MARGIN", 2.0)
+    monkeypatch.setattr(rules, "MARGIN", 2.0)
     assert within_filter(engine, mention, 3, DISEASE)[1] == [None]
 
 
