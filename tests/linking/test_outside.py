@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from spacy_medlink.linking import decision as rules
 from spacy_medlink.linking.decision import (
     BELOW_THRESHOLD,
     MARGIN,
