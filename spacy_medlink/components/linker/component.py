@@ -21,7 +21,7 @@ from ..pipe import PicklablePipe, batches
 from .annotation import Link, LinkWriter
 from .doc_linker import DocLinker
 from .lesson import Lesson
-from .opened import OpenedLinker
+from .opened import LinkerParts
 from .scoring import score_examples
 from .settings import DEFAULT_CONFIG, LinkerSettings, keys_of, make_filter
 from .store import Store
@@ -421,7 +421,7 @@ class MedicalLinker(PicklablePipe):
     def _set_up(self) -> None:
         """Make the parts; they share the settings, which may change."""
         register_extensions(self.settings.prefix, self.settings.cui_scheme)
-        self.opened = OpenedLinker(self.name, self.vocab.lang or "", self.settings, self.home)
+        self.opened = LinkerParts(self.name, self.vocab.lang or "", self.settings, self.home)
         self.docs = DocLinker(self.opened)
         self.trainer = Trainer(self.docs)
         self.store = Store(self.opened)

@@ -12,7 +12,7 @@ from ...types import Mention
 from ...util.telling import tell
 from .annotation import Link
 from .mentions import mentions_of
-from .opened import OpenedLinker
+from .opened import LinkerParts
 from .settings import FILTERS, keys_of, make_filter
 from .writing import SpanWriter
 
@@ -28,10 +28,10 @@ _DOCS_BEFORE_WARNING = 20
 class DocLinker:
     """The part of a component that reads mentions of Docs and decides on them.
 
-    opened (OpenedLinker): assets, lexicon and settings.
+    opened (LinkerParts): assets, lexicon and settings.
     """
 
-    def __init__(self, opened: OpenedLinker) -> None:
+    def __init__(self, opened: LinkerParts) -> None:
         self.opened, self.settings = opened, opened.settings
         self._selected: tuple[Any, Selection] | None = None
         self._docs_without_spans = 0  # so far; -1 after the first span or the warning

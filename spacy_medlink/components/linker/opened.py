@@ -1,4 +1,4 @@
-"""OpenedLinker: the assets of a linker and the objects made of them, opened when first needed."""
+"""LinkerParts: the assets of a component and what is made of them, opened when first needed."""
 
 import copy
 import threading
@@ -43,7 +43,7 @@ class _Made(NamedTuple):
     linker: "Linker"
 
 
-class OpenedLinker:
+class LinkerParts:
     """The opened parts of a linker: assets, engine, lexicon and networks.
 
     name (str): of the component, for messages. lang (str): of the pipeline.

@@ -14,7 +14,7 @@ from ...errors import Errors, MedlinkError
 from ...util.beside import remove
 from ...util.files import save_text
 from ...util.outputs import FileKind, check_output, marked, read_json
-from .opened import OpenedLinker
+from .opened import LinkerParts
 from .overlay_file import OVERLAY
 
 if TYPE_CHECKING:
@@ -120,10 +120,10 @@ _OVERLAY_FILE = FileKind("the overlay of a saved linker", _is_overlay)
 class Store:
     """The part of a linker that saves and loads its assets and its lexicon of abbreviations.
 
-    opened (OpenedLinker): the parts to save; loaded parts are put there.
+    opened (LinkerParts): the parts to save; loaded parts are put there.
     """
 
-    def __init__(self, opened: OpenedLinker) -> None:
+    def __init__(self, opened: LinkerParts) -> None:
         self.opened = opened
 
     def to_disk(self, path: Path, exclude: Iterable[str]) -> None:
