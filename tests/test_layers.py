@@ -42,21 +42,21 @@ SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
 # may have. A number here goes down; one goes up only together with another that goes down.
 BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
-    ("", "types", "errors"): 1_310,  # wanted: 1,200
+    ("", "types", "errors"): 1_040,  # wanted: 1,200
     ("util",): 1_830,  # wanted: 1,200
-    ("text",): 3_350,  # wanted: 3,000
-    ("kb",): 9_770,  # wanted: 9,000
+    ("text",): 3_360,  # wanted: 3,000
+    ("kb",): 9_790,  # wanted: 9,000
     ("encoders",): 2_620,  # wanted: 2,500
     ("retrieval",): 3_730,  # wanted: 3,000
     ("linking",): 3_790,  # wanted: 3,400
     ("fitting",): 2_900,  # wanted: 2,600
-    ("evaluation",): 2_940,  # wanted: 2,300
-    ("assets",): 3_330,  # wanted: 3,000
+    ("evaluation",): 2_950,  # wanted: 2,300
+    ("assets",): 3_340,  # wanted: 3,000
     ("components",): 6_480,  # wanted: 4,000
     ("annotate",): 3_830,  # wanted: 2,200
-    ("serve",): 1_660,  # wanted: 1,300
-    ("cli",): 2_470,  # wanted: 1,800
-    ("training",): 11_360,  # wanted: 8,000
+    ("serve",): 1_670,  # wanted: 1,300
+    ("cli",): 2_440,  # wanted: 1,800
+    ("training",): 11_430,  # wanted: 8,000
     ("benchmarks",): 3_380,  # wanted: 2,500
     ("tests",): 52_200,  # wanted: 38,000
 }

@@ -63,7 +63,7 @@ def place_multilingual(target: Path, overwrite: bool = False) -> None:
     """Write the multilingual base encoder into a directory, after checking its checksum.
 
     overwrite (bool): replace the directory even if it holds other files.
-    RAISES (MedlinkError): E514 when the package is not installed, E211 for a wrong checksum, E206
+    RAISES (MedlinkError): E614 when the package is not installed, E211 for a wrong checksum, E206
         for another layout, E120-E123 for what is there.
     """
     source = package_directory(multilingual.PACKAGE, "multilingual") / multilingual.FILE

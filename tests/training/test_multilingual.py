@@ -147,7 +147,7 @@ def test_another_file_is_refused_and_replaces_nothing(
 
 
 def test_the_package_is_named_where_it_is_missing(call: Call, tmp_path: Path) -> None:
-    with pytest.raises(MedlinkError, match=r"E514.*spacy-medlink\[multilingual\]"):
+    with pytest.raises(MedlinkError, match=r"E614.*spacy-medlink\[multilingual\]"):
         embedded.package_directory("no_such_package", "multilingual")
 
 

@@ -81,7 +81,7 @@ def test_a_plan_knows_the_variables_of_the_project_and_no_others() -> None:
     used = set().union(*map(_VARIABLE.findall, whole))
     given = {one.partition("=")[0] for one in CONFIG["vars"]["given"].split("|")}
     assert used == given <= set(variables())
-    with pytest.raises(MedlinkError, match=r"E721.*umlz"):
+    with pytest.raises(MedlinkError, match=r"E160.*umlz"):
         read_plan(PROJECT / "plans" / "sapbert.yml", {"vars.umlz": "x"})
 
 
@@ -92,7 +92,7 @@ def test_variables_of_a_command_reach_its_plan(tmp_path: Path) -> None:
     (command,) = (one for one in changed["commands"] if one["name"] == "sapbert-tables")
     words = shlex.split(command["script"][0])
     option = words[words.index("--vars") + 1]
-    with pytest.raises(MedlinkError, match=r"(?s)E722.*no biobert"):
+    with pytest.raises(MedlinkError, match=r"(?s)E407.*no biobert"):
         reproduce(PROJECT / words[3], tmp_path / "out.json", work=tmp_path, vars_=option)
 
 
