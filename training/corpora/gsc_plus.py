@@ -1,8 +1,9 @@
-"""GSC+ (Lobo et al. 2017): 228 abstracts, phenotypes, HPO ids.
+"""GSC+ (Lobo et al. 2017) and GSC-2024 (Groza et al. 2024): 228 abstracts, phenotypes, HPO ids.
 
-Two releases: a directory of texts and one of annotations, a file each
+Of GSC+ there are two releases: a directory of texts and one of annotations, a file each
 (`[27::42]<tab>HP_0000110 | renal dysplasia`); and the files of PhenoTagger with its own division
 (`GSCplus_dev_gold.tsv`: id, text, then `start<tab>end<tab>mention<tab>id` lines, then a blank one).
+GSC-2024 corrects GSC+ and has such directories, too (`[27:42]<tab>HP:0000110<tab>renal dysplasia`).
 """
 
 import re
@@ -19,7 +20,7 @@ from .records import Document, Ids, Mention
 from .tally import Tally
 
 _EXPECTED = "the directory with Text/ and Annotations/, or GSCplus_dev_gold.tsv"
-_ANNOTATION = re.compile(r"\[(\d{1,9})::(\d{1,9})\]\t(HP[_:]\d+)\s*\|\s*(.*)")
+_ANNOTATION = re.compile(r"\[?(\d{1,9})::?(\d{1,9})\]?\t(HP[_:]\d+)\s*[|\t]\s*(?:.*\t)?(.*)")
 
 
 def read(source: Path, tally: Tally) -> Iterator[Document]:

@@ -55,6 +55,7 @@ CORPORA = {
         Corpus("cometa-specific", cometa.read_specific, "SNOMED CT"),
         Corpus("distemist", temist.read_distemist, "SNOMED CT"),
         Corpus("e3c", e3c.read, "UMLS"),
+        Corpus("gsc-2024", gsc_plus.read, "HPO"),
         Corpus("gsc-plus", gsc_plus.read, "HPO"),
         Corpus("mantra", mantra.read, "UMLS"),
         Corpus("mcn", mcn.read, "UMLS"),

@@ -1,3 +1,5 @@
+import pytest
+
 from tests.training.corpora.conftest import Convert
 
 TEXT = "A child with renal dysplasia and short stature."
@@ -16,6 +18,21 @@ def test_texts_and_annotations(converted: Convert) -> None:
         ("short stature", ["HP:0004322"]),
     ]
     assert result.records[0]["doc_id"] == "11111"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[13:28]\tHP:0000110\trenal dysplasia\n",
+        "13:28\tHP:0000110\trenal dysplasia\n",
+        "[13:28]\tHP:0000110\tRenal dysplasia\trenal dysplasia\n",  # with the concept's name
+    ],
+)
+def test_gsc_2024(converted: Convert, line: str) -> None:
+    files = {"gsc_2024/Text/11111": TEXT, "gsc_2024/Annotations/11111": line}
+    result = converted("gsc-2024", files, strict=True)
+    assert result.brief() == [("renal dysplasia", ["HP:0000110"])]
+    assert result.mentions[0]["start"] == 13
 
 
 def test_files_of_phenotagger(converted: Convert) -> None:
