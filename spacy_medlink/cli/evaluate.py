@@ -11,6 +11,7 @@ from .output import Overwrite
 from .parsing import choices, depths, one_of
 
 _TIERS = ("exact", "ngram", "dense")
+_METRICS = ("links", "char-iou")
 
 
 def command(
@@ -18,6 +19,13 @@ def command(
     gold: Annotated[
         Path, typer.Argument(metavar="GOLD", help="Gold mentions, JSON Lines, plain or .gz.")
     ],
+    metric: Annotated[
+        str,
+        typer.Option(
+            help="links, or char-iou: the scorer of the SNOMED CT entity-linking challenge. It "
+            "takes tables of annotations (.csv), too, and writes one to --output."
+        ),
+    ] = "links",
     k: Annotated[str, typer.Option("--k", help="Depths of accuracy.")] = "1,5",
     tiers: Annotated[str, typer.Option(help="Use these tiers only: exact,ngram,dense.")] = "",
     all_tiers: Annotated[
@@ -111,6 +119,9 @@ def command(
     from ..util.outputs import check_output
     from ..util.progress import show_progress
 
+    if one_of(metric, _METRICS, "--metric") == _METRICS[1]:
+        _measure_characters(source, gold, output, threshold, overwrite, device)
+        return
     if output is not None:
         inputs: list[Path | str | None] = [gold, source, train or None, reference or None, against]
         check_output(output, METRICS_FILE, inputs, overwrite=overwrite)
@@ -144,3 +155,31 @@ def command(
     if output is not None:
         save_text(output, METRICS_FILE, dump_metrics(metrics), inputs, overwrite=overwrite)
     typer.echo(metrics_report(metrics, settings.ks))
+
+
+def _measure_characters(
+    source: str, gold: Path, output: Path | None, threshold: float | None, overwrite: bool,
+    device: str,
+) -> None:  # fmt: skip
+    from ..annotate.evaluate import evaluate_characters
+    from ..kb.annotated_notes import ANNOTATIONS_FILE, dump_annotations
+    from ..util.files import save_text
+    from ..util.outputs import check_output
+    from ..util.progress import show_progress
+
+    inputs: list[Path | str | None] = [gold, source]
+    if output is not None:
+        check_output(output, ANNOTATIONS_FILE, inputs, overwrite=overwrite)
+    scores, made = evaluate_characters(
+        source, gold, threshold=threshold, device=device, progress=show_progress
+    )
+    if output is not None:
+        save_text(output, ANNOTATIONS_FILE, dump_annotations(made), inputs, overwrite=overwrite)
+    shown = ((name, scores[name]) for name in ("macro", "weighted"))
+    figures = ", ".join(
+        f"{name} {'-' if value is None else f'{value:.4f}'}" for name, value in shown
+    )
+    typer.echo(
+        f"Character IoU: {figures} ({scores['concepts']:,} concepts, {scores['gold']:,} gold and "
+        f"{scores['predicted']:,} made annotations)"
+    )

@@ -3,7 +3,8 @@
 One JSON object a line, `.gz` accepted: a document
 `{"doc_id", "lang", "text", "mentions": [{"start", "end", "mention", "ids", "type"}]}`,
 whose text may be missing, a bare mention `{"mention", "ids", "lang", "type"}`, or a task that
-Prodigy has exported. A `.json` file is an export of MedCATtrainer or Label Studio.
+Prodigy has exported. A `.json` file is an export of MedCATtrainer or Label Studio, a `.csv` file a
+table of annotations with the notes in another one beside it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 from ..errors import Errors
 from ..types import BadLine, BadLines
 from ..util.json_text import read_json, write_json
+from .annotated_notes import read_annotated_notes
 from .gold_formats import is_export, is_prodigy, of_prodigy, read_export
 from .readers.fields import FieldError
 from .readers.lines import DAMAGED, open_source, raw_lines
@@ -62,7 +64,7 @@ def read_gold(
 ) -> Iterator[GoldDocument]:
     """Stream the documents of a file of gold mentions.
 
-    path (Path): a `.jsonl` or `.jsonl.gz` file, or the `.json` of an annotation tool.
+    path (Path): a `.jsonl` or `.jsonl.gz` file, the `.json` of an annotation tool, or a `.csv`.
     strict (bool): raise if a mention's text differs from the text at its offsets, or two documents
         have the same id; otherwise the mention's text counts, and the documents differ by line.
     mismatches (Optional[List[BadLine]]): collects such mentions, one entry each, without their
@@ -128,6 +130,8 @@ def gold_lines(path: Path) -> Iterable[tuple[int, str]]:
     RAISES (MedlinkError): E401 for what is not UTF-8, or damaged gzip data; as `read_gold` for an
         export.
     """
+    if path.suffix == ".csv":
+        return enumerate(map(write_json, read_annotated_notes(path)), 1)
     exported = _exported(path)
     return _lines(path) if exported is None else exported
 

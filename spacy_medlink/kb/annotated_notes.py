@@ -1,0 +1,116 @@
+"""Annotated notes as two tables, as in the SNOMED CT entity-linking challenge.
+
+One CSV file has annotations (note_id, start, end, concept_id), another beside it the notes
+(note_id, text).
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import Errors
+from ..text.context import find_sections, shipped_cues
+from ..util.outputs import marked
+
+COLUMNS = ("note_id", "start", "end", "concept_id")
+ANNOTATIONS_FILE = marked("a table of annotations", ",".join(COLUMNS))
+_EXPECTED = f"a table with the columns {', '.join(COLUMNS)}"
+
+
+class Annotation(NamedTuple):
+    """A span of a note with its concept; start and end are in characters."""
+
+    note_id: str
+    start: int
+    end: int
+    concept_id: str
+
+
+def read_annotations(path: Path) -> list[Annotation]:
+    """Read a table of annotations.
+
+    RAISES (MedlinkError): E107 without the file, E401 for a line that is no annotation, E404 for
+        a table without any.
+    """
+    if not path.is_file():
+        raise Errors.source_missing(path=path)
+    annotations = []
+    for line, row in _rows(path):
+        try:
+            note_id, start, end, concept_id = (row[column].strip() for column in COLUMNS)
+            annotation = Annotation(note_id, int(start), int(end), concept_id)
+        except (KeyError, ValueError, AttributeError) as error:
+            raise _bad(path, line, "it is no annotation") from error
+        if not 0 <= annotation.start < annotation.end:
+            raise _bad(path, line, f"the span {start}-{end} is empty")
+        annotations.append(annotation)
+    if not annotations:
+        raise Errors.no_gold(path=path)
+    return annotations
+
+
+def dump_annotations(annotations: Iterable[Annotation]) -> str:
+    """Write annotations as a table that `read_annotations` reads."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([COLUMNS, *annotations])
+    return text.getvalue()
+
+
+def read_annotated_notes(path: Path) -> Iterator[dict[str, Any]]:
+    """Stream the notes of a table of annotations as documents of a gold file.
+
+    The type of a mention is the section of its note, so that a memory that is learned from them
+    has the section as its condition.
+
+    RAISES (MedlinkError): as `read_annotations`; E401 where no table beside it has the notes, or a
+        note is missing.
+    """
+    by_note: dict[str, list[Annotation]] = {}
+    for annotation in read_annotations(path):
+        by_note.setdefault(annotation.note_id, []).append(annotation)
+    notes = _notes_beside(path)
+    if missing := next((note for note in by_note if note not in notes), None):
+        raise _bad(path, 1, f"no table beside it has note {missing!r} (note_id, text)")
+    for note_id, annotations in by_note.items():
+        text = notes[note_id]
+        yield {"doc_id": note_id, "text": text, "mentions": [
+            {"start": start, "end": end, "mention": text[start:end], "ids": [concept_id],
+             "type": section}
+            for (_, start, end, concept_id), section in zip(
+                annotations, sections_of(text, [one.start for one in annotations]), strict=True)
+        ]}  # fmt: skip
+
+
+def sections_of(text: str, places: Iterable[int], lang: str = "en") -> list[str]:
+    """List the names of the sections that places of a note are in, "" for none."""
+    parts = find_sections(text, shipped_cues(lang))
+    return [
+        next((part.section.name for part in parts if part.start <= place < part.end), "")
+        for place in places
+    ]
+
+
+def _notes_beside(path: Path) -> dict[str, str]:
+    notes: dict[str, str] = {}
+    for table in sorted(path.parent.glob("*.csv")):
+        for _, row in _rows(table):
+            if not {"note_id", "text"} <= {*row}:
+                break
+            notes[row["note_id"].strip()] = row["text"]
+    return notes
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.DictReader(file)
+        try:
+            for row in rows:
+                yield rows.line_num, row
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise _bad(path, rows.line_num + 1, f"it cannot be read ({error})") from error
+
+
+def _bad(path: Path, line: int, problem: str) -> Exception:
+    return Errors.bad_gold_line(path=path, line=line, problem=problem, expected=_EXPECTED)
