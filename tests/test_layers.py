@@ -45,20 +45,20 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_040,  # wanted: 1,200
     ("util",): 1_830,  # wanted: 1,200
     ("text",): 3_360,  # wanted: 3,000
-    ("kb",): 9_790,  # wanted: 9,000
+    ("kb",): 9_910,  # wanted: 9,000
     ("encoders",): 2_620,  # wanted: 2,500
     ("retrieval",): 3_730,  # wanted: 3,000
     ("linking",): 3_790,  # wanted: 3,400
     ("fitting",): 2_900,  # wanted: 2,600
-    ("evaluation",): 2_950,  # wanted: 2,300
+    ("evaluation",): 3_020,  # wanted: 2,300
     ("assets",): 3_340,  # wanted: 3,000
     ("components",): 6_480,  # wanted: 4,000
-    ("annotate",): 3_830,  # wanted: 2,200
+    ("annotate",): 3_920,  # wanted: 2,200
     ("serve",): 1_670,  # wanted: 1,300
-    ("cli",): 2_440,  # wanted: 1,800
+    ("cli",): 2_480,  # wanted: 1,800
     ("training",): 11_430,  # wanted: 8,000
-    ("benchmarks",): 3_380,  # wanted: 2,500
-    ("tests",): 52_200,  # wanted: 38,000
+    ("benchmarks",): 3_420,  # wanted: 2,500
+    ("tests",): 52_450,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]
