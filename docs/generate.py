@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from inspect import formatannotation
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -168,22 +168,23 @@ def papers_page() -> str:
     text = (REFERENCE.parent / "papers.md").read_text(encoding="utf-8")
     lines = [text.partition(_BEGIN)[0] + _BEGIN]
     lines += ["| recipe | setting | the paper | where | the recipe has | why |", "|---" * 6 + "|"]
-    lines += [
-        f"| {' | '.join(map(_cell, _shown(row)))} |"
-        for row in read_hyperparameters()
-        if row.differs
-    ]
+    groups: dict[tuple[str, str, str], list[Hyperparameter]] = {}
+    for row in read_hyperparameters():
+        if row.differs:
+            groups.setdefault((row.key, row.paper, row.ours), []).append(row)
+    lines += [f"| {' | '.join(map(_cell, _shown(rows)))} |" for rows in groups.values()]
     return "\n".join([*lines, ""])
 
 
-def _shown(row: Hyperparameter) -> Iterator[str]:
-    """Write the cells of a setting, keys and values as code."""
-    is_key = "." in row.key
-    yield _TITLES.get(row.recipe, f"`{row.recipe}`")
+def _shown(rows: Sequence[Hyperparameter]) -> Iterator[str]:
+    """Write the cells of a setting that recipes have in common, keys and values as code."""
+    row, is_key = rows[0], "." in rows[0].key
+    yield ", ".join(_TITLES.get(one.recipe, f"`{one.recipe}`") for one in rows)
     yield f"`{row.key}`" if is_key else row.key
-    yield from (row.paper, row.place)
+    yield row.paper
+    yield "; ".join(dict.fromkeys(one.place for one in rows if one.place))
     yield f"`{row.ours}`" if is_key else row.ours
-    yield row.why
+    yield "; or ".join(dict.fromkeys(one.why for one in rows if one.why))
 
 
 PAGES = {

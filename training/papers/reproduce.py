@@ -18,6 +18,8 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import Errors, MedlinkError
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.devices import AUTO, find_device
+from spacy_medlink.util.files import save_text
+from spacy_medlink.util.outputs import marked
 
 from ..corpora.tally import Tally
 from ..recipe.reading import parse_overrides
@@ -25,12 +27,14 @@ from ..representations.mcsm import encode_terms, mcsm, read_typed
 from ..representations.relations import HeadSettings, classify, divide, read_triplets
 from ..train import FIGURES
 from ..verbs import Device, Outputs, Overwrite, Set, run_verb, stoppable
+from .curves import curves
 from .making import Maker, stamps
 from .measuring import Material, Part, Row, Source, measure_systems, with_averages
 from .plan import Corpus, Layout, Plan, System, read_layout, read_plan
 from .published import LAYOUTS, read_published
 from .table import Table, as_markdown, averaged, make_table, pooled
 
+_CURVES = marked("the curves of a table", "<svg")
 _MISSING = {"E104", "E107", "E205"}  # names of a dictionary, a file, an encoder
 
 
@@ -226,7 +230,7 @@ def main(
     set_: Set = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Make the tables of a paper, from its corpora to ours beside the published figures."""
+    """Make the tables of a paper from its corpora, and curves where it measures many depths."""
     given = (text.partition("=") for text in vars_.split("|") if text)
     changes = {f"vars.{name}": value for name, _, value in given} | parse_overrides(set_)
     outputs = Outputs(output, "a table", [plan], overwrite)
@@ -242,6 +246,10 @@ def main(
     texts += [f"Left out: {what}" for what in made.left_out]
     facts = {"seeds": seeds, "tables": tables, "left_out": made.left_out}
     outputs.write(facts, "\n\n".join(texts))
+    for table in tables:
+        if drawn := curves(table):
+            name = f"{output.stem}.{table['corpus'].replace(', ', '.').replace(' ', '_')}.svg"
+            save_text(output.with_name(name), _CURVES, drawn, [plan], overwrite=overwrite)
 
 
 def _say(line: str) -> None:
