@@ -30,7 +30,6 @@ def _book() -> bytes:
 _ANN = (
     "T1\tMORFOLOGIA 0 5;6 10\tTumor óseo\n#1\tAnnotatorNotes T1\t8500/3\nN1\tReference T1 X:1\tx\n"
 )
-_BRAT = "T1\tDISO 0 4\tToux\n#1\tAnnotatorNotes T1\t['C0010200', 'Cough', 'x', 'DISO']\n"
 _TEMIST = "filename\tlabel\tspan_ini\tspan_end\ttext\tcode\nes-1\tS\t0\t6\tFiebre\t386661006+1\n"
 _XLBEL = "C0010200||yskä||Kova <tgt>yskä</tgt> ja kuume.\nC1||x||\n"
 _CONCEPT = "1||0|4||Disease||gout||D006073\n1||5|9||Disease||a|b||D1|D2\n"
@@ -53,7 +52,6 @@ SAMPLES: dict[str, dict[str, str | bytes]] = {
         "Annotations/1": "[0::13]\tHP_0004322 | Short stature\n",
     },
     "mantra": {"Medline_GSC_fr_man.xml": test_mantra.XML},
-    "mantra ": {"French/x/d1.txt": "Toux & fièvre", "French/x/d1.ann": _BRAT},
     "mcn": test_mcn.FILES,
     "medmentions": test_medmentions.FILES,
     "medmentions ": {
