@@ -47,6 +47,16 @@ def test_a_recipe_of_names_trains_to_its_end(
     assert result.figures["training"]["stopped_by"] == ("names" if name == "coder" else "epochs")
 
 
+@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.cfg")), ids=lambda path: path.stem)
+def test_nothing_is_chosen_but_by_the_reranker_whose_weights_are_of_the_best_epoch(
+    path: Path,
+) -> None:
+    if path.stem != "published":
+        assert read_recipe(path).chooses == (path.stem == "rerank_clinlinker")
+    ours = CONFIGS.parents[1] / "configs" / "finetune.cfg"
+    assert read_recipe(ours).chooses
+
+
 def test_the_reranker_of_clinlinker_trains_to_its_end(tiny_assets: Assets, tmp_path: Path) -> None:
     gold = write_gold(tmp_path / "gold.jsonl", 2)
     recipe = read_recipe(CONFIGS / "rerank_clinlinker.cfg", {"training.epochs": 1})

@@ -188,6 +188,8 @@ def test_clinlinker(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
     assert set(tables) == {"distemist", "medprocner"}
     assert "acc@100" in tables["distemist"]["Spanish-SapBERT + CE"]["full"]
     assert (tmp_path / "metrics" / "clinlinker.distemist.svg").is_file()
+    # Nothing is withheld, since nothing is chosen by it.
+    assert not list((tmp_path / "work" / "gold").glob("*.train-dev.jsonl"))
     # The cross-encoder learns from mentions of the training part alone, without the gazetteer.
     (path,) = (tmp_path / "work" / "kb").glob("distemist-mentions-*.kb")
     said = {one.mention for one in toy.said("train", "es")}
