@@ -51,6 +51,10 @@ SAMPLES: dict[str, dict[str, str | bytes]] = {
         "Text/1": "Short stature.",
         "Annotations/1": "[0::13]\tHP_0004322 | Short stature\n",
     },
+    "gsc-2024": {
+        "Text/1": "Short stature.",
+        "Annotations/1": "[0:13]\tHP:0004322\tShort stature\n",
+    },
     "mantra": {"Medline_GSC_fr_man.xml": test_mantra.XML},
     "mcn": test_mcn.FILES,
     "medmentions": test_medmentions.FILES,
