@@ -115,7 +115,9 @@ def evaluate_characters(
         return char_iou(wanted, made), made
     documents = [document for document in read_gold(gold) if document.text is not None]
     if not documents:
-        raise Errors.no_texts(path=gold)
+        raise Errors.nothing_there(
+            path=gold, what="document with a text and offsets", remedy="Give a file of documents."
+        )
     nlp = _pipeline(source, "en", device, threshold)
     made = list(_made(nlp, documents, progress))
     return char_iou(_annotations(documents), made), made

@@ -113,4 +113,4 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _bad(path: Path, line: int, problem: str) -> Exception:
-    return Errors.bad_gold_line(path=path, line=line, problem=problem, expected=_EXPECTED)
+    return Errors.wrong_line(path=path, line=line, problem=problem, expected=_EXPECTED)
