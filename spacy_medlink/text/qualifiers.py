@@ -20,6 +20,7 @@ def _read() -> dict[str, frozenset[str]]:
 
 _KINDS = _read()
 QUALIFIERS, BEHIND = _KINDS["mere"] | _KINDS["changing"] | _KINDS["note"], _KINDS["behind"]
+MERE = _KINDS["mere"]
 SITES, VAGUE = _KINDS["part"] | _KINDS["organ"], _KINDS["vague"]
 _WORDS, LEVELS = _KINDS["mere"] | _KINDS["note"], _KINDS["level"]
 _NO_HEADS = _KINDS["part"] | _KINDS["vague"]

@@ -4,12 +4,14 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...retrieval.mask import Mask
-from .languages import common_words
+from ...text.qualifiers import MERE
+from .languages import common_words, words_alone
 from .settings import AMBIGUOUS, COMMON, FOREIGN, GENERAL
 
 if TYPE_CHECKING:
     from .name_facts import NameFacts
 
+_VAGUE = MERE | frozenset("condition disease diseases disorder side sides young".split())
 _MOST_CONCEPTS = 6  # of a single word; the fewest that lose no gold mention of two corpora
 
 
@@ -33,6 +35,10 @@ class Kept(NamedTuple):
     most: int | None = None
     words: frozenset[str] = frozenset()
     foreign: Mask | None = None
+
+    def says_nothing(self, words: Sequence[str]) -> bool:
+        """Tell whether words of a text only qualify: "acute disease"."""
+        return bool(self.common) and len(words) > 1 and _VAGUE.issuperset(words)
 
     def rows(self, rows: Sequence[int], word: bool = False, latin: bool = False) -> tuple[int, ...]:
         """Keep the rows of the names that are found.
@@ -64,7 +70,7 @@ def make_kept(
     every = [mask for mask in (facts.allowed, followed) if mask is not None]
     given = [*every, facts.native] if FOREIGN in leave_out and facts.native is not None else every
     words = common_words(lang)
-    common = words if COMMON in leave_out else frozenset()
+    common = words_alone(lang) if COMMON in leave_out else frozenset()
     mask, foreign = (Mask.all_of(own) if own else None for own in (given, every))
     most = _MOST_CONCEPTS if AMBIGUOUS in leave_out else None
     return Kept(mask, common, facts, GENERAL in leave_out, most, words, foreign)

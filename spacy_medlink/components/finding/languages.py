@@ -36,6 +36,12 @@ def common_words(lang: str) -> frozenset[str]:
     return frozenset(map(key, _words("common", lang)))
 
 
+@lru_cache
+def words_alone(lang: str) -> frozenset[str]:
+    """Read the keys of words that alone are no mention; none for most languages."""
+    return common_words(lang) | frozenset(map(key, _words("alone", lang)))
+
+
 @lru_cache(maxsize=16384)
 def names_of_form(word: str, lang: str) -> tuple[tuple[str, str], ...]:
     """List what a word may stand for by its ending, with the keys: "tachycardia" for "tachycardic".

@@ -74,7 +74,12 @@ class NameFinder:
                 says = pieces.saying(range(asked.start, asked.end))
                 match = Match(asked.start, asked.end, says, rows, asked.reading)
                 found[asked.start, asked.end] = match
-        matches = _without_parts_of_words(pieces, list(found.values()))
+        says_nothing, written = self._kept.says_nothing, list(found.values())
+        matches = [
+            match
+            for match in _without_parts_of_words(pieces, written)
+            if not says_nothing(pieces.lower[match.start : match.end])
+        ]
         spans = {(match.start, match.end) for match in matches}
         coordinated = self._coordinated(words)
         return matches + [one for one in coordinated if (one.start, one.end) not in spans]

@@ -142,8 +142,12 @@ class _Surroundings:
         pieces, word = self._pieces, self._pieces.keys[place]
         often = sum(self._exact.vocabulary.uses(word))
         is_known = pieces.is_stop[place] or place in self._taken
-        is_word = is_known or word in self._common or word in _OF_MS
-        if is_word or not self._is_capital(place):
+        if is_known or word in _OF_MS or not self._is_capital(place):
+            return False
+        if pieces.texts[place].istitle() and pieces.lower[place + 1 : place + 2] != []:
+            if pieces.lower[place + 1] in _WORDS["does"]:
+                return True
+        if word in self._common:
             return False
         if not often or pieces.borders[place + 1] >= Border.COMMA or pieces.is_stop[place + 1]:
             return True
@@ -161,6 +165,8 @@ class _Surroundings:
             return True
         if ":" in pieces.gaps[start] and before[-1] in _WORDS["state_labels"]:
             return True
+        if pieces.lower[end : end + 1] and pieces.lower[end] in _WORDS["of_states"]:
+            return pieces.gaps[end] == " "
         city = start
         while (
             city

@@ -65,7 +65,7 @@ class ShortForms:
             if rows and sense.is_concept:
                 start = _spelled_out(pieces, span, sense.longs)
                 reading = long if start < span[0] else ""
-                is_word = any(short.lower() in long.lower() for long in sense.longs)
+                is_word = short[1:].islower() and any(self._exact.vocabulary.uses(key(short)))
                 match = _match((start, span[1]), rows, reading, is_short=not is_word)
                 new[match.start, match.end] = match
             elif parts := self._of_letters(span, sense.longs):
