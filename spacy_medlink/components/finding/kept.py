@@ -11,7 +11,7 @@ from .settings import AMBIGUOUS, COMMON, FOREIGN, GENERAL
 if TYPE_CHECKING:
     from .name_facts import NameFacts
 
-_VAGUE = MERE | frozenset("condition disease diseases disorder side sides young".split())
+_VAGUE = MERE | frozenset("condition disease diseases disorder grade high low young".split())
 _MOST_CONCEPTS = 6  # of a single word; the fewest that lose no gold mention of two corpora
 
 

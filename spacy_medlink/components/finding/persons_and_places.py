@@ -113,8 +113,8 @@ class _Surroundings:
         is_near = start and pieces.gaps[start].strip() in _QUOTES
         if not is_near or pieces.texts[start].isupper() or match.end - start > 1:
             return False
-        *_, far, before = "", *pieces.lower[max(0, start - 2) : start]
-        bearer = far if before in ("is", "was", "by") else before
+        before = self._word(start - 1)
+        bearer = self._word(start - 2) if before in ("is", "was", "by") else before
         return before in _WORDS["callers"] or bearer in _WORDS["bearers"]
 
     def _is_no_short_form(self, match: Match, text: str) -> bool:
@@ -125,7 +125,7 @@ class _Surroundings:
             return True
         if "".join(pieces.lower[start:end]) in _DEGREES and self._is_degree(start, end):
             return True
-        if text == "MS" and end < len(pieces.keys) and pieces.gaps[end] in (" ", ". "):
+        if text == "MS" and pieces.gaps[end] in (" ", ". "):
             return self._is_surname_behind_ms(end)
         return self._is_ordinary(match)
 
@@ -139,34 +139,31 @@ class _Surroundings:
 
     def _is_surname_behind_ms(self, place: int) -> bool:
         """Tell whether "MS" before a word is a title, and no disease: "MS Jones", "MS Lesions"."""
-        pieces, word = self._pieces, self._pieces.keys[place]
-        often = sum(self._exact.vocabulary.uses(word))
+        pieces, word, behind = self._pieces, self._pieces.keys[place], self._word(place + 1)
         is_known = pieces.is_stop[place] or place in self._taken
         if is_known or word in _OF_MS or not self._is_capital(place):
             return False
-        if pieces.texts[place].istitle() and pieces.lower[place + 1 : place + 2] != []:
-            if pieces.lower[place + 1] in _WORDS["does"]:
-                return True
         if word in self._common:
-            return False
+            return behind in _WORDS["does"] and pieces.texts[place].istitle()
+        often = sum(self._exact.vocabulary.uses(word))
         if not often or pieces.borders[place + 1] >= Border.COMMA or pieces.is_stop[place + 1]:
             return True
-        is_verb = _VERB.fullmatch(pieces.lower[place + 1]) is not None
-        return is_verb and often <= _SURNAME
+        return often <= _SURNAME and _VERB.fullmatch(behind) is not None
 
     def _is_state(self, start: int, end: int) -> bool:
         """Tell whether a zip code, a telephone or a city says that a state is meant."""
         pieces = self._pieces
         if _NUMBER.match(pieces.text, pieces.ends[end - 1]):
             return True
-        before = ["", "", "", "", *pieces.lower[:start]][-4:]
-        is_near = before[-1] in _WORDS["ways"] and pieces.borders[start] == Border.SPACE
-        if is_near and not _WORDS["living"].isdisjoint(before):
+        before = self._word(start - 1)
+        if before in _WORDS["ways"] and pieces.borders[start] == Border.SPACE:
+            near = pieces.lower[max(0, start - _LABEL) : start]
+            if not _WORDS["living"].isdisjoint(near):
+                return True
+        if ":" in pieces.gaps[start] and before in _WORDS["state_labels"]:
             return True
-        if ":" in pieces.gaps[start] and before[-1] in _WORDS["state_labels"]:
+        if pieces.gaps[end] == " " and self._word(end) in _WORDS["of_states"]:
             return True
-        if pieces.lower[end : end + 1] and pieces.lower[end] in _WORDS["of_states"]:
-            return pieces.gaps[end] == " "
         city = start
         while (
             city
@@ -182,18 +179,14 @@ class _Surroundings:
             return True
         if city in (0, start):
             return False
-        if (
-            pieces.lower[city - 1] in _WORDS["prepositions"]
-            and pieces.borders[city] == Border.SPACE
-        ):
+        if self._word(city - 1) in _WORDS["prepositions"] and pieces.gaps[city] == " ":
             return True
-        line = pieces.before(
-            pieces.text.rfind("\n", pieces.starts[max(0, start - _NEAR)], pieces.starts[start]) + 1
-        )
-        words = pieces.lower[max(line, start - _NEAR) : city]
-        return pieces.borders[end] >= Border.COMMA and (
-            words[0].isdigit() or not _LABELS.isdisjoint(words) if words else False
-        )
+        line = city
+        while line and city - line < _NEAR and "\n" not in pieces.gaps[line]:
+            line -= 1
+        words = pieces.lower[line:city]
+        is_address = words[0].isdigit() or not _LABELS.isdisjoint(words)
+        return pieces.borders[end] >= Border.COMMA and is_address
 
     def _is_degree(self, start: int, end: int) -> bool:
         """Tell whether a match stands in the titles behind a person: "Jane Roe, RN, MS, PT"."""
@@ -216,11 +209,10 @@ class _Surroundings:
     def _is_role(self, start: int, end: int) -> bool:
         """Tell whether a degree at the beginning of a line says who did it: "MA: Tina R."."""
         pieces = self._pieces
-        if pieces.borders[start] < Border.SENTENCE or pieces.gaps[end].strip() != ":":
+        is_label = pieces.borders[start] == Border.SENTENCE and pieces.gaps[end].strip() == ":"
+        if not is_label or not self._word(end + 1) or pieces.gaps[end + 1] not in (" ", ". "):
             return False
-        name = [end, *([end + 1] if end + 1 < len(pieces.keys) else [])]
-        is_person = all(self._is_initial(place) or self._is_proper(place) for place in name)
-        return is_person and pieces.gaps[name[-1]] in (" ", ". ") and len(name) > 1
+        return all(self._is_initial(place) or self._is_proper(place) for place in (end, end + 1))
 
     def _begins_person(self, surname: int, is_sure: bool = False) -> bool:
         """Tell whether an initial, a first name or a title stands before a surname.
@@ -265,26 +257,20 @@ class _Surroundings:
             if is_first_name and before in _WORDS["relations"]:
                 # "Mother, Ovarian Cancer"
                 return self._exact.vocabulary.uses(pieces.keys[end - 1])[1] < _HEAD
-            is_next_verb = pieces.lower[end : end + 1] and pieces.lower[end] in _WORDS["does"]
-            if place == start and gap == " " and before in _WORDS["relations"] and is_next_verb:
-                return not pieces.texts[start].isupper()
+            if place == start and gap == " " and before in _WORDS["relations"]:
+                # "Daughter Angina is here"
+                return self._word(end) in _WORDS["does"] and not pieces.texts[start].isupper()
             if before in ("patient", "pt") and gap.strip() in (".", ":", ""):
-                return self._is_listed_name(end)
+                # "Pt. Cramp, Susan"
+                return pieces.gaps[end] == ", " and self._is_proper(end)
             is_role = before in _WORDS["roles"] or (
                 before in ("name", "by")
-                and (place > 1 and (pieces.lower[place - 2] in _WORDS["named"] | _WORDS["roles"]))
+                and self._word(place - 2) in _WORDS["named"] | _WORDS["roles"]
             )
             if is_role and (gap.strip() == ":" or before == "by"):
                 return self._ends_person(end)
-        return (
-            first < start
-            and pieces.lower[end : end + 1] != []
-            and (self._joins(end) and pieces.lower[end] in _DEGREES and self._begins_person(start))
-        )
-
-    def _is_listed_name(self, end: int) -> bool:
-        """Tell whether a first name follows a surname: "Pt. Cramp, Susan"."""
-        return self._pieces.gaps[end] == ", " and self._is_proper(end)
+        is_titled = self._word(end) in _DEGREES and self._joins(end)
+        return first < start and is_titled and self._begins_person(start)
 
     def _ends_person(self, end: int) -> bool:
         """Tell whether a person's name may end: "Bone, Michael", but not "Pain, chronic"."""
@@ -297,7 +283,7 @@ class _Surroundings:
     def _is_place(self, match: Match) -> bool:
         """Tell whether a street, an institution or a department is called after a match."""
         pieces, place = self._pieces, match.end
-        if place < len(pieces.keys) and pieces.gaps[place] == " " and self._is_capital(place):
+        if self._word(place) and pieces.gaps[place] == " " and self._is_capital(place):
             has_number = match.start and pieces.texts[match.start - 1].isdigit()
             if pieces.lower[place] in (_SHORT_STREETS if has_number else _WORDS["streets"]):
                 return True
@@ -363,6 +349,10 @@ class _Surroundings:
             and not _ADJECTIVE.fullmatch(pieces.lower[place])
             and not self._is_known(place)
         )
+
+    def _word(self, place: int) -> str:
+        """Get a word in small letters; "" before and behind the text."""
+        return self._pieces.lower[place] if 0 <= place < len(self._pieces.keys) else ""
 
     def _is_capital(self, place: int) -> bool:
         return self._pieces.texts[place][0].isupper()
