@@ -101,7 +101,8 @@ class _Surroundings:
         pieces, last = self._pieces, self._pieces.ends[match.end - 1]
         if text.isupper() and _CODE.match(pieces.text, last):
             return True
-        before = pieces.lower[max(0, match.start - _LABEL) : match.start]
+        is_apart = not {",", ";", "\n"}.isdisjoint(pieces.gaps[match.start])
+        before = [] if is_apart else pieces.lower[max(0, match.start - _LABEL) : match.start]
         if text.isupper() and _DIGITS.match(pieces.text, last):
             return not _WORDS["numbered"].isdisjoint(before)
         is_glued = _GLUED.match(pieces.text, last) or pieces.gaps[match.start].endswith("_")
@@ -185,7 +186,7 @@ class _Surroundings:
         while line and city - line < _NEAR and "\n" not in pieces.gaps[line]:
             line -= 1
         words = pieces.lower[line:city]
-        is_address = words[0].isdigit() or not _LABELS.isdisjoint(words)
+        is_address = self._word(line).isdigit() or not _LABELS.isdisjoint(words)
         return pieces.borders[end] >= Border.COMMA and is_address
 
     def _is_degree(self, start: int, end: int) -> bool:

@@ -53,7 +53,13 @@ def nlp(assets):
         "www.stroke.org", "see asthma.org today", "fever@hospital.org", "https://x.net/gout",
         # Ordinary words in capitals, numerals and litres.
         "SHE USES HEARING AIDS", "THE TIP OF THE CATHETER", "ALL LABS WERE DRAWN", "NEW PAD GIVEN",
-        "GRADE III/VI", "On 2 L NC",
+        "GRADE III/VI", "On 2 L NC", "On 3L NC", "QTc 450 MS.",
+        # Numbers of things, names of users and files, and what is called so.
+        "Accession: MI-22-1182", "Badge MS 3310", "user gout99", "Handle @asthma_mum",
+        "gout_final.docx", "C:\\scans\\stroke\\day2", "A dog named Rash", "His nickname is Fever.",
+        # States with labels and of residents, roles, and names in lists.
+        "State: MA   Zip: 02139", "Fargo/MI.", "Lives in MS.", "A MI resident", "MA: Tina R. came",
+        "Pt. Rash, Omar", "Daughter Gout is here", "MS Young has it", "cc: Sam Brook, MD",
     ],
 )  # fmt: skip
 def test_other_names_are_no_mentions(nlp, text):
@@ -81,6 +87,8 @@ def test_other_names_are_no_mentions(nlp, text):
         ("fever.asthma", "fever asthma"), ("fever/asthma", "fever asthma"),
         ("Admitted to Hospital for Asthma", "Asthma"), ("Asthma, seen at Salem Hospital", "Asthma"),
         ("Asthma and Rash", "Asthma Rash"), ("Mr. Lund has Gout", "Gout"),
+        ("Gout\nTroy MI, old", "Gout MI"), ("Badge 12, MI 2010", "MI"), ("Mother Gout", "Gout"),
+        ("a disease of MS patients", "MS"), ("MI-2 weeks ago", "MI"), ("He has Rash", "Rash"),
     ],
 )  # fmt: skip
 def test_problems_stay(nlp, text, mentions):
