@@ -45,7 +45,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_040,  # wanted: 1,200
     ("util",): 1_830,  # wanted: 1,200
     ("text",): 3_360,  # wanted: 3,000
-    ("kb",): 9_910,  # wanted: 9,000
+    ("kb",): 10_510,  # wanted: 9,000
     ("encoders",): 2_620,  # wanted: 2,500
     ("retrieval",): 3_730,  # wanted: 3,000
     ("linking",): 3_790,  # wanted: 3,400
@@ -58,7 +58,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("cli",): 2_480,  # wanted: 1,800
     ("training",): 11_460,  # wanted: 8,000
     ("benchmarks",): 3_420,  # wanted: 2,500
-    ("tests",): 52_540,  # wanted: 38,000
+    ("tests",): 53_090,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

@@ -104,7 +104,8 @@ def evaluate_characters(
     source (str): as for `evaluate`, or a `.csv` of annotations that a system made.
     gold (Path): gold mentions with texts; a `.csv` has the notes in another one beside it.
     RETURNS (Tuple): the scores of `char_iou`, and the annotations that were made.
-    RAISES (MedlinkError): as `evaluate`; E401, E404 for a table of annotations.
+    RAISES (MedlinkError): as `evaluate`; E401, E404 for a table of annotations, E407 without a
+        text.
     """
     if source.endswith(".csv"):
         wanted = (

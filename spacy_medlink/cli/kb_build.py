@@ -25,9 +25,9 @@ def command(
         typer.Option(
             "--from",
             metavar="FORMAT",
-            help="Format of the source, such as obo, jsonl, umls, snomed, omop, mesh, icd, tsv, "
-            "csv, owl, skos, biosyn or gazetteer; with several sources, once for all or once "
-            "each.",
+            help="Format of the source, such as obo, jsonl, umls, snomed, omop, mesh, icd, fhir, "
+            "tsv, csv, owl, skos, biosyn or gazetteer; with several sources, once for "
+            "all or once each.",
         ),
     ],
     output: Annotated[Path | None, typer.Option(help="The knowledge base to write.")] = None,

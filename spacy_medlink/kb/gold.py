@@ -15,7 +15,7 @@ from ..errors import Errors
 from ..types import BadLine, BadLines
 from ..util.json_text import read_json, write_json
 from .annotated_notes import read_annotated_notes
-from .gold_formats import is_export, is_prodigy, of_prodigy, read_export
+from .gold_formats import FOREIGN, foreign_format, is_export, is_prodigy, of_prodigy, read_export
 from .readers.fields import FieldError
 from .readers.lines import DAMAGED, open_source, raw_lines
 
@@ -72,9 +72,17 @@ def read_gold(
     repeated (Optional[List[BadLine]]): collects documents with the id of an earlier document.
     RAISES (MedlinkError): E107 no file, E401 a line and E160 an export that cannot be read, E401
         offsets past the text, E403 a mismatch when `strict`, E404 no mention in the whole file,
-        E403 a repeated id of documents when `strict`.
+        E403 a repeated id of documents when `strict`, E160 a format that must be converted.
     """
     path = Path(path)
+    if corpus := foreign_format(path):
+        raise Errors.wrong_file(
+            path=path,
+            what="gold",
+            problem=f"it is {corpus}",
+            expected=f"what `python -m training.corpora {FOREIGN[corpus].corpus} {path} "
+            "gold.jsonl` makes of it in a checkout (BioC as XML; docs/corpora.md has them all)",
+        )
     if not path.is_file():
         raise Errors.source_missing(path=path)
     any_mention = False

@@ -1,7 +1,15 @@
-"""Exports of annotation tools as gold: of MedCATtrainer, Label Studio and Prodigy."""
+"""Formats beside that of gold: exports of annotation tools, and corpora that must be converted.
 
+What MedCATtrainer, Label Studio and Prodigy export becomes records of gold.
+"""
+
+import gzip
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
 
 Record = dict[str, Any]
 """A document as a line of a gold file has it."""
@@ -183,3 +191,35 @@ def _ids(values: list[str]) -> list[str] | None:
 
 def _mention(span: tuple[int, int], ids: list[str], type: str) -> Record:
     return {"start": span[0], "end": span[1], "ids": ids, "type": type}
+
+
+_SHOWN, _FILES = 4096, 20  # bytes of a file that are looked at, and files of a directory
+
+
+class Foreign(NamedTuple):
+    """A format: how a file of it begins, and a corpus whose converter reads it."""
+
+    begins: re.Pattern[str]
+    corpus: str
+
+
+FOREIGN = {
+    "PubTator": Foreign(re.compile(r"\s*[^|\t\n{]+\|[ta]\|"), "ncbi-disease"),
+    "BioC": Foreign(re.compile(r"\s*<(?s:.*)<collection\b|\s*<collection\b"), "bc5cdr"),
+    "BioC in JSON": Foreign(re.compile(r'\s*[\[{](?s:.*?)"(?:passages|bioctype)"'), "bc5cdr"),
+    "brat standoff": Foreign(re.compile(r"\s*(?:[TREAMN]\d+|\*|#\d+)\t\w+ "), "cantemist"),
+}
+
+
+def foreign_format(path: Path) -> str:
+    """Name the format of a file, or of the first known file in a directory; "" for none."""
+    for file in islice(sorted(path.glob("*")), _FILES) if path.is_dir() else [path]:
+        start = b""
+        opener = gzip.open if file.suffix == ".gz" else open
+        with suppress(OSError, EOFError), opener(file, "rb") as opened:
+            start = opened.read(_SHOWN)
+        text = start.decode("utf-8-sig", "replace")
+        for name, foreign in FOREIGN.items():
+            if foreign.begins.match(text):
+                return name
+    return ""

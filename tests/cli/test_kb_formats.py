@@ -4,7 +4,7 @@ from pathlib import Path
 
 from spacy_medlink.kb import KnowledgeBase
 from tests.cli.conftest import Fail, Run
-from tests.kb.samples import write_omop
+from tests.kb.samples import FHIR_TEXT, write_omop
 
 
 def test_omop(run: Run, tmp_path: Path) -> None:
@@ -17,6 +17,18 @@ def test_omop(run: Run, tmp_path: Path) -> None:
     run("build", kb.path, "--output", tmp_path / "assets")
     assert "Sweet disease" in run("link", tmp_path / "assets", "Sugar sickness").stdout
     assert "0 errors" in run("kb", "build", source, "--from", "omop", "--dry-run").stdout
+
+
+def test_fhir(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "sweet.json"
+    source.write_text(FHIR_TEXT)
+    run("kb", "build", source, "--from", "fhir", "--output", tmp_path / "x.kb")
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    assert (kb.manifest["version"], kb.manifest["format"]) == ("2026", "fhir")
+    assert kb.descendants("D") == {"D1": 1, "D2": 2}
+    run("build", kb.path, "--output", tmp_path / "assets")
+    assert "Sweet foot" in run("link", tmp_path / "assets", "sweet foot").stdout
+    assert "0 errors" in run("kb", "build", source, "--from", "fhir", "--dry-run").stdout
 
 
 def test_what_a_table_does_not_say_is_asked_for(run: Run, fail: Fail, tmp_path: Path) -> None:

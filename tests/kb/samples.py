@@ -426,3 +426,73 @@ def write_omop(directory: Path, changes: dict[str, str] | None = None) -> Path:
         if text:
             (directory / name).write_text(text, encoding="utf8", newline="")
     return directory
+
+
+_SWEET = "http://example.org/CodeSystem/sweet"
+FHIR = {
+    "resourceType": "CodeSystem",
+    "url": _SWEET,
+    "version": "2026",
+    "name": "Sweet",
+    "status": "active",
+    "language": "en-GB",
+    "content": "complete",
+    "property": [
+        {"code": "broader", "uri": "http://hl7.org/fhir/concept-properties#parent", "type": "code"},
+        {"code": "site", "type": "code"},
+    ],
+    "concept": [
+        {
+            "code": "D",
+            "display": "Disease",
+            "definition": "What is wrong.",
+            "concept": [
+                {
+                    "code": "D1",
+                    "display": "Sweet disease",
+                    "designation": [
+                        {"language": "de-AT", "value": "Zuckersache"},
+                        {"use": {"code": "900000000000003001"}, "value": "Sweet disease (disease)"},
+                        {"use": {"code": "abbreviation"}, "value": "SD"},
+                    ],
+                    "property": [{"code": "site", "valueCode": "F"}],
+                }
+            ],
+        },
+        {
+            "code": "D2",
+            "display": "Sweet foot",
+            "property": [
+                {"code": "broader", "valueCode": "D1"},
+                {"code": "note", "valueString": "text"},
+            ],
+        },
+        {
+            "code": "D3",
+            "display": "Old disease",
+            "property": [{"code": "status", "valueCode": "retired"}],
+        },
+        {
+            "code": "D4",
+            "display": "Older disease",
+            "property": [{"code": "inactive", "valueBoolean": True}],
+        },
+        {"code": "D5"},
+        {"code": "F", "display": "Foot", "property": [{"code": "child", "valueCode": "F1"}]},
+        {"code": "F1", "display": "Toe"},
+    ],
+}
+FHIR_VALUE_SET = {
+    "resourceType": "ValueSet",
+    "url": "http://example.org/ValueSet/some",
+    "compose": {
+        "include": [
+            {"system": _SWEET, "concept": [{"code": "D1", "display": "Sugary disease"}]},
+            {
+                "system": "http://snomed.info/sct",
+                "concept": [{"code": "S1", "display": "Sweet disorder"}, {"code": "S2"}],
+            },
+        ]
+    },
+}
+FHIR_TEXT = json.dumps(FHIR, indent=1)

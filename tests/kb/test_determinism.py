@@ -38,6 +38,7 @@ build("filtered", ("umls", "META"), filters=Filters(
     languages=("en", "es", "de"), groups=("DISO", "CHEM"), deny_ids=("C0000005", "C0000007")))
 build("snomed", ("snomed", "RF2"), id_scheme="ICD10")
 build("omop", ("omop", "omop"))
+build("fhir", ("fhir", "fhir.json"))
 formats = [("obo", "x.obo"), ("jsonl", "x.jsonl"), ("tsv", "x.tsv"),
            ("biosyn", "x.biosyn"), ("gazetteer", "x.gazetteer"), ("obo", "x.obo")]
 for format, path in formats:
@@ -62,6 +63,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     samples.write_omop(path / "omop")
     texts = {
         "x.obo": samples.OBO, "x.jsonl": samples.JSONL,
+        "fhir.json": samples.FHIR_TEXT,
         "x.tsv": samples.TSV, "x.biosyn": samples.BIOSYN, "x.gazetteer": samples.GAZETTEER,
         "curation.tsv": "deny\tDM\nadd\tsweet blood\tHP:0000819\nforce\tHTN\tH1\n",
     }  # fmt: skip

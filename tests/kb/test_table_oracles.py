@@ -1,10 +1,11 @@
-"""Readers of tables and MeSH against independent parsers, on random files and on named ones.
+"""Readers of tables, FHIR and MeSH against independent parsers, on random files and on named ones.
 
-`MEDLINK_ORACLE_FILES=desc2026.xml:MRCONSO.RRF pytest tests/kb/test_table_oracles.py
+`MEDLINK_ORACLE_FILES=valueset.json:desc2026.xml:MRCONSO.RRF pytest tests/kb/test_table_oracles.py
 -m slow` compares your own, too.
 """
 
 import csv
+import json
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -14,12 +15,16 @@ from xml.sax.saxutils import escape
 
 import pytest
 
+pytest.importorskip("fhir.resources", reason="an independent parser, of the extra `dev`")
 pytest.importorskip("lxml", reason="an independent parser, of the extra `dev`")
 
+from fhir.resources.codesystem import CodeSystem
+from fhir.resources.valueset import ValueSet
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
+from spacy_medlink.kb.code_systems import vocabulary_of
 from spacy_medlink.kb.readers import read
 from spacy_medlink.kb.vocabularies import iso_639_1
 from spacy_medlink.types import Concept, Record, Retired
@@ -62,6 +67,122 @@ def said(records: Iterable[Record], *, sources: bool = True) -> Said:
         codes = {(scheme, code) for scheme, many in one.codes.items() for code in many}
         found[one.id] = (one.name, names, codes, set(one.parents), one.definition, set(one.types))
     return found
+
+
+# FHIR: fhir.resources
+
+
+@st.composite
+def code_systems(draw: st.DrawFn) -> dict[str, Any]:
+    codes = draw(st.lists(CODE, min_size=1, max_size=8, unique=True))
+    designation = st.fixed_dictionaries(
+        {"value": TEXT},
+        optional={
+            "language": LANG,
+            "use": st.sampled_from(
+                [{"code": "900000000000003001"}, {"code": "display"}, {"code": "short"}]
+            ),
+        },
+    )
+    inactive = st.builds(lambda flag: {"code": "inactive", "valueBoolean": flag}, st.booleans())
+    parent = st.builds(lambda up: {"code": "parent", "valueCode": up}, st.sampled_from(codes))
+    concepts = [
+        {"code": code}
+        | draw(
+            st.fixed_dictionaries(
+                {},
+                optional={
+                    "display": TEXT, "definition": TEXT,
+                    "designation": st.lists(designation, min_size=1, max_size=3),
+                    "property": st.lists(inactive | parent, min_size=1, max_size=2),
+                },
+            )
+        )
+        for code in codes
+    ]  # fmt: skip
+    top: list[dict[str, Any]] = []
+    for place, one in enumerate(concepts):
+        above = draw(st.integers(-1, place - 1))
+        (concepts[above].setdefault("concept", []) if above >= 0 else top).append(one)
+    facts = {
+        "resourceType": "CodeSystem",
+        "status": "active",
+        "content": "complete",
+        "concept": top,
+    }
+    return facts | draw(
+        st.fixed_dictionaries({"url": st.just("http://a.b/x")}, optional={"language": LANG})
+    )
+
+
+def _of_code_system(path: Path) -> Said:
+    system = CodeSystem.model_validate_json(path.read_text(encoding="utf-8"))
+    vocabulary, uses = vocabulary_of(system.url), {"900000000000003001": "FSN", "display": "PT"}
+    found: Said = {}
+
+    def walk(concepts: Any, above: str) -> None:
+        for one in concepts or ():
+            lang = system.language or "en"
+            names = {(one.display, lang, vocabulary, "PT", False)} if one.display else set()
+            for other in one.designation or ():
+                use = other.use.code if other.use else ""
+                tty = uses.get(use, use or "SY")
+                names.add((other.value, other.language or lang, vocabulary, tty, False))
+            own = list(one.property or ())
+            parents = {prop.valueCode for prop in own if prop.code == "parent"} | {above}
+            name = one.display or (one.designation[0].value if one.designation else "")
+            gone = any(prop.code == "inactive" and prop.valueBoolean for prop in own)
+            facts = (parents - {"", one.code}, one.definition or "", set[str]())
+            found[one.code] = "" if gone else (name, names, {(vocabulary, one.code)}, *facts)
+            walk(one.concept, one.code)
+
+    walk(system.concept, "")
+    return found
+
+
+@given(resource=code_systems())
+@RANDOM
+def test_code_systems(tmp_path: Path, resource: dict[str, Any]) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(resource), encoding="utf-8")
+    assert said(read("fhir", path)) == _of_code_system(path)
+
+
+def _listed() -> st.SearchStrategy[dict[str, Any]]:
+    codes = st.lists(st.sampled_from(["A1", "A2", "A3", "A4"]), min_size=1, unique=True)
+    return st.builds(
+        lambda system, codes: {
+            "system": f"http://a.b/{system}",
+            "concept": [{"code": code, "display": f"{system} {code}"} for code in codes],
+        },
+        st.sampled_from("xyz"), codes,
+    )  # fmt: skip
+
+
+@given(include=st.lists(_listed(), min_size=1, max_size=3), exclude=st.lists(_listed(), max_size=2))
+@RANDOM
+def test_value_sets(
+    tmp_path: Path, include: list[dict[str, Any]], exclude: list[dict[str, Any]]
+) -> None:
+    path = tmp_path / "x.json"
+    compose = {"include": include} | ({"exclude": exclude} if exclude else {})
+    resource = {"resourceType": "ValueSet", "status": "active", "compose": compose}
+    path.write_text(json.dumps(resource), encoding="utf-8")
+    parsed = ValueSet.model_validate_json(path.read_text()).compose
+
+    def pairs(parts: Any) -> set[tuple[str, str]]:
+        return {(part.system, concept.code) for part in parts or () for concept in part.concept}
+
+    expected = pairs(parsed.include) - pairs(parsed.exclude)
+    found = [record for record in read("fhir", path) if isinstance(record, Concept)]
+    assert {name.text for one in found for name in one.names} == {
+        f"{system[-1]} {code}" for system, code in expected
+    }
+
+
+@pytest.mark.parametrize("path", _named(".json"))
+def test_named_code_systems(path: Path) -> None:
+    assert said(read("fhir", path)) == _of_code_system(path)
 
 
 # MeSH: lxml

@@ -1,6 +1,7 @@
 """The UMLS reader: what it makes of a release, wherever its files lie, and what it refuses."""
 
 import gzip
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -190,6 +191,26 @@ class TestPlaces:
                 (tmp_path / f"{name}.RRF.{piece}.gz").write_bytes(gzip.compress(part))
         assert records_of(tmp_path) == expected
 
+    @pytest.mark.parametrize("below", ["", "2026AA-full"])
+    def test_archives(self, tmp_path, expected, below):
+        directory = tmp_path / below
+        directory.mkdir(exist_ok=True)
+        names = list(TABLES)
+        for number, part in ((1, names[:3]), (2, names[3:])):
+            with zipfile.ZipFile(directory / f"2026aa-{number}-meta.nlm", "w") as archive:
+                for name in part:
+                    data = "".join(f"{row}\n" for row in TABLES[name]).encode()
+                    archive.writestr(f"2026AA/META/{name}.RRF.aa.gz", gzip.compress(data[:50]))
+                    archive.writestr(f"2026AA/META/{name}.RRF.ab.gz", gzip.compress(data[50:]))
+        assert records_of(directory) == expected
+
+    def test_one_archive(self, tmp_path, expected):
+        path = tmp_path / "umls.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, rows in TABLES.items():
+                archive.writestr(f"2026AA/META/{name}.RRF", "".join(f"{row}\n" for row in rows))
+        assert records_of(path) == expected
+
     def test_nowhere(self, tmp_path):
         (tmp_path / "README.txt").write_text("nothing")
         with pytest.raises(MedlinkError, match="E160"):
@@ -200,6 +221,11 @@ class TestPlaces:
         data = gzip.compress("\n".join(TABLES["MRCONSO"]).encode())
         (tmp_path / "MRCONSO.RRF.gz").write_bytes(data[:cut])
         with pytest.raises(MedlinkError, match=r"E105.*unreadable or damaged"):
+            records_of(tmp_path, [])
+
+    def test_damaged_zip(self, tmp_path):
+        (tmp_path / "meta.nlm").write_bytes(b"PK nonsense")
+        with pytest.raises(MedlinkError, match=r"E105.*damaged zip"):
             records_of(tmp_path, [])
 
 
@@ -405,11 +431,18 @@ def test_languages_as_the_umls_writes_them(tmp_path, given):
 @pytest.mark.parametrize(
     "content", [b"\n", b"\0", b"C0000001|ENG|P|L1|PF|S1|Y|A1||||MSH|MH||x|0|N||\n"]
 )
-def test_a_release_that_is_a_bomb_is_refused(tmp_path, monkeypatch, content):
+@pytest.mark.parametrize("packed", ["zip", "gz in zip", "gz"])
+def test_a_release_that_is_a_bomb_is_refused(tmp_path, monkeypatch, packed, content):
     """Much comes out of little, in lines or as one: it is refused before all is read."""
     monkeypatch.setattr(lines, "_MUCH", 1 << 16)
     monkeypatch.setattr(lines, "_TIMES", 20)
     data = content * ((4 << 20) // len(content))
-    (tmp_path / "MRCONSO.RRF.gz").write_bytes(gzip.compress(data))
+    data = gzip.compress(data) if "gz" in packed else data
+    name = "MRCONSO.RRF.gz" if "gz" in packed else "MRCONSO.RRF"
+    if packed == "gz":
+        (tmp_path / name).write_bytes(data)
+    else:
+        with zipfile.ZipFile(tmp_path / "a.nlm", "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(f"META/{name}", data)
     with pytest.raises(MedlinkError, match=r"E165.*unpacks to far too much"):
         records_of(tmp_path, [])

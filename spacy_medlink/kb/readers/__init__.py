@@ -14,6 +14,7 @@ Reader = Callable[[Path, BadLines], Iterator[Record]]
 FORMATS = {
     "biosyn": "biosyn",
     "csv": "tabular",
+    "fhir": "fhir",
     "gazetteer": "gazetteer",
     "icd": "icd",
     "jsonl": "jsonl",

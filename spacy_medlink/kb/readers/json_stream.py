@@ -11,6 +11,7 @@ from .lines import DAMAGED, open_source
 
 _CHUNK = 1 << 20
 _LONGEST = 1 << 26  # characters of one value
+_DEEPEST = 100  # levels of nested lists whose values are skipped one by one
 _BLANKS = re.compile(r"[ \t\r\n]+")
 _DECODE = json.JSONDecoder().raw_decode
 
@@ -18,8 +19,8 @@ _DECODE = json.JSONDecoder().raw_decode
 class JsonStream:
     """Walks a JSON file from its start to its end.
 
-    The caller iterates over lists with `elements`. Each value that it announces must be consumed:
-    with `value`, or by iterating over it.
+    The caller iterates over objects with `items` and over lists with `elements`. Each value that
+    these announce must be consumed: with `value`, with `skip`, or by iterating over it.
 
     path (Path): UTF-8, plain or `.gz`.
     RAISES (MedlinkError): E105, from any method, where the file is not JSON. The rest cannot be
@@ -41,16 +42,20 @@ class JsonStream:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
+    def items(self) -> Iterator[str]:
+        """Iterate over an object: yield each key; its value is next."""
+        for _ in self._members("{", "}"):
+            key = self.value()
+            if not isinstance(key, str):
+                raise self.error(f"the key {key!r:.60}", "a string as key")
+            self._take(":")
+            yield key
+
     def elements(self) -> Iterator[int]:
         """Iterate over a list: yield the line where each element begins; the element is next."""
-        self._take("[")
-        is_more = self._peek() != "]"
-        while is_more:
+        for _ in self._members("[", "]"):
+            self._peek()
             yield self.line
-            if is_more := self._peek() != "]":
-                self._take(",")
-                self._peek()
-        self._at += 1
 
     def value(self) -> Any:
         """Decode the next value."""
@@ -73,6 +78,17 @@ class JsonStream:
             self._more(ask)
             ask *= 2
 
+    def skip(self, depth: int = 0) -> None:
+        """Skip the next value, without ever holding a whole large list.
+
+        depth (int): the number of lists around it that are being skipped.
+        """
+        if self._peek() == "[" and depth < _DEEPEST:
+            for _ in self.elements():
+                self.skip(depth + 1)
+        else:
+            self.value()
+
     def is_next(self, start: str) -> bool:
         """Tell whether the next value begins with a character, such as "["."""
         return self._peek() == start
@@ -85,6 +101,18 @@ class JsonStream:
     def error(self, problem: str, expected: str) -> Exception:
         """Make the error E105 for the current place."""
         return Errors.bad_line(path=self.path, line=self.line, problem=problem, expected=expected)
+
+    def _members(self, opening: str, closing: str) -> Iterator[None]:
+        self._take(opening)
+        if self._peek() == closing:
+            self._at += 1
+            return
+        while True:
+            yield
+            if self._peek() == closing:
+                self._at += 1
+                return
+            self._take(",")
 
     def _take(self, character: str) -> None:
         next_character = self._peek()

@@ -59,6 +59,7 @@ CASES = [
     Case("owl", "hp.owl", samples.OWL.encode(), frozenset({"E105"})),
     Case("skos", "sweet.ttl", samples.SKOS.encode(), frozenset({"E105"})),
     Case("owl", "fever.nt", samples.N_TRIPLES.encode(), frozenset({"E105"})),
+    Case("fhir", "sweet.json", samples.FHIR_TEXT.encode(), frozenset({"E105"})),
     Case("tsv", "names.tsv", samples.TSV.encode(), TABLE, _preferred, (1,)),
     Case("csv", "names.csv", samples.CSV.encode(), TABLE),
     Case("biosyn", "dictionary.txt", samples.BIOSYN.encode(), NEVER, _rows),

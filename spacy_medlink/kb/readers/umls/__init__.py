@@ -15,7 +15,7 @@ from ...second_process import read_apart
 from . import conso, maps, relations
 from .conso import Kinds, TradeNames, read_atoms
 from .maps import Maps
-from .release import find_tables, in_order
+from .release import Piece, find_tables, in_order
 from .rrf import Check, Groups, Ids, Row, Select, Table
 
 _LARGE = 1 << 26  # bytes of MRCONSO above which a second process is worth its start
@@ -37,8 +37,8 @@ def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
     skipped. RXNCONSO, RXNSTY, RXNREL and RXNSAB of RxNorm are read like these, and sorted first;
     its RXCUIs are the ids.
 
-    path (Path): the META directory (or one above it) with `.RRF` or `.RRF.gz` files, or with the
-        pieces that the archives of a release hold; of RxNorm the directory rrf.
+    path (Path): the META directory (or one above it) with `.RRF` or `.RRF.gz` files, or the
+        directory or archive of a release that was never unpacked; of RxNorm the directory rrf.
     bad_lines (Optional[List[BadLine]]): collects bad lines; None makes the first one an error.
     RAISES (MedlinkError): E105 for a bad line, E150 for a file that is not sorted by id, E160 when
         there is no release, E160 when MRREL has only one side of the hierarchy.
@@ -46,7 +46,7 @@ def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
     tables = find_tables(path)
     if "MRSTY" not in tables:
         tell(Warnings.no_types.format(path=path))
-    if sum(piece.stat().st_size for piece in tables["MRCONSO"]) > _LARGE:
+    if sum(piece.path.stat().st_size for piece in tables["MRCONSO"]) > _LARGE:
         return read_apart(f"{__name__}:read_here", path, bad_lines)
     return read_here(path, bad_lines)
 
@@ -66,13 +66,13 @@ def release_of(path: Path) -> str:
 def files_of(path: Path) -> list[Path]:
     """List the files that are read; a release has many more."""
     tables = find_tables(path)
-    return sorted({piece for name in _TABLES for piece in tables.get(name, ())})
+    return sorted({piece.path for name in _TABLES for piece in tables.get(name, ())})
 
 
 class _Release:
     """The tables of one release, and the records they make together."""
 
-    def __init__(self, tables: dict[str, list[Path]], bad_lines: BadLines) -> None:
+    def __init__(self, tables: dict[str, list[Piece]], bad_lines: BadLines) -> None:
         self._tables = tables
         self._bad_lines = bad_lines
         # A table that is read several times must report a bad line only once.
@@ -136,7 +136,7 @@ class _Release:
         parents = self._relations(relations.PARENTS).rows()
         if next(children, None) is not None and next(parents, None) is None:
             raise Errors.wrong_file(
-                path=self._tables["MRREL"][0],
+                path=self._tables["MRREL"][0].path,
                 what="the whole MRREL.RRF",
                 problem="it names children (CHD, isa) but no parents (PAR, inverse_isa)",
                 expected="the whole one of a release, or remove it to build without a hierarchy",

@@ -3,6 +3,7 @@
 Some rows are selected from the bytes of a block before it is split.
 """
 
+import zipfile
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 
 from ....errors import Errors
 from ....types import BadLines
-from ..lines import open_source, report
+from ..lines import report
+from .release import Piece
 
 _WIDTH = 16  # bytes: longer than a CUI, shorter than any row
 Row = list[str]
@@ -108,13 +110,14 @@ _BLOCK = 1 << 16  # rows split from more would fall out of the processor's cache
 _LONGEST = 1 << 24
 _BAR, _END = 124, 10
 _NO_GROUP: tuple[str, tuple[Row, ...]] = ("\U0010ffff", ())  # after every id
-_UNREADABLE = (OSError, EOFError, zlib.error)
+# zipfile raises a bare RuntimeError for encryption or compression that it does not support.
+_UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
 
 
 class Table:
     """An RRF file that can be read several times, each time from its start.
 
-    pieces (List[Path]): the files of the table, in order; none for a missing table.
+    pieces (List[Piece]): the files of the table, in order; none for a missing table.
     columns (str): names of the columns, separated by spaces.
     required (Sequence[int]): columns that must not be empty.
     by_id (bool): whether the first column is an id, by which the rows must be sorted.
@@ -126,7 +129,7 @@ class Table:
 
     def __init__(
         self,
-        pieces: list[Path],
+        pieces: list[Piece],
         columns: str,
         required: Sequence[int] = (),
         by_id: bool = True,
@@ -143,7 +146,7 @@ class Table:
         self._check = check
         self._bad_lines = bad_lines
         self._reported = set() if reported is None else reported
-        self.path = pieces[0] if pieces else Path()
+        self.path = Path(pieces[0].path, pieces[0].member) if pieces else Path()
 
     def rows(self) -> Iterator[Row]:
         """Stream the rows, each a list of its fields (and "" for what follows the last bar).
@@ -187,7 +190,7 @@ class Table:
 
     def _read(self) -> Iterator[bytes]:
         for piece in self._pieces:
-            with open_source(piece) as file:
+            with piece.open() as file:
                 while data := file.read(_BLOCK):
                     yield data
 
