@@ -104,7 +104,7 @@ class Reproduction:
         fold: int,
     ) -> Iterator[Row]:  # fmt: skip
         gold = self._maker.gold(key, "test", fold)
-        train = str(self._maker.gold(key, "train", fold)) if corpus.train else ""
+        train = str(self._maker.gold(key, "whole", fold)) if corpus.train else ""
         material = Material(self._maker.dictionary(dictionary), gold, train)
         sources = [self._source(name, one, key, fold, seed) for name, one in systems.items()]
         layout, work = self._layout(corpus), self._work / "models" / "tables"
@@ -171,7 +171,7 @@ class Reproduction:
         for one in filter(None, {dictionary, corpus.dictionary}):
             self._maker.dictionary(one)
         if corpus.task == "linking":
-            for part in ("test", *(("train",) if corpus.train else ())):
+            for part in ("test", *(("whole",) if corpus.train else ())):
                 self._maker.gold(key, part, 0)
         elif corpus.source:
             stamps([Path(corpus.source)])
