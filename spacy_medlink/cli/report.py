@@ -14,9 +14,14 @@ def command(
         typer.Argument(metavar="METRICS", help="Files that `medlink evaluate --output` wrote."),
     ],
     output: Annotated[Path, typer.Option(help="Directory for report.html.")] = Path("report"),
+    before: Annotated[
+        Path | None,
+        typer.Option(metavar="METRICS", help="An earlier run on the same mentions: what changed?"),
+    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Make a report of measured linkers: one page that opens from disk."""
     from ..evaluation.report import open_runs, write_report
 
-    typer.echo(write_report(output, open_runs(metrics), "", metrics, overwrite))
+    inputs = [*metrics, *filter(None, [before])]
+    typer.echo(write_report(output, open_runs(metrics), "", inputs, overwrite, before))

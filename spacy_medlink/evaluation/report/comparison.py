@@ -22,7 +22,7 @@ def compare_metrics(ours: Metrics, theirs: Metrics, path: Path) -> Metrics:
     RAISES (MedlinkError): E411 if their mentions or conditions differ.
     """
     our_records, their_records = read_records(ours), read_records(theirs, path)
-    _check(ours, theirs, our_records, their_records, path)
+    check_same(ours, theirs, our_records, their_records, path)
     pairs = [
         (ours_is, theirs_is)
         for ours_is, theirs_is in zip(our_records, their_records, strict=True)
@@ -42,13 +42,15 @@ def compare_metrics(ours: Metrics, theirs: Metrics, path: Path) -> Metrics:
     return compared
 
 
-def _check(
+def check_same(
     ours: Metrics,
     theirs: Metrics,
     our_records: Sequence[Record],
     their_records: Sequence[Record],
     path: Path,
 ) -> None:
+    """Check that two systems were asked about the same mentions. RAISES (MedlinkError): E411."""
+
     def refuse(reason: str) -> Exception:
         return Errors.other_gold(path=path, reason=reason)
 

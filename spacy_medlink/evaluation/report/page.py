@@ -11,6 +11,7 @@ from ...util.files import save_text
 from ...util.outputs import marked
 from ..outcome import VERDICTS, Metrics
 from ..records import Record
+from .changes import count_links, tables_of_changes
 from .metrics_file import Run
 from .tables import Cell, Table, make_tables
 
@@ -26,16 +27,20 @@ def write_report(
     title: str = "",
     inputs: Sequence[Path] = (),
     overwrite: bool = False,
+    before: Path | None = None,
 ) -> Path:
     """Write the page of a report; other files in the directory are not changed.
 
     inputs (Sequence[Path]): the files of metrics. overwrite (bool): replace a file of this name
-        that belongs to no report.
+        that belongs to no report. before (Optional[Path]): metrics of an earlier run on the same
+        mentions; the report says what changed in the first run since.
     RETURNS (Path): the page.
-    RAISES (MedlinkError): E109 when it cannot be written, E120-E124 for what is there.
+    RAISES (MedlinkError): as `tables_of_changes`, E109 when it cannot be written, E120-E124 for
+        what is there.
     """
     title = title or f"Linking measured: {', '.join(run.name for run in runs)}"
-    text = render_report(title, runs, make_tables(runs))
+    changes = [] if before is None else tables_of_changes(runs[0], before)
+    text = render_report(title, runs, [*changes, *make_tables(runs)])
     save_text(directory / PAGE, _REPORT, text, inputs, overwrite=overwrite)
     return directory / PAGE
 
@@ -48,6 +53,7 @@ def render_report(title: str, runs: Sequence[Run], tables: Sequence[Table]) -> s
     page = Environment(autoescape=True, undefined=StrictUndefined)
     page.filters |= {
         "shown": shown, "numeric": _numeric, "has_fractions": _has_fractions, "facts": _facts,
+        "links": lambda run: count_links(run.records),
         "is_main": lambda row: any(str(cell).endswith(_MAIN) for cell in row[:2]),
     }  # fmt: skip
     return page.from_string(_resource("report.html.j2")).render(
