@@ -454,13 +454,6 @@ class Errors:
         "E616", "Another process is writing {path}. Wait for it, or end it; then try again."
     )
 
-    # 66x: formats of other fields
-    one_document_a_file = Message(
-        "E661",
-        "{format} makes a file for each document, so a request can have one text only. Send one, "
-        "or use `medlink annotate`.",
-    )
-
     # 64x: what the command line asks for
     unknown_terminology = Message(
         "E620", "There is no terminology {value!r} here, only {names}. Ask for one of these."

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..text.normalisation import hash_key, hash_keys, key
-from ..types import Hashes1d
+from ..types import Concept, Hashes1d
 from .knowledge_base import KnowledgeBase
 from .readers.xrefs import code_of
 
@@ -104,6 +104,15 @@ def find_ids(kb: KnowledgeBase, ids: Collection[str], scheme: str = "") -> dict[
     resolver = IdResolver(kb, scheme)
     by_id = {id: resolver.find(id) for id in ids}
     return {id: concepts for id, concepts in by_id.items() if concepts is not None}
+
+
+def has_code(concept: Concept, code: str) -> bool:
+    """Tell whether a concept has a code, written with its vocabulary before it or without it."""
+    split = code_of(code)
+    return any(
+        code in codes or (split and split[1] in codes and split[0] == _spelled(vocabulary))
+        for vocabulary, codes in concept.codes.items()
+    )
 
 
 def _bare(id: str, codes: Mapping[str, Iterable[str]]) -> Iterator[str]:

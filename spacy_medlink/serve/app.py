@@ -3,17 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
-from operator import attrgetter
 from pathlib import Path
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
-from starlette.types import Scope
 
 from .. import __version__
 from ..errors import Errors, MedlinkError
@@ -44,13 +40,6 @@ async def health() -> dict[str, str]:
     return {"status": "ok", "version": __version__}
 
 
-@router.get("/metrics", response_class=Response)
-async def metrics(request: Request) -> Response:
-    """Count requests, mentions and seconds, as Prometheus reads it."""
-    content = generate_latest(request.app.state.meters.registry)
-    return Response(content, media_type="text/plain; version=0.0.4")
-
-
 @router.get("/", include_in_schema=False)
 async def page() -> FileResponse:
     """Show the page."""
@@ -63,31 +52,6 @@ async def file(name: str) -> FileResponse:
     if name not in _FILES:
         raise HTTPException(404)
     return FileResponse(_PAGE / name, media_type=_FILES[name])
-
-
-class Meters:
-    """The counters of /metrics; of requests only path, status and time."""
-
-    def __init__(self, desks: Sequence[Desk]) -> None:
-        self.registry = CollectorRegistry()
-        self.requests = Counter(
-            "medlink_requests", "Requests", ["path", "status"], registry=self.registry
-        )
-        self.seconds = Histogram(
-            "medlink_request_seconds", "Seconds of a request", ["path"], registry=self.registry
-        )
-        self.mentions = Counter("medlink_mentions", "Mentions found", registry=self.registry)
-        waiting = Gauge(
-            "medlink_waiting", "Texts that wait", ["terminology"], registry=self.registry
-        )
-        for desk in desks:
-            waiting.labels(desk.name).set_function(partial(attrgetter("n_waiting"), desk))
-
-    def observe(self, scope: Scope, status: int, seconds: float) -> None:
-        """Count a request."""
-        path = getattr(scope.get("route"), "path", "other")
-        self.requests.labels(path, status).inc()
-        self.seconds.labels(path).observe(seconds)
 
 
 def make_app(
@@ -109,14 +73,14 @@ def make_app(
             MedlinkError: _refused, RequestValidationError: _invalid, HTTPException: _missing
         },
     )  # fmt: skip
-    app.state.desks, app.state.meters = Desks(desks, limits), Meters(desks)
+    app.state.desks = Desks(desks, limits)
     places = _PLACES.union(*(body.model_fields for body in _BODIES))
     app.state.refusals = Refusals(app.state.desks, places)
     for own in (linking.router, corrections.router, mappings.router, router):
         app.include_router(own)
     app.add_middleware(
         Guard, desks=app.state.desks, refusals=app.state.refusals, token=token, hosts=hosts,
-        public=_PUBLIC, observe=app.state.meters.observe,
+        public=_PUBLIC,
     )  # fmt: skip
     return app
 

@@ -3,8 +3,9 @@
 import asyncio
 import uuid
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
+from itertools import chain
 from typing import Any
 
 from fastapi import APIRouter
@@ -13,7 +14,7 @@ from pydantic import Field
 from ..errors import Errors
 from ..text.context.scopes import sentence_starts
 from .correction_file import MARK, CorrectionFile
-from .desk import AllDesks, AskedDesk, Desk
+from .desk import AllDesks, AskedDesk, Desk, Desks
 from .linking import Body, Limit
 
 _AROUND = 300  # characters of a sentence that are kept before and behind a mention
@@ -50,13 +51,15 @@ async def correct(body: Correction, desks: AllDesks) -> dict[str, Any]:
     await asyncio.to_thread(file.add, line)
     place = found["start"], found["end"]
     in_force = await desks.ask(desk, "is_linked", body.text, *place, body.ids, size=size)
-    return {**_shown(line), "in_force": in_force}
+    (named,) = await _named(desks, desk, [line])
+    return {**named, "in_force": in_force}
 
 
 @router.get("/corrections")
-def corrections(desk: AskedDesk, limit: Limit = 200) -> list[dict[str, Any]]:
+async def corrections(desks: AllDesks, desk: AskedDesk, limit: Limit = 200) -> list[dict[str, Any]]:
     """List what was corrected, the last one first."""
-    return [_shown(one) for one in _file_of(desk).corrections()[:limit]]
+    lines = await asyncio.to_thread(_file_of(desk).corrections)
+    return await _named(desks, desk, lines[:limit])
 
 
 @router.delete("/corrections/{id}")
@@ -112,8 +115,24 @@ def _excerpt(text: str, start: int, end: int, long_form: str) -> tuple[str, int]
     return sentence, begin
 
 
-def _shown(line: Mapping[str, Any]) -> dict[str, Any]:
-    mention = line["mentions"][0]
-    return {
-        "id": line["doc_id"], "text": line["text"], **mention, **line[MARK],
-    }  # fmt: skip
+async def _named(
+    desks: Desks, desk: Desk, lines: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Make the answer for lines of the file: the names of the concepts stand beside the ids."""
+    shown = [
+        {"id": line["doc_id"], "text": line["text"], **line["mentions"][0], **line[MARK]}
+        for line in lines
+    ]
+    links = list(chain.from_iterable(map(_links, shown)))
+    ids = dict.fromkeys(str(id) for link in links for id in link["ids"])
+    names = await desks.ask(desk, "names_of", list(ids))
+    for link in links:
+        link["names"] = [names.get(str(id), str(id)) for id in link["ids"]]
+    return shown
+
+
+def _links(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """List the link of a line, and the one before; others may have edited the file."""
+    for link in (line, line.get("from")):
+        if isinstance(link, dict) and isinstance(link.get("ids"), list):
+            yield link

@@ -76,9 +76,6 @@ class _Queue:
             self._jobs.queue = kept
             return [job.size for *_, job in kept if job is not None]
 
-    def __len__(self) -> int:
-        return self._jobs.qsize()
-
     def close(self) -> None:
         """Stop; what waits or is under way is not answered."""
         self._is_closed = True
@@ -136,11 +133,6 @@ class Desk:
         """The description of the terminology: names and numbers."""
         corrected = {"corrections": self.corrections is not None, "notes": len(self.notes)}
         return {"name": self.name, **self._facts, **corrected}
-
-    @property
-    def n_waiting(self) -> int:
-        """Number of waiting requests."""
-        return len(self._short) + len(self._long)
 
     def ask(self, method: str, *args: Any, size: int = 0) -> "Future[Any]":
         """Ask a method of `Terminology`. size (int): characters of its texts.

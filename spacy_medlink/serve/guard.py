@@ -7,9 +7,8 @@ errors have one form. None repeats a part of the body, which may be a note.
 import asyncio
 import hmac
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from itertools import islice
-from time import perf_counter
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -41,9 +40,6 @@ _MOST_VALUES, _MOST_OF_TABLES = 10_000, 600_000  # values, lists and objects of 
 _LONG = 1 << 16  # bytes of a body that is checked in another thread
 # A string, also one that never ends: else each of its quotes would be tried again.
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.?[^"\\]*)*(?:"|\Z)|[,\[{]', re.DOTALL)
-
-Observe = Callable[[Scope, int, float], None]
-"""Of a request, its status and its seconds."""
 
 
 class _GoneError(Exception):
@@ -87,12 +83,11 @@ class Guard:
 
     def __init__(
         self, app: ASGIApp, desks: Desks, refusals: Refusals, token: str, hosts: Collection[str],
-        public: Collection[str], observe: Observe,
+        public: Collection[str],
     ) -> None:  # fmt: skip
         self._app, self._desks, self._limits = app, desks, desks.limits
         self._refusals = refusals
         self._token, self._hosts, self._public = token.encode(), frozenset(hosts), public
-        self._observe = observe
         self._most = 4 * self._limits.texts * self._limits.length + 65_536  # bytes
         self._held = 0
 
@@ -100,7 +95,7 @@ class Guard:
         """Answer a request, whatever happens."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        start, status = perf_counter(), 0
+        status = 0
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
@@ -117,14 +112,13 @@ class Guard:
             await self._check_body(content, scope["path"])
             await _run(self._app, scope, content, receive, send_with_headers)
         except _GoneError:
-            status = status or 499  # nobody reads it: as other servers count it
+            pass  # nobody reads the answer
         except Exception as error:
             if status:
                 raise ConnectionAbortedError from None  # half an answer: the text stays unsaid
             await self._refusal(error)(scope, receive, send_with_headers)
         finally:
             self._held -= len(body)
-            self._observe(scope, status, perf_counter() - start)
 
     def _refusal(self, error: Exception) -> JSONResponse:
         if isinstance(error, MedlinkError):

@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..annotate.formats import format_named
-from ..errors import Errors
 from ..fitting.review import review_order
 from ..util.json_text import write_json
 from .desk import AllDesks, AskedDesk, Desk, Desks
@@ -54,34 +52,19 @@ class Notes(Body):
 
 
 @router.post("/link")
-async def link(
-    body: Texts, desks: AllDesks, request: Request,
-    as_format: Annotated[str, Query(alias="as")] = "",
-) -> Response:  # fmt: skip
-    """Find and link the mentions of texts: for each one, what `medlink annotate` writes.
-
-    `as` names a format of other tools, as `medlink annotate --as` does.
-    """
-    format = format_named(as_format) if as_format else None
-    if format is not None and format.write_folder is not None and len(body.texts) > 1:
-        raise Errors.one_document_a_file(format=as_format)
+async def link(body: Texts, desks: AllDesks) -> Response:
+    """Find and link the mentions of texts: for each one, what `medlink annotate` writes."""
     desks.check(*body.texts)
     desk = desks.named(body.terminology)
     given = body.model_dump(include={"types", "sources", "languages", "within"})
     filters = {name: value for name, value in given.items() if value}
     asked = desk.ask_of_texts("link", body.texts, filters, body.candidates)
-    linked = list(chain.from_iterable(await desks.wait(*asked)))
-    documents = [mentions for mentions, _ in linked]
+    documents = list(chain.from_iterable(await desks.wait(*asked)))
     if sum(map(len, documents)) > _MOST_ANSWER:
         raise desks.too_much()
-    request.app.state.meters.mentions.inc(sum(count for _, count in linked))
-    if format is None:
-        inner = b", ".join(b'{"mentions": %s}' % mentions for mentions in documents)
-        head = b'{"terminology": %s, "documents": [' % write_json(desk.name).encode()
-        return Response(head + inner + b"]}", media_type=_JSON)
-    size = sum(map(len, body.texts))
-    file = await desks.ask(desk, "write", as_format, body.texts, documents, size=size)
-    return Response(file, media_type=format.media)
+    inner = b", ".join(b'{"mentions": %s}' % mentions for mentions in documents)
+    head = b'{"terminology": %s, "documents": [' % write_json(desk.name).encode()
+    return Response(head + inner + b"]}", media_type=_JSON)
 
 
 @router.post("/explain")
@@ -110,8 +93,8 @@ async def own_queue(desks: AllDesks, desk: AskedDesk, limit: Limit = 200) -> dic
 async def search(
     q: Annotated[str, Query(min_length=1, max_length=200)], desks: AllDesks, desk: AskedDesk,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
-) -> list[dict[str, str]]:  # fmt: skip
-    """Find concepts by name: exact, parts of names, or near to it."""
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Find concepts by name: exact, parts of names, or near to it; with their codes."""
     return list(await desks.ask(desk, "search", q, limit))
 
 

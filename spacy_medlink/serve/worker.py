@@ -7,6 +7,7 @@ import gc
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from io import StringIO
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -15,7 +16,6 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..annotate.formats import format_named
 from ..annotate.mapping.mapper import Mapper
 from ..annotate.mapping.mapper import Mapping as TermMapping
 from ..annotate.mapping.outputs import Facts, format_of
@@ -29,8 +29,9 @@ from ..components.pipelines import linked_spans, linker_of, open_pipeline
 from ..components.reading import make_doc
 from ..errors import Errors, MedlinkError
 from ..fitting.review import Doubtful
-from ..kb.browse import describe_concept, search_concepts
+from ..kb.browse import describe_concept, say_step, search_concepts
 from ..kb.code_systems import concept_url
+from ..kb.resolve import IdResolver, has_code
 from ..linking.decision import NOT_A_CONCEPT
 from ..retrieval.concepts import MEMORY
 from ..retrieval.memory import memory_key
@@ -87,21 +88,13 @@ class Terminology:
 
     def link(
         self, texts: Sequence[str], filters: Mapping[str, Any], candidates: int
-    ) -> list[tuple[bytes, int]]:
-        """Link texts. RETURNS: the mentions of each text as JSON, and their number.
+    ) -> list[bytes]:
+        """Link texts. RETURNS: the mentions of each text as JSON.
 
         RAISES (MedlinkError): E625 for a text that cannot be linked; as `MedicalLinker.predict`.
         """
         documents = self._documents(texts, filters, candidates)
-        return [(write_json(own).encode(), len(own)) for own in documents]
-
-    def write(self, format: str, texts: Sequence[str], documents: Sequence[bytes]) -> bytes:
-        """Write texts with their mentions, as `link` gives them, in a format of other tools."""
-        records = (
-            {"doc_id": str(number), "text": text, "mentions": read_json(own.decode())}
-            for number, (text, own) in enumerate(zip(texts, documents, strict=True), 1)
-        )
-        return "".join(format_named(format).write(records)).encode()
+        return [write_json(mentions).encode() for mentions in documents]
 
     def explain(self, text: str, start: int, end: int) -> bytes:
         """Say why a mention, characters of a text, is linked as it is: JSON.
@@ -165,10 +158,42 @@ class Terminology:
         if file is not None and file.problem is not None:
             raise file.problem
 
-    def search(self, text: str, limit: int) -> list[dict[str, str]]:
-        """Find concepts by name, as `search_concepts` does."""
+    def search(self, text: str, limit: int) -> list[dict[str, Any]]:
+        """Find concepts by name, as `search_concepts` does, with their codes."""
         self._linker.rebuild_index()
-        return [one._asdict() for one in search_concepts(self._linker.kb, text, limit)]
+        kb = self._linker.kb
+        return [
+            {**hit._asdict(), "codes": kb[hit.id].codes} for hit in search_concepts(kb, text, limit)
+        ]
+
+    def resolve(self, code: str) -> dict[str, Any]:
+        """Read the concepts that have this very id or code, and say whether it is in use.
+
+        RETURNS (Dict[str, Any]): "asked", "status" ("current", "code", "replaced", "retired" or
+            "unknown"), "concepts" and, where there are none, the "reason".
+        """
+        kb = self._linker.kb
+        rows, steps = self._resolver.rows(code), kb.history(code)
+        ids = [code] if steps or code in kb else [
+            concept.id for concept in map(kb.concept_at, sorted(rows)) if has_code(concept, code)
+        ]  # fmt: skip
+        if steps and steps[-1].replaced_by not in kb:
+            reason = "; ".join(map(say_step, steps))
+            return {"asked": code, "status": "retired", "concepts": [], "reason": reason}
+        concepts = [read_json(self.describe(id).decode()) for id in ids[:_SHOWN]]
+        if not concepts:
+            reason = "no concept of this terminology has this id or code"
+            return {"asked": code, "status": "unknown", "concepts": [], "reason": reason}
+        status = "code" if code not in ids else "current" if code in kb else "replaced"
+        return {"asked": code, "status": status, "concepts": concepts}
+
+    @cached_property
+    def _resolver(self) -> IdResolver:
+        return IdResolver(self._linker.kb)
+
+    def names_of(self, ids: Sequence[str]) -> dict[str, str]:
+        """Get the names of concepts; ids without a concept are left out."""
+        return {id: self._linker.kb[id].name for id in ids if id in self._linker.kb}
 
     def describe(self, id: str) -> bytes:
         """Read all that is known of a concept, of long lists the first 200: JSON.

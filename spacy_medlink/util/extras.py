@@ -11,9 +11,10 @@ _AUTO = "auto"
 _EXTRAS = {
     "fastapi": "serve",
     "huggingface_hub": "torch",
+    "mcp": "mcp",
+    "mcp_types": "mcp",
     "onnx": "torch",
     "onnxruntime": "onnx",
-    "prometheus_client": "serve",
     "pyarrow": "parquet",
     "pyoxigraph": "rdf",
     "pytorch_metric_learning": "torch",

@@ -10,7 +10,6 @@ import pytest
 from spacy_medlink.assets import Assets
 
 pytest.importorskip("fastapi")
-pytest.importorskip("prometheus_client")
 from fastapi.testclient import TestClient  # there only with the extra `serve`
 
 from spacy_medlink.serve import CorrectionFile, Desk, make_app  # imports fastapi

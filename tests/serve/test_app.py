@@ -13,14 +13,12 @@ from typing import Any
 
 import pytest
 
-from spacy_medlink.annotate.formats import FORMATS
 from spacy_medlink.assets import Assets
 from spacy_medlink.cli.serve import command
 from spacy_medlink.components.pipelines import open_pipeline
 from spacy_medlink.errors import MedlinkError
 
 pytest.importorskip("fastapi")
-pytest.importorskip("prometheus_client")
 from fastapi.testclient import TestClient  # there only with the extra `serve`
 
 from spacy_medlink.serve import Desk, Limits, make_app  # imports fastapi
@@ -46,17 +44,6 @@ def test_links_are_those_of_the_pipeline(client: TestClient, tiny_assets: Assets
     assert [one["negated"] for one in mentions] == [True, False, False]
     assert [one["family"] for one in mentions] == [False, True, False]
     assert all(1 <= len(one["candidates"]) <= 2 for one in mentions)
-
-
-def test_formats_of_other_tools(client: TestClient) -> None:
-    for name, format in FORMATS.items():
-        answer = client.post(f"/link?as={name}", json={"texts": [TEXT]})
-        assert answer.status_code == 200, answer.text
-        assert answer.headers["content-type"].startswith(format.media)
-        assert "fever" in answer.text
-    for name, texts, code in (("word", ["fever"], "E108"), ("brat", ["fever", "fever"], "E661")):
-        answer = client.post(f"/link?as={name}", json={"texts": texts})
-        assert (answer.status_code, answer.json()["error"]["code"]) == (400, code)
 
 
 def test_filters_are_of_one_request(client: TestClient) -> None:
@@ -98,14 +85,10 @@ def test_search_and_concepts(client: TestClient, tiny_assets: Assets) -> None:
     assert "tiny" in missing.json()["error"]["message"]
 
 
-def test_terminologies_health_and_metrics(client: TestClient) -> None:
+def test_terminologies_and_health(client: TestClient) -> None:
     (facts,) = client.get("/terminologies").json()
     assert (facts["name"], facts["concepts"]) == ("tiny", 12)
     assert client.get("/health").json()["status"] == "ok"
-    _link(client, "fever")
-    metrics = client.get("/metrics").text
-    assert 'medlink_requests_total{path="/link",status="200"} 1.0' in metrics
-    assert "medlink_mentions_total 1.0" in metrics
     other = client.get("/search", params={"q": "x", "terminology": "none"})
     assert (other.status_code, other.json()["error"]["code"]) == (404, "E620")
 
@@ -155,7 +138,6 @@ def test_texts_are_not_logged(client: TestClient, caplog: pytest.LogCaptureFixtu
         _link(client, "secret fever")
         client.post("/link", json={"texts": "secret"})
     assert "secret" not in caplog.text
-    assert "secret" not in client.get("/metrics").text
 
 
 def test_the_page_lets_nothing_else_run(client: TestClient) -> None:
@@ -170,7 +152,7 @@ def test_the_page_lets_nothing_else_run(client: TestClient) -> None:
     assert "innerHTML" not in "".join(client.get(f"/page/{one}").text for one in _FILES)
     files = ("/", *(f"/page/{one}" for one in _FILES))
     size = sum(len(client.get(one).content) for one in files)
-    assert size < 300_000
+    assert size <= 60_000
 
 
 @pytest.mark.slow
@@ -182,11 +164,12 @@ def test_in_a_browser(desk: Desk) -> None:
         page.keyboard.press("Control+Enter")
         page.wait_for_selector("#linked button")
         assert page.locator("#linked button > span").all_inner_texts() == ["fever", "Asthma"]
-        assert page.locator("#linked button > span.negated").count() == 1
+        assert page.locator("#linked button .word").all_inner_texts() == ["absent"]
         page.focus("#linked button >> nth=1")
         page.keyboard.press("Enter")
+        page.click("#details summary")
         page.locator("#details pre", has_text="matched").wait_for()
-        page.click("#details table button >> nth=0")
+        page.click("#details h2 button")
         page.locator("#details h3", has_text="Names").wait_for()
         assert page.inner_text("#details h2") == "Asthma"
         assert page.locator("img").count() == 0

@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, Phase, given, settings
 from spacy_medlink.assets import Assets
 
 pytest.importorskip("fastapi")
-pytest.importorskip("prometheus_client")
 pytest.importorskip("schemathesis")
 import schemathesis  # asks for Python 3.11
 

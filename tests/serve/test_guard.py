@@ -10,7 +10,6 @@ import pytest
 from tests.timing import cpu_seconds
 
 pytest.importorskip("fastapi")
-pytest.importorskip("prometheus_client")
 from fastapi.testclient import TestClient  # there only with the extra `serve`
 
 from spacy_medlink.serve import Desk, Limits, make_app  # imports fastapi

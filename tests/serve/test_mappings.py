@@ -13,7 +13,6 @@ from spacy_medlink.annotate.mapping.terms import Columns
 from spacy_medlink.assets import Assets
 
 pytest.importorskip("fastapi")
-pytest.importorskip("prometheus_client")
 from fastapi.testclient import TestClient  # there only with the extra `serve`
 
 from spacy_medlink.serve import Desk, Limits, make_app  # imports fastapi
@@ -179,16 +178,16 @@ def test_in_a_browser(tiny_assets: Assets, tmp_path: Path, way: str) -> None:
             return kept
 
         page.click("nav a >> text=Terms")
-        page.click("summary")
+        page.click("summary >> text=Columns")
         page.fill("#frequency-column", "n")
         page.fill("#context-columns", "ward")
         page.set_input_files("#table-file", tmp_path / "terms.csv")
         page.locator("#status", has_text="4 of 4 terms are mapped").wait_for()
         assert "not UTF-8: 1." in page.inner_text("#status")
         page.locator("#details h2", has_text="Fever").wait_for()
-        assert BAD in page.inner_text("#details p >> nth=0")
+        assert BAD in page.inner_text("#shown p >> nth=0")
         press("Enter", "Approve")
-        press("1", "Choose Myocardial infarction")
+        press("1", "Link “heart attak” to Myocardial infarction")
         press("n", "No concept")
         press("f", "Flag")
         wait_for("approved", "approved", "approved", "flagged")
@@ -199,7 +198,7 @@ def test_in_a_browser(tiny_assets: Assets, tmp_path: Path, way: str) -> None:
         page.locator("#details h2", has_text="qqqq").wait_for()
         page.fill("#query", "Headache")
         page.press("#query", "Enter")
-        page.get_by_role("button", name="Choose Headache for “qqqq”").first.click()
+        page.get_by_role("button", name="Link “qqqq” to Headache").first.click()
         page.locator("#rows tr >> nth=2", has_text=HEADACHE).wait_for()
         rows = _rows(save().read_text(encoding="utf-8"))
         assert [(one["status"], one["concept_id"]) for one in rows] == [

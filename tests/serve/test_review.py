@@ -13,7 +13,6 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.gold import read_gold
 
 pytest.importorskip("fastapi")
-pytest.importorskip("prometheus_client")
 from fastapi.testclient import TestClient  # there only with the extra `serve`
 
 from spacy_medlink.serve import CorrectionFile, Desk  # imports fastapi
@@ -93,7 +92,7 @@ def test_in_a_browser(tiny_assets: Assets, gold: Path) -> None:
     file = CorrectionFile(gold)
     desk = Desk("t", str(tiny_assets.path), device="cpu", corrections=file, notes=file.notes()[:2])
     with opened_page([desk]) as (page, said):
-        page.locator("#status", has_text="1 of 2 to review, 2 times here").wait_for()
+        page.locator("#status", has_text="1 of 2 to review: “asthma”, 2 times here").wait_for()
         page.locator("#details h2", has_text="asthma").wait_for()
         assert page.input_value("#text") == TEXTS[1]
         page.locator("#details").get_by_role("button", name="No concept").focus()

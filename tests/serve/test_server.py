@@ -10,7 +10,6 @@ from contextlib import suppress
 import pytest
 
 pytest.importorskip("fastapi")
-pytest.importorskip("prometheus_client")
 uvicorn = pytest.importorskip("uvicorn")
 
 from spacy_medlink.serve import Desk, Limits, make_app  # noqa: E402  # imports fastapi

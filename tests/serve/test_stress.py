@@ -9,7 +9,6 @@ from benchmarks.serving_stress import measure, table
 from spacy_medlink.assets import Assets
 
 pytest.importorskip("fastapi")
-pytest.importorskip("prometheus_client")
 pytest.importorskip("uvicorn")
 
 SECONDS = 20

@@ -13,7 +13,6 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
 
 pytest.importorskip("fastapi")
-pytest.importorskip("prometheus_client")
 from fastapi.testclient import TestClient  # there only with the extra `serve`
 
 from spacy_medlink.serve import Desk, Limits, make_app  # imports fastapi

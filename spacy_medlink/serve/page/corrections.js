@@ -1,10 +1,11 @@
 // Corrections: another concept, no concept, another span; taken back, and asked for in a good order.
 "use strict";
 
+const AROUND = 40; // characters of the note that are shown beside the chosen mention
 let picked = null; // {mention, start, end}: what is corrected, in characters of linked.text
 let queue = null; // mentions that are worth a look, best first
 let place = 0; // in the queue
-const undoable = []; // {id, terminology} of corrections of this visit
+const undoable = []; // {id, terminology, mention} of corrections of this visit
 
 const mayCorrect = (name) => served.some((one) => one.name === name && one.corrections);
 const canChoose = () => picked !== null && linked !== null && mayCorrect(linked.terminology)
@@ -13,6 +14,16 @@ const pickedText = () => Array.from(linked.text).slice(picked.start, picked.end)
 
 function offerCorrections() {
   $("correcting").hidden = !mayCorrect($("terminology").value);
+}
+
+// What the details are about, always in sight: the mention in its note, or the term.
+function targetOf() {
+  if (inTerms()) return current() ? ["Term: ", make("mark", {}, current().name)] : [];
+  if (picked === null || linked === null) return [];
+  const points = Array.from(linked.text);
+  const cut = (start, end) => points.slice(Math.max(start, 0), end).join("").replace(/\s+/g, " ");
+  return [picked.start > AROUND ? "…" : "", cut(picked.start - AROUND, picked.start), make("mark", {}, pickedText()),
+    cut(picked.end, picked.end + AROUND), picked.end + AROUND < points.length ? "…" : ""];
 }
 
 function linkNew() {
@@ -27,24 +38,24 @@ function pick(mention) {
 }
 
 // A button that says what the mention, or the term, is; "" where nothing is decided.
-function chooseButton(id, name) {
+function chooseButton(id, name, key = "") {
   if (inTerms() ? !canDecide() : !canChoose()) return "";
-  const label = `Choose ${name} for “${inTerms() ? current().name : pickedText()}”`;
+  const text = inTerms() ? current().name : pickedText();
   const choose = inTerms() ? () => chooseConcept(id, name) : () => correct([id]);
-  return make("button", { class: "small", "aria-label": label, title: label, onclick: () => attempt(choose) }, "Choose");
+  return make("button", { class: "small", onclick: () => attempt(choose) }, `Link “${short(text)}” to ${short(name || id)}`, key ? make("kbd", {}, key) : "");
 }
 
 // What stands below the candidates: no concept, another span.
 function correcting() {
   if (!canChoose()) return [];
   const step = (label, side, way) =>
-    make("button", { onclick: () => attempt(() => moveSpan(side, way, label)) }, label);
-  return [make("h3", {}, "Correct"),
+    make("button", { class: "small", onclick: () => attempt(() => moveSpan(side, way, label)) }, label);
+  return [make("h3", {}, "None of these?"),
+    make("p", {}, make("button", { class: "small", onclick: () => attempt(() => correct([])) }, `“${short(pickedText())}” is no concept`)),
+    make("p", { class: "hint" }, "Or search for another concept above, or change which words it has:"),
     make("p", { class: "tools" },
-      make("button", { onclick: () => attempt(() => correct([])) }, "No concept"),
       step("Word before", "start", -1), step("Without first word", "start", 1),
-      step("Without last word", "end", -1), step("Word behind", "end", 1)),
-    make("p", {}, "Or search for another concept above.")];
+      step("Without last word", "end", -1), step("Word behind", "end", 1))];
 }
 
 // Move a side of the span by a word, and show what the terminology has for it.
@@ -68,8 +79,9 @@ async function moveSpan(side, way, label) {
 async function showPicked(focus) {
   const found = await foundFor(pickedText());
   const known = picked.mention.candidates || [];
-  show(`“${pickedText()}”`, found, ...(known.length ? [candidatesOf(picked.mention)] : []), ...correcting());
-  const again = [...$("details").querySelectorAll("button")].find((one) => one.textContent === focus);
+  show(`Concepts for “${short(pickedText())}”`, found,
+    ...(known.length ? [make("h3", {}, `For “${short(picked.mention.mention)}”`), conceptList(known, linked.terminology)] : []), ...correcting());
+  const again = [...$("shown").querySelectorAll("button")].find((one) => one.textContent === focus);
   if (again) again.focus();
 }
 
@@ -81,8 +93,10 @@ async function mark() {
   if (!linked || linked.text !== value) await link();
   const start = Array.from(value.slice(0, selectionStart)).length + Array.from(own).length - Array.from(own.trimStart()).length;
   pick({ start, end: start + Array.from(own.trim()).length });
-  await showPicked("No concept");
+  await showPicked("Word before");
 }
+
+const namesOf = (link) => link.names.join(", ") || "no concept";
 
 async function correct(ids) {
   const { text, terminology } = linked;
@@ -91,24 +105,28 @@ async function correct(ids) {
   localStorage.setItem("by", by);
   const body = { text, terminology, start, end, ids, by, instead: [mention.start, mention.end] };
   const done = await ask("corrections", body);
-  undoable.push({ id: done.id, terminology });
+  undoable.push({ id: done.id, terminology, mention: done.mention });
   const now = done.in_force ? "from now on" : "in the file, but is not linked so";
-  await again(`“${done.mention}” is ${ids[0] || "no concept"} ${now}.`, end);
+  await again(`“${short(done.mention)}” is ${namesOf(done)} ${now}.`, end);
 }
 
 async function undo(one) {
   await ask(`corrections?id=${encodeURIComponent(one.id)}&${within(one.terminology)}`, null, "DELETE");
   const known = undoable.findIndex((own) => own.id === one.id);
   if (known >= 0) undoable.splice(known, 1);
-  await again("The correction is taken back.");
+  await again(`The correction of “${short(one.mention)}” is taken back.`);
 }
 
 // Link the note anew, say what was done, and go back to the mention that ends there.
 async function again(said, end) {
-  $("undo").disabled = !undoable.length;
+  const last = undoable[undoable.length - 1];
+  $("undo").disabled = !last;
+  $("undo").textContent = last ? `Undo “${short(last.mention)}”` : "Undo";
   if (linked) await link(linked.text);
-  $("status").textContent = `${said} ${$("status").textContent}`;
-  if (end !== undefined) await goTo((button) => Number(button.dataset.end) >= end);
+  picked = null;
+  $("status").textContent = said;
+  const isShown = end !== undefined && await goTo((button) => Number(button.dataset.end) >= end);
+  if (!isShown && $("details").classList.contains("open")) show("", make("p", { class: "hint" }, said));
 }
 
 async function goTo(wanted) {
@@ -146,7 +164,7 @@ async function next() {
   $("text").value = text;
   await link(text);
   const often = one.count > 1 ? `, ${one.count} times here` : "";
-  $("status").textContent = `${place} of ${queue.mentions.length} to review${often}.`;
+  $("status").textContent = `${place} of ${queue.mentions.length} to review: “${short(one.mention)}”${often}.`;
   const found = await goTo((button) => Number(button.dataset.start) <= one.start && one.start < Number(button.dataset.end));
   if (!found) await next();
 }
@@ -154,15 +172,16 @@ async function next() {
 async function listCorrections() {
   const terminology = $("terminology").value;
   const done = await ask(`corrections?${within(terminology)}`);
-  const rows = done.map((one) => make("tr", {}, make("td", {}, one.mention),
-    make("td", {}, one.ids.join(", ") || "NIL"), make("td", {}, one.from.ids.join(", ") || "NIL"),
-    make("td", {}, [one.by, one.at.slice(0, 16).replace("T", " ")].filter(Boolean).join(", ")),
+  const cell = (link) => make("td", {}, namesOf(link), make("small", {}, link.ids.join(", ")));
+  const rows = done.map((one) => make("tr", {}, make("td", {}, one.mention), cell(one), cell(one.from),
+    make("td", {}, one.by, make("small", {}, one.at.slice(0, 16).replace("T", " "))),
     make("td", {}, make("button", {
       class: "small", "aria-label": `Undo ${one.mention}`,
-      onclick: () => attempt(async () => { await undo({ id: one.id, terminology }); await listCorrections(); }),
+      onclick: () => attempt(async () => { await undo({ id: one.id, terminology, mention: one.mention }); await listCorrections(); }),
     }, "Undo"))));
-  show("Corrections", rows.length ? table(["mention", "is", "was", "by", ""], rows)
-    : make("p", {}, "There are none yet."));
+  picked = null;
+  show("Corrections", rows.length ? table(["mention", "is", "was", "by", "undo"], rows)
+    : make("p", { class: "hint" }, "There are none yet. Choose a mention of the linked note, and then what it means."));
 }
 
 document.addEventListener("DOMContentLoaded", () => {

@@ -2,7 +2,16 @@
 "use strict";
 
 const $ = (id) => document.getElementById(id);
-const KINDS = ["negated", "uncertain", "historical", "hypothetical", "family"];
+// What is said of a mention, in a word for the mark.
+const STATUS = { negated: "absent", uncertain: "possible", historical: "past", hypothetical: "conditional", family: "family" };
+const EXAMPLES = {
+  en: "Known asthma and hypertension. Fever and chills since Monday, no chest pain, no vomiting.\nPossible pneumonia. Appendicitis in 2011. Mother: breast cancer.",
+  es: "Asma e hipertensión conocidas. Fiebre y escalofríos desde el lunes, sin dolor torácico ni vómitos.\nPosible neumonía. Madre: cáncer de mama.",
+  de: "Bekanntes Asthma und Hypertonie. Seit Montag Fieber und Schüttelfrost, kein Erbrechen.\nVerdacht auf Pneumonie. Mutter: Brustkrebs.",
+  fr: "Asthme et hypertension connus. Fièvre et frissons depuis lundi, pas de douleur thoracique.\nPossible pneumonie. Mère : cancer du sein.",
+  it: "Asma e ipertensione note. Febbre e brividi da lunedì, nessun dolore toracico.\nPossibile polmonite. Madre: carcinoma mammario.",
+};
+const isPhone = matchMedia("(max-width: 48rem)");
 let linked = null; // {text, terminology, mentions} of the last answer
 let served = []; // what is said of each terminology
 let notes = []; // texts of the files that were opened last
@@ -39,12 +48,16 @@ async function attempt(work) {
   } catch (error) {
     $("status").className = "error";
     $("status").textContent = error.message;
+    $("status").scrollIntoView({ block: "nearest" });
   }
 }
 
 const within = (name) => `terminology=${encodeURIComponent(name)}`;
-const shown = (number) => (number === null ? "" : number.toFixed(2));
+const shown = (number) => (number === null || number === undefined ? "" : number.toFixed(2));
 const sureness = (mention) => (mention.prob === null ? mention.score : mention.prob);
+const short = (text) => (text.length > 40 ? `${text.slice(0, 38)}…` : text);
+const same = (one, other) => one.toLowerCase() === other.toLowerCase();
+const language = () => (served.find((one) => one.name === $("terminology").value) || { lang: "en" }).lang;
 
 function kindOf(mention) {
   const best = mention.candidates[0];
@@ -56,6 +69,7 @@ function isLinked(mention) {
 }
 
 async function link(text = $("text").value) {
+  if (!text.trim()) throw new Error("The note is empty. Paste or type one, open a file, or press Example.");
   $("status").textContent = "Linking ...";
   const start = performance.now();
   const types = $("types").value.split(",").map((one) => one.trim()).filter(Boolean);
@@ -80,52 +94,83 @@ function draw() {
   const order = [...linked.mentions].sort((a, b) => a.start - b.start || b.end - a.end);
   for (const mention of order) {
     if (mention.start < end) continue;
-    parts.push(points.slice(end, mention.start).join(""));
-    const said = KINDS.filter((kind) => mention[kind]);
-    const note = [isLinked(mention) ? mention.ids[0] : "NIL", ...said].join(", ");
-    const title = isLinked(mention) ? mention.name : mention.reason || "below the probability";
-    const at = { "data-start": String(mention.start), "data-end": String(mention.end) };
-    const button = make("button", { class: colour(mention), title, "aria-pressed": "false", ...at },
-      make("span", { class: mention.negated ? "negated" : null }, mention.mention),
-      make("small", {}, note));
-    button.addEventListener("click", () => attempt(() => choose(mention, button)));
-    parts.push(button);
+    parts.push(points.slice(end, mention.start).join(""), markOf(mention, colour(mention)));
     end = mention.end;
   }
   parts.push(points.slice(end).join(""));
   $("linked").replaceChildren(...parts);
+  $("legend").hidden = kinds.length < 2;
   $("legend").replaceChildren(...kinds.map((kind, place) => make("li", { class: `c${place % 8}` }, kind)));
-  const links = linked.mentions.filter(isLinked).length;
-  const count = linked.mentions.length;
-  $("status").textContent =
-    `${count} mentions, ${links} linked, ${count - links} NIL; ${$("status").dataset.seconds} s.`;
+  tellCount();
 }
+
+function tellCount() {
+  const links = linked.mentions.filter(isLinked).length;
+  const left = linked.mentions.length - links;
+  const hint = mayCorrect(linked.terminology) ? " Select words in the note and press Mention from selection, or search." : " Search for a concept by its name.";
+  $("status").textContent = linked.mentions.length
+    ? `${links} linked${left ? `, ${left} without a link` : ""}. Choose one to see what it means. (${$("status").dataset.seconds} s)`
+    : `No mention was found in this note.${hint}`;
+}
+
+// A mention in the note: its words, the concept where it has another name, and its status.
+function markOf(mention, colour) {
+  const name = isLinked(mention) ? mention.name : "no link";
+  const title = isLinked(mention) ? `${mention.name} (${mention.ids[0]})` : mention.reason || "below the probability";
+  const at = { "data-start": String(mention.start), "data-end": String(mention.end) };
+  const button = make("button", { class: colour, title, "aria-pressed": "false", ...at },
+    make("span", {}, mention.mention), same(name, mention.mention) ? "" : make("small", {}, name),
+    ...statusOf(mention).map((word) => make("small", { class: "word" }, word)));
+  button.addEventListener("click", () => attempt(() => choose(mention, button)));
+  return button;
+}
+
+const statusOf = (mention) => Object.keys(STATUS).filter((said) => mention[said]).map((said) => STATUS[said]);
 
 function table(header, rows) {
   return make("table", {}, make("thead", {}, make("tr", {}, ...header.map((one) => make("th", { scope: "col" }, one)))),
     make("tbody", {}, ...rows));
 }
 
+// Show details below what they are about: the chosen mention, or the term.
 function show(title, ...inner) {
-  $("details").replaceChildren(make("h2", { id: "details-title" }, title), ...inner);
+  const target = targetOf();
+  $("target").replaceChildren(...target);
+  $("target").hidden = !target.length;
+  $("shown").replaceChildren(...(title ? [make("h2", {}, title)] : []), ...inner);
   $("details").scrollTop = 0;
-  $("details").scrollIntoView({ block: "nearest" });
+  openDetails();
 }
 
-// A button that shows a concept.
+function openDetails() {
+  if ($("details").classList.contains("open")) return;
+  $("details").classList.add("open");
+  if (isPhone.matches) history.pushState("details", ""); // the phone's Back closes the sheet
+}
+
+function closeDetails() {
+  if (history.state === "details") history.back();
+  else shutDetails();
+}
+
+function shutDetails() {
+  $("details").classList.remove("open");
+  const chosen = document.querySelector("#linked [aria-pressed='true']");
+  if (chosen && !inTerms()) chosen.focus();
+}
+
+// A button that shows a concept: its name, and its id in small.
 function conceptButton(id, name, terminology) {
   const open = () => attempt(() => showConcept(id, terminology));
-  return make("button", { class: "plain", onclick: open }, name ? `${name} (${id})` : id);
+  return make("span", {}, make("button", { class: "plain", onclick: open }, name || id), name ? make("small", {}, ` ${id}`) : "");
 }
 
-function candidatesOf(mention) {
-  const rows = mention.candidates.map((one) => make("tr", {},
-    make("td", {}, conceptButton(one.id, one.name, linked.terminology), chooseButton(one.id, one.name)),
-    make("td", {}, one.matched),
-    make("td", {}, Object.keys(one.ranks).join(", ")),
-    make("td", { class: "number" }, shown(one.score)),
-    make("td", { class: "number" }, shown(one.prob))));
-  return table(["candidate", "matched name", "tiers", "score", "prob."], rows);
+// A list of concepts, each with its probability, the name that matched, and what decides on it.
+function conceptList(concepts, terminology) {
+  const facts = (one) => [one.match, one.matched && !same(one.matched, one.name) ? `by its name “${one.matched}”` : ""].filter(Boolean).join(", ");
+  return make("ul", { class: "candidates" }, ...concepts.map((one, at) => make("li", {},
+    conceptButton(one.id, one.name, terminology), make("span", { class: "number" }, shown(one.prob)),
+    make("small", {}, facts(one)), chooseButton(one.id, one.name, "match" in one && at < 9 ? String(at + 1) : ""))));
 }
 
 async function choose(mention, button) {
@@ -133,45 +178,53 @@ async function choose(mention, button) {
   for (const one of $("linked").querySelectorAll("button")) one.setAttribute("aria-pressed", "false");
   button.setAttribute("aria-pressed", "true");
   const { text, terminology } = linked;
-  const said = KINDS.filter((kind) => mention[kind]).join(", ");
-  const facts = [mention.reason ? `NIL: ${mention.reason}` : "", said, mention.section ? `in ${mention.section}` : ""];
+  const [id] = mention.ids;
+  const meaning = make("p", {});
   const why = make("pre", {}, "...");
-  show(`“${mention.mention}”`, make("p", {}, facts.filter(Boolean).join("; ")),
-    candidatesOf(mention), ...correcting(),
-    make("h3", {}, "Why"), why);
+  const others = mention.candidates.filter((one) => one.id !== id);
+  const facts = [id && mention.prob !== null ? `probability ${shown(mention.prob)}` : mention.reason || "",
+    ...statusOf(mention), mention.section ? `in ${mention.section}` : ""];
+  show(id ? conceptButton(id, mention.name, terminology) : "No link", make("p", {}, facts.filter(Boolean).join(" · ")), meaning,
+    ...(others.length ? [make("h3", {}, id ? "It may also be" : "It may be"), conceptList(others, terminology)] : []),
+    ...correcting(), make("details", {}, make("summary", {}, "Why"), why));
+  button.scrollIntoView({ block: "nearest" });
   const { start, end } = mention;
-  why.textContent = (await ask("explain", { text, start, end, terminology })).text;
+  const [said, concept] = await Promise.all([ask("explain", { text, start, end, terminology }),
+    id ? ask(`concepts?id=${encodeURIComponent(id)}&${within(terminology)}`) : null]);
+  why.textContent = said.text;
+  if (concept) meaning.textContent = concept.definition;
 }
 
 async function showConcept(id, terminology) {
   const own = await ask(`concepts?id=${encodeURIComponent(id)}&${within(terminology)}`);
   const named = (list) => list.map((one) => make("li", {}, conceptButton(one.id, one.name, terminology)));
   const list = (title, items) => (items.length ? [make("h3", {}, title), make("ul", {}, ...items)] : []);
-  const names = own.names.map((one) => make("li", {},
-    `${one.text} [${[one.lang, one.source, one.tty].filter(Boolean).join(", ")}]`));
+  const names = own.names.map((one) => make("li", {}, one.text,
+    make("small", {}, ` ${[one.lang, one.source, one.tty].filter(Boolean).join(", ")}`)));
   const codes = Object.entries(own.codes).map(([scheme, all]) => make("li", {}, `${scheme}: ${all.join(", ")}`));
   const isWeb = own.url.startsWith("https://") || own.url.startsWith("http://");
   const page = isWeb ? make("a", { href: own.url, rel: "noreferrer", target: "_blank" }, own.id) : own.id;
-  show(own.name, make("p", {}, page, own.types.length ? ` · ${own.types.join(", ")}` : ""),
+  const mention = picked !== null && !inTerms() ? picked.mention : null;
+  const isBack = mention && $("linked").querySelector("[aria-pressed='true']");
+  show(own.name, make("p", {}, make("small", {}, page, own.types.length ? ` · ${own.types.join(", ")}` : "")),
     own.definition ? make("p", {}, own.definition) : "", chooseButton(id, own.name),
+    isBack ? make("p", {}, make("button", { class: "plain", onclick: () => attempt(() => choose(mention, isBack)) }, `Back to “${short(mention.mention)}”`)) : "",
     ...list("Above", named(own.parents)), ...list("Below", named(own.children)),
     ...list("Names", names), ...list("Codes", codes));
 }
 
 async function search() {
   const query = $("query").value.trim();
-  if (query) show(`Search: ${query}`, await foundFor(query));
+  if (!query) throw new Error("Write a name, or a part of one, to search for.");
+  show(`Search: ${query}`, await foundFor(query));
 }
 
-// A table of the concepts whose names hold a text or are near it.
+// The concepts whose names hold a text or are near it.
 async function foundFor(query) {
   const terminology = $("terminology").value;
   const found = await ask(`search?q=${encodeURIComponent(query)}&${within(terminology)}`);
-  const rows = found.map((one) => make("tr", {},
-    make("td", {}, conceptButton(one.id, one.name, terminology), chooseButton(one.id, one.name)),
-    make("td", {}, one.matched), make("td", {}, one.how)));
-  return rows.length ? table(["concept", "matched name", "how"], rows)
-    : make("p", {}, "No name holds this or is near it.");
+  return found.length ? conceptList(found, terminology)
+    : make("p", { class: "hint" }, `No name in ${terminology} holds “${query}” or is near it. Try fewer words, or another name of it.`);
 }
 
 function save() {
@@ -184,6 +237,16 @@ function download(blob, name) {
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
+const exampleNote = () => EXAMPLES[language()] || EXAMPLES.en;
+
+// Begin with an example, which the first thing that is typed or pasted replaces.
+function offerExample() {
+  if ($("text").value || linked) return;
+  $("text").value = exampleNote();
+  $("text").addEventListener("focus", () => { if ($("text").value === exampleNote()) $("text").select(); }, { once: true });
+  $("linked").replaceChildren(make("p", { class: "hint" }, "This is an example. Press Link to see what its words mean, or paste a note of your own."));
+}
+
 async function start() {
   const found = await ask("terminologies");
   $("login").hidden = true;
@@ -192,13 +255,19 @@ async function start() {
     make("option", { value: one.name }, `${one.name} (${one.concepts.toLocaleString("en")} concepts)`)));
   offerCorrections();
   if (found[0].notes) await review(found[0].name);
+  else offerExample();
 }
 
 document.addEventListener("DOMContentLoaded", () => {
   $("link").addEventListener("click", () => attempt(linkNew));
+  $("example").addEventListener("click", () => { $("text").value = exampleNote(); attempt(linkNew); });
   $("save").addEventListener("click", save);
   $("least").addEventListener("input", draw);
   $("search").addEventListener("submit", (event) => { event.preventDefault(); attempt(search); });
+  $("open-search").addEventListener("click", () => { openDetails(); $("query").focus(); });
+  $("close").addEventListener("click", closeDetails);
+  window.addEventListener("popstate", shutDetails);
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape" && isPhone.matches) closeDetails(); });
   $("text").addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) attempt(linkNew);
   });

@@ -4,6 +4,8 @@
 const ROWS = 50; // terms that are shown at once
 const TOGETHER = 100; // terms of a request
 const ENDINGS = { csv: ".csv", usagi: ".usagi.csv", omop: ".omop.csv", fhir: ".json", sssom: ".sssom.tsv" };
+const TEN = ["high blood pressure", "heart attack", "type 2 diabetes", "asthma", "chest pain", "seizures", "low potassium",
+  "hearing loss", "joint pain", "fever"];
 const MATCHES = ["exact", "broader", "narrower", "close", "related"];
 const FILTERS = {
   all: () => true, unchecked: (term) => !isDecided(term), approved: (term) => term.status === "APPROVED",
@@ -26,8 +28,9 @@ function view() {
   for (const one of document.querySelectorAll("[data-view]")) one.hidden = (one.dataset.view === "terms") !== inTerms();
   for (const one of document.querySelectorAll("nav a")) one.setAttribute("aria-current", String(one.hash === (location.hash || "#note")));
   document.body.classList.toggle("terms", inTerms());
-  $("details").setAttribute("aria-live", inTerms() ? "off" : "polite"); // the rows say it
+  $("shown").setAttribute("aria-live", inTerms() ? "off" : "polite"); // the rows say it
   $("status").textContent = "";
+  shutDetails();
 }
 
 // Read the bytes of a file as UTF-8, and lines that are something else as Windows-1252.
@@ -56,6 +59,7 @@ async function openTable(file) {
 
 async function mapTable(said = "") {
   if (unsaved && !confirm("Map again? Decisions that are not saved as CSV are lost.")) return;
+  if (!$("table").value.trim()) throw new Error("There are no terms yet. Paste some, one a line, open a table, or press Example.");
   const terminology = $("terminology").value;
   const given = (id) => $(id).value.trim();
   const named = given("context-columns").split(",").map((one) => one.trim()).filter(Boolean);
@@ -110,6 +114,7 @@ function drawTerms() {
   const first = pageStart();
   $("rows").replaceChildren(...list.slice(first, first + ROWS).map((term, place) => rowOf(term, first + place)));
   $("mapped").hidden = !local.terms.length;
+  $("no-terms").hidden = local.terms.length > 0;
   $("page").textContent = list.length ? `${first + 1}–${Math.min(first + ROWS, list.length)} of ${list.length}` : "none";
   if (focused) focusRow();
 }
@@ -140,12 +145,8 @@ function select(place) {
 
 function showTerm() {
   const term = current();
-  if (!term) return show("Details", make("p", {}, "There are no such terms."));
+  if (!term) return show("", make("p", { class: "hint" }, "There are no such terms. Show all to see the others."));
   if (!term.mapped) return show(`“${term.name}”`, make("p", {}, "It is not mapped yet."));
-  const rows = term.candidates.map((one, place) => make("tr", {},
-    make("td", {}, place < 9 ? make("kbd", {}, String(place + 1)) : ""),
-    make("td", {}, conceptButton(one.id, one.name, local.terminology), chooseButton(one.id, one.name)),
-    make("td", {}, one.matched), make("td", { class: "word" }, one.match), make("td", { class: "number" }, shown(one.prob))));
   const act = (key, label) => make("button", { onclick: () => attempt(() => press(key)) }, label, make("kbd", {}, key));
   const comment = make("input", { id: "comment", value: term.comment });
   comment.addEventListener("input", () => { term.comment = comment.value; unsaved = true; });
@@ -153,11 +154,12 @@ function showTerm() {
   comment.addEventListener("keydown", (event) => { if (["Enter", "Escape"].includes(event.key)) { comment.blur(); focusRow(); } });
   const facts = [term.code, term.frequency && `${term.frequency} times`,
     ...term.context.map((cell, place) => cell && `${local.context[place]}: ${cell}`)].filter(Boolean);
-  return show(`“${term.name}”`, facts.length ? make("p", {}, facts.join(" · ")) : "",
+  show(`“${term.name}”`, facts.length ? make("p", {}, facts.join(" · ")) : "",
     canDecide() ? make("p", { class: "tools" }, act("a", "Approve"), act("n", "No concept"), act("f", "Flag"), act("i", "Ignore"), act("u", "Undo")) : "",
-    rows.length ? table(["key", "candidate", "matched name", "match", "prob."], rows) : make("p", {}, "There are no candidates."),
+    term.candidates.length ? conceptList(term.candidates, local.terminology) : make("p", { class: "hint" }, "There are no candidates."),
     canDecide() ? make("p", { class: "tools" }, make("label", {}, "Comment ", comment), matchOf(term)) : "",
     make("p", {}, canDecide() ? "Or search for another concept above." : "Map the terms again to decide on them in this terminology."));
+  $("target").hidden = true; // the title says it
 }
 
 // What the concept is to the term; only where there is one concept.
@@ -240,7 +242,8 @@ async function saveTable() {
 }
 
 document.addEventListener("DOMContentLoaded", () => {
-  $("map").addEventListener("click", () => attempt(mapTable));
+  $("map").addEventListener("click", () => attempt(() => mapTable()));
+  $("ten").addEventListener("click", () => { $("table").value = TEN.join("\n"); attempt(() => mapTable()); });
   $("table-file").addEventListener("change", async () => {
     const [file] = $("table-file").files;
     if (file) await attempt(() => openTable(file));

@@ -1,0 +1,175 @@
+"""`medlink mcp`: a terminology as tools of an assistant, by the Model Context Protocol (MCP).
+
+The assistant chooses, the terminology is ours: each concept comes with its name, id, codes and
+probability, and what is not linked with a reason. Nothing is written, and no text is an order.
+"""
+
+from collections.abc import Mapping
+from threading import Lock
+from typing import Annotated, Any
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import ToolAnnotations
+from pydantic import Field
+
+from .. import __version__
+from ..annotate.mapping.terms import Term
+from ..errors import MedlinkError
+from ..util.json_text import read_json
+from .worker import LinkProcess, Opening
+
+HOST = "127.0.0.1"
+_SECONDS = 60.0  # for a call; then the process is ended with what it works on
+_READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
+_STATUS = {
+    "negated": "absent", "uncertain": "possible", "historical": "past",
+    "hypothetical": "conditional", "family": "family",
+}  # fmt: skip
+_INSTRUCTIONS = (
+    "Links medical text to concepts of a terminology, offline. Take ids and codes from these tools "
+    "alone, and check others with get_concept: what it does not have does not exist here. A "
+    "probability is that of the link being right. Where there is no link, say so."
+)
+
+Text = Annotated[str, Field(min_length=1, max_length=100_000, description="a clinical text")]
+Candidates = Annotated[int, Field(ge=1, le=50, description="further concepts to consider")]
+
+
+def make_server(opening: Opening) -> MCPServer:
+    """Make the server of a terminology, whose process starts here.
+
+    RAISES (MedlinkError): what `Terminology` raises.
+    """
+    tools = Tools(opening)
+    server = MCPServer(
+        "medlink", version=__version__, instructions=_INSTRUCTIONS, log_level="ERROR"
+    )
+    for tool in (
+        tools.link_text, tools.search_concepts, tools.get_concept, tools.explain_link,
+        tools.map_terms,
+    ):  # fmt: skip
+        server.add_tool(tool, annotations=_READ_ONLY)
+    return server
+
+
+class Tools:
+    """The tools: each asks the process of the terminology, one call after another.
+
+    RAISES (ToolError): what an assistant can mend, with code and remedy.
+    """
+
+    def __init__(self, opening: Opening) -> None:
+        self._process, self._lock = LinkProcess(opening), Lock()
+        self._paths: list[str] = self._process.start()["paths"]
+
+    def link_text(self, text: Text, candidates: Candidates = 3) -> dict[str, Any]:
+        """Find the medical mentions of a text, and link them to concepts.
+
+        Each mention has its place (start, end), the id, name, codes and probability of its concept,
+        or the reason why it has none, and what the text says of it: absent, possible, past,
+        conditional or family.
+        """
+        (records,) = self._ask("link", [text], {}, candidates + 1)
+        return {"mentions": [_mention(one) for one in read_json(records.decode())]}
+
+    def search_concepts(
+        self,
+        query: Annotated[str, Field(min_length=1, max_length=200, description="a name")],
+        limit: Annotated[int, Field(ge=1, le=100)] = 10,
+    ) -> dict[str, Any]:
+        """Find concepts by name: exact names, parts of names, or names that are spelled nearly so.
+
+        An empty list says that the terminology has no such name.
+        """
+        return {"concepts": self._ask("search", query, limit)}
+
+    def get_concept(
+        self,
+        code: Annotated[
+            str, Field(min_length=1, max_length=200, description="HP:0001945, or ICD10CM:R50.9")
+        ],
+    ) -> dict[str, Any]:
+        """Check whether an id or code exists, and read what it stands for.
+
+        A code of another vocabulary may have the vocabulary before it. status: "current", an id in
+        use; "code", of the concepts listed; "replaced", a retired id with its successor; "retired",
+        without one; "unknown", no such code: do not use it.
+        """
+        answer: dict[str, Any] = self._ask("resolve", code)
+        return answer
+
+    def explain_link(
+        self,
+        text: Text,
+        mention: Annotated[str, Field(min_length=1, max_length=1_000, description="words of it")],
+    ) -> dict[str, Any]:
+        """Say why a mention of a text is linked as it is, or not at all."""
+        start = text.find(mention)
+        if start < 0:
+            raise ToolError("The text does not have this mention: repeat its words as they stand.")
+        why = read_json(self._ask("explain", text, start, start + len(mention)).decode())
+        kept = ("mention", "link", "candidates", "runner_up", "tied", "text")
+        return {name: why[name] for name in kept}
+
+    def map_terms(
+        self,
+        terms: Annotated[
+            list[Annotated[str, Field(min_length=1, max_length=1_000)]],
+            Field(min_length=1, max_length=256, description="local terms, as in a problem list"),
+        ],
+        candidates: Candidates = 3,
+    ) -> dict[str, Any]:
+        """Map local terms to concepts: match says whether the concept is exact, broader ..."""
+        mappings = self._ask("map", [Term(one) for one in terms], [[]] * len(terms), candidates)
+        return {
+            "mappings": [
+                {
+                    "term": one.term.name,
+                    "targets": [_target(target) for target in one.targets],
+                    "candidates": [_target(target) for target in one.others],
+                    **({} if one.targets else {"reason": "no concept is near enough"}),
+                }
+                for one in mappings
+            ]
+        }
+
+    def _ask(self, method: str, *args: Any) -> Any:
+        try:
+            with self._lock:
+                return self._process.ask(method, args, _SECONDS)
+        except MedlinkError as error:
+            message = str(error)
+            for path in self._paths:
+                message = message.replace(path, "the terminology")
+            raise ToolError(message) from error
+
+
+def serve(opening: Opening, port: int | None) -> None:
+    """Answer until stopped: on standard input and output, or by HTTP at a port of this machine."""
+    server = make_server(opening)
+    if port is None:
+        server.run()
+    else:
+        server.run("streamable-http", host=HOST, port=port, json_response=True)
+
+
+def _mention(record: Mapping[str, Any]) -> dict[str, Any]:
+    kept = ("mention", "start", "end", "name", "codes", "reason", "section", "match")
+    others = [one for one in record["candidates"] if one["id"] not in record["ids"]]
+    short = {name: record[name] for name in kept if record.get(name)}
+    return {
+        **short, "id": next(iter(record["ids"]), None), "probability": record["prob"],
+        "status": [word for name, word in _STATUS.items() if record.get(name)],
+        "candidates": [
+            {"id": one["id"], "name": one["name"], "probability": one["prob"]}
+            for one in others
+        ],
+    }  # fmt: skip
+
+
+def _target(target: Any) -> dict[str, Any]:
+    return {
+        "id": target.id, "name": target.name, "match": target.match, "matched": target.matched,
+        "probability": target.prob,
+    }  # fmt: skip
