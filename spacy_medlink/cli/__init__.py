@@ -5,7 +5,7 @@ Exit codes: 0 done, 1 the input or the assets are bad (the message says what and
 `--help` is quick.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -28,45 +28,46 @@ from .report import command as report_command
 from .serve import command as serve_command
 from .verb import Verb
 
-app = typer.Typer(
-    name="medlink",
-    cls=ReportingGroup,
-    help="Link medical mentions in text to concepts of a terminology.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
+_HELP = (
+    "Link medical mentions in text to concepts of a terminology.\n\n"
+    'First, with the built-in terminology: medlink link starter "No fever, known asthma."\n\n'
+    "Then, with your own: medlink kb build FILES --from FORMAT --output my.kb; medlink build my.kb "
+    "--output my_assets; and my_assets in place of starter."
 )
-kb_app = typer.Typer(
-    name="kb",
-    help="Build and look into knowledge bases.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-import_app = typer.Typer(
-    name="import",
-    help="Bring what another tool uses.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-app.add_typer(kb_app)
-app.add_typer(import_app)
-import_app.command("scispacy-kb", cls=Verb)(import_scispacy_command)
-kb_app.command("build", cls=Verb)(kb_build_command)
-kb_app.command("add-mentions", cls=Verb)(kb_add_mentions_command)
-kb_app.command("info", cls=Verb)(kb_info_command)
-kb_app.command("show", cls=Verb)(kb_show_command)
-kb_app.command("search", cls=Verb)(kb_search_command)
-kb_app.command("diff", cls=Verb)(kb_diff_command)
-app.command("build", cls=Verb)(build_command)
-app.command("learn", cls=Verb)(learn_command)
-app.command("link", cls=Verb)(link_command)
-app.command("map", cls=Verb)(map_command)
-app.command("annotate", cls=Verb)(annotate_command)
-app.command("evaluate", cls=Verb)(evaluate_command)
-app.command("report", cls=Verb)(report_command)
-app.command("serve", cls=Verb)(serve_command)
-app.command("mcp", cls=Verb)(mcp_command)
+_LINK, _MAKE, _MEASURE = "Link", "Make a terminology ready", "Measure"
+
+
+def _group(name: str, help: str, **options: Any) -> typer.Typer:
+    return typer.Typer(
+        name=name, help=help, cls=ReportingGroup, no_args_is_help=True, rich_markup_mode="rich",
+        **options,
+    )  # fmt: skip
+
+
+app = _group("medlink", _HELP, add_completion=False, pretty_exceptions_enable=False)
+kb_app = _group("kb", "Build knowledge bases, and look into them.")
+import_app = _group("import", "Bring what another tool uses.")
+for parent, section, name, function in (
+    (app, _LINK, "link", link_command),
+    (app, _LINK, "annotate", annotate_command),
+    (app, _LINK, "map", map_command),
+    (app, _LINK, "serve", serve_command),
+    (app, _LINK, "mcp", mcp_command),
+    (app, _MAKE, "build", build_command),
+    (app, _MAKE, "learn", learn_command),
+    (app, _MEASURE, "evaluate", evaluate_command),
+    (app, _MEASURE, "report", report_command),
+    (kb_app, None, "build", kb_build_command),
+    (kb_app, None, "add-mentions", kb_add_mentions_command),
+    (kb_app, None, "info", kb_info_command),
+    (kb_app, None, "show", kb_show_command),
+    (kb_app, None, "search", kb_search_command),
+    (kb_app, None, "diff", kb_diff_command),
+    (import_app, None, "scispacy-kb", import_scispacy_command),
+):
+    parent.command(name, cls=Verb, rich_help_panel=section)(function)
+app.add_typer(kb_app, rich_help_panel=_MAKE)
+app.add_typer(import_app, rich_help_panel=_MAKE)
 
 
 def _say_version(wanted: bool) -> None:

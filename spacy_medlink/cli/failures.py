@@ -8,11 +8,12 @@ from typer.core import TyperGroup
 
 from ..errors import Errors, MedlinkError, Warnings
 from ..util.extras import missing
+from .verb import NamedValues
 
 _INTERRUPTED = 130  # as in shells: 128 plus the number of SIGINT
 
 
-class ReportingGroup(TyperGroup):
+class ReportingGroup(NamedValues, TyperGroup):
     """The runner of verbs: errors that users can repair become messages, others tracebacks."""
 
     def invoke(self, ctx: Any) -> Any:

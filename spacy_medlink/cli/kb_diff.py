@@ -44,7 +44,7 @@ def command(
         int | None,
         typer.Option(
             min=0,
-            help="Changes of each kind to list. [default: 10 in text, 1000 in JSON]",
+            help="Changes of each kind to list: by default 10 in text, 1000 in JSON.",
         ),
     ] = None,
     format: Annotated[

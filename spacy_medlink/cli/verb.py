@@ -11,19 +11,26 @@ _WORDS = {str: "TEXT", int: "N", float: "X", Path: "PATH"}
 _CAN_NAME_VALUES = isinstance(getattr(TyperArgument, "display_name_raw", None), property)
 
 
-class Verb(TyperCommand):
-    """A command that shows `--from FORMAT`, not `--from <list[str]>`, and `SOURCE...` in usage."""
+class NamedValues:
+    """Help that shows `--from FORMAT`, not `--from <list[str]>`, and `SOURCE...` in usage."""
 
-    def __init__(self, *arguments: Any, **settings: Any) -> None:
-        super().__init__(*arguments, **settings)
-        for parameter in self.params if _CAN_NAME_VALUES else ():
+    def get_params(self, ctx: Any) -> list[Any]:
+        """List the parameters, with that of --help."""
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters if _CAN_NAME_VALUES else ():
             name_value(parameter)
+        return parameters
+
+
+class Verb(NamedValues, TyperCommand):
+    """A command with named values."""
 
 
 def name_value(parameter: Any) -> None:
     """Set the word that the help of an option or argument shows for its value."""
     if parameter.param_type_name != "argument":
-        word = parameter.metavar or _WORDS.get(_element(parameter), "VALUE")
+        other = "" if parameter.is_flag else "VALUE"
+        word = parameter.metavar or _WORDS.get(_element(parameter), other)
         parameter.display_type_rich = partial(_same, word)
         return
     shown = parameter.display_name_raw.rstrip(".") + ("..." if parameter.nargs != 1 else "")

@@ -45,10 +45,26 @@ def test_every_verb_explains_itself(run: Run, verb: tuple[str, ...]) -> None:
     assert f"Usage: medlink {' '.join(verb)} [OPTIONS]" in said
     assert not re.search(r"[<>{}](?!=)", said.replace("<=", "")), said
     assert "list[" not in said and "......" not in said
-    for entry in re.split(r"\n  (?=\S)", said):
+    for entry in re.split(r"\n│ (?=[ *]*\S+ {2,})", said):
         assert len(re.findall(r"default:", " ".join(entry.split()))) <= 1, entry
     for one in VERBS[verb].params:
         assert one.hidden or one.help, one.name
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.replace("│", " ").split())
+
+
+def test_help_begins_with_what_to_do_first_and_cuts_nothing_off(run: Run) -> None:
+    groups = {path[:-1] for path in VERBS}
+    help = {group: _in_one_line(run(*group, "--help").stdout) for group in groups}
+    first, *sections = map(
+        help[()].index, ("medlink link starter", " Make a terminology ready ", " Measure ")
+    )
+    assert first < min(sections)
+    for path, verb in VERBS.items():
+        summary, _, _ = (verb.help or "").partition("\n\n")
+        assert _in_one_line(summary) in help[path[:-1]]
 
 
 def test_help_with_an_older_typer(monkeypatch: pytest.MonkeyPatch) -> None:
