@@ -13,6 +13,7 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt
 INSTALLED := $(VENV)/installed
 FLOORS := .venv-floors
+DOCS := .venv-docs
 FLOOR_EXTRAS := torch,onnx,parquet,rdf,serve
 FLOOR_PIP := $(FLOORS)/bin/python -m pip install --quiet --disable-pip-version-check --prefer-binary -c $(FLOORS)/floors.txt
 PROJECT := $(PY) -m spacy project run all .
@@ -20,7 +21,7 @@ PROJECT := $(PY) -m spacy project run all .
 # The steps of the project call `medlink` and `python` by name.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: help setup run test test-all test-gpu test-floors lint format bench ci-run clean distclean
+.PHONY: help setup run docs test test-all test-gpu test-floors lint format bench ci-run clean distclean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -36,6 +37,11 @@ test: $(INSTALLED) ## Run the tests, without those marked slow or gpu
 
 test-all: $(INSTALLED) ## Run all tests that this machine can run
 	HYPOTHESIS_PROFILE=explore $(PY) -m pytest $(PYTEST_ARGS)
+
+docs: ## Make a site of the pages, with a search, in build/site
+	test -d $(DOCS) || $(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -r docs/requirements.txt
+	$(DOCS)/bin/mkdocs build --quiet
 
 test-gpu: $(INSTALLED) ## Run the tests that need a CUDA device, also the long ones among them
 	$(PY) -m pytest -m gpu $(PYTEST_ARGS)
@@ -67,7 +73,7 @@ clean: ## Remove what the tools and the project have built, but neither .venv no
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 distclean: clean ## Remove .venv too
-	rm -rf $(VENV) $(FLOORS)
+	rm -rf $(VENV) $(FLOORS) $(DOCS)
 
 $(FLOORS)/installed: setup.cfg constraints.txt tests/floors.py | $(INSTALLED)
 	$(PYTHON) -m venv --clear $(FLOORS)
