@@ -12,7 +12,6 @@ _EXTRAS = {
     "fastapi": "serve",
     "huggingface_hub": "torch",
     "mcp": "mcp",
-    "mcp_types": "mcp",
     "onnx": "torch",
     "onnxruntime": "onnx",
     "pyarrow": "parquet",
