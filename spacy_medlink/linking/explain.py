@@ -44,7 +44,7 @@ def explain(
         link=link,
         forms=_forms(kb, mention, decision, by_form),
         filters=_filters(kb, decision, scope, free, k),
-        candidates=[_candidate(kb, one) for one in decision.ranking],
+        candidates=[_candidate(kb, candidate) for candidate in decision.ranking],
         runner_up=_runner_up(kb, decision.ranking),
         identifiers=list(mention.identifiers),
         tied=[kb.concept_at(row, names=False).id for row in decision.tied],
@@ -127,31 +127,31 @@ def _filters(
         "given": " and ".join(map(str, scope.selection)),
         "passing": scope.mask.count,
         "names": kb.n_names,
-        "removed": [_candidate(kb, one) for one in removed],
+        "removed": [_candidate(kb, candidate) for candidate in removed],
         "better": _candidate(kb, decision.outside) if decision.outside is not None else None,
     }
 
 
-def _candidate(kb: KnowledgeBase, one: Candidate) -> dict[str, Any]:
-    concept, name = kb.concept_at(one.row), kb.name_at(one.name_row)
+def _candidate(kb: KnowledgeBase, candidate: Candidate) -> dict[str, Any]:
+    concept, name = kb.concept_at(candidate.row), kb.name_at(candidate.name_row)
     tiers: dict[str, dict[str, Any]] = {}
-    for tier in dict.fromkeys((*one.scores, *one.ranks)):
-        if tier == MEMORY and not one.scores.get(tier):
+    for tier in dict.fromkeys((*candidate.scores, *candidate.ranks)):
+        if tier == MEMORY and not candidate.scores.get(tier):
             continue
-        tiers[tier] = {"score": round(one.scores.get(tier, 0.0), _DIGITS)}
-        if tier in one.ranks:
-            tiers[tier]["rank"] = one.ranks[tier]
+        tiers[tier] = {"score": round(candidate.scores.get(tier, 0.0), _DIGITS)}
+        if tier in candidate.ranks:
+            tiers[tier]["rank"] = candidate.ranks[tier]
     return {
         "id": concept.id,
         "name": concept.name,
         "types": list(concept.types),
-        "score": round(one.score, _DIGITS),
-        "prob": one.prob,
+        "score": round(candidate.score, _DIGITS),
+        "prob": candidate.prob,
         "matched": {
             "text": name.text, "lang": name.lang, "source": name.source, "tty": name.tty,
         },
         "tiers": tiers,
-        "form": one.form,
+        "form": candidate.form,
     }  # fmt: skip
 
 

@@ -33,26 +33,32 @@ def identified_first(
     if not chosen:
         return list(ranking)
     ahead = [ranking[place] for place in chosen]
-    rest = [one for place, one in enumerate(ranking) if place not in chosen]
+    rest = [candidate for place, candidate in enumerate(ranking) if place not in chosen]
     top = max(perfect, ranking[0].score) if len(ahead) == 1 else ranking[0].score
     lift, share = top - ahead[0].score, 1 / len(ahead)
-    alike = [one.row for one in ahead if _is_equal(one, ahead[0])]
+    alike = [candidate.row for candidate in ahead if _is_equal(candidate, ahead[0])]
+    is_tied = bool(ranking[0].tied) and len(alike) > 1
     first = [
         replace(
-            one,
-            score=one.score + lift,
-            scores={**one.scores, IDENTIFIER: share},
-            decided=IDENTIFIER if one is ahead[-1] else one.decided,
-            tied=tuple(alike) if one is ahead[0] and ranking[0].tied and len(alike) > 1 else (),
+            candidate,
+            score=candidate.score + lift,
+            scores={**candidate.scores, IDENTIFIER: share},
+            decided=IDENTIFIER if candidate is ahead[-1] else candidate.decided,
+            tied=tuple(alike)
+            if candidate is ahead[0] and ranking[0].tied and len(alike) > 1
+            else (),
         )
-        for one in ahead
+        for candidate in ahead
     ]
-    return [*first, *(replace(one, tied=()) if one.tied else one for one in rest)]
+    return [
+        *first,
+        *(replace(candidate, tied=()) if candidate.tied else candidate for candidate in rest),
+    ]
 
 
 def _identified(mention: Mention, ranking: Sequence[Candidate], own_of: IdentifiersOf) -> list[int]:
     """List the places of the candidates that the first matching identifier belongs to."""
-    own = [own_of(one.row) for one in ranking[:DEPTH]]
+    own = [own_of(candidate.row) for candidate in ranking[:DEPTH]]
     for identifier in mention.identifiers:
         if found := [place for place, its in enumerate(own) if identifies(identifier, its)]:
             return found

@@ -142,8 +142,10 @@ class Conditions(NamedTuple):
 
     def weigh(self, place: Place) -> int:
         """Return the weight of the evidence at a place; 0 where no condition is met."""
-        parts = zip(self.parts, self.patterns, strict=True)
-        return sum(_weight(kind, phrases, own, place) for (kind, phrases), own in parts)
+        weight = 0
+        for (kind, phrases), patterns in zip(self.parts, self.patterns, strict=True):
+            weight += _weight(kind, phrases, patterns, place)
+        return weight
 
 
 def _part(text: str) -> tuple[str, tuple[str, ...]]:
@@ -162,17 +164,17 @@ def _weight(kind: str, phrases: tuple[str, ...], patterns: tuple[str, ...], plac
         return int(place.is_heading) * 3  # against a word or two below the heading
     if kind == _LABEL:
         return _WEIGHTS[kind] * (place.label.lower() in map(str.lower, phrases))
-    return _WEIGHTS[kind] * sum(_is_met(kind, one, place) for one in patterns)
-
-
-def _is_met(kind: str, pattern: str, place: Place) -> bool:
-    if kind == "near":
-        return pattern in place.left or pattern in place.right
-    if kind == "before":
-        return place.left.endswith(pattern)
-    if kind == "after":
-        return place.right.startswith(pattern)
-    return pattern in place.section
+    met = 0
+    for pattern in patterns:
+        if kind == "near":
+            met += pattern in place.left or pattern in place.right
+        elif kind == "before":
+            met += place.left.endswith(pattern)
+        elif kind == "after":
+            met += place.right.startswith(pattern)
+        else:
+            met += pattern in place.section
+    return _WEIGHTS[kind] * met
 
 
 def _pattern(phrase: str) -> str:
