@@ -44,9 +44,7 @@ def identified_first(
             score=candidate.score + lift,
             scores={**candidate.scores, IDENTIFIER: share},
             decided=IDENTIFIER if candidate is ahead[-1] else candidate.decided,
-            tied=tuple(alike)
-            if candidate is ahead[0] and ranking[0].tied and len(alike) > 1
-            else (),
+            tied=tuple(alike) if is_tied and candidate is ahead[0] else (),
         )
         for candidate in ahead
     ]
