@@ -455,9 +455,6 @@ class Errors:
     )
 
     # 64x: what the command line asks for
-    unknown_terminology = Message(
-        "E620", "There is no terminology {value!r} here, only {names}. Ask for one of these."
-    )
     wrong_token = Message(
         "E621",
         "The header Authorization does not have the right token. Send `Authorization: Bearer "

@@ -90,7 +90,7 @@ def test_terminologies_and_health(client: TestClient) -> None:
     assert (facts["name"], facts["concepts"]) == ("tiny", 12)
     assert client.get("/health").json()["status"] == "ok"
     other = client.get("/search", params={"q": "x", "terminology": "none"})
-    assert (other.status_code, other.json()["error"]["code"]) == (404, "E620")
+    assert (other.status_code, other.json()["error"]["code"]) == (404, "E108")
 
 
 def test_a_token(desk: Desk) -> None:

@@ -125,7 +125,7 @@ def test_the_least_is_kept() -> None:
         ({"end": 5, "start": 5}, 400, "E627"),
         ({"instead": [1, 999]}, 400, "E627"),
         ({"instead": [1, 2, 3]}, 422, "E623"),
-        ({"terminology": "x"}, 404, "E620"),
+        ({"terminology": "x"}, 404, "E108"),
         ({"text": "x" * 100_001}, 413, "E624"),
         ({"by": "x" * 101}, 422, "E623"),
     ],

@@ -133,7 +133,7 @@ def test_corrections_are_in_force(corrected: Desk, file: Path) -> None:
         ("map", {"terms": [{"name": "a"}] * 10_001}, 413, "E624"),
         ("map", {"terms": [{"name": "a" * 1_001}]}, 413, "E624"),
         ("map?as=word", {"terms": [{"name": "a"}]}, 422, "E623"),
-        ("map", {"terms": [{"name": "a"}], "terminology": "x"}, 404, "E620"),
+        ("map", {"terms": [{"name": "a"}], "terminology": "x"}, 404, "E108"),
         ("terms", {"table": ""}, 400, "E407"),
         ("terms", {"table": "x;y\n1;2"}, 400, "E615"),
         ("terms", {"table": "x\n1", "name": "y"}, 400, "E615"),
