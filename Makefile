@@ -1,4 +1,4 @@
-# `make run` and `make test` need Python 3.10 or later, GNU Make and a Python package index, nothing
+# `make run` and `make test` need Python 3.11 or later, GNU Make and a Python package index, nothing
 # else. Everything is installed into .venv; `make run PYTHON=python3.12` picks another Python.
 
 PYTHON ?= python3
@@ -86,7 +86,7 @@ $(FLOORS)/installed: setup.cfg constraints.txt tests/floors.py | $(INSTALLED)
 # --no-build-isolation: the build uses the pinned setuptools of .venv (70.1 and later can make
 # editable wheels alone). An isolated build would fetch the newest one, which no constraint holds.
 $(INSTALLED): setup.cfg pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 10) or sys.exit("Python 3.10 or later is needed, " + sys.executable + " is " + sys.version.split()[0] + ": make PYTHON=/path/to/python3.11")'
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or later is needed, " + sys.executable + " is " + sys.version.split()[0] + ": make PYTHON=/path/to/python3.11")'
 	@test -x $(PY) || $(PYTHON) -m venv --clear $(VENV) || { echo "No virtual environment could be made: on Debian and Ubuntu, install python3-venv." >&2; exit 1; }
 	@echo "Installing into $(VENV) (the first time this takes a minute or more)"
 	$(PIP) setuptools wheel

@@ -46,7 +46,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("util",): 1_830,  # wanted: 1,200
     ("text",): 3_360,  # wanted: 3,000
     ("kb",): 10_520,  # wanted: 9,000
-    ("encoders",): 2_620,  # wanted: 2,500
+    ("encoders",): 2_630,  # wanted: 2,500
     ("retrieval",): 3_730,  # wanted: 3,000
     ("linking",): 3_790,  # wanted: 3,400
     ("fitting",): 2_900,  # wanted: 2,600

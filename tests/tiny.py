@@ -128,8 +128,8 @@ def write_tiny_encoder(path: Path, seed: int = 0, cased: bool = False) -> Path:
         vocabulary += [*capitals, *(f"##{letter}" for letter in capitals)]
     words = path / "vocab.txt"
     words.write_text("\n".join(vocabulary), encoding="utf8")
-    tokenizer = BertTokenizerFast(
-        vocab_file=str(words), model_max_length=64, do_lower_case=not cased
+    tokenizer = BertTokenizerFast.from_pretrained(
+        str(path), model_max_length=64, do_lower_case=not cased
     )
     tokenizer.save_pretrained(path)
     config = BertConfig(

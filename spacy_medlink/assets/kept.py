@@ -37,7 +37,7 @@ class KeptVectors:
     def __init__(self, out: Path, made_by: str, names: int) -> None:
         self.out, self.place, self.names = out, out.with_name(f".{out.name}.vectors"), names
         self._made_by = hashlib.sha256(made_by.encode()).hexdigest()[:16]
-        self._dtype = np.dtype(np.float16 if names >= HALVED else np.float32)
+        self._dtype: np.dtype[np.floating] = np.dtype(np.float16 if names >= HALVED else np.float32)
         self._problem = self._find_problem()
 
     def encode(self, texts: Sequence[str], make: Callable[[], Floats2d]) -> Floats2d:

@@ -50,8 +50,8 @@ class _Writer:
 
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {
-            "_half": np.float32(_HALF), "_zero": np.uint8(_HALF), "_most": np.float32(127),
-            "_least": np.float32(_LEAST),
+            "_half": np.array(_HALF, np.float32), "_zero": np.array(_HALF, np.uint8),
+            "_most": np.array(127, np.float32), "_least": np.array(_LEAST, np.float32),
         }  # fmt: skip
         self._inputs: set[str] = set()
 

@@ -27,7 +27,7 @@ from .place import directory_of
 from .pooling import PROJECTION_FILE, dumped, pool, read_projection
 from .preparation import AS_IT_IS, MEAN, POOLING_RULE, POOLINGS, Preparation
 from .sentence import read_sentence_settings
-from .tokens import batches_of, by_length, cut, rectangle, special_ids
+from .tokens import SPECIAL_TOKENS, batches_of, by_length, cut, rectangle, special_ids
 
 SETTINGS_FILE = "medlink_encoder.json"
 ADAPTERS_FILE = "medlink_adapters.safetensors"
@@ -136,6 +136,9 @@ class BiEncoder:
         except Exception as error:  # safetensors says "disk full" with a class of its own
             raise OSError(str(error)) from error
         self.tokenizer.save_pretrained(path)
+        special = path / SPECIAL_TOKENS
+        if not special.exists():  # transformers 5 has them in tokenizer_config.json
+            special.write_text(json.dumps(self.tokenizer.special_tokens_map), encoding="utf-8")
         settings: dict[str, Any] = {"pooling": self.pooling, "max_length": self.max_length}
         settings |= self.preparation.as_settings()
         if reduction:

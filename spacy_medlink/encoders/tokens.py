@@ -13,6 +13,8 @@ from ..types import Ints2d
 from ..util.held import Directory, held
 from .preparation import Preparation
 
+SPECIAL_TOKENS = "special_tokens_map.json"
+
 
 @dataclass(frozen=True)
 class LightTokenizer:
@@ -40,7 +42,7 @@ def read_tokenizer(directory: Directory) -> LightTokenizer:
             str(token["content"] if isinstance(token, dict) else token)
             for token in (value if isinstance(value, list) else [value])
         ]
-        for name, value in read_json(directory, "special_tokens_map.json").items()
+        for name, value in read_json(directory, SPECIAL_TOKENS).items()
     }
     return LightTokenizer(
         tokenizer,

@@ -3,7 +3,7 @@
 import platform
 import sys
 from dataclasses import asdict
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
@@ -42,7 +42,7 @@ def describe_run(assets: AssetParts, gold: GoldSet, settings: Settings, linker: 
         given[file] = Path(given[file]).name
     built = {name: assets.manifest[name] for name in _BUILT if assets.manifest.get(name)}
     return {
-        "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "gold": describe_file(gold.path),
         **({"train": describe_file(Path(settings.train_file))} if settings.train_file else {}),
         "assets": {"name": assets.path.name, "tiers": assets.tiers, **built},

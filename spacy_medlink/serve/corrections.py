@@ -4,7 +4,7 @@ import asyncio
 import uuid
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
@@ -90,7 +90,7 @@ def _line(
         "start": start - begin, "end": end - begin, "mention": body.text[start:end], "ids": ids,
         "type": type,
     }  # fmt: skip
-    at = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    at = datetime.now(UTC).isoformat(timespec="seconds")
     mark = {"by": body.by.strip(), "at": at, "terminology": name, "from": before}
     return {
         "doc_id": uuid.uuid4().hex, "lang": lang, "text": text, "mentions": [mention], MARK: mark

@@ -207,7 +207,7 @@ class Desks:
         tasks = [asyncio.wrap_future(one) for one in futures]
         try:
             return list(await asyncio.wait_for(asyncio.gather(*tasks), self.limits.seconds))
-        except asyncio.TimeoutError:
+        except TimeoutError:
             raise Errors.too_slow(seconds=self.limits.seconds) from None
         finally:
             for one in futures:

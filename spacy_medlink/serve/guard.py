@@ -156,7 +156,7 @@ class Guard:
             return
         try:
             await asyncio.wait_for(self._receive(body, receive), self._limits.receiving)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             raise Errors.slow_request(seconds=self._limits.receiving) from None
 
     async def _receive(self, body: bytearray, receive: Receive) -> None:
