@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ..text.identifiers import is_identified
 from ..text.lexicon import Lexicon
+from ..text.normalisation import key
 from ..text.qualifiers import heads
 from ..types import Calibrator, Candidate, Mention
 from .decision import BELOW_THRESHOLD, NOTHING_FOUND, Decision, is_believed, is_named
@@ -18,6 +19,7 @@ NARROWER = "narrower"
 # probability stays at the calibrator's threshold where the head reaches that, since many names of
 # a large terminology do so only just.
 SHARE = 0.9
+FORM_SHARE = 0.97  # of the probability of the name that a word form stands for
 
 
 def heads_of(
@@ -62,17 +64,35 @@ def linked_by_head(
 
 
 def said_narrower(mention: Mention, whole: Decision, calibrator: Calibrator | None) -> Decision:
-    """Say that a mention is narrower where its given meaning is its end: "pain" of "bone pain"."""
-    rest = mention.text.removesuffix(mention.long_form)
-    is_end = rest != mention.text and rest[-1:].isspace()
-    if not is_end or whole.chosen is None or whole.parts:
+    """Say that a mention is narrower where its given meaning is its end: "pain" of "bone pain".
+
+    A word form is a little less probable than the name that is its meaning: "febrile" than "fever".
+    """
+    text, meaning = mention.text.casefold(), mention.long_form.casefold()
+    if not meaning or whole.chosen is None or whole.parts:
         return whole
-    best = _of_head(whole.chosen, calibrator)
+    rest = text.removesuffix(meaning)
+    if rest != text and (rest[-1:].isspace() or rest.isalpha()):
+        best = _of_head(whole.chosen, calibrator)
+    elif _is_form(text, meaning) and not mention.text.isupper():
+        best = replace(whole.chosen, prob=_share(whole.chosen.prob, FORM_SHARE, calibrator))
+    else:
+        return whole
     return whole._replace(chosen=best, ranking=[best, *whole.ranking[1:]])
 
 
+def _is_form(text: str, meaning: str) -> bool:
+    # Short forms have other letters than their meaning.
+    return text[:2] == meaning[:2] and text.isalpha() and key(text) != key(meaning)
+
+
 def _of_head(best: Candidate, calibrator: Calibrator | None) -> Candidate:
-    prob = best.prob
-    if prob is not None and calibrator is not None:
-        prob = max(prob * SHARE, min(prob, calibrator.threshold))
+    prob = _share(best.prob, SHARE, calibrator)
     return replace(best, score=best.score * SHARE, prob=prob, match=NARROWER)
+
+
+def _share(prob: float | None, share: float, calibrator: Calibrator | None) -> float | None:
+    """Take a share of a probability, but no link by it."""
+    if prob is None or calibrator is None:
+        return prob
+    return max(prob * share, min(prob, calibrator.threshold))

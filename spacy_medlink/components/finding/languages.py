@@ -1,5 +1,6 @@
 """The language of the pipeline: its names, its common words, and the words of its headings."""
 
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,14 @@ if TYPE_CHECKING:
 
 _LISTS = Path(__file__).parent / "lists"
 _ANY = frozenset(["", "xx", "mul", "und", "zxx"])  # of names in no language, or in several
+# German compounds of a problem: "Spannungskopfschmerz" is a headache.
+_COMPOUND = re.compile(
+    r".{3,}?((?:kopf|brust|bauch|rücken)?schmerz(?:en)?|fieber|entzündung(?:en)?|krebs|infarkte?|"
+    r"blutung(?:en)?|frakture?n?|abszesse?|zysten?|ödeme?|insuffizienz|stenosen?|thrombosen?|"
+    r"embolien?|dyspnoe|neuralgien?|arthrosen?|arthritis|karzinome?|tumore?n?|infekte?|"
+    r"infektion(?:en)?|versagen|störung(?:en)?|schwäche|lähmung(?:en)?|husten|anfall|anfälle|"
+    r"diabetes|asthma|allergien?|ekzeme?|psychosen?|depression(?:en)?|epilepsien?)"
+)
 
 
 def native_names(facets: "Facets", lang: str) -> Mask | None:
@@ -46,24 +55,30 @@ def words_alone(lang: str) -> frozenset[str]:
 def names_of_form(word: str, lang: str) -> tuple[tuple[str, str], ...]:
     """List what a word may stand for by its ending, with the keys: "tachycardia" for "tachycardic".
 
-    word (str): in lower case. Longer endings come first.
+    word (str): in lower case. Longer endings come first; the head of a compound comes last.
     """
     endings = _endings(lang)
-    names = (
-        word[:-length] + ending
-        for length in range(len(word) - 1, 0, -1)
-        for ending in endings.get(word[-length:], ())
+    stems = range(len(word) + 1 if len(word) > 3 else 0)
+    names = [word[:stem] + other for stem in stems for other in endings.get(word[stem:], ())]
+    compound = _COMPOUND.fullmatch(word) if _primary(lang) == "de" else None
+    of_head = (
+        [(compound[1], key(compound[1])), *names_of_form(compound[1], lang)] if compound else []
     )
-    return tuple((name, key(name)) for name in names)
+    return tuple(dict.fromkeys([*((name, key(name)) for name in names), *of_head]))
 
 
 @lru_cache
 def _endings(lang: str) -> dict[str, list[str]]:
-    """Read the endings of words, with those of the names that they stand for."""
+    """Read the endings of words, with those of the names that they stand for.
+
+    "émic(o,a):emia" is "émico:emia" and "émica:emia".
+    """
     names: dict[str, list[str]] = {}
     for pair in _words("endings", lang):
         ending, _, name = pair.replace("_", " ").partition(":")
-        names.setdefault(ending, []).append(name)
+        stem, _, forms = ending.rstrip(")").partition("(")
+        for form in forms.split(","):
+            names.setdefault(stem + form, []).append(name)
     return names
 
 

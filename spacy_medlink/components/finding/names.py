@@ -13,6 +13,7 @@ from ...retrieval.vocabulary import LEAST, is_inflected
 from ...text.any_order import name_has_key, name_words
 from ...text.normalisation import hash_keys, is_short_form, plainly_written
 from ...text.pieces import Border, Pieces, key_of, piece_key
+from ...text.qualifiers import BEHIND, LEVELS, QUALIFIERS
 from .any_order import Run, WordsOfText
 from .coordinations import Reading, coordinations
 from .kept import Kept
@@ -132,7 +133,7 @@ class NameFinder:
         """Find "tachycardic" where the dictionary has "tachycardia"."""
         for place, word in enumerate(words):
             for name, key in names_of_form(pieces.lower[place], self._lang) if word else ():
-                if " " not in name or pieces.element_ends(place + 1):
+                if " " not in name or word[-1] != "s" or _ends_name(pieces, place + 1):
                     yield _Asked(place, place + 1, key, name, is_form=True)
 
     def _misspelt(
@@ -326,6 +327,12 @@ def _runs_around(
     for start in range(first, place + 1):
         for end in range(place + 1, min(last, start + longest) + 1):
             yield start, end
+
+
+def _ends_name(pieces: Pieces, place: int) -> bool:
+    """Tell whether a piece is behind a disease, not a person: "Parkinsons stage 2"."""
+    following = "" if pieces.element_ends(place) else pieces.lower[place]
+    return not following or any(following in words for words in (LEVELS, BEHIND, QUALIFIERS))
 
 
 def _may_be_slip(pieces: Pieces, place: int, word: str, name: str) -> bool:

@@ -29,8 +29,19 @@ _AGENT = re.compile(r"[a-z]{3,}(?:er|or|ist|ologist|graphy|gram|scopy|ectomy|the
 _KIND = re.compile(
     r".*(?:pathy|penia|itis|a?emia|oma|osis|algia|plegia|paresis|uria|rrh?o?ea|megaly|ectasi[as]|"
     r"trophy|plasia|phagia|pn[eo]a|oedema|pain|cancer|tumou?r|mass|ulcer|fracture|infarction|"
-    r"edema|bleeding|swelling|infection|abscess|cyst|nodule|lesion|rash)s?"
+    r"edema|bleeding|swelling|infection|abscess|cyst|nodule|lesion|rash|polyp|ache|"
+    r"discharge|asthma|stroke)s?"
 )
+# A word form that says how something is, and may be a part of a name: "asthmatic bronchitis".
+_QUALITY = re.compile(r"[a-z]{3,}(?:ic|al|ous|ile|ed|ent|ant|oid|ive|(?:isch|ös|il|iv)e?[rsnm]?)")
+# Whom a disease is called after, but for relatives: "swimmer's ear".
+_EPONYM = re.compile(r"([a-z]{3,}(?:er|or|ist|maid|ete|man|men))['’]s")
+_COLOURS, _PARTICIPLES = words_beside()["colours"], frozenset(["induced", "related"])
+_PLURAL = re.compile(r".{3,}(?:[^aeiou]ies|ides|oses|ases|omas|mata)")
+# Beside these, a word form is a finding of its own: "migrainous headache".
+_SYMPTOM = re.compile(r".*(?:ache|pain|rash|cough|wheeze|seizure|plaque|lesion|itch)s?")
+_SHOWN = words_beside()["shown"] | _PERSONS
+_NO_EPONYMS = words_beside()["relations"] | _PERSONS
 _SHORT_FORM, _LEAST = 6, 2  # letters; names that show what a word does
 
 
@@ -49,6 +60,8 @@ class Phrases:
         self._is_english = lang.lower().startswith("en")
         self._is_head_first = lang[:2].lower() in _HEAD_FIRST
         self._starts = {match.start for match in matches}
+        self._forms = {match.start for match in matches if self._is_quality(match)}
+        self._parts = {start for start in self._forms if self._is_of_a_noun(start + 1)}
         # Where the longest match up to each end begins: what it says is known.
         self._first = {match.end: match.start for match in sorted(matches, reverse=True)}
         self.matches = [whole for match in matches if (whole := self._whole(match)) is not None]
@@ -57,6 +70,8 @@ class Phrases:
         """Get the phrase of a match; None where the phrase means something else."""
         if not match.is_name:
             return match
+        if match.start in self._forms and self._is_quality(match):
+            return None if match.start in self._parts else match
         start, end = match.start, match.end
         is_short = match.is_short or self._is_short_form(start, end)
         if self._has_another_head(match, is_short) or self._is_of_a_thing(match):
@@ -81,20 +96,57 @@ class Phrases:
             return False
         if end + 1 in pieces.hyphens:  # "x-ray"
             following += f"-{pieces.lower[end + 1]}"
+        if _PLURAL.fullmatch(pieces.lower[end - 1]):  # no noun follows: "Neuropathies clinic"
+            return False
+        is_noun, behind = self._is_noun(end), pieces.lower[end + 1 : end + 2]
+        if is_noun and not (is_short or _THINGS.isdisjoint(behind)) and self._goes_on(end + 1):
+            return True
         if following in (_CHECKS if is_short else _THINGS):
             return True
-        if following in BEHIND | _PERSONS or is_short:
+        if is_short or any(following in words for words in (BEHIND, _PERSONS, LEVELS, QUALIFIERS)):
             return False
         is_common = key in self._common
         if is_common and _VERB.fullmatch(following):  # "the brain shows"
             return False
         if pieces.lower[end - 1] in SITES and not is_common:
-            is_head = following in VAGUE or _KIND.fullmatch(following)
-            if is_head or self._vocabulary.uses(key)[1] >= _LEAST:
+            inside, last = self._vocabulary.uses(key)
+            # A site of metastases is one, though nobody knows the word.
+            is_new = is_noun and not (inside + last or following.startswith("metasta"))
+            is_new &= pieces.keys[end - 1] == pieces.lower[end - 1]
+            if following in VAGUE or _KIND.fullmatch(following) or last >= _LEAST or is_new:
                 return True
         is_agent = not is_common and _AGENT.fullmatch(following) is not None
         is_word = match.start + 1 == end
         return is_word and (is_agent or self._modifies(pieces.keys[match.start]))
+
+    def _is_noun(self, place: int) -> bool:
+        """Tell whether a word is no mention and, by its shape, rather a noun than anything else."""
+        word, pieces = self._pieces.lower[place], self._pieces
+        return (
+            place not in self._starts
+            and pieces.keys[place] not in self._common
+            and not pieces.texts[place].isupper()
+            and not any(shape.fullmatch(word) for shape in (_VERB, _ADJECTIVE, _QUALITY))
+            and not any(word in words for words in (QUALIFIERS, BEHIND, LEVELS, _PERSONS, SITES))
+            and _NOUN.fullmatch(word) is not None
+        )
+
+    def _is_quality(self, match: Match) -> bool:
+        """Tell whether a match is a word form that may qualify another word: "septic"."""
+        word = self._pieces.lower[match.start]
+        is_form = match.is_name and bool(match.reading) and match.start + 1 == match.end
+        says = _QUALITY.fullmatch(word) is not None or match.reading.startswith(word)
+        return is_form and not self._is_head_first and says
+
+    def _is_of_a_noun(self, place: int) -> bool:
+        """Tell whether a word form makes a name with what follows, other than of a person's arm."""
+        while self._goes_on(place) and self._pieces.lower[place] in SITES:
+            place += 1
+        word = self._pieces.lower[place] if self._goes_on(place) else ""
+        if not word or word in BEHIND | _SHOWN or place in self._forms or _SYMPTOM.fullmatch(word):
+            return False
+        is_problem = word in VAGUE or _KIND.fullmatch(word) is not None
+        return is_problem or word in _THINGS or place in self._starts or self._is_noun(place)
 
     def _is_of_a_thing(self, match: Match) -> bool:
         """Tell whether a part of the body is one of something else: "the foot of the bed"."""
@@ -109,8 +161,15 @@ class Phrases:
     def _is_modifier(self, place: int) -> bool:
         """Tell whether a word before a match says which one, not merely how it is."""
         pieces, word, key = self._pieces, self._pieces.lower[place], self._pieces.keys[place]
-        if word in SITES:
+        if word in SITES | _COLOURS or place in self._parts:
             return True
+        if word in _PARTICIPLES:  # "exercise induced asthma"
+            is_first = place == 0 or place - 1 in pieces.hyphens or not pieces.says[place - 1]
+            return not is_first and self._goes_on(place)
+        if pieces.lower[place + 1] in _PARTICIPLES:
+            return True
+        if eponym := _EPONYM.fullmatch(word):
+            return eponym[1] not in _NO_EPONYMS
         if not (pieces.says[place] and word.isalpha()) or place in pieces.hyphens or word == "ø":
             return False
         phrases = self._cues.get(word, ())
@@ -132,8 +191,12 @@ class Phrases:
         if match.start + 1 < match.end or _KIND.fullmatch(last):
             return True
         return last not in SITES and not any(
-            lower[place] not in SITES
-            and (self._modifies(self._pieces.keys[place]) or _ADJECTIVE.fullmatch(lower[place]))
+            lower[place] not in SITES | _PARTICIPLES
+            and (
+                lower[place] in _COLOURS
+                or self._modifies(self._pieces.keys[place])
+                or _ADJECTIVE.fullmatch(lower[place])
+            )
             for place in modifiers
         )
 

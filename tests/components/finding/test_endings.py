@@ -3,6 +3,8 @@
 import pytest
 import spacy
 
+from spacy_medlink.components.finding.languages import names_of_form
+
 
 @pytest.fixture(scope="module")
 def found() -> spacy.Language:
@@ -20,6 +22,9 @@ def found() -> spacy.Language:
         ("Known epileptic since 2010.", "epileptic"),
         ("Hypertensive and obese.", "Hypertensive"),
         ("Crohns since 2012", "Crohns"),
+        ("Arthritic hands", "Arthritic"),
+        ("febrile and hypotensive", "hypotensive"),
+        ("Febrile to 39", "Febrile"),
     ],
 )
 def test_a_word_stands_for_a_name(found: spacy.Language, text: str, mention: str) -> None:
@@ -27,6 +32,43 @@ def test_a_word_stands_for_a_name(found: spacy.Language, text: str, mention: str
 
 
 @pytest.mark.filterwarnings("ignore:.*W101")
-@pytest.mark.parametrize("text", ["Wilson's mother called.", "He talked for hours."])
+@pytest.mark.parametrize(
+    "text",
+    ["Wilson's mother called.", "He talked for hours.", "'s", "Diabetic shoes", "Anemic murmur"],
+)
 def test_other_words_stand_for_none(found: spacy.Language, text: str) -> None:
     assert not found(text).ents
+
+
+@pytest.mark.filterwarnings("ignore:.*W101")
+@pytest.mark.parametrize(
+    ("text", "whole", "head"),
+    [
+        ("Septic arthritis", "Septic arthritis", "arthritis"),
+        ("Exercise induced asthma", "Exercise induced asthma", "asthma"),
+    ],
+)
+def test_a_word_form_before_a_problem_is_a_part_of_it(
+    found: spacy.Language, text: str, whole: str, head: str
+) -> None:
+    assert [(ent.text, ent._.reading) for ent in found(text).ents] == [(whole, head)]
+
+
+@pytest.mark.filterwarnings("ignore:.*W101")
+def test_a_word_form_is_less_probable_than_its_name() -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_mentions")
+    nlp.add_pipe("medical_linker")
+    form, name = nlp("Febrile. Fever.").ents
+    assert form.kb_id_ == name.kb_id_
+    assert form._.candidates[0]["prob"] < name._.candidates[0]["prob"]
+
+
+@pytest.mark.filterwarnings("ignore:.*W101")
+def test_the_head_of_a_german_compound_is_narrower() -> None:
+    nlp = spacy.blank("de")
+    nlp.add_pipe("medical_mentions")
+    nlp.add_pipe("medical_linker")
+    (ent,) = nlp("Spannungskopfschmerz seit Montag").ents
+    assert (ent.text, ent._.candidates[0]["match"]) == ("Spannungskopfschmerz", "narrower")
+    assert names_of_form("anämische", "de")[0][0] == "anämie"
