@@ -174,7 +174,7 @@ class Desk:
 class Desks:
     """The desks of a service by name, and what all its requests need.
 
-    RAISES (MedlinkError): E620 for an unknown name, E624 for too much text, E626 for no answer in
+    RAISES (MedlinkError): E108 for an unknown name, E624 for too much text, E626 for no answer in
         time.
     """
 
@@ -185,7 +185,8 @@ class Desks:
     def named(self, name: str) -> Desk:
         """Get the desk of a terminology; of "" the first."""
         if name and name not in self._by_name:
-            raise Errors.unknown_terminology(value=name, names=", ".join(self._by_name))
+            known = ", ".join(self._by_name)
+            raise Errors.unknown_choice(what="terminology", value=name, known=known)
         return self._by_name[name] if name else self.every[0]
 
     def check(self, *texts: str) -> None:
