@@ -104,7 +104,7 @@ def fasthpocr(ontology: str, texts: Path, output: Path) -> None:
         index = import_module("FastHPOCR.IndexHPO").IndexHPO
         annotator = import_module("FastHPOCR.HPOAnnotator").HPOAnnotator
     except ImportError as error:
-        raise SystemExit(f"{error}: `pip install --no-deps FastHPOCR==0.1.4`") from error
+        raise SystemExit(f"{error}: `pip install FastHPOCR==0.1.4 pronto`") from error
     read: Any = gzip.open if texts.suffix == ".gz" else open
     with TemporaryDirectory() as work, contextlib.redirect_stdout(io.StringIO()):
         index(ontology, work).index()
