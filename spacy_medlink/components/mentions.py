@@ -23,6 +23,7 @@ from .extensions import READING, register_reading
 from .finding.choosing import apart, settled, without_nested
 from .finding.dictionary_pipe import DictionaryPipe
 from .finding.headings import without_headings
+from .finding.idioms import without_idioms
 from .finding.kept import Kept, make_kept
 from .finding.languages import common_words, heading_words
 from .finding.linker_filters import Kinds, LinkerFilters
@@ -208,6 +209,7 @@ class MedicalMentions(DictionaryPipe):
         if PARTS in self.leave_out:
             common = common_words(self.lang)
             matches = without_persons_and_places(pieces, matches, self.exact, common)
+            matches = without_idioms(pieces, matches, self.lang)
         if HEADINGS in self.leave_out:
             matches = without_headings(pieces, matches, heading_words(self.lang))
         if self.stop:

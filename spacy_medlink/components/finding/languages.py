@@ -96,12 +96,17 @@ def words_beside() -> dict[str, frozenset[str]]:
     return {group: frozenset(words.split()) for group, _, words in groups}
 
 
-def _words(kind: str, lang: str) -> list[str]:
+def lines_of(kind: str, lang: str) -> list[str]:
+    """Read the lines of a list of a language; none where it has none."""
     path = _LISTS / f"{kind}.{_primary(lang)}.txt"
     if not path.is_file():
         return []
     lines = path.read_text(encoding="utf-8").splitlines()
-    return [word for line in lines if not line.startswith("#") for word in line.split()]
+    return [line for line in lines if not line.startswith("#")]
+
+
+def _words(kind: str, lang: str) -> list[str]:
+    return [word for line in lines_of(kind, lang) for word in line.split()]
 
 
 def _primary(lang: str) -> str:

@@ -45,6 +45,10 @@ def found(assets, text, **config):
         ("the chest shows", ["chest"]), ("chest x-ray", []), ("chest disease", []),
         ("liver nodule", []), ("cough reliever", []), ("the chest of the car", []),
         ("the liver of the chest", ["liver", "chest"]),
+        # Idioms.
+        ("at fever pitch", []), ("Cabin fever", []), ("a stroke of luck", []), ("fever dreams", []),
+        ("the foot-long liver for dinner", []), ("fever, pitch", ["fever"]),
+        ("He had a stroke of the brain", ["stroke"]),
         # People, places and tests that are called after a problem.
         ("Stroke Unit", []), ("stroke protocol", []), ("the Multiple Sclerosis Society", []),
         ("asthma exacerbation", ["asthma"]), ("COPD patient", ["COPD"]),
