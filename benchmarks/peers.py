@@ -16,6 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 if TYPE_CHECKING:
     from spacy.language import Language
 
@@ -95,7 +97,7 @@ PEERS: dict[str, Callable[[str, Path], "Language"]] = {"scispacy": scispacy}
 """By name, what makes a pipeline of a knowledge base and a directory for what is made once."""
 
 
-def fasthpocr(ontology: str, texts: Path, output: Path) -> None:
+def main(ontology: str, texts: Path, output: Path) -> None:
     """Write the mentions that FastHPOCR finds, with its own defaults, as documents of a gold file.
 
     RAISES (SystemExit): where FastHPOCR is not installed.
@@ -121,4 +123,4 @@ def fasthpocr(ontology: str, texts: Path, output: Path) -> None:
 
 
 if __name__ == "__main__":
-    fasthpocr(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
+    typer.run(main)

@@ -14,7 +14,7 @@ from spacy_medlink.cli import app
 from spacy_medlink.kb import KnowledgeBase
 from tests.cli.conftest import Fail, Run
 
-VERBS = ["build", "learn", "link", "evaluate", "annotate", "map", "serve"]
+VERBS = ["build", "learn", "link", "evaluate", "annotate", "map", "serve", "mcp"]
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -37,6 +37,6 @@ def test_usage(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> Non
     run("map", terms, "--from", terms, *end, expect=2)
     run("map", terms, *end, "--approved", expect=2)
     run("map", terms, *end, "--as", "xls", expect=2)
-    assert "Say with --code" in fail("E615", "map", terms, *end, "--code", "c")
+    assert "Name the right one with --code" in fail("E615", "map", terms, *end, "--code", "c")
     fail("E107", "map", tmp_path / "none.csv", *end)
     assert not (tmp_path / "out.csv").exists()

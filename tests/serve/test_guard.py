@@ -253,9 +253,7 @@ def test_a_client_that_goes_away_is_not_waited_for(desk: Desk) -> None:
 )
 def test_a_large_body_takes_no_long_time(desk: Desk, body: bytes) -> None:
     desks = Desks([desk], Limits())
-    guard = Guard(
-        _unread, desks, Refusals(desks, ()), token="", hosts=(), public=(), observe=lambda *_: None
-    )
+    guard = Guard(_unread, desks, Refusals(desks, ()), token="", hosts=(), public=())
     texts = body.startswith(b'{"texts": ["\\')  # one text, or the beginning of one
     took = cpu_seconds(lambda: bool(guard._problem_of(body, 10_000)) is not texts)
     assert took < 3, "parsed, it takes a quarter of a minute"

@@ -1,5 +1,6 @@
 """The process that links: a request that takes too long, or ends it, is alone with that."""
 
+import json
 import os
 import signal
 import time
@@ -112,7 +113,7 @@ def test_what_nobody_waits_for_takes_no_place(desk: Desk) -> None:
     for _ in range(3):
         waiting = desk.ask_of_texts("link", ["fever. " * 2_800] * 250, {}, 0)
         assert sum(one.cancel() for one in waiting) >= 249
-    assert desk.ask_of_texts("link", ["asthma"], {}, 0)[0].result(60)[0][1] == 1
+    assert _n_mentions(desk.ask_of_texts("link", ["asthma"], {}, 0)[0].result(60)) == 1
     assert desk.n_waiting < 10
 
 
@@ -130,11 +131,11 @@ def test_a_failure_does_not_say_what_the_text_says(
         raise RuntimeError("the text says boom")
 
     with monkeypatch.context() as patch:
-        patch.setattr(terminology._linker, "_annotate", fail)
+        patch.setattr(terminology._linker, "_linked", fail)
         with pytest.raises(MedlinkError, match=r"E625.*RuntimeError in the component") as caught:
             terminology.link(["boom"], {}, 0)
     assert "boom" not in str(caught.value)
-    assert terminology.link(["fever"], {}, 0)[0][1] == 1
+    assert _n_mentions(terminology.link(["fever"], {}, 0)) == 1
 
 
 def test_texts_do_not_pile_up(terminology: Terminology) -> None:
@@ -150,11 +151,17 @@ def test_a_crafted_text_changes_nothing_in_another_request(desk: Desk) -> None:
     """A word with the hash of another one is no part of what others send at the same time."""
     assert hash_string(WORD) == hash_string(CRAFTED)
     before = desk.ask_of_texts("link", [f"type 2 {WORD}"], {}, 1)[0].result(60)
-    assert before[0][1] == 1
+    assert _n_mentions(before) == 1
     desk.ask_of_texts("link", [SLOW[:20_000]], {}, 0)  # so that these wait together
     crafted = desk.ask_of_texts("link", [CRAFTED], {}, 1)[0]
     other = desk.ask_of_texts("link", [f"type 2 {WORD}"], {}, 1)[0]
     assert other.result(60) == before
-    assert crafted.result(60)[0][1] == 0
+    assert _n_mentions(crafted.result(60)) == 0
     together = desk.ask_of_texts("link", [CRAFTED, f"type 2 {WORD}"], {}, 1)[0]
     assert _ended(together) == "E625", "in one request it is refused"
+
+
+def _n_mentions(linked: list[bytes]) -> int:
+    """Count the mentions of the only text."""
+    (mentions,) = map(json.loads, linked)
+    return len(mentions)

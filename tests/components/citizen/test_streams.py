@@ -159,12 +159,12 @@ def test_one_bad_document_does_not_take_others_with_it(tiny_assets, fragile):
 def test_a_recogniser_that_fails_drops_its_document_too(tiny_assets, monkeypatch):
     nlp = pipeline(tiny_assets)
     mentions, failed = nlp.get_pipe("medical_mentions"), []
-    names = type(mentions)._names
+    matches = type(mentions)._matches
 
-    def fails_at_two(self, finder, doc):
-        return names(self, finder, doc) if doc.text != "2" else failed.missing
+    def fails_at_two(self, pieces):
+        return matches(self, pieces) if pieces.text != "2" else failed.missing
 
-    monkeypatch.setattr(type(mentions), "_names", fails_at_two)
+    monkeypatch.setattr(type(mentions), "_matches", fails_at_two)
     nlp.set_error_handler(lambda name, pipe, docs, error: failed.append((name, docs[0].text)))
     assert [doc.text for doc in nlp.pipe(["1", "2", "3"])] == ["1", "3"]
     assert failed == [("medical_mentions", "2")]

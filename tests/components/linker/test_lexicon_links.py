@@ -123,7 +123,7 @@ def test_corrections_go_before_a_lexicon(tmp_path):
         ("98% on RA.", []),  # a name of the dictionary, but not here
         ("RA on MTX, MS too.", [("RA", "T:6"), ("MS", "T:4")]),
         ("Mitral stenosis (MS).", [("Mitral stenosis", "T:5"), ("MS", "T:5")]),
-        ("NSTEMI and non-STEMI", []),  # another thing than myocardial infarction
+        ("NSTEMI or non-STEMI", [("NSTEMI", "T:9"), ("non-STEMI", "T:9")]),  # kinds of it
         ("Nothing here, not at all.", []),
     ],
 )  # fmt: skip
