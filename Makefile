@@ -90,5 +90,5 @@ $(INSTALLED): setup.cfg pyproject.toml constraints.txt
 	@test -x $(PY) || $(PYTHON) -m venv --clear $(VENV) || { echo "No virtual environment could be made: on Debian and Ubuntu, install python3-venv." >&2; exit 1; }
 	@echo "Installing into $(VENV) (the first time this takes a minute or more)"
 	$(PIP) setuptools wheel
-	$(PIP) --no-build-isolation -e '.[starter,torch,onnx,train,peft,parquet,rdf,transformers,serve,dev]'
+	$(PIP) --no-build-isolation -e '.[starter,torch,onnx,train,peft,parquet,rdf,transformers,serve,mcp,dev]'
 	@touch $@
