@@ -30,13 +30,15 @@ _KIND = re.compile(
     r".*(?:pathy|penia|itis|a?emia|oma|osis|algia|plegia|paresis|uria|rrh?o?ea|megaly|ectasi[as]|"
     r"trophy|plasia|phagia|pn[eo]a|oedema|pain|cancer|tumou?r|mass|ulcer|fracture|infarction|"
     r"edema|bleeding|swelling|infection|abscess|cyst|nodule|lesion|rash|polyp|ache|"
-    r"discharge|asthma|stroke)s?"
+    r"discharge|asthma|stroke|iasis|embolism|aneurysm|hernia|obstruction|perforation|hypotension|"
+    r"seizure|thromb(?:us|i))s?"
 )
 # A word form that says how something is, and may be a part of a name: "asthmatic bronchitis".
 _QUALITY = re.compile(r"[a-z]{3,}(?:ic|al|ous|ile|ed|ent|ant|oid|ive|(?:isch|ös|il|iv)e?[rsnm]?)")
 # Whom a disease is called after, but for relatives: "swimmer's ear".
 _EPONYM = re.compile(r"([a-z]{3,}(?:er|or|ist|maid|ete|man|men))['’]s")
 _COLOURS, _PARTICIPLES = words_beside()["colours"], frozenset(["induced", "related"])
+_OF_A_SITE = re.compile(r"[a-z]{3,}(?:al|ian|ar|ic)")  # "ovarian", "pelvic"
 _PLURAL = re.compile(r".{3,}(?:[^aeiou]ies|ides|oses|ases|omas|mata)")
 # Beside these, a word form is a finding of its own: "migrainous headache".
 _SYMPTOM = re.compile(r".*(?:ache|pain|rash|cough|wheeze|seizure|plaque|lesion|itch)s?")
@@ -73,6 +75,9 @@ class Phrases:
         if match.start in self._forms and self._is_quality(match):
             return None if match.start in self._parts else match
         start, end = match.start, match.end
+        is_form = match.reading and _OF_A_SITE.fullmatch(self._pieces.lower[end - 1])
+        if is_form and self._is_of_a_noun(end):  # "left ovarian" of something unknown
+            return None
         is_short = match.is_short or self._is_short_form(start, end)
         if self._has_another_head(match, is_short) or self._is_of_a_thing(match):
             return None

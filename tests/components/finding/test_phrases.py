@@ -11,7 +11,7 @@ NAMES = [
     "Fever", "Hypertension", "Stroke", "Cough", "Chest", "Chest pain", "Chest wall mass", "Asthma",
     "Pulmonary embolism", "Pulmonary fibrosis", "Pulmonary edema", "Yellow nail", "Yellow skin",
     "Liver", "Liver cyst", "Liver failure", "Abscess", "Multiple sclerosis", "COPD", "Dengue fever",
-    "Cardiomyopathy",
+    "Cardiomyopathy", "Hypotension", "Left ovary",
 ]  # fmt: skip
 
 
@@ -40,6 +40,7 @@ def found(assets, text, **config):
         ("possible fever", ["fever"]), ("grade II fever", ["fever"]), ("2 mm cough", ["cough"]),
         ("naloxone reverses cough", ["cough"]), ("HTN cough", ["cough"]),
         # A modifier of something else.
+        ("4 cm left ovarian endometrioma", []), ("left ovarian pain", []),
         ("chest tube", []), ("liver abscess", ["liver abscess"]), ("chest: fever", ["fever"]),
         ("pain in the chest", ["chest"]), ("chest pain radiating", ["chest pain"]),
         ("the chest shows", ["chest"]), ("chest x-ray", []), ("chest disease", []),
@@ -62,6 +63,7 @@ def test_parts_of_phrases(assets, text, mentions):
 @pytest.mark.parametrize(
     ("text", "mention", "head"),
     [
+        ("intradialytic hypotension", "intradialytic hypotension", "Hypotension"),
         ("No knee abscess.", "knee abscess", "Abscess"),
         ("Ischemic cardiomyopathy", "Ischemic cardiomyopathy", "Cardiomyopathy"),
         ("severe snow stroke", "snow stroke", "Stroke"), ("Q fever", "Q fever", "Fever"),
