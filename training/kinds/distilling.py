@@ -29,9 +29,7 @@ from ..objectives.registered import choice_of
 from ..recipe.settings import Recipe
 from .encoder_training import EncoderTraining, Result, Say, describe, silent
 from .pretraining import HOLDOUT
-from .students import make_student, narrowed, with_projection
-
-_FITTED = 20_000  # texts to fit a projection to
+from .students import make_student
 
 
 class Distillation(EncoderTraining):
@@ -61,21 +59,17 @@ class Distillation(EncoderTraining):
         self._kb, self._text = kb, text
         self._known = StoredVectors.find(teacher, vectors)
         texts = read_texts(kb, recipe.distil, recipe.training.seed, self.holdout.rows, text)
-        asked = unlabelled(texts, teacher.tokenize)
+        self.names: TrainingNames = unlabelled(texts, teacher.tokenize)
         self._targets: Floats2d = encode_unknown(
             teacher,
-            asked.tokens,
+            self.names.tokens,
             np.arange(len(texts)),
             self._precision,
             "Encoding texts with the teacher",
             self._known,
         )
-        base = make_student(teacher, recipe.distil.student, asked.tokens)
-        self.names: TrainingNames = unlabelled(texts, base.tokenize)
-        if base.dim != teacher.dim:
-            some = np.arange(min(_FITTED, len(texts)))
-            base = with_projection(base, self._targets[some], self.names.tokens.take(some))
-        # The student keeps its way to prepare texts, which may differ from its teacher's.
+        base = make_student(teacher, recipe.distil.student, self.names.tokens)
+        # The student prepares texts as its teacher does, whatever the recipe says.
         data = recipe.data.model_copy(update={"lower_case": base.preparation.lower_case})
         super().__init__(recipe.model_copy(update={"data": data}), base, device, say, ranks)
 
@@ -111,7 +105,7 @@ class Distillation(EncoderTraining):
             raise Errors.student_too_weak(
                 metric=metric, found=found, wanted=wanted, lost=wanted - found, allowed=allowed
             )
-        return Result(narrowed(result.encoder), {"teacher": self.teacher, **result.figures})
+        return Result(result.encoder, {"teacher": self.teacher, **result.figures})
 
     def _sampler(self) -> Sampler:
         size, seed = 2 * self._recipe.sampler.batch_pairs, self._recipe.training.seed

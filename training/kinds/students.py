@@ -7,8 +7,7 @@ import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import keep_layers
-from spacy_medlink.types import Floats2d
-from spacy_medlink.util.devices import CPU, batch_pieces, fetched, sent
+from spacy_medlink.util.devices import CPU, batch_pieces, sent
 
 from ..data.names import TokenTable
 
@@ -22,17 +21,15 @@ _UNUSED = ("embeddings.position_embeddings", "embeddings.token_type_embeddings",
 def make_student(teacher: BiEncoder, student: str, names: TokenTable) -> BiEncoder:
     """Make the student, on the device of its teacher.
 
-    student (str): a number of the teacher's layers, "static", or the directory of an encoder.
+    student (str): a number of the teacher's layers, or "static".
     names (TokenTable): texts that say how frequent word pieces are.
-    RAISES (MedlinkError): E302 for layers that the teacher has not, E205 and E206 for a directory.
+    RAISES (MedlinkError): E302 for layers that the teacher has not.
     """
     if student == STATIC:
         return static_of(teacher, names)
-    if student.isdecimal():
-        module = copy.deepcopy(teacher.module)
-        keep_layers(module, int(student))
-        return teacher.over(module)
-    return BiEncoder.load(student, device=teacher.device)
+    module = copy.deepcopy(teacher.module)
+    keep_layers(module, int(student))
+    return teacher.over(module)
 
 
 def static_of(teacher: BiEncoder, names: TokenTable) -> BiEncoder:
@@ -69,33 +66,3 @@ def static_of(teacher: BiEncoder, names: TokenTable) -> BiEncoder:
     for weight in others:
         torch.nn.init.zeros_(weight)
     return BiEncoder(tokenizer, module, "mean", teacher.max_length, teacher.preparation)
-
-
-def with_projection(student: BiEncoder, targets: Floats2d, pieces: list[list[int]]) -> BiEncoder:
-    """Give a student vectors of its teacher's dimensions, by the best-fitting linear map.
-
-    targets (Floats2d): the teacher's vectors of some texts, (n, dim). pieces: of these texts, (n,).
-    """
-    size = batch_pieces(student.device, student.dim)
-    own = student.run_batches(student.inference_module(), pieces, size)
-    weight, *_ = np.linalg.lstsq(own, targets, rcond=None)
-    student.projection = _linear(weight.T)
-    return student
-
-
-def narrowed(student: BiEncoder) -> BiEncoder:
-    """Turn the projection of a student, so that vectors have no more dimensions than it has itself.
-
-    Cosines stay: with W = QR and Q's columns orthonormal, Wx and Rx have the same products.
-    """
-    if student.projection is not None:
-        triangle = torch.linalg.qr(student.projection.weight, mode="r").R
-        student.projection = _linear(fetched(triangle))
-        student.move(student.device)
-    return student
-
-
-def _linear(weight: Floats2d) -> torch.nn.Linear:
-    made = torch.nn.Linear(weight.shape[1], weight.shape[0], bias=False)
-    made.load_state_dict({"weight": sent(weight, CPU)})
-    return made.requires_grad_(False)

@@ -31,6 +31,12 @@ def _is_tried(weight: float | None) -> float | None:
     return weight
 
 
+def _layers_or_static(student: str) -> str:
+    if student != "static" and not student.isdecimal():
+        raise ValueError("must be a number of layers, or 'static'")
+    return student
+
+
 AtLeast2 = Annotated[int, Field(ge=2)]
 Rate = Annotated[float, Field(ge=0, lt=1)]
 Share = Annotated[float, Field(gt=0, le=1)]
@@ -270,14 +276,13 @@ class SelectionSettings(Section):
 class DistilSettings(Section):
     """What a smaller encoder learns from its teacher, and how much worse it may be.
 
-    student (str): how many of the teacher's first layers, "static", or the directory of an
-    encoder. mutations (int): texts beside each name, which write it in another way. texts (int):
-    names and mutations together, at most, drawn at random; and as many pieces of a text.
+    student (str): how many of the teacher's first layers, or "static". mutations (int): texts
+    beside each name, which write it in another way. texts (int): names and mutations together, at most, drawn at random; and as many pieces of a text.
     max_loss (float): points of the metric of [selection] on the held-out names of `dev` that the
     student may be below its teacher; one that loses more is not shipped.
     """
 
-    student: Annotated[str, BeforeValidator(str)] = "static"
+    student: Annotated[str, BeforeValidator(str), AfterValidator(_layers_or_static)] = "static"
     mutations: NonNegativeInt = 1
     texts: PositiveInt = 1_000_000
     max_loss: NonNegativeFloat = 2.0
