@@ -36,8 +36,7 @@ FIGURES = "metrics.json"
 ENCODER = DirectoryKind("a trained encoder")
 # By kind, the options that it needs, and those that it may have besides.
 _NEEDS = {"pretrain": ["kb"], "finetune": ["kb", "train", "dev"], "distil": ["kb"], "rerank": []}
-_MAY = {"pretrain": ["text", "prepared"], "finetune": [], "distil": ["text"],
-        "rerank": ["train", "dev"]}  # fmt: skip
+_MAY = {"pretrain": ["text", "prepared"], "finetune": [], "distil": [], "rerank": ["train", "dev"]}
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,8 @@ class Inputs:
     base (str): an encoder, which for "distil" is the teacher and may be in assets; for "rerank"
     assets. output (Path): replaced as a whole at the end. kb (Path): but for "rerank".
     train, dev (Path): gold files to train on and to choose by. text (Path): translations for
-    "pretrain", plain text for "distil". run (Path): for checkpoint and log; OUTPUT_run if left out.
-    prepared (Path): keeps names and pairs for later runs; in `run` if left out.
+    "pretrain". run (Path): for checkpoint and log; OUTPUT_run if left out. prepared (Path):
+    keeps names and pairs for later runs; in `run` if left out.
     """
 
     base: str
@@ -134,7 +133,7 @@ def _make(
         inside = base / IN_ASSETS
         source = inside if inside.is_dir() else base
         teacher = BiEncoder.load(str(source) if source.exists() else inputs.base)
-        return Distillation(recipe, kb, teacher, device, say, ranks, inputs.text, [source])
+        return Distillation(recipe, kb, teacher, device, say, ranks, [source])
     encoder = BiEncoder.load(inputs.base)
     if recipe.recipe.kind == "finetune":
         assert inputs.train is not None and inputs.dev is not None
@@ -170,9 +169,7 @@ def main(
         Path | None, typer.Option("--train", help="Annotated text to train on (a gold file).")
     ] = None,
     dev: Annotated[Path | None, typer.Option(help="Annotated text to choose by.")] = None,
-    text: Annotated[
-        Path | None, typer.Option(help="Translations (pretrain), or plain text (distil).")
-    ] = None,
+    text: Annotated[Path | None, typer.Option(help="Translations (pretrain).")] = None,
     run: Annotated[
         Path | None, typer.Option(help="Directory for checkpoint and log; OUTPUT_run if left out.")
     ] = None,

@@ -15,7 +15,6 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.light import open_to_encode
 from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.encoders.preparation import Preparation
-from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.readers import obo
 from spacy_medlink.types import Concept
@@ -27,7 +26,6 @@ from training.embedded import MODEL_PACKAGE, ONTOLOGY_PACKAGE, place_model, plac
 from training.kinds.distilling import Distillation
 from training.kinds.students import make_student
 from training.objectives.teacher import TeacherObjective
-from training.recipe.settings import DistilSettings
 from training.train import main
 
 from .conftest import SETTINGS, Call
@@ -77,11 +75,9 @@ def test_a_student_comes_near_its_teacher_and_builds_assets(
     student: str, layers: int, rate: float, least: float, call: Call, teacher: Path,
     tiny_kb: KnowledgeBase, tmp_path: Path,
 ) -> None:  # fmt: skip
-    output, text = tmp_path / "small", tmp_path / "notes.txt"
-    text.write_text("The patient has chest pain, and a fever that goes on for weeks.\n", "utf-8")
-    more = [f"--set=distil.student={student}", f"--text={text}"]
+    output = tmp_path / "small"
     arguments = _arguments(tiny_kb, teacher, output, optimizer__learning_rate=rate)
-    assert call(main, *arguments, *more)[0] == 0
+    assert call(main, *arguments, f"--set=distil.student={student}")[0] == 0
     own, theirs = BiEncoder.load(output), BiEncoder.load(teacher)
     assert own.preparation == theirs.preparation
     assert json.loads((output / "config.json").read_text("utf-8"))["num_hidden_layers"] == layers
@@ -196,23 +192,17 @@ def test_the_loss_is_least_at_the_teacher() -> None:
     assert float(alone) == pytest.approx(0, abs=1e-5)
 
 
-def test_texts_are_names_mutations_and_pieces(tiny_kb: KnowledgeBase, tmp_path: Path) -> None:
-    text = tmp_path / "text.txt"
-    text.write_text("chest pain\n\n" + "word " * 40 + "\n", encoding="utf-8")
+def test_texts_are_names_and_mutations(tiny_kb: KnowledgeBase) -> None:
     names = [*tiny_kb.iter_texts()]
     held_out = frozenset({1, 2})
-    texts = read_texts(tiny_kb, DistilSettings(mutations=1), 0, held_out, text)
-    assert "chest pain" in texts
-    assert all(len(one.split()) <= 6 for one in texts if one.startswith("word"))
-    assert sum(one.count("word ") + one.endswith("word") for one in texts) == 40
-    plain = read_texts(tiny_kb, DistilSettings(mutations=0), 0, held_out)
+    plain = read_texts(tiny_kb, 0, 0, held_out)
     assert {one.lower() for one in plain} == {
         one.lower() for row, one in enumerate(names) if row not in held_out
     }
-    assert len(read_texts(tiny_kb, DistilSettings(texts=4), 0)) in (4, 5)
-    assert texts == read_texts(tiny_kb, DistilSettings(mutations=1), 0, held_out, text)
-    with pytest.raises(MedlinkError, match="E107"):
-        read_texts(tiny_kb, DistilSettings(), 0, text=tmp_path / "none")
+    texts = read_texts(tiny_kb, 1, 0, held_out)
+    assert len(plain) < len(texts) <= 2 * len(plain)
+    assert set(plain) < set(texts)
+    assert texts == read_texts(tiny_kb, 1, 0, held_out)
 
 
 @pytest.mark.slow

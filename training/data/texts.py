@@ -1,48 +1,34 @@
 """Texts without labels, which a student and its teacher both encode."""
 
-from collections.abc import Collection, Iterator
-from itertools import islice
-from pathlib import Path
+from collections.abc import Collection
 
 import numpy as np
-from numpy.random import Generator
 
-from spacy_medlink.errors import Errors
 from spacy_medlink.fitting.mutations import mutated
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.kb.readers.lines import numbered_lines
 
-from ..recipe.settings import DistilSettings
 from .names import Tokenize, TokenTable, TrainingNames, distinct_names, string_hash
 
-_WORDS = 6  # of a piece of text, at most, like mentions
+_MOST = 1_000_000  # more than a student is trained on; the teacher encodes them all
 
 
 def read_texts(
-    kb: KnowledgeBase,
-    settings: DistilSettings,
-    seed: int,
-    skip: Collection[int] = (),
-    text: Path | None = None,
+    kb: KnowledgeBase, mutations: int, seed: int, skip: Collection[int] = ()
 ) -> list[str]:
-    """Read names, each followed by its mutations, then pieces of a file.
+    """Read names in random order, each followed by its mutations; a million texts, at most.
 
-    skip (Collection[int]): held-out name rows, to leave out.
-    text (Optional[Path]): a text file; a line of few words is not cut.
-    RAISES (MedlinkError): E107 no such file.
+    mutations (int): of each name, at most. skip (Collection[int]): held-out name rows.
     """
     generator = np.random.default_rng(seed)
     rows = [entry[0] for entry in distinct_names(kb) if entry[0] not in skip]
     texts: list[str] = []
-    for place in generator.permutation(len(rows))[: settings.texts].tolist():
+    for place in generator.permutation(len(rows))[:_MOST].tolist():
         name = kb.name_at(rows[place])
         texts.append(name.text)
-        made = (mutated(name.text, generator, name.lang or "en") for _ in range(settings.mutations))
+        made = (mutated(name.text, generator, name.lang or "en") for _ in range(mutations))
         texts += filter(None, made)
-        if len(texts) >= settings.texts:
+        if len(texts) >= _MOST:
             break
-    if text is not None:
-        texts += islice(_pieces(text, generator), settings.texts)
     return texts
 
 
@@ -56,15 +42,3 @@ def unlabelled(texts: list[str], tokenize: Tokenize) -> TrainingNames:
         np.ones(count, dtype=bool),
         TokenTable.build(texts, tokenize),
     )
-
-
-def _pieces(path: Path, generator: Generator) -> Iterator[str]:
-    """Cut lines into runs of words as long as mentions."""
-    if not path.is_file():
-        raise Errors.source_missing(path=path)
-    for _, line in numbered_lines(path):
-        words = line.split()
-        while words:
-            count = len(words) if len(words) <= _WORDS else int(generator.integers(1, _WORDS + 1))
-            yield " ".join(words[:count])
-            words = words[count:]

@@ -14,7 +14,6 @@ from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Floats2d
 from spacy_medlink.util.devices import find_device
-from spacy_medlink.util.files import sha256_of
 
 from ..choosing.selection import Halves
 from ..choosing.yardstick import Yardstick
@@ -33,11 +32,11 @@ from .students import make_student
 
 
 class Distillation(EncoderTraining):
-    """Training of a student on names of a knowledge base, their mutations, and pieces of a text.
+    """Training of a student on names of a knowledge base, and their mutations.
 
     teacher (BiEncoder): not changed. device (str | torch.device): where to train.
-    text (Optional[Path]): a text file. vectors (Sequence[Path]): directories that may hold
-    vectors of the teacher. say (Callable): called with each stage.
+    vectors (Sequence[Path]): directories that may hold vectors of the teacher. say (Callable):
+    called with each stage.
     RAISES (MedlinkError): E530 too few names, E508 no such device, E302 layers it lacks.
     """
 
@@ -49,16 +48,15 @@ class Distillation(EncoderTraining):
         device: str | torch.device = "cpu",
         say: Say = silent,
         ranks: Ranks = ALONE,
-        text: Path | None = None,
         vectors: Sequence[Path] = (),
     ) -> None:
         self._teacher = teacher.move(find_device(str(device)))
         self._precision = Precision(recipe.training.precision, self._teacher.device)
         own = recipe.holdout
         self.holdout: Holdout = make_holdout(kb, own.fraction, own.most, own.seed)
-        self._kb, self._text = kb, text
+        self._kb = kb
         self._known = StoredVectors.find(teacher, vectors)
-        texts = read_texts(kb, recipe.distil, recipe.training.seed, self.holdout.rows, text)
+        texts = read_texts(kb, recipe.distil.mutations, recipe.training.seed, self.holdout.rows)
         self.names: TrainingNames = unlabelled(texts, teacher.tokenize)
         self._targets: Floats2d = encode_unknown(
             teacher,
@@ -122,8 +120,7 @@ class Distillation(EncoderTraining):
         return {"texts": len(self.names), "held_out": len(self.holdout.rows)}
 
     def _made_of(self) -> list[str]:
-        text = sha256_of(self._text) if self._text else ""
-        return [self.holdout.kb, text, self._teacher.fingerprint()]
+        return [self.holdout.kb, self._teacher.fingerprint()]
 
     def store(self, directory: Path) -> None:
         """Write the hold-out."""

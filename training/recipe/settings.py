@@ -277,14 +277,13 @@ class DistilSettings(Section):
     """What a smaller encoder learns from its teacher, and how much worse it may be.
 
     student (str): how many of the teacher's first layers, or "static". mutations (int): texts
-    beside each name, which write it in another way. texts (int): names and mutations together, at most, drawn at random; and as many pieces of a text.
+    beside each name, which write it in another way.
     max_loss (float): points of the metric of [selection] on the held-out names of `dev` that the
     student may be below its teacher; one that loses more is not shipped.
     """
 
     student: Annotated[str, BeforeValidator(str), AfterValidator(_layers_or_static)] = "static"
     mutations: NonNegativeInt = 1
-    texts: PositiveInt = 1_000_000
     max_loss: NonNegativeFloat = 2.0
 
 
