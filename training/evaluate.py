@@ -49,7 +49,7 @@ def evaluate(
     corpora, left_out = {}, {}
     for path in sorted(gold.glob(f"*{_ENDING}")):
         name = path.name.removesuffix(_ENDING)
-        why = why_nothing(path, linker.kb)
+        why = why_nothing(linker.kb, path)
         if why:
             left_out[name] = why
         else:

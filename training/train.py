@@ -102,7 +102,9 @@ def train(
         )  # fmt: skip
         return made.manifest["reranker"] or {"left_out": made.manifest["left_out"]["reranker"]}
     check_output(inputs.output, ENCODER, inputs.given(), overwrite=overwrite)
-    if if_any and (why := _why_nothing(inputs)):
+    assert inputs.kb is not None
+    kb = KnowledgeBase(inputs.kb)
+    if if_any and (why := why_nothing(kb, inputs.train, inputs.dev)):
         say(f"Training is left out: {why}.")
         with replacing_directory(
             inputs.output, ENCODER, inputs.given(), overwrite=overwrite
@@ -112,7 +114,7 @@ def train(
     place = find_device(rank_device(device))
     with all_ranks(place) as ranks:
         told = say if ranks.is_first else silent
-        training = _make(recipe, inputs, place, told, ranks)
+        training = _make(recipe, kb, inputs, place, told, ranks)
         result = training.run(inputs.place, resume)
     if result is None:
         return {}
@@ -125,10 +127,14 @@ def train(
 
 
 def _make(
-    recipe: Recipe, inputs: Inputs, device: torch.device, say: Say, ranks: Ranks
+    recipe: Recipe,
+    kb: KnowledgeBase,
+    inputs: Inputs,
+    device: torch.device,
+    say: Say,
+    ranks: Ranks,
 ) -> EncoderTraining:
-    assert inputs.kb is not None
-    kb, base = KnowledgeBase(inputs.kb), Path(inputs.base)
+    base = Path(inputs.base)
     if recipe.recipe.kind == "distil":
         inside = base / IN_ASSETS
         source = inside if inside.is_dir() else base
@@ -140,14 +146,6 @@ def _make(
         return Finetuning(recipe, kb, encoder, inputs.train, inputs.dev, device, say, ranks)
     prepared = inputs.prepared or inputs.place / "prepared"
     return Pretraining(recipe, kb, encoder, device, say, ranks, inputs.text, prepared, [base])
-
-
-def _why_nothing(inputs: Inputs) -> str:
-    """Return why the gold files have nothing to train on; "" where they have."""
-    assert inputs.kb is not None
-    kb = KnowledgeBase(inputs.kb)
-    files = (file for file in (inputs.train, inputs.dev) if file is not None)
-    return next(filter(None, (why_nothing(file, kb) for file in files)), "")
 
 
 def _write_figures(directory: Path, figures: dict[str, Any]) -> dict[str, Any]:

@@ -81,19 +81,20 @@ def read_mentions(path: Path, kb: KnowledgeBase) -> Mentions:
     )
 
 
-def why_nothing(path: Path, kb: KnowledgeBase) -> str:
-    """Return why a gold file has nothing to train on for a knowledge base; "" where it has.
+def why_nothing(kb: KnowledgeBase, *files: Path | None) -> str:
+    """Return why one of the gold files has nothing to train on; "" where all have.
 
-    RAISES (MedlinkError): E107, E401-E403, E405-E407 for the file.
+    RAISES (MedlinkError): E107, E401-E403, E405-E407 for a file.
     """
-    try:
-        read_mentions(path, kb)
-    except MedlinkError as error:
-        if error.code == Errors.no_gold.code:
-            return f"{path} has no annotated mention"
-        if error.code == Errors.nothing_there.code:
-            return f"no mention of {path} has one concept that the knowledge base has"
-        raise
+    for path in filter(None, files):
+        try:
+            read_mentions(path, kb)
+        except MedlinkError as error:
+            if error.code == Errors.no_gold.code:
+                return f"{path} has no annotated mention"
+            if error.code == Errors.nothing_there.code:
+                return f"no mention of {path} has one concept that the knowledge base has"
+            raise
     return ""
 
 

@@ -60,7 +60,7 @@ def rerank(
     own = Assets(assets, device=device)
     if own.manifest["encoder"] is None:
         raise Errors.tier_not_built(path=own.path, tier="dense", built=", ".join(own.tiers))
-    if if_any and (why := _why_nothing(own, train, dev)):
+    if if_any and (why := why_nothing(own.kb, train, dev)):
         say(f"The reranker is left out: {why}.")
         return leave_out_reranker(own, output, why, overwrite)
     training, held = lists_of(own, recipe, train, dev)
@@ -121,11 +121,6 @@ def rerank(
         say(f"Gate: not read are {sure}, whose first candidate is {gate['margin']:.3f} ahead")
     encoder.move(CPU)
     return store_reranker(own, output, encoder, facts, overwrite)
-
-
-def _why_nothing(assets: Assets, *files: Path | None) -> str:
-    given = (why_nothing(path, assets.kb) for path in files if path is not None)
-    return next(filter(None, given), "")
 
 
 def lists_of(
