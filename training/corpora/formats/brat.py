@@ -1,4 +1,4 @@
-"""brat standoff: `T1<tab>TYPE 0 5;9 12<tab>text`, with notes and normalisations for each id."""
+"""brat standoff: `T1<tab>TYPE 0 5;9 12<tab>text`, with notes for each id."""
 
 import re
 from collections.abc import Iterator
@@ -24,17 +24,16 @@ class Standoff(NamedTuple):
     """An `.ann` file.
 
     bounds (Dict[str, Bound]): by their ids ("T1"). notes (Dict[str, List[str]]): what annotators
-    wrote about an id. references (Dict[str, List[str]]): "resource:id" of its normalisations.
+    wrote about an id.
     """
 
     bounds: dict[str, Bound]
     notes: dict[str, list[str]]
-    references: dict[str, list[str]]
 
 
 def read_brat(path: Path, tally: Tally) -> Standoff:
-    """Read an `.ann` file; relations, events and attributes are left out."""
-    standoff = Standoff({}, {}, {})
+    """Read an `.ann` file; relations, events, attributes and normalisations are left out."""
+    standoff = Standoff({}, {})
     for number, line in read_lines(path, tally):
         id, _, rest = line.partition("\t")
         head, _, tail = rest.partition("\t")
@@ -47,10 +46,8 @@ def read_brat(path: Path, tally: Tally) -> Standoff:
                 standoff.bounds[id] = bound
         elif id.startswith("#") and len(names := head.split()) == 2:
             standoff.notes.setdefault(names[1], []).append(tail.strip())
-        elif id.startswith("N") and len(names := head.split(maxsplit=2)) == 3:
-            standoff.references.setdefault(names[1], []).append(names[2])
-        elif id[:1] in tuple("AMRE*"):
-            tally.drop("relations, events and attributes")
+        elif id[:1] in tuple("AMREN*"):
+            tally.drop("relations, events, attributes and normalisations")
         else:
             tally.fault("lines that are no annotation", path, number)
     return standoff
@@ -74,9 +71,9 @@ def spans_of(offsets: str) -> tuple[Span, ...]:
     return tuple(sorted(found))
 
 
-def pairs(folder: Path, tally: Tally, pattern: str = "*.ann") -> Iterator[tuple[Path, Path]]:
+def pairs(folder: Path, tally: Tally) -> Iterator[tuple[Path, Path]]:
     """Stream pairs of text and annotation file with the same name, anywhere below a folder."""
-    for annotation in sorted(folder.rglob(pattern)):
+    for annotation in sorted(folder.rglob("*.ann")):
         if annotation.name.startswith(".") or "__MACOSX" in annotation.parts:
             continue
         text = annotation.with_suffix(".txt")
