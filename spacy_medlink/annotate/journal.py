@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Errors
+from ..util.beside import try_lock
 from ..util.files import replacing_file, save_text
 from ..util.outputs import PRIVATE, FileKind, check_output
 from .documents import Done
@@ -49,30 +49,23 @@ def only_process(output: Path) -> Iterator[None]:
 
     RAISES (MedlinkError): E616 while another process has the lock, E109 where it cannot be written.
     """
-    if sys.platform == "win32":
-        yield
-        return
-    import fcntl
-
     path = output.with_name(f".{output.name}.lock")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        opened = path.open("w")
+        opened = path.open("wb")
     except OSError as error:
         raise Errors.write_failed(path=output, reason=error.strerror or error) from error
     with opened as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # The process that had the lock may have removed the file after we opened it.
-            mine = path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat())
-        except BlockingIOError:
-            mine = False
-        if not mine:
+        is_mine = try_lock(file)
+        if is_mine:  # the process that had the lock may have removed the file after we opened it
+            is_mine = path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat())
+        if is_mine is False:
             raise Errors.annotated_elsewhere(path=output)
         try:
             yield
         finally:
-            path.unlink(missing_ok=True)
+            if is_mine:
+                path.unlink(missing_ok=True)
 
 
 class Journal:
@@ -175,8 +168,7 @@ def _read_job(path: Path) -> dict[str, Any]:
 
 def kept_parts(output: Path) -> int:
     """Count the finished parts of an unfinished run."""
-    journal = Journal(output, {})
-    return len(journal._done())
+    return len(Journal(output, {})._done())
 
 
 def _counts(path: Path) -> dict[str, int] | None:

@@ -1,13 +1,10 @@
 """Links of single texts: `spacy_medlink.link` for one text, a TextLinker for many."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..components.pipelines import STARTER, linked_spans, linker_of, open_pipeline
 from ..components.reading import make_doc
-from ..errors import Errors
-from ..util.extras import lacking
 from .formats import format_named
 from .page import render_text
 from .records import record_of_link
@@ -33,7 +30,7 @@ def link(text: str, source: str = STARTER, **options: Any) -> "LinkedText":
 class LinkedText(Sequence[Record]):
     """A text with its links, which are records as `medlink link --json` prints them.
 
-    A notebook shows the text with its mentions marked.
+    A notebook shows the text with its mentions marked; `list` and `pandas.DataFrame` take it.
     """
 
     def __init__(self, text: str, records: list[Record]) -> None:
@@ -51,23 +48,6 @@ class LinkedText(Sequence[Record]):
 
     def _repr_html_(self) -> str:
         return render_text(self.text, self._records)
-
-    def to_records(self) -> list[Record]:
-        """Give the links as a list of dicts."""
-        return list(self._records)
-
-    def to_pandas(self) -> Any:
-        """Give the links as a DataFrame, a row each.
-
-        RAISES (MedlinkError): E614 without pandas, which is no requirement.
-        """
-        try:
-            pandas = import_module("pandas")
-        except ImportError as error:
-            raise Errors.extra_missing(
-                what="A table", lacking=lacking(error), package="pandas"
-            ) from error
-        return pandas.DataFrame(self._records)
 
     def to_format(self, format: str, doc_id: str = "1") -> str:
         """Write the text and its links in a format of other tools.

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
+
+from spacy.util import minibatch
 
 from ..errors import Errors
 from ..text.context import KINDS, SECTION
@@ -58,7 +59,7 @@ def write_parquet(path: Path, records: Iterable[str], with_text: bool) -> None:
     schema = _schema(pyarrow, with_text)
     rows = map(_row, records)
     with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        while block := list(islice(rows, _ROWS)):
+        for block in minibatch(rows, _ROWS):  # type: ignore[no-untyped-call]  # spaCy's
             writer.write_batch(pyarrow.RecordBatch.from_pylist(block, schema))
 
 
@@ -86,37 +87,20 @@ def open_parquet(path: Path) -> Any:
 def _schema(pyarrow: Any, with_text: bool) -> Any:
     text, number, strings = pyarrow.string(), pyarrow.float64(), pyarrow.list_(pyarrow.string())
     candidate = {
-        "id": text,
-        "name": text,
-        "matched": text,
-        "score": number,
-        "prob": number,
-        "scores": pyarrow.map_(text, number),
-        "ranks": pyarrow.map_(text, pyarrow.int32()),
-        "types": strings,
-        "match": text,
-    }
-    part = {"text": text, "id": text, "cui": text, "name": text, "matched": text, "score": number}
+        **dict.fromkeys(("id", "name", "matched"), text), "score": number, "prob": number,
+        "scores": pyarrow.map_(text, number), "ranks": pyarrow.map_(text, pyarrow.int32()),
+        "types": strings, "match": text,
+    }  # fmt: skip
+    part = dict.fromkeys(("text", "id", "cui", "name", "matched"), text) | {"score": number}
     mention = {
-        "start": pyarrow.int32(),
-        "end": pyarrow.int32(),
-        "mention": text,
-        "type": text,
-        "ids": strings,
-        "cui": text,
-        "name": text,
-        "matched": text,
-        "score": number,
-        "prob": number,
-        "reason": text,
-        "codes": pyarrow.map_(text, strings),
+        "start": pyarrow.int32(), "end": pyarrow.int32(), "mention": text, "type": text,
+        "ids": strings, **dict.fromkeys(("cui", "name", "matched"), text), "score": number,
+        "prob": number, "reason": text, "codes": pyarrow.map_(text, strings),
         "ambiguous_codes": strings,
-        "candidates": pyarrow.list_(pyarrow.struct(candidate.items())),
-        "ambiguous": strings,
+        "candidates": pyarrow.list_(pyarrow.struct(candidate.items())), "ambiguous": strings,
         "parts": pyarrow.list_(pyarrow.struct(part.items())),
-        **dict.fromkeys(KINDS, pyarrow.bool_()),
-        SECTION: text,
-    }
+        **dict.fromkeys(KINDS, pyarrow.bool_()), SECTION: text,
+    }  # fmt: skip
     columns = [("doc_id", text), *([("text", text)] if with_text else [])]
     mentions = pyarrow.list_(pyarrow.struct(mention.items()))
     return pyarrow.schema([*columns, ("mentions", mentions)])

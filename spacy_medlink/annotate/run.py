@@ -56,7 +56,6 @@ def annotate_file(
     settings: Mapping[str, Any] | None = None,
     shape: Shape = PLAIN,
     format: str = "",
-    max_length: int | None = None,
     engine: str = "local",
     n_process: int = 1,
     device: str | None = None,
@@ -75,7 +74,6 @@ def annotate_file(
         `<output>.bad.jsonl`. lang (str): of the texts, for assets. settings: of the linker.
     shape (Shape): content of a record. format (str): "" for records, or a name of
         `formats.FORMATS`, whose suffix the output must have.
-    max_length (Optional[int]): of a document, in characters.
     engine (str): "local" or "ray". n_process (int): processes that link.
     device (Optional[str]): device of the networks, "auto" for a GPU where there is one; None for
         spaCy's device. part_size (int): documents that are linked and written together.
@@ -92,7 +90,7 @@ def annotate_file(
     described = {
         "input": {"columns": columns, **opened.state},
         "pipeline": [_state_of(source), lang],
-        "settings": [linker, shape, max_length, part_size],
+        "settings": [linker, shape, part_size],
         "version": __version__,
     }
     journal = Journal(output, described)
@@ -100,7 +98,7 @@ def annotate_file(
         if output.exists() and not overwrite and not journal.directory.exists():
             raise Errors.output_exists(path=output)
         done = journal.begin(restart)
-        own = (lang, linker, shape, max_length, device)
+        own = (lang, linker, shape, device)
         job = Job(_absolute(source), journal.directory.resolve(), *own)
         parts = PartStream(path.resolve(), columns, part_size, frozenset(done))
         finished = chain(map(journal.count, sorted(done)), _run(engine, job, parts, n_process))

@@ -31,7 +31,6 @@ class Job:
 
     source (str): assets, a saved pipeline, an installed package, or "starter", by path.
     settings (Mapping): of the linker, such as `threshold`. directory (Path): of the parts.
-    max_length (Optional[int]): characters of the longest document; None for the pipeline's limit.
     device (Optional[str]): device of the networks; None for spaCy's device.
     """
 
@@ -40,7 +39,6 @@ class Job:
     lang: str = "en"
     settings: Mapping[str, Any] = field(default_factory=dict)
     shape: Shape = PLAIN
-    max_length: int | None = None
     device: str | None = None
 
 
@@ -61,8 +59,6 @@ class PartWorker:
     def __init__(self, job: Job) -> None:
         self._job = job
         self.nlp = open_pipeline(job.source, job.lang, job.device, **job.settings)
-        if job.max_length is not None:
-            self.nlp.max_length = job.max_length
         linker = linker_of(self.nlp)
         _ = linker.engine  # bad assets raise here, before any document is read
         self._where = Where(linker.spans_key, linker.prefix)
@@ -95,13 +91,9 @@ class PartWorker:
         """Link documents: each with its Doc, or with its problem."""
         limit = self.nlp.max_length
         problems = [document.problem or _too_long(document.text, limit) for document in documents]
-        sound = [
-            document.text
-            for document, problem in zip(documents, problems, strict=True)
-            if not problem
-        ]
-        docs = linked_docs(self.nlp, sound)
-        for document, problem in zip(documents, problems, strict=True):
+        pairs = list(zip(documents, problems, strict=True))
+        docs = linked_docs(self.nlp, [document.text for document, problem in pairs if not problem])
+        for document, problem in pairs:
             doc, own = (None, problem) if problem else next(docs)
             yield document, doc, own
 
@@ -158,7 +150,7 @@ def _as_read(doc: "Doc", text: str) -> "tuple[Doc | None, str]":
 def _too_long(text: str, limit: int) -> str:
     if len(text) <= limit:
         return ""
-    return f"{len(text)} characters, more than the {limit} that the pipeline takes (--max-length)"
+    return f"{len(text)} characters, more than the {limit} that the pipeline takes"
 
 
 def _write(file: Any, kind: str, record: dict[str, Any]) -> None:

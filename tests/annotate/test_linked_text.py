@@ -1,14 +1,10 @@
 """Linking in one line: what comes back, in a notebook, as a table, as another format."""
 
-import importlib
 import json
-import sys
-from typing import Any
 
 import pytest
 
 import spacy_medlink
-from spacy_medlink.annotate import linked_text
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
 
@@ -21,7 +17,7 @@ def test_one_line(tiny_assets: Assets) -> None:
     fever, asthma = found
     assert (fever["cui"], fever["negated"], asthma["negated"]) == ("C0015967", True, False)
     assert TEXT[asthma["start"] : asthma["end"]] == asthma["mention"]
-    assert found.to_records() == [fever, asthma] == found[:]
+    assert list(found) == [fever, asthma] == found[:]
     bundle = json.loads(found.to_format("fhir", "note 1"))
     assert bundle["entry"][0]["resource"]["parameter"][0]["valueString"] == "note 1"
     with pytest.raises(MedlinkError, match="E108"):
@@ -48,19 +44,3 @@ def test_a_notebook_shows_it_and_runs_nothing(tiny_assets: Assets) -> None:
     empty = spacy_medlink.LinkedText("<b>", [])
     assert "&lt;b&gt;" in empty._repr_html_()
     assert repr(empty) == "<LinkedText {}>"
-
-
-def test_tables_need_pandas(tiny_assets: Assets, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = spacy_medlink.link("fever", str(tiny_assets.path))
-    monkeypatch.setitem(sys.modules, "pandas", None)  # type: ignore[arg-type]  # marks it as missing
-    with pytest.raises(MedlinkError, match=r"E614.*pip install pandas"):
-        found.to_pandas()
-
-    class Pandas:
-        DataFrame = list
-
-    def imported(name: str) -> Any:
-        return Pandas if name == "pandas" else importlib.import_module(name)
-
-    monkeypatch.setattr(linked_text, "import_module", imported)
-    assert found.to_pandas() == found.to_records()

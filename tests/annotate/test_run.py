@@ -237,11 +237,11 @@ def test_bad_documents_are_set_aside(
     nlp.to_disk(tmp_path / "pipeline")
     extra = [
         json.dumps({"doc_id": "w", "text": f"{SECRET} with fever"}),
-        "{", json.dumps({"doc_id": "l", "text": "fever " * 300}), '{"doc_id": "e"}',
+        "{", json.dumps({"doc_id": "l", "text": "fever " * 200_000}), '{"doc_id": "e"}',
         json.dumps({"doc_id": "last", "text": "fever"}),
     ]  # fmt: skip
     path, output = notes(4, extra), tmp_path / "out.jsonl"
-    done = annotate_file(str(tmp_path / "pipeline"), path, output, max_length=1000)
+    done = annotate_file(str(tmp_path / "pipeline"), path, output)
     assert [record["doc_id"] for record in records(output)] == ["n0", "n1", "n2", "n3", "last"]
     assert (done.linked, done.set_aside, done.aside) == (5, 4, tmp_path / "out.jsonl.bad.jsonl")
     assert records(tmp_path / "out.jsonl.bad.jsonl") == [
@@ -249,7 +249,7 @@ def test_bad_documents_are_set_aside(
          "problem": "ValueError in the component 'tests_fails_on_a_word'"},
         {"doc_id": "", "place": "line 6", "problem": "not JSON"},
         {"doc_id": "l", "place": "line 7",
-         "problem": "1800 characters, more than the 1000 that the pipeline takes (--max-length)"},
+         "problem": "1200000 characters, more than the 1000000 that the pipeline takes"},
         {"doc_id": "e", "place": "line 8", "problem": "no text"},
     ]  # fmt: skip
     assert SECRET not in "".join(capfd.readouterr())

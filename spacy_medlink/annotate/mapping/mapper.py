@@ -5,6 +5,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
+from spacy.util import minibatch
+
 from ...kb import KnowledgeBase
 from ...linking import Linker
 from ...linking.decision import Decision
@@ -12,7 +14,6 @@ from ...linking.prepare import Document, Place
 from ...retrieval.concepts import MEMORY
 from ...text.normalisation import key
 from ...types import Mention
-from ...util.locks import Lru
 from .codes import NARROWER, SharedCodes
 from .parts import BROADER, EXACT, RELATED, Form, Parts, parts_of
 from .terms import Term
@@ -22,7 +23,6 @@ CLOSE = "close"
 UNCHECKED = "UNCHECKED"
 _TOGETHER = 1024  # names that are linked at once
 _KEPT = 65_536
-_HIGHEST = 64  # steps up the hierarchy
 
 
 class Target(NamedTuple):
@@ -77,10 +77,10 @@ class _Answer(NamedTuple):
 class Mapper:
     """A mapper of terms to the concepts of a linker's knowledge base.
 
-    A name is linked as a document of its own, followed by the context; equal names are linked
-    once. A term with several names gets the concept that most of the names are linked to. Concepts
-    that share a code with the term go before all others. A term that is no name is looked up
-    without what is set aside of it, and then without what qualifies it (`parts`).
+    A name is linked as a document of its own, followed by the context. A term with several names
+    gets the concept that most of the names are linked to. Concepts that share a code with the term
+    go before all others. A term that is no name is looked up without what is set aside of it, and
+    then without what qualifies it (`parts`).
 
     Relation of a concept to the term (`Target.match`):
         exact: it has the term's name (without case, accents and plural), or corrections say so, or
@@ -99,8 +99,7 @@ class Mapper:
         self.kb: KnowledgeBase = linker.parts.kb
         self._linker, self._k, self._words = linker, k, Words.of(lang, linker.parts.lexicon)
         self._codes = SharedCodes(self.kb)
-        self._known: Lru[Mention, tuple[_Answer, ...]] = Lru(_KEPT)
-        self._above = lru_cache(_KEPT)(self._read_above)
+        self._above = lru_cache(_KEPT)(self.kb.ancestors)
 
     def map(self, terms: Sequence[Term]) -> list[Mapping]:
         """Map terms; more terms at once need fewer calls of the tiers."""
@@ -148,14 +147,11 @@ class Mapper:
         return self._linker.prepare(Document(text, [Place(name, 0, len(name))]))[0]
 
     def _answers(self, mentions: Iterable[Mention]) -> dict[Mention, tuple[_Answer, ...]]:
-        found = {mention: self._known.get(mention) for mention in mentions}
-        new = [one for one, known in found.items() if known is None]
-        for start in range(0, len(new), _TOGETHER):
-            batch = new[start : start + _TOGETHER]
-            for mention, decision in zip(batch, self._linker.decide(batch), strict=True):
-                answers = found[mention] = tuple(self._read(mention, decision))
-                self._known.put(mention, answers)
-        return {one: answers or () for one, answers in found.items()}
+        return {
+            mention: tuple(self._read(mention, decision))
+            for batch in minibatch(dict.fromkeys(mentions), _TOGETHER)  # type: ignore[no-untyped-call]  # spaCy's
+            for mention, decision in zip(batch, self._linker.decide(batch), strict=True)
+        }
 
     def _read(self, mention: Mention, decision: Decision) -> Iterator[_Answer]:
         own, best = key(mention.text), decision.answers[: self._k]
@@ -177,7 +173,10 @@ class Mapper:
                 by_row.setdefault(one.row, []).append(one)
         coded = self._codes.rows_of(term.codes)
         named = [row for row, own in by_row.items() if any(one.is_name for one in own)]
-        exact = frozenset(named) | {row for row, relation in coded.items() if relation == EXACT}
+        exact = {
+            self.kb.brief_at(row)[0]
+            for row in (*named, *(row for row, relation in coded.items() if relation == EXACT))
+        }
         order = sorted(  # stable: else in the linker's order
             dict.fromkeys((*by_row, *coded)),
             key=lambda row: (
@@ -211,33 +210,24 @@ class Mapper:
         row: int,
         answers: Sequence[_Answer],
         coded: dict[int, str],
-        exact: frozenset[int],
+        exact: set[str],
         is_chosen: bool,
     ) -> Target:
         id, name, _ = self.kb.brief_at(row)
         best = max(answers, key=lambda one: (one.is_name, one.is_link, one.score), default=None)
         if coded.get(row):
             match = coded[row]
-        elif row in exact:
+        elif id in exact:
             match = EXACT
-        elif exact & self._above(row):
+        elif exact & self._above(id).keys():
             match = NARROWER
-        elif any(row in self._above(one) for one in exact) or any(one.is_head for one in answers):
+        elif any(id in self._above(one) for one in exact) or any(one.is_head for one in answers):
             match = BROADER
         else:
             match = CLOSE if is_chosen or row in coded else RELATED
         if best is None:
             return Target(id, name, match)
         return Target(id, name, match, best.matched, best.prob, best.score)
-
-    def _read_above(self, row: int) -> frozenset[int]:
-        found, level = set[int](), {row}
-        for _ in range(_HIGHEST):
-            level = {up for one in level for up in self.kb.parents_at(one)} - found
-            found |= level
-            if not level:
-                break
-        return frozenset(found - {row})
 
 
 def _link(answers: Sequence[_Answer]) -> _Answer | None:

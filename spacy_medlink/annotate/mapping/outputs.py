@@ -3,9 +3,9 @@
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from ...errors import Errors, MedlinkError
 from ...kb import KnowledgeBase
@@ -19,6 +19,7 @@ from .parts import BROADER, EXACT
 from .parts import COLUMNS as ASIDE
 from .reviewed import EQUIVALENCES, OWN, USAGI
 from .tables import Problems, read_table
+from .terms import Term
 
 _OMOP = "OMOP"
 _OMOP_COLUMNS = (
@@ -33,8 +34,7 @@ _EQUIVALENCES = {EXACT: "equivalent", BROADER: "wider", NARROWER: "narrower"}
 _CANDIDATE = ("id", "name", "match", "probability")
 
 
-@dataclass
-class Facts:
+class Facts(NamedTuple):
     """The data that writers need beside the mappings.
 
     kb (KnowledgeBase): of the targets. vocabulary (str): of the terms' codes, or a name for them.
@@ -49,11 +49,11 @@ class Facts:
     k: int = 5
 
 
+Row = tuple[Sequence[str], Sequence[tuple[str, str]]]
 Write = Callable[[IO[str], Iterable[Mapping], Facts], None]
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """A format of mappings.
 
     kind (FileKind): of its files. has_status (bool): whether the files hold reviewers' decisions.
@@ -65,10 +65,6 @@ class Format:
     has_status: bool = False
     needs_omop: bool = False
 
-    def is_ours(self, path: Path) -> bool:
-        """Tell whether a file has this format."""
-        return self.kind.is_ours is not None and self.kind.is_ours(path)
-
 
 def write_own(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
     """Write a table for spreadsheets: a row for each target, with what was set aside."""
@@ -77,55 +73,60 @@ def write_own(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
         *(f"aside_{column}" for column in ASIDE),
         *(f"candidate_{n}_{what}" for n in range(1, facts.k + 1) for what in _CANDIDATE),
     ]  # fmt: skip
-    write = _table(file, header, facts.extra)
-    for mapping in mappings:
-        term = mapping.term
-        others = [
-            cell
-            for one in mapping.others[: facts.k]
-            for cell in (one.id, one.name, one.match, _number(one.prob))
-        ]
-        for one in mapping.targets or (Target("", "", ""),):
-            cells = [
-                term.code, term.name, term.frequency, *term.context, mapping.status, one.match,
-                one.id, one.name, one.matched, _number(one.prob), _number(one.score),
-                mapping.comment, *(mapping.aside.get(column, "") for column in ASIDE), *others,
-            ]  # fmt: skip
-            write(cells, mapping.extra)
+    rows = ((_own_cells(mapping, target), mapping.extra) for mapping, target in _pairs(mappings))
+    _write_table(file, header, rows, facts.extra)
+
+
+def _own_cells(mapping: Mapping, target: Target) -> list[str]:
+    term = mapping.term
+    return [
+        term.code, term.name, term.frequency, *term.context, mapping.status, target.match,
+        target.id, target.name, target.matched, _number(target.prob), _number(target.score),
+        mapping.comment, *(mapping.aside.get(column, "") for column in ASIDE),
+        *chain.from_iterable((one.id, one.name, one.match, _number(one.prob))
+                             for one in mapping.others),
+    ]  # fmt: skip
 
 
 def write_usagi(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
     """Write a file in Usagi's format: a row for each target."""
-    own = list(USAGI)
-    header = [*own[:4], *(f"ADD_INFO:{one}" for one in facts.context), *own[4:]]
-    write = _table(file, header, facts.extra)
-    for mapping in mappings:
-        term = mapping.term
-        for one in mapping.targets or (Target("", "", ""),):
-            score = one.score if one.prob is None else one.prob
-            whole, _, rest = term.frequency.partition(".")  # a workbook may show 3 as 3.00
-            frequency = whole if whole.isdecimal() and not rest.strip("0") else "0"
-            cells = [
-                term.code, term.name, frequency, "", *term.context, _number(score) or "0",
-                mapping.status, EQUIVALENCES.get(one.match, "UNREVIEWED"), "", "0",
-                _omop_id(facts.kb, one), one.name, _domain(facts.kb, one), "MAPS_TO",
-                mapping.comment, "medlink" if one.id else "", "0", "",
-            ]  # fmt: skip
-            write(cells, mapping.extra)
+    header = [*list(USAGI)[:4], *(f"ADD_INFO:{one}" for one in facts.context), *list(USAGI)[4:]]
+    rows = ((_usagi_cells(*pair, facts.kb), pair[0].extra) for pair in _pairs(mappings))
+    _write_table(file, header, rows, facts.extra)
+
+
+def _usagi_cells(mapping: Mapping, target: Target, kb: KnowledgeBase) -> list[str]:
+    term, score = mapping.term, target.score if target.prob is None else target.prob
+    whole, _, rest = term.frequency.partition(".")  # a workbook may show 3 as 3.00
+    frequency = whole if whole.isdecimal() and not rest.strip("0") else "0"
+    domain = next(iter(kb[target.id].types), "") if target.id in kb else ""
+    return [
+        term.code, term.name, frequency, "", *term.context, _number(score) or "0", mapping.status,
+        EQUIVALENCES.get(target.match, "UNREVIEWED"), "", "0", _omop_id(kb, target), target.name,
+        domain, "MAPS_TO", mapping.comment, "medlink" if target.id else "", "0", "",
+    ]  # fmt: skip
 
 
 def write_omop(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
     """Write OMOP's SOURCE_TO_CONCEPT_MAP; terms without a target have the concept 0."""
-    write = _table(file, _OMOP_COLUMNS, ())
+    rows = ((_omop_cells(mapping.term, target, facts), ()) for mapping, target in _pairs(mappings))
+    _write_table(file, _OMOP_COLUMNS, rows)
+
+
+def _omop_cells(term: Term, target: Target, facts: Facts) -> list[str]:
+    kb, id = facts.kb, target.id
+    source = kb[id].names[0].source.partition("|")[0] if id in kb else ""
+    return [
+        (term.code or term.name)[:_CODE], "0", facts.vocabulary[:_VOCABULARY],
+        term.name[:_DESCRIPTION], _omop_id(kb, target), source or "None", "1970-01-01",
+        "2099-12-31", "",
+    ]  # fmt: skip
+
+
+def _pairs(mappings: Iterable[Mapping]) -> Iterator[tuple[Mapping, Target]]:
+    """Stream the targets of mappings; one without an id for a mapping that has none."""
     for mapping in mappings:
-        term = mapping.term
-        for one in mapping.targets or (Target("", "", ""),):
-            cells = [
-                (term.code or term.name)[:_CODE], "0", facts.vocabulary[:_VOCABULARY],
-                term.name[:_DESCRIPTION], _omop_id(facts.kb, one), _source(facts.kb, one) or "None",
-                "1970-01-01", "2099-12-31", "",
-            ]  # fmt: skip
-            write(cells, ())
+        yield from ((mapping, one) for one in mapping.targets or (Target("", "", ""),))
 
 
 def write_sssom(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
@@ -200,24 +201,17 @@ def format_of(path: Path, kb: KnowledgeBase, wanted: str = "") -> Format:
     return found
 
 
-def _table(
-    file: IO[str], header: Sequence[str], extra: Sequence[str]
-) -> Callable[[Sequence[str], Sequence[tuple[str, str]]], None]:
-    """Write the header. RETURNS: a function that writes a row of cells and reviewers' columns."""
-    header = [*header, *(one for one in extra if one not in header)]
-    place_of = {one: place for place, one in enumerate(header)}
+def _write_table(
+    file: IO[str], header: Sequence[str], rows: Iterable[Row], extra: Sequence[str] = ()
+) -> None:
+    """Write rows, each of cells and of reviewers' cells by column."""
+    columns = dict.fromkeys((*header, *extra))
     # Each cell is quoted, so that one with another separator is not read as two.
     out = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
-    out.writerow(map(_cell, header))
-
-    def write(cells: Sequence[str], added: Sequence[tuple[str, str]]) -> None:
-        row = [*cells, *[""] * (len(header) - len(cells))]
-        for column, cell in added:
-            if column in place_of:
-                row[place_of[column]] = cell
-        out.writerow(map(_cell, row))
-
-    return write
+    out.writerow(map(_cell, columns))
+    for cells, added in rows:
+        row = dict(zip(header, cells, strict=False)) | dict(added)
+        out.writerow(_cell(row.get(column, "")) for column in columns)
 
 
 def _cell(cell: str) -> str:
@@ -264,14 +258,6 @@ def _justification(mapping: Mapping, target: Target) -> str:
 def _omop_id(kb: KnowledgeBase, target: Target) -> str:
     codes = kb[target.id].codes.get(_OMOP, ()) if target.id in kb else ()
     return target.id if target.id in codes else next(iter(codes), "0")
-
-
-def _domain(kb: KnowledgeBase, target: Target) -> str:
-    return next(iter(kb[target.id].types), "") if target.id in kb else ""
-
-
-def _source(kb: KnowledgeBase, target: Target) -> str:
-    return kb[target.id].names[0].source.partition("|")[0] if target.id in kb else ""
 
 
 def _number(value: float | None) -> str:

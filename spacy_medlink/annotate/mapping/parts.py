@@ -23,7 +23,7 @@ from .words import (
     spelt,
     tidy,
     written_out,
-)  # fmt: skip
+)
 
 EXACT, BROADER, RELATED = "exact", "broader", "related"
 COLUMNS = ("history", "side", "specimen", "strength", "unit", "other")

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
+
+from spacy.util import minibatch
 
 from ...kb import KnowledgeBase
 from ...linking import Linker
@@ -79,7 +81,8 @@ def map_terms(
     if reviewed is not None and (approved or reviewed.resolve() != output.resolve()):
         given.append(reviewed)
     check_output(output, written.kind, given, overwrite=overwrite)
-    if reviewed is None and written.has_status and output.is_file() and written.is_ours(output):
+    is_ours = written.kind.is_ours if written.has_status and output.is_file() else None
+    if reviewed is None and is_ours is not None and is_ours(output):
         reviewed = output
     known = Reviewed(reviewed, mapper.kb)
     context: list[str] = []
@@ -111,7 +114,7 @@ def _mappings(
 
 
 def _in_order(terms: Iterator[Term], mapper: Mapper, mapped: Mapped) -> Iterator[Mapping]:
-    while batch := list(islice(terms, _TOGETHER)):
+    for batch in minibatch(terms, _TOGETHER):  # type: ignore[no-untyped-call]  # spaCy's
         for new in mapper.map(batch):
             mapping = mapped.reviewed.updated(new)
             mapped.count(mapping)

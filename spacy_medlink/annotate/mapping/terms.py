@@ -19,19 +19,9 @@ _NAMES = (
     "denominazione",
 )  # fmt: skip
 _CODES = (
-    "sourcecode",
-    "localcode",
-    "code",
-    "localid",
-    "id",
-    "sourceid",
-    "testcode",
-    "itemcode",
-    "drugcode",
-    "codigo",
-    "kode",
-    "conceptid",
-)
+    "sourcecode", "localcode", "code", "localid", "id", "sourceid", "testcode", "itemcode",
+    "drugcode", "codigo", "kode", "conceptid",
+)  # fmt: skip
 _FREQUENCIES = ("sourcefrequency", "frequency", "freq", "count", "n", "records")
 CONTEXT = re.compile("^(?:context|ADD_INFO):")
 """The beginnings of the headers of context columns, in our own files and in Usagi's."""

@@ -62,9 +62,7 @@ def test_equal_names_are_linked_once(linker: Linker, monkeypatch: pytest.MonkeyP
         return own(self, mentions, *rest)  # type: ignore[arg-type]  # a spy
 
     monkeypatch.setattr(Linker, "decide", decide)
-    mapper = Mapper(linker)
-    for _ in range(2):
-        mapper.map([Term("fever", "1"), Term("fever", "2"), Term("asthma", "3")])
+    Mapper(linker).map([Term("fever", "1"), Term("fever", "2"), Term("asthma", "3")])
     assert asked == ["fever", "asthma"]
 
 

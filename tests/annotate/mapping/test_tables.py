@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.annotate.mapping.outputs import _table
+from spacy_medlink.annotate.mapping.outputs import _write_table
 from spacy_medlink.annotate.mapping.tables import Problems, read_table
 from spacy_medlink.annotate.mapping.terms import Columns, Terms, pasted
 from spacy_medlink.errors import MedlinkError
@@ -36,9 +36,7 @@ def test_no_cell_is_executed(cell: str) -> None:
 def test_cells_come_back(rows: list[list[str]], tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("cells") / "a.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
-        write = _table(file, ["x", "y", "z"], ())
-        for row in rows:
-            write(row, ())
+        _write_table(file, ["x", "y", "z"], ((row, ()) for row in rows))
     kept = [
         [cell.replace("\r\n", "\n") for cell in row] for row in rows if any(map(str.strip, row))
     ]
@@ -51,7 +49,7 @@ def test_cells_come_back(rows: list[list[str]], tmp_path_factory: pytest.TempPat
 def test_a_cell_with_another_separator_stays_one(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
-        _table(file, ["x"], ())(["a;=1+1"], ())
+        _write_table(file, ["x"], [(["a;=1+1"], ())])
     with path.open(encoding="utf-8", newline="") as file:
         assert list(csv.reader(file, delimiter=";")) == [["x"], ["a;=1+1"]]
 
