@@ -202,14 +202,10 @@ def _warn(gold: GoldSet, known: str, only_known: bool) -> None:
             shown = "; ".join(f"line {one.line}: {one.problem}" for one in bad[:_SHOWN])
             _say(message.format(count=len(bad), path=gold.path, examples=shown))
     linked = [case for case in gold.cases() if case.gold.ids]
-    missing = [case for case in linked if not case.right]
-    if missing:
+    if missing := [case for case in linked if not case.right]:
         message = Warnings.gold_unknown_left_out if only_known else Warnings.gold_not_in_kb
-        _say(
-            message.format(
-                missing=len(missing), n=len(linked), example=missing[0].gold.ids[0], known=known
-            )
-        )
+        facts = {"n": len(linked), "example": missing[0].gold.ids[0], "known": known}
+        _say(message.format(missing=len(missing), **facts))
 
 
 def _say(message: str) -> None:

@@ -113,10 +113,8 @@ def _without_overlaps(links: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def _table(links: Sequence[dict[str, Any]]) -> str:
     if not links:
         return "<p>No mention was found.</p>"
-    header = "".join(
-        f"<th>{name}</th>"
-        for name in ("mention", "id", "CUI", "preferred name", "matched name", "score")
-    )
+    names = ("mention", "id", "CUI", "preferred name", "matched name", "score")
+    header = "".join(f"<th>{name}</th>" for name in names)
     return f"<table><tr>{header}</tr>{''.join(map(_row, links))}</table>"
 
 
@@ -124,11 +122,6 @@ def _row(link: dict[str, Any]) -> str:
     url, id = _url(link), escape(_id(link))
     linked = f'<a href="{escape(url)}">{id}</a>' if url else id
     score = "" if link["score"] is None else f"{link['score']:.3f}"
-    cells = "".join(
-        f"<td>{cell}</td>"
-        for cell in (
-            escape(link["mention"]), linked, escape(link["cui"] or ""), escape(link["name"] or ""),
-            escape(link["matched"] or ""),
-        )
-    )  # fmt: skip
+    mention, *others = (escape(link[one] or "") for one in ("mention", "cui", "name", "matched"))
+    cells = "".join(f"<td>{cell}</td>" for cell in (mention, linked, *others))
     return f'<tr>{cells}<td class="score">{score}</td></tr>'

@@ -75,22 +75,17 @@ def record_of_link(span: Span, prefix: str = "", kept: int = 0) -> dict[str, Any
     linked = span.kb_id_ not in _NIL
     best = candidates[0] if linked and candidates else {}
     return {
-        "start": span.start_char,
-        "end": span.end_char,
-        "mention": span.text,
-        "type": span.label_,
+        "start": span.start_char, "end": span.end_char, "mention": span.text, "type": span.label_,
         "ids": [span.kb_id_] if linked else [],
-        "cui": span._.get(f"{prefix}cui"),
-        "name": span._.get(f"{prefix}name"),
-        "matched": best.get("matched"),
-        "score": _rounded(best.get("score")),
+        "cui": span._.get(f"{prefix}cui"), "name": span._.get(f"{prefix}name"),
+        "matched": best.get("matched"), "score": _rounded(best.get("score")),
         "prob": _rounded(best.get("prob")),
         "reason": span._.get(f"{prefix}reason") or None,
         "codes": span._.get(f"{prefix}codes"),
         "candidates": [_candidate(one) for one in candidates[:kept]],
         **{name: span._.get(prefix + name) for name in _OTHERS},
         **_said_of(span),
-    }
+    }  # fmt: skip
 
 
 def _prefix_of(span: Span, prefix: str) -> str:
@@ -111,12 +106,8 @@ def _said_of(span: Span) -> dict[str, Any]:
 
 def _candidate(candidate: dict[str, Any]) -> dict[str, Any]:
     scores = {tier: _rounded(score) for tier, score in candidate["scores"].items()}
-    return {
-        **candidate,
-        "score": _rounded(candidate["score"]),
-        "prob": _rounded(candidate["prob"]),
-        "scores": scores,
-    }
+    rounded = {name: _rounded(candidate[name]) for name in ("score", "prob")}
+    return {**candidate, **rounded, "scores": scores}
 
 
 def _rounded(value: float | None) -> float | None:

@@ -105,10 +105,9 @@ def check_columns(path: Path, found: Sequence[str], text_column: str, id_column:
 
     RAISES (MedlinkError): E615 for one that it lacks.
     """
-    for column, option in ((text_column, "`--text-column`"), (id_column, "`--id-column`")):
+    by_number = '`--id-column` (`--id-column ""` numbers the documents)'
+    for column, option in ((text_column, "`--text-column`"), (id_column, by_number)):
         if column and column not in found:
-            if column == id_column:
-                option += ' (`--id-column ""` numbers the documents)'
             raise Errors.no_text_column(
                 path=path, column=repr(column), found=", ".join(found) or "none", option=option
             )

@@ -3,14 +3,7 @@
 from collections.abc import Mapping
 
 from ...errors import Errors
-from . import (
-    bioc,
-    brat,
-    fhir,
-    label_studio,
-    note_nlp,
-    prodigy,
-)
+from . import bioc, brat, fhir, label_studio, note_nlp, prodigy
 from .shared import Format, Record
 
 FORMATS: Mapping[str, Format] = {

@@ -31,19 +31,11 @@ def _document(record: Record) -> dict[str, Any]:
 def _annotation(id: str, record: Record, mention: Record) -> dict[str, Any]:
     links = links_of(mention)
     facts = {
-        "type": mention["type"],
-        "identifier": ",".join(link.curie for link in links),
-        "name": " | ".join(link.name for link in links),
-        "score": mention["score"],
-        "probability": mention["prob"],
-        "reason": mention["reason"],
-        "section": section_of(mention),
-        **dict.fromkeys(kinds_of(mention), "true"),
-    }
-    start, end = mention["start"], mention["end"]
-    return {
-        "id": id,
-        "infons": {key: str(value) for key, value in facts.items() if value not in ("", None)},
-        "text": said_in(record, mention),
-        "locations": [{"offset": start, "length": end - start}],
-    }
+        "type": mention["type"], "identifier": ",".join(link.curie for link in links),
+        "name": " | ".join(link.name for link in links), "score": mention["score"],
+        "probability": mention["prob"], "reason": mention["reason"],
+        "section": section_of(mention), **dict.fromkeys(kinds_of(mention), "true"),
+    }  # fmt: skip
+    infons = {key: str(value) for key, value in facts.items() if value not in ("", None)}
+    place = {"offset": mention["start"], "length": mention["end"] - mention["start"]}
+    return {"id": id, "infons": infons, "text": said_in(record, mention), "locations": [place]}

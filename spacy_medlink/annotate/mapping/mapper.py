@@ -177,13 +177,11 @@ class Mapper:
             self.kb.brief_at(row)[0]
             for row in (*named, *(row for row, relation in coded.items() if relation == EXACT))
         }
-        order = sorted(  # stable: else in the linker's order
-            dict.fromkeys((*by_row, *coded)),
-            key=lambda row: (
-                -sum(one.is_link for one in by_row.get(row, ())),
-                -sum(one.is_name for one in by_row.get(row, ())),
-            ),
-        )
+        votes = {
+            row: (sum(one.is_link for one in answers), sum(one.is_name for one in answers))
+            for row, answers in ((row, by_row.get(row, ())) for row in (*by_row, *coded))
+        }
+        order = sorted(votes, key=votes.__getitem__, reverse=True)  # else in the linker's order
         chosen = self._chosen(order, by_row, coded)
         targets, others = list[Target](), list[Target]()
         for row in (*chosen, *(row for row in order if row not in chosen)):

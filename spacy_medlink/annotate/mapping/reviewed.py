@@ -143,18 +143,15 @@ class Reviewed:
         if not {"name", "id", "status"} <= {words.get(one, "") for one in header}:
             problem = "it lacks source_name, concept_id and status (or those of Usagi)"
             expected = "one that `medlink map` or Usagi wrote, as .csv or .xlsx"
-            raise Errors.wrong_file(
-                path=path, what="a table of mappings", problem=problem, expected=expected
-            )
+            what = "a table of mappings"
+            raise Errors.wrong_file(path=path, what=what, problem=problem, expected=expected)
         self.extra = [one for one in header if not (words.get(one) or _OURS.match(one))]
         for _, cells in rows:
             row = dict(zip(header, map(str.strip, cells), strict=False))
             said = {words[one]: cell for one, cell in row.items() if words.get(one)}
             said["status"] = said.get("status", "").upper()
             extra = tuple((one, row.get(one, "")) for one in self.extra)
-            context = {
-                CONTEXT.sub("", one): cell for one, cell in row.items() if CONTEXT.match(one)
-            }
+            context = {CONTEXT.sub("", one): row[one] for one in row if CONTEXT.match(one)}
             yield (said.get("code", ""), said.get("name", "")), Row(said, extra, context)
 
 

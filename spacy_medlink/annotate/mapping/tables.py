@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from ...errors import Errors
@@ -86,13 +87,12 @@ def _pasted(table: Pasted, found: Problems) -> Iterator[Row]:
 
 def _noted(rows: Iterator[Row], bad: list[BadLine], found: Problems) -> Iterator[Row]:
     """Stream rows, and note the problems of those that are collected meanwhile."""
-    for row in rows:
-        yield row
+    for row in chain(rows, (None,)):
         for line in bad:
             found.note(line.problem.partition(" (row")[0], line.line)
         bad.clear()
-    for line in bad:
-        found.note(line.problem.partition(" (row")[0], line.line)
+        if row is not None:
+            yield row
 
 
 def _first_sheet(path: Path) -> Iterator[Row]:
