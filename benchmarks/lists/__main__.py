@@ -2,10 +2,11 @@
 
 ASSETS has diseases and findings, for the 100 lines of problem lists. The 50 laboratory and 50 drug
 lines are mapped to `labs.csv` and `drugs.csv`, two small terminologies of public facts. The lines
-of part 1 (`lines.tsv`) were written before the rules, those of part 2 (148) after them. The rules
-were mended after their failures on both parts had been seen. So only the first sight of part 2,
-about 117 right, 2 wrong and 29 left out, estimates unseen lines. A line is right if its first concept has one of the right names; a line without a right
-name is right if nothing is proposed.
+of part 1 (`lines.tsv`) were written before the rules, those of part 2 (148) before the rules had
+seen them. The rules were mended after their failures on both parts had been seen. So only the first
+sight of part 2, about 117 right, 2 wrong and 29 left out, estimates unseen lines. A line is right
+if its first concept has one of the right names; a line without a right name is right if nothing is
+proposed.
 """
 
 import csv
