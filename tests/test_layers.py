@@ -54,11 +54,11 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("assets",): 3_340,  # wanted: 3,000
     ("components",): 6_640,  # wanted: 4,000
     ("annotate",): 3_780,  # wanted: 2,200
-    ("serve",): 1_820,  # wanted: 1,300
+    ("serve",): 1_830,  # wanted: 1,300
     ("cli",): 2_530,  # wanted: 1,800
     ("training",): 11_380,  # wanted: 8,000
     ("benchmarks",): 3_420,  # wanted: 2,500
-    ("tests",): 53_450,  # wanted: 38,000
+    ("tests",): 53_460,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

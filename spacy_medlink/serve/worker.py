@@ -3,7 +3,9 @@
 So a request that takes too long can be stopped, and a fault in a library ends no service.
 """
 
+import atexit
 import gc
+import os
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -332,6 +334,7 @@ class LinkProcess:
                 raise Errors.not_linked(problem="the service ends")
             self._process = context.Process(target=_work, args=(other, self._opening), daemon=True)
             self._process.start()
+            atexit.register(_kill, self._process, os.getpid())
         other.close()
         try:
             is_good, facts = self._connection.recv()
@@ -348,6 +351,12 @@ class LinkProcess:
         if self._process is not None:
             self._process.kill()
             self._process.join(_ENDING)
+
+
+def _kill(process: SpawnProcess, pid: int) -> None:
+    """End a process that nobody closed; it takes no notice of SIGTERM, and exit would wait."""
+    if os.getpid() == pid:
+        process.kill()
 
 
 def _work(connection: "Connection[Any, Any]", opening: Opening) -> None:

@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from concurrent.futures import Future
 from typing import Any
@@ -165,3 +167,9 @@ def _n_mentions(linked: list[bytes]) -> int:
     """Count the mentions of the only text."""
     (mentions,) = map(json.loads, linked)
     return len(mentions)
+
+
+def test_a_program_ends_although_it_closes_no_desk(tiny_assets: Any) -> None:
+    code = "from spacy_medlink.serve.desk import Desk; Desk('tiny', {!r}, device='cpu')"
+    run = [sys.executable, "-c", f"if __name__ == '__main__': {code.format(str(tiny_assets.path))}"]
+    assert subprocess.run(run, timeout=60, check=False).returncode == 0
