@@ -59,7 +59,7 @@ def write_parquet(path: Path, records: Iterable[str], with_text: bool) -> None:
     schema = _schema(pyarrow, with_text)
     rows = map(_row, records)
     with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        for block in minibatch(rows, _ROWS):  # type: ignore[no-untyped-call]  # spaCy's
+        for block in minibatch(rows, _ROWS):  # type: ignore[no-untyped-call]  # spaCy gives it no types
             writer.write_batch(pyarrow.RecordBatch.from_pylist(block, schema))
 
 

@@ -4,7 +4,7 @@
 those of ConText (`text.context`); the attributes have the names that medspaCy gives them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from ..util import setting_types as types
 from ..util.files import save_text
 from ..util.outputs import marked
 from ..util.telling import tell
-from .pipe import PicklablePipe
+from .pipe import DocPipe
 from .pipelines import CONTEXT, linked_spans
 
 ATTRIBUTES = {kind: f"is_{kind}" for kind in KINDS}  # of spans, by what is said
@@ -49,7 +49,7 @@ class ContextSettings(types.Settings):
     )
 
 
-class MedicalContext(PicklablePipe):
+class MedicalContext(DocPipe):
     """Writes what the text says of each mention, and the sections of a note.
 
     A mention has `_.is_negated`, `_.is_historical`, `_.is_hypothetical`, `_.is_family` and
@@ -83,21 +83,6 @@ class MedicalContext(PicklablePipe):
             if text is None and not self._cues.phrases:
                 tell(Warnings.no_cues.format(name=self.name, lang=self.lang))
         return self._cues
-
-    def __call__(self, doc: Doc) -> Doc:
-        """Read one Doc, and write what it says of its mentions."""
-        for _ in self.pipe([doc]):
-            pass
-        return doc
-
-    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Read a stream of Docs; those that fail go to the error handler alone."""
-        for doc in stream:
-            try:
-                self._annotate(doc)
-                yield doc
-            except Exception as error:
-                self.get_error_handler()(self.name, self, [doc], error)
 
     def initialize(self, get_examples: Any, *, nlp: Language | None = None) -> None:
         """Read the cues."""

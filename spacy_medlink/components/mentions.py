@@ -4,7 +4,7 @@ For pipelines without an NER: every run of pieces of the text is looked up in th
 exact tier, and those that say most become entities. A token is split where a mention lies within.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,21 +95,6 @@ class MedicalMentions(DictionaryPipe):
         self._lexicon = Lexicon()  # of the pipeline from which the component was taken
         self._forget()
         register_reading()
-
-    def __call__(self, doc: Doc) -> Doc:
-        """Find the mentions of one Doc, in place."""
-        for _ in self.pipe([doc]):
-            pass
-        return doc
-
-    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Find the mentions of a stream of Docs; those that fail go to the error handler alone."""
-        for doc in stream:
-            try:
-                self._annotate(doc)
-                yield doc
-            except Exception as error:
-                self.get_error_handler()(self.name, self, [doc], error)
 
     def find(self, doc: Doc) -> list[Span]:
         """Find all matches, overlapping ones too, without changing the Doc.

@@ -2,6 +2,7 @@
 
 import time
 import weakref
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +90,29 @@ class PicklablePipe(Pipe):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+
+
+class DocPipe(PicklablePipe):
+    """A component that annotates one Doc after the other."""
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Annotate one Doc, in place."""
+        for _ in self.pipe([doc]):
+            pass
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Annotate a stream of Docs; those that fail go to the error handler alone."""
+        for doc in stream:
+            try:
+                self._annotate(doc)
+            except Exception as error:
+                self.get_error_handler()(self.name, self, [doc], error)
+            else:
+                yield doc
+
+    @abstractmethod
+    def _annotate(self, doc: Doc) -> None: ...
 
 
 def batches(stream: Iterable[Doc], size: int, weigh: Callable[[Doc], int]) -> Iterator[list[Doc]]:

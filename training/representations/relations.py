@@ -125,8 +125,8 @@ class _Classifier:
         self._encoder, self._settings = encoder, settings
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(settings.seed)
-            size = int(encoder.module.config.hidden_size)  # type: ignore[union-attr,arg-type]
-            self._head = moved(torch.nn.Linear(2 * size, relations), encoder.device)
+            config: Any = encoder.module.config  # [CLS] is taken before a projection
+            self._head = moved(torch.nn.Linear(2 * config.hidden_size, relations), encoder.device)
 
     def learn(self, triplets: Sequence[Triplet], labels: Ints1d) -> None:
         own = self._settings

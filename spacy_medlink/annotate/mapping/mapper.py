@@ -149,7 +149,7 @@ class Mapper:
     def _answers(self, mentions: Iterable[Mention]) -> dict[Mention, tuple[_Answer, ...]]:
         return {
             mention: tuple(self._read(mention, decision))
-            for batch in minibatch(dict.fromkeys(mentions), _TOGETHER)  # type: ignore[no-untyped-call]  # spaCy's
+            for batch in minibatch(dict.fromkeys(mentions), _TOGETHER)  # type: ignore[no-untyped-call]  # untyped
             for mention, decision in zip(batch, self._linker.decide(batch), strict=True)
         }
 

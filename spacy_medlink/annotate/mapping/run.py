@@ -114,7 +114,7 @@ def _mappings(
 
 
 def _in_order(terms: Iterator[Term], mapper: Mapper, mapped: Mapped) -> Iterator[Mapping]:
-    for batch in minibatch(terms, _TOGETHER):  # type: ignore[no-untyped-call]  # spaCy's
+    for batch in minibatch(terms, _TOGETHER):  # type: ignore[no-untyped-call]  # spaCy gives it no types
         for new in mapper.map(batch):
             mapping = mapped.reviewed.updated(new)
             mapped.count(mapping)

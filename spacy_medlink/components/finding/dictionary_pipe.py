@@ -14,7 +14,7 @@ from ...util.files import replacing_directory
 from ...util.held import HeldFiles, files_in
 from ...util.locks import ForkSafeLock
 from ...util.outputs import DirectoryKind, check_output
-from ..pipe import SAVED_ASSETS, PicklablePipe
+from ..pipe import SAVED_ASSETS, DocPipe
 
 if TYPE_CHECKING:
     from ...assets import Assets
@@ -28,7 +28,7 @@ _SAVED_FACTS = DirectoryKind("the facts of a saved dictionary")
 Self = TypeVar("Self", bound="DictionaryPipe")
 
 
-class DictionaryPipe(PicklablePipe):
+class DictionaryPipe(DocPipe):
     """A component with an exact tier and facts of its names: which may be found, with which label.
 
     source (Optional[str]): where the assets are, as `sources.open_assets` takes it.
