@@ -17,7 +17,6 @@ _PARTS = ("precision", "recall", "f1")
 _THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 _BASELINES = {
     "exact": "exact look-up", "ngram": "n-grams", "tfidf": "TF-IDF (character 1-2-grams)",
-    "scispacy": "scispaCy's candidates", "spacy": "spaCy's entity_linker, untrained",
     "base": "untrained encoder", "dense": "dense", "fused": "fused",
 }  # fmt: skip
 _LEVELS = {
