@@ -43,15 +43,15 @@ SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
 BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_030,  # wanted: 1,200
-    ("util",): 1_830,  # wanted: 1,200
+    ("util",): 1_820,  # wanted: 1,200
     ("text",): 3_360,  # wanted: 3,000
     ("kb",): 10_520,  # wanted: 9,000
     ("encoders",): 2_630,  # wanted: 2,500
-    ("retrieval",): 3_730,  # wanted: 3,000
+    ("retrieval",): 3_720,  # wanted: 3,000
     ("linking",): 3_810,  # wanted: 3,400
     ("fitting",): 2_900,  # wanted: 2,600
     ("evaluation",): 3_090,  # wanted: 2,300
-    ("assets",): 3_340,  # wanted: 3,000
+    ("assets",): 3_300,  # wanted: 3,000
     ("components",): 6_630,  # wanted: 4,000
     ("annotate",): 3_780,  # wanted: 2,200
     ("serve",): 1_830,  # wanted: 1,300

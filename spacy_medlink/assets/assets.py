@@ -16,54 +16,74 @@ reranker/          a cross-encoder with its head and settings, when one was wort
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import Errors, MedlinkError
 from ..kb import KnowledgeBase
 from ..kb.schema import kb_fingerprint
+from ..linking import Linker, LinkSettings, open_linker
+from ..linking.calibrator import RankingCalibrator
+from ..linking.opening import OF_ASSETS, conditions_of
+from ..linking.ranker import CandidateRanker
+from ..linking.tiers import NgramTier
+from ..retrieval.added import AddedNames
+from ..retrieval.exact import ExactIndex
+from ..retrieval.facets import Facets
+from ..retrieval.filters import NameFilters
 from ..retrieval.fusion import used_tiers
+from ..retrieval.memory import MentionMemory, Remembered, read_memory
+from ..types import Calibrator, Encoder
 from ..util.extras import missing
 from ..util.files import replacing_directory
 from ..util.held import HeldFile, HeldFiles
 from ..util.locks import ForkSafeLock
 from . import parts
 from .build_files import open_build
-from .layout import (
-    CALIBRATOR,
-    ENCODER,
-    EXACT,
-    FACETS,
-    MANIFEST,
-    MEMORY,
-    NAME_CONCEPT,
-    NGRAM,
-    RERANKER,
-    TIER_FILES,
-)
+from .layout import FACETS, MANIFEST, MEMORY, RERANKER, TIER_FILES
 from .manifest import ASSETS
 
-if TYPE_CHECKING:  # these import faiss, scipy and torch, which are loaded at their first use
-    import numpy as np
-    from numpy.typing import NDArray
-
+if TYPE_CHECKING:  # faiss and torch are loaded where there is a dense tier or a reranker
     from ..encoders.cross_encoder import CrossEncoder
-    from ..linking import Linker
-    from ..linking.calibrator import RankingCalibrator
-    from ..linking.ranker import CandidateRanker
-    from ..linking.tiers import NgramTier
-    from ..retrieval.added import AddedNames
     from ..retrieval.dense import DenseIndex
-    from ..retrieval.exact import ExactIndex
-    from ..retrieval.facets import Facets
-    from ..retrieval.filters import NameFilters
-    from ..retrieval.memory import MentionMemory, Remembered
-    from ..types import Calibrator, Encoder
 
 Part = TypeVar("Part")
+AnyAssets = TypeVar("AnyAssets", bound="Assets")
 # The arguments of `Assets.engine` that belong to a linker's settings; all others are parts.
 _OF_SETTINGS = ("exact_first", "scope", "names_per_tier", "cache_size")
+
+
+def loaded_once(load: Callable[[AnyAssets], Part]) -> Callable[[AnyAssets], Part]:
+    """Load a part when it is first asked for; every problem with its files has a code."""
+    name = load.__name__
+
+    @wraps(load)
+    def part_of(assets: AnyAssets) -> Part:
+        known = assets.parts
+        if name not in known:
+            with assets.lock:
+                if name not in known:
+                    known[name] = _with_codes(load, assets)
+        part: Part = known[name]
+        return part
+
+    return part_of
+
+
+def _with_codes(load: Callable[[AnyAssets], Part], assets: AnyAssets) -> Part:
+    try:
+        return load(assets)
+    except MedlinkError:
+        raise
+    except ImportError as error:
+        raise missing(error, f"{load.__name__} of {assets.path}") from error
+    except Exception as error:
+        problem = f"{load.__name__} cannot be opened: {type(error).__name__}: {error}"
+        raise Errors.assets_incomplete(path=assets.path, problem=problem) from error
 
 
 class Assets:
@@ -85,8 +105,8 @@ class Assets:
         self.path, self.device = Path(path), device
         self._held, self.manifest, self.build = open_build(self.path)
         self.keep_alive: object = None
-        self._parts: dict[str, Any] = {}
-        self._lock = ForkSafeLock()
+        self.parts: dict[str, Any] = {}
+        self.lock = ForkSafeLock()
         if verify:
             self.verify()
 
@@ -116,10 +136,10 @@ class Assets:
         Linkers that were made before keep their device.
         """
         if device != self.device:
-            with self._lock:
+            with self.lock:
                 self.device = device
-                for name in (ENCODER, RERANKER, "dense"):
-                    self._parts.pop(name, None)
+                for name in ("encoder", "reranker", "dense"):
+                    self.parts.pop(name, None)
         return self
 
     def verify(self) -> None:
@@ -172,85 +192,108 @@ class Assets:
         """The files of the directory, relative to it, the manifest first."""
         return [MANIFEST, *self.manifest["files"]]
 
+    # The parts
+
     @property
+    @loaded_once
     def kb(self) -> KnowledgeBase:
         """The knowledge base."""
-        return self._part("kb", lambda: parts.open_kb(self._held, self.manifest))
+        return parts.open_kb(self._held, self.manifest)
 
     @property
-    def name_concept(self) -> "NDArray[np.int32]":
+    @loaded_once
+    def name_concept(self) -> NDArray[np.int32]:
         """Concept row of every name row: (n_names,), ascending."""
-        return self._part(NAME_CONCEPT, lambda: parts.open_rows(self._held, self.manifest))
+        return parts.open_rows(self._held, self.manifest)
 
     @property
-    def exact(self) -> "ExactIndex":
+    @loaded_once
+    def exact(self) -> ExactIndex:
         """The exact tier."""
-        return self._part(EXACT, lambda: parts.open_exact(self._held, self.manifest, self.kb))
+        return parts.open_exact(self._held, self.manifest, self.kb)
 
     @property
-    def ngram(self) -> "NgramTier":
+    @loaded_once
+    def ngram(self) -> NgramTier:
         """The n-gram tier."""
-        return self._part(NGRAM, lambda: parts.open_ngram(self._held, self.manifest))
+        return parts.open_ngram(self._held, self.manifest)
 
     @property
+    @loaded_once
     def dense(self) -> "DenseIndex":
         """The dense tier."""
-        return self._part("dense", lambda: parts.open_dense(self._held, self.manifest, self.device))
+        return parts.open_dense(self._held, self.manifest, self.device)
 
     @property
-    def encoder(self) -> "Encoder":
+    @loaded_once
+    def encoder(self) -> Encoder:
         """The encoder that made the dense tier's vectors, in torch or as an exported network."""
-        return self._part(
-            ENCODER, lambda: parts.open_encoder(self._held, self.manifest, self.device)
-        )
+        return parts.open_encoder(self._held, self.manifest, self.device)
 
     @property
-    def facets(self) -> "Facets":
+    @loaded_once
+    def facets(self) -> Facets:
         """The properties by which names and concepts are filtered and ordered."""
-        return self._part(FACETS, lambda: parts.open_facets(self._held, self.manifest))
+        counts = self.manifest["kb"]
+        return Facets.load(self._held.part(FACETS), counts["names"], counts["concepts"])
 
     @property
-    def filters(self) -> "NameFilters":
+    @loaded_once
+    def filters(self) -> NameFilters:
         """The filters of searches."""
-        from ..retrieval.filters import NameFilters
-
-        return self._part("filters", lambda: NameFilters(self.kb, self.facets, self.name_concept))
+        return NameFilters(self.kb, self.facets, self.name_concept)
 
     @property
-    def memory_lines(self) -> "list[Remembered]":
+    @loaded_once
+    def memory_lines(self) -> list[Remembered]:
         """The lines of the memory of corrections; [] where there is none."""
-        if self.manifest.get("memory") is None:
-            return []
-        return self._part("memory lines", lambda: parts.read_lines(self._held))
+        return read_memory(self._held.part(MEMORY)) if self.has("memory") else []
 
     @property
-    def memory(self) -> "MentionMemory | None":
+    @loaded_once
+    def memory(self) -> MentionMemory | None:
         """The memory of corrections; None when the build was given no annotated text."""
-        if self.manifest.get("memory") is None:
-            return None
-        return self._part(MEMORY, lambda: parts.make_memory(self.memory_lines, self.kb))
+        return parts.make_memory(self.memory_lines, self.kb) if self.has("memory") else None
 
     @property
+    @loaded_once
     def reranker(self) -> "CrossEncoder | None":
         """The cross-encoder that orders candidates anew; None where there is none.
 
         RAISES (MedlinkError): E206 when it is damaged, E214 when it was made for other assets.
         """
-        if self.manifest.get("reranker") is None:
-            return None
-        return self._part(RERANKER, self._open_reranker)
+        return self._open_reranker() if self.has("reranker") else None
 
     @property
-    def ranker(self) -> "CandidateRanker | None":
+    @loaded_once
+    def ranker(self) -> CandidateRanker | None:
         """The small model that orders candidates anew; None where none was worth it.
 
         RAISES (MedlinkError): E202 when it is damaged, E214 for another version.
         """
-        if self.manifest.get("ranker") is None:
+        if not self.has("ranker"):
             return None
-        return self._part("ranker", self._open_ranker)
+        return parts.open_ranker(
+            self._held, self.manifest, self.kb, self.name_concept, self.memory_lines
+        )
 
-    def added_names(self) -> "AddedNames | None":
+    @property
+    @loaded_once
+    def calibrator(self) -> RankingCalibrator | None:
+        """The calibrator, with its recommended threshold; None where there is none.
+
+        RAISES (MedlinkError): E202 when it is damaged, E214 for another version, E302 for a
+            threshold outside 0..1.
+        """
+        if not self.has("calibrator"):
+            return None
+        return parts.open_calibrator(self._held, self.manifest, self.kb, self.name_concept)
+
+    def has(self, part: str) -> bool:
+        """Tell whether the build has a part that not every build has."""
+        return self.manifest.get(part) is not None
+
+    def added_names(self) -> AddedNames | None:
         """Make the index of names added after the build: None, there are no such names."""
         return None
 
@@ -270,30 +313,16 @@ class Assets:
                 how="`python -m training.train`", without="`rerank_top = 0`",
             )  # fmt: skip
 
-    @property
-    def calibrator(self) -> "RankingCalibrator | None":
-        """The calibrator, with its recommended threshold; None where there is none.
-
-        RAISES (MedlinkError): E202 when it is damaged, E214 for another version, E302 for a
-            threshold outside 0..1.
-        """
-        if self.manifest.get("calibrator") is None:
-            return None
-        return self._part(
-            CALIBRATOR,
-            lambda: parts.open_calibrator(self._held, self.manifest, self.kb, self.name_concept),
-        )
-
     def engine(
         self,
         tiers: list[str] | None = None,
         *,
-        memory: "MentionMemory | bool" = True,
-        calibrator: "Calibrator | bool | None" = None,
+        memory: MentionMemory | bool = True,
+        calibrator: Calibrator | bool | None = None,
         ranker: bool = True,
         rerank_top: int | None = None,
         **settings: Any,
-    ) -> "Linker":
+    ) -> Linker:
         """Make a linker over these assets: `linking.open_linker` with settings by name.
 
         memory (Union[MentionMemory, bool]): another memory, that of the assets (True), or none.
@@ -301,9 +330,6 @@ class Assets:
         settings: further fields of LinkSettings, and arguments of `open_linker`.
         RAISES (MedlinkError): as `open_linker`.
         """
-        from ..linking import LinkSettings, open_linker
-        from ..linking.opening import OF_ASSETS
-
         given = {name: settings.pop(name) for name in _OF_SETTINGS if name in settings}
         own = None if isinstance(calibrator, bool) else calibrator
         return open_linker(
@@ -321,10 +347,8 @@ class Assets:
             **settings,
         )
 
-    def conditions(self, linker: "Linker") -> dict[str, Any]:
+    def conditions(self, linker: Linker) -> dict[str, Any]:
         """List the conditions on which the scores of a linker over these assets depend."""
-        from ..linking.opening import conditions_of
-
         return conditions_of(self, linker.parts)
 
     def copy_to(self, target: str | Path) -> None:
@@ -363,32 +387,6 @@ class Assets:
                 yield path
         except OSError as error:
             raise Errors.assets_mismatch(path=self.path, problem=f"{part}: {error}") from error
-
-    def _part(self, name: str, load: Callable[[], Part]) -> Part:
-        part: Part | None = self._parts.get(name)
-        if part is None:
-            with self._lock:
-                part = self._parts.get(name)
-                if part is None:
-                    part = self._parts[name] = self._opened(name, load)
-        return part
-
-    def _opened(self, name: str, load: Callable[[], Part]) -> Part:
-        """Load a part; every problem with its files becomes an error with a code."""
-        try:
-            return load()
-        except MedlinkError:
-            raise
-        except ImportError as error:
-            raise missing(error, f"{name} of {self.path}") from error
-        except Exception as error:
-            problem = f"{name} cannot be opened: {type(error).__name__}: {error}"
-            raise Errors.assets_incomplete(path=self.path, problem=problem) from error
-
-    def _open_ranker(self) -> "CandidateRanker":
-        return parts.open_ranker(
-            self._held, self.manifest, self.kb, self.name_concept, self.memory_lines
-        )
 
     def _open_reranker(self) -> "CrossEncoder":
         from ..encoders.cross_encoder import CrossEncoder

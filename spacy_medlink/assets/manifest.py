@@ -14,6 +14,8 @@ from .layout import KB_FILE, MANIFEST
 SCHEMA = 1
 _FACTS = ("kb", "tiers", "encoder", "fusion", "files")
 _SHOWN = 40  # characters of a value
+Manifest = Mapping[str, Any]
+"""What `ManifestFacts` describes; other facts may be added."""
 NO_FILES: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
 

@@ -5,24 +5,23 @@ from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..kb.curation import Curation, Rule
 from ..kb.overlay import OverlaidKb, Overlay
-from .assets import Assets
-from .layout import FACETS, MEMORY, NAME_CONCEPT
+from ..linking.tiers import NgramTier
+from ..retrieval.added import AddedNames
+from ..retrieval.exact import ExactIndex
+from ..retrieval.facets import Facets
+from ..retrieval.memory import MentionMemory, Remembered, memory_key
+from ..types import Encoder
+from .assets import Assets, loaded_once
 from .parts import make_memory
 
-if TYPE_CHECKING:  # these import faiss and scipy, which are loaded at their first use
-    import numpy as np
-    from numpy.typing import NDArray
-
+if TYPE_CHECKING:  # faiss and torch are loaded where there is a dense tier or a reranker
     from ..encoders.cross_encoder import CrossEncoder
-    from ..linking.tiers import NgramTier
-    from ..retrieval.added import AddedNames
     from ..retrieval.dense import DenseIndex
-    from ..retrieval.exact import ExactIndex
-    from ..retrieval.facets import Facets
-    from ..retrieval.memory import MentionMemory, Remembered
-    from ..types import Encoder
 
 
 def _of_base(name: str) -> Any:
@@ -37,10 +36,10 @@ class OverlaidAssets(Assets):
     """
 
     def __init__(
-        self, base: Assets, curation: Curation, remembered: "Sequence[Remembered]" = ()
+        self, base: Assets, curation: Curation, remembered: Sequence[Remembered] = ()
     ) -> None:
         self.__dict__.update(base.__dict__)
-        self._parts: dict[str, Any] = {}
+        self.parts: dict[str, Any] = {}
         self.base, self.curation, self.remembered = base, curation, remembered
         self.overlay = Overlay.of(curation, base.kb)
 
@@ -61,72 +60,67 @@ class OverlaidAssets(Assets):
         self.device = self.base.device
         return self
 
-    def added_names(self) -> "AddedNames | None":
+    def added_names(self) -> AddedNames | None:
         """Make the index of the added names; None where the overlay changes no name."""
-        from ..retrieval.added import AddedNames
-
         overlay = self.overlay
         if not overlay.added and not overlay.dropped:
             return None
         return AddedNames(overlay.names, self.base.kb.n_names, overlay.dropped)
 
     @property
+    @loaded_once
     def kb(self) -> OverlaidKb:
         """The knowledge base with the changes of the overlay."""
-        return self._part("kb", lambda: OverlaidKb(self.base.kb, self.overlay))
+        return OverlaidKb(self.base.kb, self.overlay)
 
     @property
-    def name_concept(self) -> "NDArray[np.int32]":
+    @loaded_once
+    def name_concept(self) -> NDArray[np.int32]:
         """Concept row of every name row, ascending, then those of the added names."""
-        return self._part(NAME_CONCEPT, self._all_concepts)
+        if not self.overlay.added:
+            return self.base.name_concept  # mapped, where a copy would take memory
+        added = np.array([concept for concept, _ in self.overlay.added], dtype=np.int32)
+        return np.concatenate([self.base.name_concept, added])
 
     # The files belong to the base: these tiers lack the added names.
-    exact: "ExactIndex" = _of_base("exact")
-    ngram: "NgramTier" = _of_base("ngram")
+    exact: ExactIndex = _of_base("exact")
+    ngram: NgramTier = _of_base("ngram")
     dense: "DenseIndex" = _of_base("dense")
-    encoder: "Encoder" = _of_base("encoder")
+    encoder: Encoder = _of_base("encoder")
     reranker: "CrossEncoder | None" = _of_base("reranker")
 
     @property
-    def facets(self) -> "Facets":
+    @loaded_once
+    def facets(self) -> Facets:
         """The properties by which names and concepts are filtered and ordered."""
-        return self._part(FACETS, lambda: self.base.facets.with_names(self._names))
+        return self.base.facets.with_names(
+            [(name.lang, name.source) for _, name in self.overlay.added]
+        )
 
     @property
-    def memory_lines(self) -> "list[Remembered]":
+    def memory_lines(self) -> list[Remembered]:
         """The lines of the memory of corrections, without those that the overlay contradicts."""
         corrected = {line.key for line in self.remembered}
         kept = (line for line in self.base.memory_lines if line.key not in corrected)
         return [*(line for line in kept if not self._contradicts(line)), *self.remembered]
 
     @property
-    def memory(self) -> "MentionMemory | None":
+    @loaded_once
+    def memory(self) -> MentionMemory | None:
         """The memory of corrections; None where there are none."""
-        if not self.remembered:
-            return super().memory
-        return self._part(MEMORY, lambda: make_memory(self.memory_lines, self.kb))
-
-    @property
-    def _names(self) -> "list[tuple[str, str]]":
-        return [(name.lang, name.source) for _, name in self.overlay.added]
-
-    def _all_concepts(self) -> "NDArray[np.int32]":
-        import numpy as np
-
-        own = np.array([concept for concept, _ in self.overlay.added], dtype=np.int32)
-        return np.concatenate([self.base.name_concept, own]) if len(own) else self.base.name_concept
+        if not (self.remembered or self.has("memory")):
+            return None
+        return make_memory(self.memory_lines, self.kb)
 
     @cached_property
-    def _rules(self) -> "Mapping[str, list[Rule]]":
+    def _rules(self) -> Mapping[str, list[Rule]]:
         """The rules about names, by the key of the memory."""
-        from ..retrieval.memory import memory_key
-
         found: dict[str, list[Rule]] = {}
         for rule in self.overlay.rules:
             found.setdefault(memory_key(rule.name), []).append(rule)
         return found
 
-    def _contradicts(self, line: "Remembered") -> bool:
+    def _contradicts(self, line: Remembered) -> bool:
         """Tell whether the overlay, which is newer, contradicts a line of the memory."""
         return line.id in self.overlay.retired or any(
             _contradicts(rule, line.id) for rule in self._rules.get(line.key, ())

@@ -4,11 +4,24 @@ The checks prevent crashes of native code and rows that do not exist: types and 
 ranges of rows, the counts of the manifest.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import Errors, Warnings
 from ..kb import KnowledgeBase
+from ..linking.calibrator import RankingCalibrator
+from ..linking.facts import name_facts
+from ..linking.ranker import CandidateRanker
+from ..linking.tiers import NgramTier
+from ..retrieval import word_ngram
+from ..retrieval.arrays import check, check_below, load_arrays
+from ..retrieval.exact import ExactIndex
+from ..retrieval.memory import MentionMemory, Remembered
+from ..retrieval.ngram import NgramIndex
+from ..types import Encoder
 from ..util.extras import CPU as CPU
 from ..util.extras import is_installed, is_processor, lacking
 from ..util.held import HeldFiles
@@ -18,29 +31,17 @@ from .layout import (
     DENSE_FILE,
     ENCODER,
     EXACT,
-    FACETS,
     KB_FILE,
-    MEMORY,
     NAME_CONCEPT,
     NGRAM,
     RANKER_FILE,
     RUNTIME,
 )
+from .manifest import Manifest
 
-if TYPE_CHECKING:  # these import faiss, scipy and torch, which are loaded at their first use
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from ..linking.calibrator import RankingCalibrator
-    from ..linking.ranker import CandidateRanker
-    from ..linking.tiers import NgramTier
+if TYPE_CHECKING:  # faiss is loaded where there is a dense tier
     from ..retrieval.dense import DenseIndex
-    from ..retrieval.exact import ExactIndex
-    from ..retrieval.facets import Facets
-    from ..retrieval.memory import MentionMemory, Remembered
-    from ..types import Encoder
 
-Manifest = Mapping[str, Any]
 _WEIGHTS = f"{ENCODER}/model.safetensors"  # for torch
 
 
@@ -57,12 +58,8 @@ def open_kb(files: HeldFiles, manifest: Manifest) -> KnowledgeBase:
     return kb
 
 
-def open_rows(files: HeldFiles, manifest: Manifest) -> "NDArray[np.int32]":
+def open_rows(files: HeldFiles, manifest: Manifest) -> NDArray[np.int32]:
     """Map the concept row of every name. RAISES (MedlinkError): E202."""
-    import numpy as np
-
-    from ..retrieval.arrays import check, check_below, load_arrays
-
     (rows,) = load_arrays(files, **{NAME_CONCEPT: np.int32})
     names, concepts = manifest["kb"]["names"], manifest["kb"]["concepts"]
     check(files, NAME_CONCEPT, len(rows) == names, f"{len(rows)} names, expected {names}")
@@ -71,22 +68,13 @@ def open_rows(files: HeldFiles, manifest: Manifest) -> "NDArray[np.int32]":
     return rows
 
 
-def open_exact(files: HeldFiles, manifest: Manifest, kb: KnowledgeBase) -> "ExactIndex":
+def open_exact(files: HeldFiles, manifest: Manifest, kb: KnowledgeBase) -> ExactIndex:
     """Map the exact tier; its texts come from `kb`. RAISES (MedlinkError): E202."""
-    from ..retrieval.arrays import has_array
-    from ..retrieval.exact import ExactIndex
-
-    own = files.part(EXACT)
-    if not has_array(own, "forms"):  # built before names were found by their words
-        return ExactIndex.build(kb.lookup_table(), kb.iter_texts(), kb.texts_at)
-    return ExactIndex.load(own, manifest["kb"]["names"], kb.texts_at)
+    return ExactIndex.load(files.part(EXACT), manifest["kb"]["names"], kb.texts_at)
 
 
-def open_ngram(files: HeldFiles, manifest: Manifest) -> "NgramTier":
+def open_ngram(files: HeldFiles, manifest: Manifest) -> NgramTier:
     """Map the n-gram tier, of either kind. RAISES (MedlinkError): E202."""
-    from ..retrieval import word_ngram
-    from ..retrieval.ngram import NgramIndex
-
     own, names = files.part(NGRAM), manifest["kb"]["names"]
     if word_ngram.FILE in own:
         return word_ngram.WordNgramIndex.load(own, names)
@@ -115,7 +103,7 @@ def open_dense(files: HeldFiles, manifest: Manifest, device: str) -> "DenseIndex
     return index
 
 
-def open_encoder(files: HeldFiles, manifest: Manifest, device: str) -> "Encoder":
+def open_encoder(files: HeldFiles, manifest: Manifest, device: str) -> Encoder:
     """Open the encoder on a device; on the processor, its export if there is one.
 
     Where the runtime is not installed, torch runs the encoder, with a warning (W243).
@@ -150,7 +138,7 @@ def _computes_here(device: str) -> bool:
     return find_device(device).type == CPU
 
 
-def _open_export(files: HeldFiles, manifest: Manifest) -> "Encoder":
+def _open_export(files: HeldFiles, manifest: Manifest) -> Encoder:
     """Open an export; it must be the file that the build compared with torch."""
     from ..encoders.runtime import RuntimeEncoder
 
@@ -162,24 +150,8 @@ def _open_export(files: HeldFiles, manifest: Manifest) -> "Encoder":
     return RuntimeEncoder(files.part(RUNTIME), files.part(ENCODER))
 
 
-def open_facets(files: HeldFiles, manifest: Manifest) -> "Facets":
-    """Map the facets. RAISES (MedlinkError): E202."""
-    from ..retrieval.facets import Facets
-
-    return Facets.load(files.part(FACETS), manifest["kb"]["names"], manifest["kb"]["concepts"])
-
-
-def read_lines(files: HeldFiles) -> "list[Remembered]":
-    """Read the lines of the memory. RAISES (MedlinkError): E202."""
-    from ..retrieval.memory import read_memory
-
-    return read_memory(files.part(MEMORY))
-
-
-def make_memory(lines: "Sequence[Remembered]", kb: KnowledgeBase) -> "MentionMemory":
+def make_memory(lines: Sequence[Remembered], kb: KnowledgeBase) -> MentionMemory:
     """Make the memory of corrections, without concepts that the knowledge base lacks."""
-    from ..retrieval.memory import MentionMemory
-
     ids = {line.id for line in lines}
     return MentionMemory.of(lines, {id: kb.row_of(id) for id in ids if id in kb})
 
@@ -188,29 +160,23 @@ def open_ranker(
     files: HeldFiles,
     manifest: Manifest,
     kb: KnowledgeBase,
-    name_concept: "NDArray[np.int32]",
-    lines: "Sequence[Remembered]",
-) -> "CandidateRanker":
+    name_concept: NDArray[np.int32],
+    lines: Sequence[Remembered],
+) -> CandidateRanker:
     """Open the ranker. RAISES (MedlinkError): E202, E214 for another version."""
-    from ..linking.facts import name_facts
-    from ..linking.ranker import CandidateRanker
-
     facts = name_facts(kb, _built(name_concept, manifest), lines)
     return CandidateRanker.load(files[RANKER_FILE], facts)
 
 
 def open_calibrator(
-    files: HeldFiles, manifest: Manifest, kb: KnowledgeBase, name_concept: "NDArray[np.int32]"
-) -> "RankingCalibrator":
+    files: HeldFiles, manifest: Manifest, kb: KnowledgeBase, name_concept: NDArray[np.int32]
+) -> RankingCalibrator:
     """Open the calibrator. RAISES (MedlinkError): E202, E214 for another version, E302."""
-    from ..linking.calibrator import RankingCalibrator
-    from ..linking.facts import name_facts
-
     threshold = manifest["calibrator"].get("threshold", 0.0)
     facts = name_facts(kb, _built(name_concept, manifest))
     return RankingCalibrator.load(files[CALIBRATOR], facts, threshold)
 
 
-def _built(name_concept: "NDArray[np.int32]", manifest: Manifest) -> "NDArray[np.int32]":
+def _built(name_concept: NDArray[np.int32], manifest: Manifest) -> NDArray[np.int32]:
     """Leave out the names of an overlay, which are not in the order of concepts."""
     return name_concept[: manifest["kb"]["names"]]

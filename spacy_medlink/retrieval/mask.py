@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from ..util.locks import ForkSafeLock
 
 Part = TypeVar("Part")
-_COUNTS = hasattr(np, "bitwise_count")  # from numpy 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +37,7 @@ class Mask:
     @cached_property
     def count(self) -> int:
         """Number of names that may be answers."""
-        return int(np.bitwise_count(self.bits).sum()) if _COUNTS else len(self.rows())
+        return int(np.bitwise_count(self.bits).sum())
 
     def rows(self) -> NDArray[np.int64]:
         """List the rows of these names, ascending."""

@@ -17,16 +17,12 @@ from .outputs import DirectoryKind, FileKind, PathLike, check_output
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
-_BLOCK = 1 << 20  # bytes
 
 
 def sha256_of(path: Path) -> str:
     """Compute the SHA-256 of a file, hexadecimal."""
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while block := file.read(_BLOCK):  # hashlib.file_digest came with Python 3.11
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

@@ -183,7 +183,7 @@ def test_only_the_tiers_that_are_asked_for_are_opened(own):
     assets = Assets(own)
     engine = assets.engine(["exact"])
     assert (engine.parts.ngram, engine.parts.dense, engine.parts.encoder) == (None, None, None)
-    assert not {"ngram", "dense", "encoder"} & set(assets._parts)
+    assert not {"ngram", "dense", "encoder"} & set(assets.parts)
 
 
 def test_threads_open_each_part_once(tiny_assets):

@@ -15,6 +15,7 @@ import spacy
 from spacy.tokens import Span
 
 from spacy_medlink.assets import Assets, build_assets
+from spacy_medlink.assets.assets import loaded_once
 from spacy_medlink.components.mentions import MedicalMentions
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
@@ -291,11 +292,12 @@ def test_a_child_that_is_forked_while_a_part_is_loaded(live, part):
     opened = Assets(live)
     loading, forked = threading.Event(), threading.Event()
 
-    def load():
+    @loaded_once
+    def slow_part(_):
         loading.set()
         forked.wait()
 
-    with started(threading.Thread(target=opened._part, args=("slow part", load))):
+    with started(threading.Thread(target=slow_part, args=(opened,))):
         try:
             assert loading.wait(SECONDS)
             assert in_child(lambda: getattr(opened, part) is not None)
