@@ -56,9 +56,9 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("annotate",): 3_780,  # wanted: 2,200
     ("serve",): 1_830,  # wanted: 1,300
     ("cli",): 2_530,  # wanted: 1,800
-    ("training",): 11_380,  # wanted: 8,000
+    ("training",): 11_580,  # wanted: 8,000
     ("benchmarks",): 3_420,  # wanted: 2,500
-    ("tests",): 53_460,  # wanted: 38,000
+    ("tests",): 53_540,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

@@ -20,6 +20,7 @@ from spacy_medlink.util.devices import find_device
 from spacy_medlink.util.files import sha256_of
 from spacy_medlink.util.progress import show_progress
 
+from .figures import Panel
 from .plan import Layout
 
 _SHOWN = 12  # characters of a fingerprint, which pooling is part of
@@ -37,10 +38,11 @@ class Part(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A system with its parts, by name."""
+    """A system with its parts, by name, and the panels of a figure."""
 
     system: str
     parts: dict[str, Part]
+    panels: tuple[Panel, ...] = ()
 
 
 class Material(NamedTuple):

@@ -119,8 +119,8 @@ class Dictionary(Section):
 class Corpus(Section):
     """What systems are measured on, and what they may learn from.
 
-    task (str): "linking"; "mcsm", of the dictionary alone; "relations", of a table of triplets; or
-        "weights", which counts what a training changes.
+    task (str): "linking"; "mcsm", of the dictionary alone; "relations", of a table of triplets;
+        "similarities", of the pairs of a batch; or "weights", which counts what a training changes.
     published (str): as published.tsv names it, "" for the key. reader (str): a converter of
         training.corpora, or "gold" for files as they are. source (str): what the converter reads.
     dictionary (str): mentions are learned with it. measured (Tuple[str]): dictionaries to link to,
@@ -132,7 +132,7 @@ class Corpus(Section):
     epochs (Mapping[str, float]): of systems that learn from it.
     """
 
-    task: Literal["linking", "mcsm", "relations", "weights"] = "linking"
+    task: Literal["linking", "mcsm", "relations", "similarities", "weights"] = "linking"
     published: str = ""
     reader: str = "gold"
     source: str = ""

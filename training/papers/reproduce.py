@@ -5,15 +5,13 @@
 Missing parts, such as a licensed corpus or an encoder, are left out and reported.
 """
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from spacy_medlink.encoders.adapters import adapter_parameters
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import Errors, MedlinkError
 from spacy_medlink.kb import KnowledgeBase
@@ -21,20 +19,17 @@ from spacy_medlink.util.devices import AUTO, find_device
 from spacy_medlink.util.files import save_text
 from spacy_medlink.util.outputs import marked
 
-from ..corpora.tally import Tally
 from ..recipe.reading import parse_overrides
-from ..representations.mcsm import encode_terms, mcsm, read_typed
-from ..representations.relations import HeadSettings, classify, divide, read_triplets
-from ..train import FIGURES
 from ..verbs import Device, Outputs, Overwrite, Set, run_verb, stoppable
-from .curves import curves
+from .figures import curves, draw
 from .making import Maker, stamps
 from .measuring import Material, Part, Row, Source, measure_systems, with_averages
 from .plan import Corpus, Layout, Plan, System, read_layout, read_plan
 from .published import LAYOUTS, read_published
 from .table import Table, as_markdown, averaged, make_table, pooled
+from .vectors import measure_vectors
 
-_CURVES = marked("the curves of a table", "<svg")
+_FIGURE = marked("the figure of a table", "<svg")
 _MISSING = {"E104", "E107", "E205"}  # names of a dictionary, a file, an encoder
 
 
@@ -57,8 +52,8 @@ class Reproduction:
             if self._is_there(key, system):
                 self._there[key] = system
 
-    def tables(self) -> Iterator[Table]:
-        """Make a table for each corpus and each dictionary it is linked to."""
+    def tables(self) -> Iterator[tuple[Table, str]]:
+        """Make a table for each corpus and each dictionary it is linked to, with its figure."""
         for key, corpus in self._plan.corpora.items():
             measured = corpus.measured or (corpus.dictionary,)
             published = corpus.published or key
@@ -69,11 +64,12 @@ class Reproduction:
                 rows = averaged(self._rows(key, corpus, dictionary))
                 if not rows:
                     continue
+                title, theirs = f"{published}, names of {dictionary}", []
                 if dictionary == measured[0]:
-                    theirs = read_published(layout.paper, published)
-                    yield make_table(layout, published, rows, theirs)
-                else:
-                    yield make_table(layout, f"{published}, names of {dictionary}", rows, [])
+                    title, theirs = published, read_published(layout.paper, published)
+                table = make_table(layout, title, rows, theirs)
+                panels = [panel for row in rows for panel in row.panels]
+                yield table, draw(panels or curves(table["rows"], table["parts"]))
 
     def _layout(self, corpus: Corpus) -> Layout:
         return read_layout(LAYOUTS / f"{corpus.layout or self._plan.layout}.cfg", self._plan.note)
@@ -123,23 +119,13 @@ class Reproduction:
         self, key: str, corpus: Corpus, dictionary: str, systems: dict[str, System], seed: int
     ) -> Iterator[Row]:
         kb = KnowledgeBase(self._maker.dictionary(dictionary)) if dictionary else None
-        layout = self._layout(corpus)
+        pooling = self._layout(corpus).pooling
         for name, one in systems.items():
             place = self._maker.encoder(name, key, 0, seed)
             self._say(f"measuring {one.name} on {key}")
-            encoder = BiEncoder.load(
-                place, one.pooling or layout.pooling, device=find_device(self._device)
-            )
-            if corpus.task == "weights":
-                yield Row(one.name, _counted(encoder, place))
-                continue
-            if corpus.task == "mcsm" and kb is not None:
-                typed = read_typed(kb)
-                found = mcsm(encode_terms(encoder, typed.terms), typed.types, corpus.types)
-            else:
-                train, test = divide(read_triplets(Path(corpus.source), Tally(), kb, seed), seed)
-                found = classify(encoder, train, test, HeadSettings(tune=one.tune, seed=seed))
-            yield Row(one.name, _parts_of(corpus.task, found))
+            device = find_device(self._device)
+            encoder = BiEncoder.load(place, one.pooling or pooling, device=device)
+            yield measure_vectors(corpus, one, encoder, place, kb, seed)
 
     def _is_trained(self, system: System) -> bool:
         if system.encoder:
@@ -197,27 +183,6 @@ def _one_of_all_languages(rows: Sequence[Row], layout: Layout) -> list[Row]:
     return [Row(name, with_averages(own, layout)) for name, own in parts.items()]
 
 
-def _counted(encoder: BiEncoder, place: Path) -> dict[str, Part]:
-    """Count the weights that a training changes, of all of its base's (SapBERT, table 7)."""
-    figures = place / FIGURES
-    data = json.loads(figures.read_text("utf-8"))["data"] if figures.is_file() else {}
-    adapters = sum(weight.numel() for weight in adapter_parameters(encoder.module))
-    every = sum(weight.numel() for weight in encoder.module.parameters()) - adapters
-    trained = data.get("trained_weights", every)
-    counts = {"millions": trained / 1e6, "per cent": 100 * trained / every}
-    return {"trained": Part(trained, dict(counts))}
-
-
-def _parts_of(task: str, found: Mapping[str, Any]) -> dict[str, Part]:
-    """Make parts of a table from the result of a measure other than linking."""
-    if task == "mcsm":
-        figures = {name: own["mcsm"] for name, own in found["types"].items()}
-        figures |= {f"{name} sd": own["std"] for name, own in found["types"].items()}
-        return {"full": Part(found["concepts"], figures)}
-    part = "tuned" if found["tuned"] else "frozen"
-    return {part: Part(found["n_test"], {"accuracy": 100 * found["accuracy"]})}
-
-
 def main(
     plan: Annotated[Path, typer.Argument(help="A file of training/papers/plans.")],
     output: Annotated[Path, typer.Option(help="JSON file; the tables go beside it as .md.")],
@@ -230,13 +195,14 @@ def main(
     set_: Set = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Make the tables of a paper from its corpora, and curves where it measures many depths."""
+    """Make the tables of a paper from its corpora, and its figures where it has some."""
     given = (text.partition("=") for text in vars_.split("|") if text)
     changes = {f"vars.{name}": value for name, _, value in given} | parse_overrides(set_)
     outputs = Outputs(output, "a table", [plan], overwrite)
     with stoppable():
         made = Reproduction(read_plan(plan, changes), work, seeds, device, _say)
-        tables = list(made.tables())
+        figures = list(made.tables())
+    tables = [table for table, _ in figures]
     if not tables:
         what = f"system that can be measured (missing: {'; '.join(made.left_out)})"
         remedy = "docs/papers.md says what each table needs, and where it is looked for."
@@ -246,10 +212,10 @@ def main(
     texts += [f"Left out: {what}" for what in made.left_out]
     facts = {"seeds": seeds, "tables": tables, "left_out": made.left_out}
     outputs.write(facts, "\n\n".join(texts))
-    for table in tables:
-        if drawn := curves(table):
+    for table, figure in figures:
+        if figure:
             name = f"{output.stem}.{table['corpus'].replace(', ', '.').replace(' ', '_')}.svg"
-            save_text(output.with_name(name), _CURVES, drawn, [plan], overwrite=overwrite)
+            save_text(output.with_name(name), _FIGURE, figure, [plan], overwrite=overwrite)
 
 
 def _say(line: str) -> None:

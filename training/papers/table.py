@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean, stdev
 from typing import Any
 
+from .figures import Panel
 from .measuring import Part, Row
 from .plan import Layout
 from .published import Published
@@ -44,15 +45,17 @@ def make_table(
 def averaged(rows: Iterable[Row]) -> list[Row]:
     """Make one row of the runs of a system: the mean of each figure, and its standard deviation.
 
-    rows (Iterable[Row]): runs of a system have the same name.
+    rows (Iterable[Row]): runs of a system have the same name; the panels are those of the first.
     """
     runs: dict[str, dict[str, list[Part]]] = {}
+    panels: dict[str, tuple[Panel, ...]] = {}
     for row in rows:
+        panels.setdefault(row.system, row.panels)
         own = runs.setdefault(row.system, {})
         for name, part in row.parts.items():
             own.setdefault(name, []).append(part)
     return [
-        Row(system, {name: _average(parts) for name, parts in own.items()})
+        Row(system, {name: _average(parts) for name, parts in own.items()}, panels[system])
         for system, own in runs.items()
     ]
 

@@ -66,6 +66,8 @@ def test_plans_are_of_published_systems_and_recipes_that_there_are(path: Path) -
     for key, corpus in plan.corpora.items():
         layout = read_layout(LAYOUTS / f"{corpus.layout or plan.layout}.cfg")
         published = read_published(layout.paper, corpus.published or key)
+        if corpus.task == "similarities":  # a figure, without numbers
+            continue
         known |= {one.system for one in published}
         assert published, key
     named = {system.name for system in plan.systems.values()}

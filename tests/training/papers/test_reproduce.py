@@ -96,10 +96,14 @@ def test_sapbert(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
     assert list(tables) == [
         "ncbi", "ncbi, names of ncbi", "bc5cdr-d", "bc5cdr-d, names of bc5cdr_d", "bc5cdr-c",
         "bc5cdr-c, names of bc5cdr_c", "medmentions", "askapatient", "cometa", "cometa-zeroshot",
-        "weights",
+        "weights", "similarities",
     ]  # fmt: skip
     assert not found["left_out"]
     assert {"SapBERT", "SapBERT, mining off"} <= set(_ours(tables.pop("cometa-zeroshot")))
+    # Figure 2: mining leaves pairs of one concept and of two that are more alike.
+    figure = (tmp_path / "metrics" / "sapbert.similarities.svg").read_text("utf-8")
+    assert figure.count("<polyline") == 2 * 2 * 2 and "SapBERT: cosines of hard pairs" in figure
+    assert set(_ours(tables.pop("similarities"))["SapBERT"]) == {"all pairs", "hard pairs"}
     weights = {name: own["trained"] for name, own in _ours(tables.pop("weights")).items()}
     wide, narrow = (weights[f"SapBERT (adapter {part} %)"] for part in (13, 1))
     assert weights["SapBERT"]["per cent"] == 100 > wide["per cent"] > narrow["per cent"]
@@ -119,7 +123,13 @@ def test_coder(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
     assert not found["left_out"]
     tables = {table["corpus"]: table for table in found["tables"]}
     mantra = [name for name in tables if name.startswith("mantra-")]
-    assert set(tables) == {"cadec", "psytar", *mantra, "mcsm", "relations"} and len(mantra) == 10
+    assert set(tables) == {
+        "cadec", "psytar", *mantra, "mcsm", "mcsm, names of icd10cm", "relations",
+    }  # fmt: skip
+    assert len(mantra) == 10
+    # Figure 3: a panel for each system, with a dot for each concept of the types.
+    figure = (tmp_path / "metrics" / "coder.mcsm.names_of_icd10cm.svg").read_text("utf-8")
+    assert "<circle" in figure and "CODER_ENG, MS" in figure
     ablations = {"CODER_ENG, MS", "CODER_ENG, MS + STY", "CODER_ENG, MS + REL + STY"}
     for name in ("cadec", "psytar", "mcsm", "relations"):
         ours = _ours(tables[name])

@@ -71,12 +71,14 @@ def umls(place: Path) -> Path:
              TTY="PT" if number == 0 else "SY", CODE=toy.code)
         for toy in every for lang in toy.names for number, name in enumerate(toy.names[lang])
     ]  # fmt: skip
+    rows += [atom(toy.cui, toy.names["en"][0], SAB="ICD10CM", TTY="PT") for toy in every]
+    rows.sort()
     pairs = [(every[n], every[(n + 1) % len(every)]) for n in range(len(every))]
     relations = [
         relation(one.cui, *(("PAR", other.cui, "inverse_isa") if n % 2 else ("RO", other.cui, "may_treat")))
         for n, (one, other) in enumerate(pairs)
     ]  # fmt: skip
-    sources = [source("SNOMEDCT_US", family="SNOMEDCT")]
+    sources = [source("SNOMEDCT_US", family="SNOMEDCT"), source("ICD10CM", family="ICD10")]
     sources += [source(f"MSH{lat}", lat, "MSH") for lat in _LANGUAGES.values()]
     types = [semantic_type(toy.cui, toy.type) for toy in every]
     ranks = ["0200|SNOMEDCT_US|PT|N|", "0100|SNOMEDCT_US|SY|N|"]

@@ -1,6 +1,6 @@
 from xml.etree import ElementTree
 
-from training.papers.curves import curves
+from training.papers.figures import Panel, Series, curves, draw
 from training.papers.measuring import Part, Row
 from training.papers.plan import read_layout
 from training.papers.published import LAYOUTS, read_published
@@ -15,7 +15,8 @@ def test_a_curve_for_each_system_and_for_what_was_published() -> None:
     rising = {f"acc@{k}": value for k, value in values}
     rows = [Row("A <new> one", {"full": Part(9, rising), "unseen_codes": Part(4, rising)})]
     published = read_published("clinlinker", "distemist")
-    root = ElementTree.fromstring(curves(make_table(layout, "distemist", rows, published)))
+    table = make_table(layout, "distemist", rows, published)
+    root = ElementTree.fromstring(draw(curves(table["rows"], table["parts"])))
     lines = root.findall(f"{SVG}polyline")
     assert len(lines) == 2 + len(published)
     dashed = [line for line in lines if line.get("stroke-dasharray")]
@@ -31,4 +32,21 @@ def test_a_curve_for_each_system_and_for_what_was_published() -> None:
 def test_two_depths_make_no_curve() -> None:
     layout = read_layout(LAYOUTS / "sapbert.cfg")
     rows = [Row("new", {"full": Part(9, {"acc@1": 50.0, "acc@5": 60.0})})]
-    assert curves(make_table(layout, "ncbi", rows, [])) == ""
+    table = make_table(layout, "ncbi", rows, [])
+    assert draw(curves(table["rows"], table["parts"])) == ""
+
+
+def test_points_fill_their_panel_and_keep_their_series_apart() -> None:
+    first = Series("T047", [(-3.0, 10.0), (5.0, 2.0)], "dots", 0)
+    second = Series("T121", [(1.0, 6.0)], "dots", 1)
+    root = ElementTree.fromstring(draw([Panel("BioBERT", [first, second]), Panel("x", [second])]))
+    groups = root.findall(f"{SVG}g")
+    assert [len(group.findall(f"{SVG}circle")) for group in groups] == [2, 1, 1]
+    assert groups[0].get("fill") != groups[1].get("fill")
+    left, right = ((float(one.get("cx", "")), float(one.get("cy", ""))) for one in groups[0])
+    (middle,) = ((float(one.get("cx", "")), float(one.get("cy", ""))) for one in groups[1])
+    # The lowest x is at the left edge, the highest y at the upper one.
+    assert left[0] == 40 and left[1] == 40 and right[0] == 380 and right[1] == 260
+    assert middle == ((left[0] + right[0]) / 2, (left[1] + right[1]) / 2)
+    (other,) = groups[2]
+    assert float(other.get("cx", "")) >= 420

@@ -1,0 +1,48 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.types import Concept, Floats2d, Name
+from training.representations.similarities import Similarities, similarities
+
+# Names of a concept are near each other; B and C are near each other, and A is far from both.
+ANGLES = {"a1": 0, "a2": 5, "b1": 170, "b2": 180, "c1": 182, "c2": 190}
+
+
+class _OnACircle(BiEncoder):
+    def __init__(self) -> None:
+        pass
+
+    def encode(self, texts: list[str]) -> Floats2d:  # type: ignore[override]
+        angles = np.radians([ANGLES[text] for text in texts])
+        return np.column_stack([np.cos(angles), np.sin(angles)]).astype(np.float32)
+
+
+def test_mining_leaves_the_pairs_that_are_hard(tmp_path: Path) -> None:
+    concepts = (Concept(id, f"{id}1", (Name(f"{id}1"), Name(f"{id}2"))) for id in ("a", "b", "c"))
+    build_kb(tmp_path / "kb", concepts)
+    found = similarities(_OnACircle(), KnowledgeBase(tmp_path / "kb"), seed=0)
+    every, hard = found["all pairs"], found["hard pairs"]
+    assert (len(every.positive), len(every.negative)) == (3, 12)
+    # Of both anchors; a's names have no negative that is near enough.
+    assert len(hard.positive) == 4 and hard.positive.max() < np.cos(np.radians(7))
+    # c2 is farther from b1 than the margin allows, while b1, whose synonym is farther, takes c2.
+    assert len(hard.negative) == 7 and hard.negative.min() > 0.9 > every.negative.min()
+    assert hard.overlap > every.overlap
+
+
+def test_a_real_encoder_and_dictionary(tiny_kb: KnowledgeBase, tiny_encoder: Path) -> None:
+    found = similarities(BiEncoder.load(tiny_encoder), tiny_kb, seed=0)
+    for own in found.values():
+        positive, negative = own.shares()
+        assert positive.sum() == pytest.approx(1) and negative.sum() == pytest.approx(1)
+
+
+def test_overlap_is_the_part_that_is_the_same() -> None:
+    apart = Similarities(np.full(4, 0.9), np.full(9, 0.1))
+    assert apart.overlap == 0
+    assert Similarities(np.array([0.9, 0.1]), np.full(9, 0.1)).overlap == pytest.approx(0.5)
+    assert Similarities(np.full(4, 0.5), np.full(2, 0.5)).overlap == pytest.approx(1)
