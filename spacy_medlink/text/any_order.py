@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..types import Hashes1d
 from .normalisation import UNSPACED, hash_keys, is_short_form, key
+from .pieces import piece_key
 from .word_forms import NO_FORMS, Forms
 
 _FEWEST, _MOST = 2, 8  # words of a key
@@ -45,7 +46,7 @@ def name_has_key(name: str, own: str, forms: Forms = NO_FORMS) -> bool:
     """Tell whether a name is found under a key; no short form is in another order."""
     if own.startswith(_SIGN):
         return not is_short_form(name) and own == any_order_key(name.split(), forms)
-    return own == key(name)
+    return own == piece_key(name)
 
 
 def name_words(text: str) -> list[str]:

@@ -5,7 +5,8 @@ a coordination share an end or a beginning. A reading joins an element to the sh
 leaves out the words between. The dictionary decides whether a reading is a name.
 """
 
-from collections.abc import Container, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from ...text.any_order import is_link
@@ -19,7 +20,7 @@ _LONGEST = 16  # pieces from beginning to end
 _BESIDE = 3  # least pieces of a reading outside of the gap between its two elements
 
 
-class Reading(NamedTuple):
+class Coordination(NamedTuple):
     """One way to read a coordination.
 
     pieces (Tuple[int, ...]): places of its pieces, in order; the pieces between are left out.
@@ -37,14 +38,21 @@ class _Element(NamedTuple):
     is_last: bool  # after a conjunction
 
 
-def coordinations(pieces: Pieces) -> Iterator[Reading]:
+def coordinations(pieces: Pieces) -> Iterator[Coordination]:
     """List the readings of the coordinations of a text."""
     joints = [
         place
         for place, (word, gap) in enumerate(zip(pieces.lower, pieces.gaps, strict=False))
         if word in _CONJUNCTIONS or (gap != " " and not _SIGNS.isdisjoint(gap))
     ]
-    for start, end in _clauses(pieces, joints):
+    if not joints:
+        return
+    borders, end = _clause_borders(pieces), 0
+    for joint in joints:
+        if joint < end:
+            continue  # in the clause of a joint before
+        behind = bisect_right(borders, joint)
+        start, end = borders[behind - 1], borders[behind]
         elements = _elements(pieces, set(joints), start, end)
         for number, last in enumerate(elements):
             if last.is_last:
@@ -54,26 +62,18 @@ def coordinations(pieces: Pieces) -> Iterator[Reading]:
                     yield from _sharing_the_beginning(pieces, first, last)
 
 
-def _clauses(pieces: Pieces, joints: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """List the clauses with a joint: a conjunction, or a piece behind a sign for one."""
-    end = 0
-    for joint in joints:
-        if joint >= end:
-            start, end = joint, joint + 1
-            while not _is_end(pieces, start):
-                start -= 1
-            while not _is_end(pieces, end):
-                end += 1
-            yield start, end
-
-
-def _is_end(pieces: Pieces, place: int) -> bool:
-    """Tell whether a clause ends before a piece, and another begins."""
-    gap = pieces.gaps[place]
-    if gap == " " and 0 < place < len(pieces.keys):
-        return False
-    is_border = pieces.borders[place] > Border.COMMA and gap.strip() not in _SIGNS
-    return place in (0, len(pieces.keys)) or is_border or not BRACKETS.isdisjoint(gap)
+def _clause_borders(pieces: Pieces) -> list[int]:
+    """List the places where a clause ends before a piece, and another begins."""
+    inside = [
+        place
+        for place, gap in enumerate(pieces.gaps[1:-1], 1)
+        if gap != " "
+        and (
+            (pieces.borders[place] > Border.COMMA and gap.strip() not in _SIGNS)
+            or not BRACKETS.isdisjoint(gap)
+        )
+    ]
+    return [0, *inside, len(pieces.keys)]
 
 
 def _elements(pieces: Pieces, joints: Container[int], start: int, end: int) -> list[_Element]:
@@ -95,23 +95,25 @@ def _elements(pieces: Pieces, joints: Container[int], start: int, end: int) -> l
 
 def _partners(
     pieces: Pieces, elements: list[_Element], last: int, shortest: bool
-) -> Iterator[_Element]:
+) -> list[_Element]:
     """List the elements that may share words with the last; elements between must be short."""
+    partners = list[_Element]()
     for number in range(last - 1, -1, -1):
         if elements[last].start - elements[number].end + _BESIDE > _LONGEST:
-            return  # every reading would be too long: without this, long lists take quadratic time
+            break  # every reading would be too long: without this, long lists take quadratic time
         if number < last - 1:
             between = elements[number + 1]
             if between.end - between.start > _OWN:
-                return
+                break
             if shortest and any(pieces.is_stop[between.start : between.end]):
-                return
-        yield elements[number]
+                break
+        partners.append(elements[number])
         if not elements[number].is_listed:
-            return
+            break
+    return partners
 
 
-def _sharing_the_end(pieces: Pieces, first: _Element, last: _Element) -> Iterator[Reading]:
+def _sharing_the_end(pieces: Pieces, first: _Element, last: _Element) -> Iterator[Coordination]:
     """Share the end of the last element: "palmar and plantar pits"."""
     is_stop, says = pieces.is_stop, pieces.says
     if not says[first.end - 1]:
@@ -126,10 +128,12 @@ def _sharing_the_end(pieces: Pieces, first: _Element, last: _Element) -> Iterato
                 if says[begin] and says[start] and end - begin <= _LONGEST:
                     places = (*range(begin, first.end), *range(start, end))
                     is_whole = pieces.borders[end] >= Border.COMMA or not says[end]
-                    yield Reading(places, is_whole)
+                    yield Coordination(places, is_whole)
 
 
-def _sharing_the_beginning(pieces: Pieces, first: _Element, last: _Element) -> Iterator[Reading]:
+def _sharing_the_beginning(
+    pieces: Pieces, first: _Element, last: _Element
+) -> Iterator[Coordination]:
     """Share the beginning of the first element: "hypoplasia of the thumb and radius"."""
     links = [place for place in range(first.start, first.end) if is_link(pieces.lower[place])]
     while links and links[-1] - 1 in links:
@@ -142,7 +146,7 @@ def _sharing_the_beginning(pieces: Pieces, first: _Element, last: _Element) -> I
             return
         for end in _ends(pieces, last.start, last.end):
             if pieces.says[begin] and end - begin <= _LONGEST:
-                yield Reading((*range(begin, link + 1), *range(last.start, end)), True)
+                yield Coordination((*range(begin, link + 1), *range(last.start, end)), True)
 
 
 def _ends(pieces: Pieces, start: int, border: int) -> Iterator[int]:

@@ -1,11 +1,11 @@
-"""NameFacts: the concepts and the labels of names, and which names may be found."""
+"""NameFacts: the concepts and the labels of names; and Kept, which of them may be found."""
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from ...assets.dictionary import Choice, allowed_names
 from ...retrieval.arrays import check, check_below, damaged, load_arrays, save_arrays
 from ...retrieval.mask import Mask
+from ...text.qualifiers import MERE
 from ...util.held import Directory, held
-from .languages import native_names
+from .languages import common_words, native_names, words_alone
+from .settings import AMBIGUOUS, COMMON, FOREIGN, GENERAL
 
 if TYPE_CHECKING:
     from ...assets import Assets
@@ -30,6 +32,8 @@ _NO_LABELS = np.zeros(0, dtype=np.uint16)
 # Semantic groups and types that do not describe a patient's health: "study", "Monday", "Spain".
 _GENERAL_GROUPS = ("ACTI", "CONC", "GEOG", "OCCU", "ORGA")
 _GENERAL_TYPES = "T016 T067 T068 T069 T070 T071 T072 T073 T096 T097 T098 T099 T100 T101".split()
+_VAGUE = MERE | frozenset("condition disease diseases disorder grade high low young".split())
+_MOST_CONCEPTS = 6  # of a single word; the fewest that lose no gold mention of two corpora
 
 
 class NameFacts:
@@ -193,3 +197,64 @@ def _general_concepts(facets: "Facets") -> Mask | None:
         return None
     clinical = facets.concepts_of_types(set(facets.types) - general)
     return Mask.of(~clinical & (np.diff(facets.type_start) > 0))
+
+
+class Kept(NamedTuple):
+    """The names of a dictionary that a finder keeps.
+
+    mask (Optional[Mask]): the names that may be found; None for all.
+    common (FrozenSet[str]): keys of words that are common in general language; of these only short
+        upper-case forms are found.
+    facts (Optional[NameFacts]): of the names, needed for `general` and `most`.
+    general (bool): whether to leave out single words without a concept of clinical interest.
+    most (Optional[int]): concepts that a single word may be a name of; None for any number.
+    words (FrozenSet[str]): keys of words of general language, which are no misspelt names.
+    foreign (Optional[Mask]): the names that may be found, those of other languages among them.
+    """
+
+    mask: Mask | None = None
+    common: frozenset[str] = frozenset()
+    facts: NameFacts | None = None
+    general: bool = False
+    most: int | None = None
+    words: frozenset[str] = frozenset()
+    foreign: Mask | None = None
+
+    def says_nothing(self, words: Sequence[str]) -> bool:
+        """Tell whether words of a text only qualify: "acute disease"."""
+        return bool(self.common) and len(words) > 1 and _VAGUE.issuperset(words)
+
+    def rows(self, rows: Sequence[int], word: bool = False, latin: bool = False) -> tuple[int, ...]:
+        """Keep the rows of the names that are found.
+
+        word, latin (bool): whether their text is one word, or Latin, as in any language.
+        """
+        mask = self.foreign if latin else self.mask
+        kept = tuple(rows) if mask is None else tuple(row for row in rows if row in mask)
+        if not (word and kept and self.facts is not None):
+            return kept
+        if self.general and self.facts.are_general(kept):
+            return ()
+        if self.most is not None and len(kept) > self.most:
+            return kept if self.facts.count_concepts(kept) <= self.most else ()
+        return kept
+
+
+def make_kept(
+    facts: NameFacts,
+    leave_out: Collection[str],
+    lang: str,
+    followed: Mask | None = None,
+) -> Kept:
+    """Make the Kept of a finder.
+
+    leave_out (Collection[str]): of `LEAVE_OUT`, those that the settings do not decide themselves.
+    lang (str): of the pipeline. followed (Optional[Mask]): names that the linker's filters pass.
+    """
+    every = [mask for mask in (facts.allowed, followed) if mask is not None]
+    given = [*every, facts.native] if FOREIGN in leave_out and facts.native is not None else every
+    words = common_words(lang)
+    common = words_alone(lang) if COMMON in leave_out else frozenset()
+    mask, foreign = (Mask.all_of(own) if own else None for own in (given, every))
+    most = _MOST_CONCEPTS if AMBIGUOUS in leave_out else None
+    return Kept(mask, common, facts, GENERAL in leave_out, most, words, foreign)

@@ -13,7 +13,7 @@ from ...text.context.cues import shipped_cues
 from ...text.pieces import Border, Pieces
 from ...text.qualifiers import BEHIND, LEVELS, QUALIFIERS, SITES, VAGUE
 from .languages import common_words, words_beside
-from .match import Match
+from .matches import Match
 
 if TYPE_CHECKING:
     from ...retrieval.vocabulary import Vocabulary

@@ -13,8 +13,8 @@ from ...text.abbreviations import Definitions, find_definitions
 from ...text.lexicon import Lexicon, Surroundings
 from ...text.normalisation import hash_keys, key
 from ...text.pieces import Border, Pieces
-from .kept import Kept
-from .match import Match
+from .matches import Match
+from .name_facts import Kept
 
 _BEGINNING = re.compile(r"\b\w")
 _ENDING = re.compile(r"s?(?!\w)")

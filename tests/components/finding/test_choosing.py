@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.components.finding.choosing import apart, settled, without_nested
-from spacy_medlink.components.finding.match import Match
+from spacy_medlink.components.finding.matches import Match, apart, settled, without_nested
 
 
 def match(start: int, end: int, *left_out: int, is_name: bool = True) -> Match:

@@ -7,16 +7,18 @@ import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_medlink.components.finding.headings import without_headings
 from spacy_medlink.components.finding.languages import common_words, heading_words
-from spacy_medlink.components.finding.match import Match
-from spacy_medlink.components.finding.settings import LEAVE_OUT
+from spacy_medlink.components.finding.left_out import mentions_among
+from spacy_medlink.components.finding.matches import Match
+from spacy_medlink.components.finding.settings import HEADINGS, LEAVE_OUT
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.retrieval.exact import ExactIndex
 from spacy_medlink.text.normalisation import key
 from spacy_medlink.text.pieces import Border, Pieces
 from spacy_medlink.types import Concept, Name
 from tests.tiny import assets_of
 
+NO_NAMES = ExactIndex.build([], [])
 LISTED = ("de", "en", "es", "fr")
 
 
@@ -138,7 +140,7 @@ def _begins(pieces, place):
 def test_headings_take_nothing_else_away(words):
     pieces = Pieces(" ".join(words))
     every = [Match(place, place + 1, frozenset([place]), (0,)) for place in range(len(pieces))]
-    kept = without_headings(pieces, every, heading_words("en"))
+    kept = mentions_among(pieces, every, NO_NAMES, "en", [HEADINGS])
     assert [one for one in every if one in kept] == kept
     for match in set(every) - set(kept):
         before = [0, *(at for at in range(match.start + 1) if _begins(pieces, at))][-1]

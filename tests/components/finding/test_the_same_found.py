@@ -9,9 +9,9 @@ from spacy.lang.en import English
 
 from spacy_medlink.components.finding import coordinations as cutting
 from spacy_medlink.components.finding import names as finding
-from spacy_medlink.components.finding.any_order import WordsOfText
 from spacy_medlink.components.finding.coordinations import coordinations
-from spacy_medlink.components.finding.names import NameFinder
+from spacy_medlink.components.finding.names import NameFinder, WordsOfText
+from spacy_medlink.components.finding.readings import readings
 from spacy_medlink.retrieval.exact import ExactIndex
 from spacy_medlink.text.any_order import any_order_key
 from spacy_medlink.text.normalisation import hash_key, key
@@ -44,10 +44,12 @@ FINDER = _finder()
 @given(TEXTS)
 def test_joined_words_are_names_without_their_hyphens(text: str) -> None:
     pieces = Pieces(text, STOP_WORDS)
-    for asked in FINDER._joined(pieces):
-        assert set(range(asked.start + 1, asked.end)) & set(pieces.hyphens) & asked.joints
-        assert max(pieces.borders[asked.start + 1 : asked.end]) <= Border.COMMA
-        assert key(asked.reading) == asked.key
+    listed = readings(pieces, FINDER._exact.vocabulary, LONGEST, (), "en")
+    for joined in (reading for reading in listed if reading.joints):
+        inside = range(joined.start + 1, joined.end)
+        assert set(inside) & set(pieces.hyphens) & joined.joints
+        assert max(pieces.borders[place] for place in inside) <= Border.COMMA
+        assert key(joined.text) == joined.key
 
 
 @given(TEXTS)
@@ -78,6 +80,14 @@ def test_parts_of_a_document_are_looked_up_as_the_whole(text: str, together: int
     whole = FINDER.find(pieces)
     with mock.patch.object(finding, "_TOGETHER", together):
         assert FINDER.find(pieces) == whole
+
+
+def test_hyphens_are_read_over() -> None:
+    pieces = Pieces("pre-auricular pit", STOP_WORDS)
+    listed = readings(pieces, FINDER._exact.vocabulary, LONGEST, (), "en")
+    assert {reading.text for reading in listed if reading.joints} == {
+        "preauricular", "preauricular pit",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ["palmar and plantar pits", "pre-auricular pit", "skin of pits"])

@@ -1,13 +1,39 @@
-"""Choosing among matches: which reading of signs holds, and one entity for each word."""
+"""Matches: mentions that were found, and which of those that share words stay."""
 
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-
-from .match import Match
+from operator import attrgetter
+from typing import NamedTuple
 
 _Worth = tuple[int, int, int]  # words, mentions (negative, since few are better), length
 IsKind = Callable[[Sequence[int], Sequence[int]], bool]
+
+
+class Match(NamedTuple):
+    """A mention that was found.
+
+    start, end (int): its pieces, as in `pieces.between(start, end)`.
+    words (FrozenSet[int]): the pieces that carry its meaning; not all, if others lie between.
+    rows (Tuple[int, ...]): rows of the names that it may be.
+    reading (str): its meaning, where the text differs: "palmar pits" for "palmar and plantar pits",
+        "preauricular pit" for "pre-auricular pit", "kidney cyst" for "renal cysts"; else "".
+    is_name (bool): whether the text itself is a name, no reading.
+    is_joined (bool): whether signs lie within that may also part two mentions: another mention of
+        the same words is preferred.
+    is_short (bool): whether the text is a short form, by the document or a lexicon.
+    label (str): a given label; "" where the names decide.
+    """
+
+    start: int
+    end: int
+    words: frozenset[int]
+    rows: tuple[int, ...]
+    reading: str = ""
+    is_name: bool = True
+    is_joined: bool = False
+    is_short: bool = False
+    label: str = ""
 
 
 def settled(matches: Sequence[Match]) -> list[Match]:
@@ -80,7 +106,7 @@ def apart(matches: Iterable[Match], taken: Iterable[int] = ()) -> list[Match]:
         new = _best_apart(left)
         chosen += new
         used.update(place for match in new for place in range(match.start, match.end))
-    return sorted(chosen, key=lambda match: match.start)
+    return sorted(chosen, key=attrgetter("start"))
 
 
 def _best_apart(matches: Iterable[Match]) -> list[Match]:
@@ -88,7 +114,7 @@ def _best_apart(matches: Iterable[Match]) -> list[Match]:
 
     Of equal choices the one with fewer mentions is taken, then the longer one.
     """
-    ordered = sorted(matches, key=lambda match: (match.end, match.start))
+    ordered = sorted(matches, key=attrgetter("end", "start"))
     ends = [match.end for match in ordered]
     # Up to each match: how good a choice is, its last match, and where to go on from there.
     best: list[tuple[_Worth, Match | None, int]] = [((0, 0, 0), None, 0)]

@@ -1,0 +1,179 @@
+"""LinkerNames: what the pipeline's linker says of names: which may be found, and what is a kind."""
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...retrieval.added import exact_index
+from ...retrieval.mask import Mask
+from ...text.pieces import Pieces
+from .matches import Match
+from .name_facts import Kept, NameFacts, make_kept
+from .names import NameFinder
+from .settings import FOREIGN, GENERAL
+
+if TYPE_CHECKING:
+    from ...assets import Assets
+    from ...assets.dictionary import Choice
+    from ...assets.overlaid import OverlaidAssets
+    from ...retrieval.exact import ExactIndex
+    from ...retrieval.filters import Selection
+
+
+class LinkerNames:
+    """The names of a dictionary, as the filters, the overlay and the hierarchy of a linker have it.
+
+    They are asked anew for each text, since they may change at any time.
+
+    label (str): entity label of the mentions, "" where labels differ.
+    but (Collection[str]): filters that are ignored, since the finder has its own.
+    choice (Choice), lang (str): of the finder.
+    """
+
+    def __init__(self, label: str, but: Collection[str], choice: "Choice", lang: str) -> None:
+        self._label, self._but, self._choice, self._lang = label, but, choice, lang
+        self._same: tuple[Any, Any, bool] | None = None
+        self._kept_for: tuple[Any, ...] | None = None  # what `_kept` was made for
+        self._kept = Kept()
+        self._overlaid: OverlaidNames | None = None
+        self._kinds: Kinds | None = None
+
+    def selection(self, linker: Any) -> "Selection":
+        """Get the current filters; () for anything but a medical_linker."""
+        from ..linker.component import MedicalLinker
+
+        if not isinstance(linker, MedicalLinker):
+            return ()
+        return linker.selection(self._label, but=self._but)
+
+    def kept(
+        self, linker: Any, exact: "ExactIndex", facts: NameFacts, leave_out: frozenset[str]
+    ) -> Kept:
+        """Get the names of a dictionary that may be found now; of equal filters the same Kept.
+
+        facts (NameFacts): of the names. leave_out (FrozenSet[str]): of `LEAVE_OUT`.
+        """
+        selection = self.selection(linker)
+        asked = (exact, selection, linker.assets if selection else None, leave_out)
+        if self._kept_for != asked:
+            choice = self._choice
+            is_decided = {
+                FOREIGN: "languages" in self._but or any(part.languages for part in selection),
+                GENERAL: choice.types
+                or choice.within
+                or any(part.types or part.allow or part.within for part in selection),
+            }
+            rules = [rule for rule in leave_out if not is_decided.get(rule)]
+            self._kept = make_kept(facts, rules, self._lang, self._mask(linker, selection, exact))
+            self._kept_for = asked
+        return self._kept
+
+    def _mask(self, linker: Any, selection: "Selection", exact: "ExactIndex") -> Mask | None:
+        """Make the mask of a selection over the names of a dictionary.
+
+        RETURNS (Optional[Mask]): None for all names: without a filter; where the linker has other
+            assets, whose rows differ from the dictionary's; and where no name passes, since the
+            linker then says so of every mention.
+        """
+        if not (selection and self._has_same_names(linker, exact)):
+            return None
+        mask: Mask | None = linker.opened.base.filters.mask(selection)
+        return mask if mask is not None and mask.count else None
+
+    def overlaid(self, linker: Any, exact: "ExactIndex", longest: int) -> "OverlaidNames | None":
+        """Get the names of a linker's current overlay; None without one, and for other names.
+
+        longest (int): words of a match, at most.
+        """
+        assets = self.overlaid_assets(linker)
+        if assets is None or not self._has_same_names(linker, exact):
+            return None
+        if self._overlaid is None or self._overlaid.assets is not assets:
+            self._overlaid = OverlaidNames(assets, longest)
+        return self._overlaid
+
+    def overlaid_assets(self, linker: Any) -> "OverlaidAssets | None":
+        """Get a linker's assets, if an overlay lies over them."""
+        assets: OverlaidAssets | None = getattr(getattr(linker, "opened", None), "overlaid", None)
+        return assets
+
+    def kinds(self, linker: Any, exact: "ExactIndex") -> "Kinds | None":
+        """Get the hierarchy of a linker with the names of a dictionary; None for another one."""
+        if not (hasattr(type(linker), "engine") and self._has_same_names(linker, exact)):
+            return None
+        if self._kinds is None or self._kinds.assets is not linker.assets:
+            self._kinds = Kinds(linker.assets)
+        return self._kinds
+
+    def _has_same_names(self, linker: Any, exact: "ExactIndex") -> bool:
+        """Tell whether the rows of the linker's names are those of a dictionary."""
+        assets = linker.opened.base
+        if self._same is None or self._same[0] is not assets or self._same[1] is not exact:
+            same = exact.is_of(assets.kb.text_at, assets.kb.n_names)
+            self._same = (assets, exact, same)
+        return self._same[2]
+
+
+class Kinds:
+    """The hierarchy of assets, which says which concepts are kinds of others."""
+
+    def __init__(self, assets: "Assets") -> None:
+        self.assets = assets
+        self._concept, self._hierarchy = assets.filters.name_concept, assets.filters.hierarchy
+        self._above: dict[int, frozenset[int]] = {}
+
+    def is_kind(self, rows: Sequence[int], others: Sequence[int]) -> bool:
+        """Tell whether a concept of some names is a kind of a concept of others, by name rows."""
+        wanted = {int(self._concept[row]) for row in others}
+        return any(not wanted.isdisjoint(self._of(int(self._concept[row]))) for row in rows)
+
+    def _of(self, concept: int) -> frozenset[int]:
+        """List the concepts above one."""
+        if concept not in self._above:
+            above = np.flatnonzero(self._hierarchy.above(np.array([concept])))
+            self._above[concept] = frozenset(above.tolist()) - {concept}
+        return self._above[concept]
+
+
+class OverlaidNames:
+    """The names that an overlay adds to a dictionary, and those that it removes.
+
+    assets (OverlaidAssets): of a linker whose names have the same rows as the dictionary's.
+    longest (int): words of a match, at most.
+    """
+
+    def __init__(self, assets: "OverlaidAssets", longest: int) -> None:
+        self.assets = assets
+        self._concepts = [concept for concept, _ in assets.overlay.added]
+        self._finder = NameFinder(exact_index(assets.overlay.names), longest)
+        self._left: tuple[Kept, Kept] | None = None  # last argument of `left_of`, its result
+
+    def left_of(self, kept: Kept) -> Kept:
+        """Leave out the names that the overlay removes; equal calls return the same object."""
+        dropped = list(self.assets.overlay.dropped)
+        if not dropped:
+            return kept
+        if self._left is None or self._left[0] is not kept:
+            left = np.ones(self.assets.kb.n_names, dtype=np.bool_)
+            left[dropped] = False
+            masks = [Mask.of(left)] if kept.mask is None else [Mask.of(left), kept.mask]
+            self._left = kept, kept._replace(mask=Mask.all_of(masks))
+        return self._left[1]
+
+    def added_to(self, pieces: Pieces, matches: Sequence[Match], kept: Kept) -> list[Match]:
+        """Add the overlay's names to the matches of a text.
+
+        kept (Kept): the names of the dictionary that are found, removed or not.
+        """
+        spans, added = {(match.start, match.end) for match in matches}, list[Match]()
+        for match in self._finder.find(pieces):
+            if (match.start, match.end) in spans:
+                continue
+            concepts = [self.assets.kb.name_rows(self._concepts[row]) for row in match.rows]
+            allowed = (
+                [x for x in rows if kept.mask is None or x in kept.mask] for rows in concepts
+            )
+            if firsts := tuple(rows[0] for rows in allowed if rows):  # one for each name
+                added.append(match._replace(rows=firsts))
+        return [*matches, *added]

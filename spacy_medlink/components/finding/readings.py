@@ -1,0 +1,150 @@
+"""Readings: what the words of a text may be besides what is written, to be looked up by a key.
+
+"Pre-auricular pit" may be a "preauricular pit", "tachycardic" tachycardia, and "hypothyroidsm"
+hypothyroidism. The dictionary decides which of them is a name.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from ...retrieval.vocabulary import LEAST, Vocabulary, is_inflected
+from ...text.pieces import Border, Pieces, key_of, piece_key
+from ...text.qualifiers import BEHIND, LEVELS, QUALIFIERS
+from .languages import names_of_form
+
+_LONG = 8  # letters of a word that is rather a name of a disease than of a person
+_SHORT_FORM = 6  # letters of a word in capitals that is taken for a short form
+
+
+class Reading(NamedTuple):
+    """A run of pieces that is looked up by a key.
+
+    text (str): what it is read as; "" for what is written. joints (FrozenSet[int]): the pieces
+    that are one word with the piece before. is_form (bool): whether a word of it is read as
+    another one, whatever the signs between the words are.
+    """
+
+    start: int
+    end: int
+    key: str
+    text: str = ""
+    joints: frozenset[int] = frozenset()
+    is_form: bool = False
+
+
+def readings(
+    pieces: Pieces, vocabulary: Vocabulary, longest: int, common: Collection[str], lang: str
+) -> list[Reading]:
+    """List the readings of a text, the surest first: single words, joined, inflected, misspelt.
+
+    vocabulary (Vocabulary): of the names. longest (int): pieces of a reading.
+    common (Collection[str]): keys of words that are neither inflected nor misspelt names.
+    """
+    words, inflected, unknown = list[Reading](), list[Reading](), dict[int, str]()
+    knows = vocabulary.knows(pieces.keys)
+    for place, (text, lower, key, is_known) in enumerate(
+        zip(pieces.texts, pieces.lower, pieces.keys, knows, strict=True)
+    ):
+        if not pieces.says[place]:
+            continue
+        if is_known and len(key) > 1 and not key.replace(" ", "").isdigit():
+            words.append(Reading(place, place + 1, key))
+        if key in common or (len(text) <= _SHORT_FORM and text.isupper()):
+            continue
+        word = lower if lower.isalpha() else key
+        if not is_known:
+            unknown[place] = word
+        for name, its_key in names_of_form(lower, lang):
+            if " " not in name or word[-1] != "s" or _ends_name(pieces, place + 1):
+                inflected.append(Reading(place, place + 1, its_key, name, is_form=True))
+    joined = _joined(pieces, vocabulary, longest) if pieces.hyphens else ()
+    return [*words, *joined, *inflected, *_misspelt(pieces, vocabulary, longest, knows, unknown)]
+
+
+def _joined(pieces: Pieces, vocabulary: Vocabulary, longest: int) -> Iterator[Reading]:
+    """Find "pre-auricular pit" where the dictionary has "preauricular pit"."""
+    joints, every = _joints(pieces, vocabulary), [True] * len(pieces)
+    for place in sorted(joints):
+        for start, end in _runs_around(pieces, place, longest, Border.COMMA, every):
+            if start < place:
+                texts = enumerate(pieces.texts[start:end], start)
+                words = [text if at in joints else f" {text}" for at, text in texts]
+                text = "".join(words).lstrip()
+                yield Reading(start, end, key_of(text.split()), text, joints)
+
+
+def _joints(pieces: Pieces, vocabulary: Vocabulary) -> frozenset[int]:
+    """List the pieces that, with the one or two before their hyphens, are a word of names."""
+    texts, hyphens, joints = pieces.texts, set(pieces.hyphens), set[int]()
+    for many in (1, 2):
+        ends = [end for end in hyphens if many == 1 or end - 1 in hyphens]
+        words = [piece_key("".join(texts[end - many : end + 1])) for end in ends]
+        for end, word, is_known in zip(ends, words, vocabulary.knows(words), strict=True):
+            if is_known and word.isalpha():
+                joints.update(range(end - many + 1, end + 1))
+    return frozenset(joints)
+
+
+def _misspelt(
+    pieces: Pieces,
+    vocabulary: Vocabulary,
+    longest: int,
+    knows: Sequence[bool],
+    unknown: dict[int, str],
+) -> Iterator[Reading]:
+    """Find "hypothyroidsm": names in which one letter of a word differs.
+
+    unknown (Dict[int, str]): the words that may be misspelt, by their places.
+    """
+    near = vocabulary.near([*unknown.values()])
+    for (place, written), others in zip(unknown.items(), near, strict=True):
+        for key, word in {piece_key(word): word for word in others}.items() if others else ():
+            for start, end in _runs_around(pieces, place, longest, Border.SIGN, knows):
+                if end - start == 1 and not _may_be_slip(pieces, place, written, word):
+                    continue
+                yield Reading(
+                    start,
+                    end,
+                    _with_word(pieces.keys[start:end], place - start, key),
+                    _with_word(pieces.texts[start:end], place - start, word),
+                    is_form=True,
+                )
+
+
+def _with_word(words: list[str], place: int, word: str) -> str:
+    words[place] = word
+    return " ".join(words)
+
+
+def _runs_around(
+    pieces: Pieces, place: int, longest: int, within: Border, may_go_on: Sequence[bool]
+) -> Iterable[tuple[int, int]]:
+    """List the runs that hold a piece, and no stronger border than one within.
+
+    may_go_on (Sequence[bool]): of each piece, whether it may be a part of a run.
+    """
+    first, last, borders = place, place + 1, pieces.borders
+    while place - first < longest - 1 and borders[first] <= within and may_go_on[first - 1]:
+        first -= 1
+    while last - place < longest and borders[last] <= within and may_go_on[last]:
+        last += 1
+    return [
+        (start, end)
+        for start in range(first, place + 1)
+        for end in range(place + 1, min(last, start + longest) + 1)
+    ]
+
+
+def _ends_name(pieces: Pieces, place: int) -> bool:
+    """Tell whether a piece is behind a disease, not a person: "Parkinsons stage 2"."""
+    following = "" if pieces.element_ends(place) else pieces.lower[place]
+    return not following or any(following in words for words in (LEVELS, BEHIND, QUALIFIERS))
+
+
+def _may_be_slip(pieces: Pieces, place: int, word: str, name: str) -> bool:
+    """Tell whether a single word may be a misspelt name, and no person's name or inflection."""
+    text = pieces.texts[place]
+    # A short word with a capital within a sentence may be a person's name.
+    is_capital = text[0].isupper() and pieces.borders[place] < Border.COMMA
+    is_person = is_capital and len(text) < _LONG
+    return not (len(name) <= LEAST or is_person or is_inflected(word, name))
