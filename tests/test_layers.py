@@ -53,12 +53,12 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("evaluation",): 3_090,  # wanted: 2,300
     ("assets",): 3_300,  # wanted: 3,000
     ("components",): 6_660,  # wanted: 4,000
-    ("annotate",): 3_780,  # wanted: 2,200
+    ("annotate",): 3_790,  # wanted: 2,200
     ("serve",): 1_830,  # wanted: 1,300
     ("cli",): 2_530,  # wanted: 1,800
     ("training",): 11_580,  # wanted: 8,000
     ("benchmarks",): 3_420,  # wanted: 2,500
-    ("tests",): 53_550,  # wanted: 38,000
+    ("tests",): 53_560,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

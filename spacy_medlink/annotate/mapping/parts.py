@@ -29,7 +29,9 @@ EXACT, BROADER, RELATED = "exact", "broader", "related"
 COLUMNS = ("history", "side", "specimen", "strength", "unit", "other")
 """What is set aside, by the name of its column."""
 _LONGEST = 200  # characters; longer terms are sentences
+_SHORT = 5  # characters of a short form whose meaning may stand in brackets
 _BRACKETS = re.compile(r"(?:^|\s)[(\[]([^()\[\]]*)(?:[)\]]|$)")
+_BULLET = re.compile(r"\s*(?:\d{1,2}[.)]\s+|#)(?=[^\W\d_])")
 _SEPARATOR = re.compile(r"[,;|]|:\s|\s[-\u2013\u2014]+\s")
 _MOST_SEGMENTS = 4
 _SLASH = re.compile(r"(?<=\w{4})\s?/\s?(?=\w{4})")
@@ -80,9 +82,10 @@ def parts_of(name: str, words: Words) -> Parts:
 
 def _forms(name: str, cues: Cues, aside: dict[str, list[str]]) -> Iterator[Form]:
     """List the forms of a term, and collect what is set aside."""
-    text = _without_history(name, cues, aside["history"])
+    text = _without_history(_BULLET.sub("", name, count=1), cues, aside["history"])
     worst = RELATED if aside["history"] else BROADER
     text = _without_brackets(text, aside["other"])
+    bracketed = [*aside["other"]]
     for column in ("strength", "unit"):
         text = _without(TAKEN[column], text, aside[column])
     text = CHARGE.sub("", text)
@@ -110,6 +113,8 @@ def _forms(name: str, cues: Cues, aside: dict[str, list[str]]) -> Iterator[Form]
     for text in (head, SALT.sub("", head), *heads(spelt(head)), _without_site(head)):
         yield Form(text, worst)
     yield from (Form(tidy(part), RELATED) for part in _SLASH.split(head)[:1])
+    if len(head) <= _SHORT and head.isupper() and not name.isupper():  # "HBP (hypertension)"
+        yield from (Form(tidy(part), RELATED) for part in bracketed)
 
 
 def _without_site(text: str) -> str:

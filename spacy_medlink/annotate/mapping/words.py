@@ -108,6 +108,8 @@ def written_out(text: str, name: str, words: Words) -> Iterator[str]:
         yield way
         yield tidy(_IDLE.sub(" ", way))
         yield from (f"{way} {named}" for named in _NAMED if " " in way)
+        if way.count(" ") == 1:
+            yield " ".join(reversed(way.split()))  # "ca prostate"
         if " " not in way:
             yield from (name for name, _ in names_of_form(way.lower(), words.lang))
 

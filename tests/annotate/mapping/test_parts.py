@@ -43,12 +43,20 @@ def _read(term: str, lang: str = "en") -> Parts:
         ("CHF (EF 35%)", {"other": "EF 35%"}, "CHF"),
         ("Depression, major, recurrent", {}, "recurrent major depression"),
         ("copd with cough", {}, "copd"),
+        ("2) COPD", {}, "COPD"),
+        ("ca prostate", {}, "prostate cancer"),
+        ("HBP (hypertension)", {"other": "hypertension"}, "hypertension"),
     ],
 )
 def test_what_is_set_aside(term: str, aside: dict[str, str], form: str) -> None:
     parts = _read(term)
     assert parts.aside == aside
     assert form in {one.text for one in parts.forms}
+
+
+def test_a_bracket_is_the_meaning_of_a_short_form_alone() -> None:
+    assert "penicillin" not in {form.text for form in _read("Rash (penicillin)").forms}
+    assert "mechanical" not in {form.text for form in _read("FALL (MECHANICAL)").forms}
 
 
 def test_other_languages() -> None:
