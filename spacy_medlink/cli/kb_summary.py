@@ -37,7 +37,10 @@ def summary(built: "Built") -> str:
         ("relations", counted(report.by_relation)),
         (
             "mappings used",
-            counted({one["name"]: one["used"] for one in kb.manifest.get("maps", ())}),
+            ", ".join(
+                f"{maps['name']} {maps['used']:,} of {maps['lines']:,}"
+                for maps in kb.manifest.get("maps", ())
+            ),
         ),
         ("left out", counted(built.removed)),
         ("ids of the one before", counted(kb.manifest.get("updated_from", {}).get("ids", {}))),

@@ -47,19 +47,19 @@ def depths(text: str) -> tuple[int, ...]:
     return tuple(sorted({int(part) for part in parts}))
 
 
-def pairs(text: str, option: str) -> dict[str, str]:
-    """Split "id=CODE,name=TERM".
+def pairs(text: str, option: str) -> dict[str, list[str]]:
+    """Split "id=CODE,name=TERM" into names and all their values.
 
     RAISES (typer.BadParameter): for a part without "=" in it.
     """
-    found = {}
+    values: dict[str, list[str]] = {}
     for part in comma_list(text):
         name, equals, value = part.partition("=")
         if not (equals and name.strip() and value.strip()):
             message = f"{part!r} is not of the form name=value."
             raise typer.BadParameter(message, param_hint=option)
-        found[name.strip()] = value.strip()
-    return found
+        values.setdefault(name.strip(), []).append(value.strip())
+    return values
 
 
 def lines_of(path: Path | None) -> tuple[str, ...]:

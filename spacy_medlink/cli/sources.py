@@ -12,7 +12,8 @@ from .parsing import one_of
 COLUMNS_HELP = (
     "Columns of a table, by header or by number from 1: id=CODE,name=2. Keys: id, name, synonyms, "
     "lang, type, source, tty, definition, parents, and code:VOCABULARY for codes, such as "
-    "code:ICD10CM=3. Without it, columns are found by their usual headers."
+    "code:ICD10CM=3; a list may have several columns: synonyms=3,synonyms=4. Without it, columns "
+    "are found by their usual headers."
 )
 SEPARATOR_HELP = (
     "What separates the synonyms, types, parents and codes in a cell of a table: '|', '; ', ', '. "

@@ -7,6 +7,7 @@ One CSV file has annotations (note_id, start, end, concept_id), another beside i
 import csv
 import io
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -95,16 +96,25 @@ def sections_of(text: str, places: Iterable[int], lang: str = "en") -> list[str]
 def _notes_beside(path: Path) -> dict[str, str]:
     notes: dict[str, str] = {}
     for table in sorted(path.parent.glob("*.csv")):
-        for _, row in _rows(table):
-            if not {"note_id", "text"} <= {*row}:
-                break
+        if not {"note_id", "text"} <= _header(table):
+            continue
+        for line, row in _rows(table):
+            if row["note_id"] is None or row["text"] is None:
+                raise _bad(table, line, "it is no note (note_id, text)")
             notes[row["note_id"].strip()] = row["text"]
     return notes
 
 
+def _header(path: Path) -> set[str]:
+    """Read the header of a table, which may be any: of another encoding, too."""
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file, suppress(csv.Error):
+        return set(next(csv.reader(file), ()))
+    return set()
+
+
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.DictReader(file)
+    with path.open("rb") as file:
+        rows = csv.DictReader(line.decode("utf-8-sig") for line in file)
         try:
             for row in rows:
                 yield rows.line_num, row

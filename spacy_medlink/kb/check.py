@@ -180,7 +180,7 @@ def _of_header(path: Path, options: Mapping[str, Any]) -> Iterator[Problem]:
     ids = [concept.id for _, concept in rows][0 if layout.has_header else 1 :]
     if len(ids) < 2:
         return
-    header = first[layout.fields["id"]].strip()
+    header = first[layout.fields["id"][0]].strip()
     shape, count = Counter(map(_shape, ids)).most_common(1)[0]
     with_digits = sum(any(map(str.isdigit, id)) for id in ids)
     if layout.has_header and "9" in shape and count >= _MOST * len(ids) and _shape(header) == shape:

@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 
 from ..errors import Errors
 from ..text.normalisation import is_short_form, normalise
 from ..types import Concept, Name, Record, Retired
-from .vocabularies import iso_639_1, types_of
+from .vocabularies import canonical, iso_639_1, types_of
 
 Verdict = Callable[[Name], str]
 
@@ -84,6 +85,11 @@ class Filters:
             else:
                 yield kept
 
+    @cached_property
+    def _sources(self) -> frozenset[str]:
+        """The vocabularies of names, which sources spell in many ways."""
+        return frozenset(map(canonical, self.sources))
+
     def as_manifest(self) -> dict[str, object]:
         """List the filters that were given, for the manifest."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -100,7 +106,8 @@ class Filters:
             if reason := verdict(name):
                 removed[f"name: {reason}"] += 1
             elif self.sources and "|" in name.source:
-                wanted = [source for source in name.source.split("|") if source in self.sources]
+                sources = name.source.split("|")
+                wanted = [source for source in sources if canonical(source) in self._sources]
                 kept.append(name._replace(source="|".join(wanted)))
             else:
                 kept.append(name)
@@ -110,7 +117,7 @@ class Filters:
         """Make the function that returns why a name is left out, "" for a name to keep."""
         # The UMLS writes ENG, and its names are "en" here.
         languages = {*self.languages, *map(iso_639_1, self.languages)}
-        sources = frozenset(self.sources)
+        sources = self._sources
         term_types = frozenset(self.term_types)
         allowed = frozenset(map(name_identity, self.allow_names))
         denied = frozenset(map(name_identity, self.deny_names))
@@ -121,7 +128,7 @@ class Filters:
                 return "obsolete"
             if languages and name.lang not in languages:
                 return "language"
-            if sources and sources.isdisjoint(name.source.split("|")):
+            if sources and sources.isdisjoint(map(canonical, name.source.split("|"))):
                 return "source"
             if term_types and name.tty not in term_types:
                 return "term type"

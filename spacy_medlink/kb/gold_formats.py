@@ -99,7 +99,8 @@ def _of_label_studio(task: Json) -> Record | None:
     true = [each for each in annotations if each.get("ground_truth")]
     regions: dict[str, list[Json]] = {}
     for result in (true or annotations)[-1]["result"]:
-        regions.setdefault(str(result.get("id")), []).append(result)
+        if "value" in result:  # relations have none
+            regions.setdefault(str(result.get("id")), []).append(result)
     text, mentions = _text_of(task["data"]), []
     for results in regions.values():
         ids = _ids([value for result in results for value in _concepts(result)])
@@ -107,10 +108,10 @@ def _of_label_studio(task: Json) -> Record | None:
             (result["value"] for result in results if "labels" in result["value"]),
             results[0]["value"],
         )
+        if isinstance(region.get("start"), str):
+            raise ValueError("regions of HyperText or Paragraphs have no offsets in a plain text")
         if ids is None or "start" not in region:
             continue
-        if isinstance(region["start"], str):
-            raise ValueError("regions of HyperText or Paragraphs have no offsets in a plain text")
         labels = [label for result in results for label in result["value"].get("labels", ())]
         label = labels[0] if labels else ""
         mentions.append(_placed(text, region, region.get("text"), ids, label, _COUNTS))

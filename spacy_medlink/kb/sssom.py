@@ -225,7 +225,7 @@ def _row(cells: list[str], columns: list[str], prefixes: Mapping[str, str]) -> _
         return None
     if _LITERAL in (row.get("subject_type"), row.get("object_type")):
         return None
-    ids = [identifier(row[name], name) for name in ("subject_id", "object_id")]
+    ids = [identifier(row[name].strip("<>"), name) for name in ("subject_id", "object_id")]
     if _NOTHING in ids:
         return None
     subject, object = (_pairs(id, prefixes) for id in ids)

@@ -94,9 +94,17 @@ _CODES = {
 }  # fmt: skip
 
 
+# Those of ISO 639-2/T, where they differ.
+_CODES |= {
+    "CES": "cs", "DEU": "de", "ELL": "el", "EUS": "eu", "FAS": "fa", "FRA": "fr", "ISL": "is",
+    "NLD": "nl", "RON": "ro", "SLK": "sk", "ZHO": "zh",
+}  # fmt: skip
+
+
 def iso_639_1(code: str) -> str:
-    """Turn a three-letter code such as "SPA" or "spa" into ISO 639-1; unknown ones stay."""
-    return _CODES.get(code.upper(), code.lower())
+    """Turn a code such as "SPA", "spa" or "es-MX" into ISO 639-1; unknown ones stay."""
+    language = code.strip().replace("_", "-").partition("-")[0]
+    return _CODES.get(language.upper(), language.lower())
 
 
 # After McCray, Burgun and Bodenreider (2001), as of 2018, with types that older releases still use.

@@ -35,6 +35,19 @@ def gold(tmp_path: Path) -> Path:
     return tmp_path / "gold" / "annotations.csv"
 
 
+@pytest.mark.parametrize("content", ["größe;x\n", '"', "note_id;text\n1;ü\n", ""])
+def test_other_tables_beside_the_notes_may_be_any(gold: Path, content: str) -> None:
+    (gold.parent / "a_list.csv").write_bytes(content.encode("latin1"))
+    assert len(list(read_gold(gold))) == len(NOTES)
+
+
+@pytest.mark.parametrize("content", [b"note_id,text\nn9\n", b"note_id,text\nn9,\xfc\n"])
+def test_bad_notes_are_told(gold: Path, content: bytes) -> None:
+    (gold.parent / "more.csv").write_bytes(content)
+    with pytest.raises(MedlinkError, match=r"E401.*more.csv, line 2"):
+        list(read_gold(gold))
+
+
 @pytest.fixture
 def assets(tmp_path: Path) -> Path:
     (tmp_path / "a.csv").write_text(

@@ -54,7 +54,7 @@ def test_mapping_sets(run: Run, tmp_path: Path) -> None:
     )
     kb = tmp_path / "x.kb"
     built = run("kb", "build", source, "--from", "jsonl", "--maps", maps, "--output", kb)
-    assert "mappings used   x.sssom.tsv 1" in built.stdout
+    assert "mappings used   x.sssom.tsv 1 of 2" in built.stdout
     assert "broader" in run("kb", "show", kb, "HP:1").stdout
     run("build", kb, "--output", tmp_path / "assets")
     linked = run("link", tmp_path / "assets", "sweet disease", "--json").stdout

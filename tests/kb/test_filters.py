@@ -105,8 +105,10 @@ def test_the_first_name_left_becomes_the_preferred_one() -> None:
     assert record.name == "Zuckerkrankheit"  # the Spanish one comes first, but is obsolete
 
 
-def test_sources_of_a_name_are_narrowed_to_those_wanted() -> None:
-    (record,), _ = _filtered(Filters(sources=("MSH",)))
+@pytest.mark.parametrize("source", ["MSH", "MESH", "mesh"])
+def test_sources_of_a_name_are_narrowed_to_those_wanted(source: str) -> None:
+    """However they are spelled: the UMLS writes MSH, and codes are of MESH."""
+    (record,), _ = _filtered(Filters(sources=(source,)))
     assert isinstance(record, Concept)
     assert record.names == (Name("Diabetes mellitus", "en", "MSH", "PT"),)
 

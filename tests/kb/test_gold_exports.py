@@ -75,7 +75,7 @@ def test_label_studio(tmp_path: Path) -> None:
         region("c", 36, 39, "labels", {"labels": ["DISO"]}),
         concept("c", "NIL"),
         region("d", 0, 5, "labels", {"labels": ["no concept was given"]}),
-        {"id": "r", "type": "relation", "value": {}},
+        {"type": "relation", "from_id": "a", "to_id": "b", "direction": "right"},
     ]
     annotations = [{"was_cancelled": False, "result": []}, {"result": results},
                    {"was_cancelled": True, "result": []}]  # fmt: skip
@@ -232,6 +232,12 @@ def test_what_counts_of_the_annotations_of_a_task(tmp_path: Path) -> None:
             "HyperText",
         ),
         (task_of(TEXT, {"start": "0", "end": "0", "startOffset": 0}), "Paragraphs"),
+        (
+            {"data": {"text": TEXT}, "annotations": [{"result": [
+                {"id": "a", "type": "hypertextlabels", "value": {"start": "/p[1]/text()[1]"}},
+            ]}]},
+            "HyperText",
+        ),
     ],
 )  # fmt: skip
 def test_exports_without_offsets_say_so(tmp_path: Path, task: dict[str, Any], said: str) -> None:

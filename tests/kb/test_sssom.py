@@ -209,7 +209,7 @@ def test_ids_stay_what_the_curie_map_says(path: Path) -> None:
         "LOCAL:FEVER_HIGH\tskos:exactMatch\tHP:1\n"
         "ex_2:FEVER_HIGH\tskos:exactMatch\tHP:2\n"
         "LOCAL:COUGH\tskos:exactMatch\thttp://example.org/b#COUGH\n"
-        "OURS:PAIN_LOW\tskos:exactMatch\tobo:HP_3\n"
+        f"OURS:PAIN_LOW\tskos:exactMatch\t<{OBO}HP_3>\n"
     )
     ids = ["LOCAL:FEVER_HIGH", "ex_2:FEVER_HIGH", "http://example.org/b#FEVER_HIGH", "HP:1",
            "LOCAL:COUGH", "http://example.org/b#COUGH", "OUR_OWN:PAIN_LOW"]  # fmt: skip

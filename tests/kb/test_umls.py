@@ -402,10 +402,16 @@ def test_rxnorm(tmp_path, place):
 
 
 def test_a_bad_line_of_rxnorm(tmp_path):
-    rows = [*RXNORM["RXNCONSO"], "12|ENG|"]
+    """It is told by its own file and line, not by those of the sorted copy."""
+    rows = [*RXNORM["RXNCONSO"][:2], "12|ENG|", *RXNORM["RXNCONSO"][2:]]
+    relations = [*RXNORM["RXNREL"], "8||CUI|RN|"]
     bad: list[BadLine] = []
-    write_release(tmp_path, RXNORM | {"RXNCONSO": rows})
-    assert len(records_of(tmp_path, bad)) == 3 and len(bad) == 1
+    write_release(tmp_path, RXNORM | {"RXNCONSO": rows, "RXNREL": relations})
+    assert len(records_of(tmp_path, bad)) == 3
+    told = {(Path(line.path).parent, Path(line.path).name, line.line) for line in bad}
+    assert told == {(tmp_path, "RXNCONSO.RRF", 3), (tmp_path, "RXNREL.RRF", 6)}
+    with pytest.raises(MedlinkError, match=rf"E105.*{tmp_path}/RXN[A-Z]+.RRF, line (3|6): "):
+        records_of(tmp_path)
 
 
 def test_meddra_and_loinc_through_rrf(tmp_path):

@@ -1,7 +1,6 @@
 """FHIR: code systems, value sets, and bundles of them, in JSON."""
 
 import json
-import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -184,7 +183,7 @@ class _Spool:
                 continue
             texts = [(concept["display"], "", "PT")] if concept["display"] else []
             names = tuple(
-                Name(text, _language(lang_of or header.get("language") or lang), vocabulary, tty)
+                Name(text, iso_639_1(lang_of or header.get("language") or lang), vocabulary, tty)
                 for text, lang_of, tty in texts + concept["others"]
             )
             upward = "part_of" if header.get("hierarchyMeaning") == "part-of" else ISA
@@ -439,10 +438,6 @@ def _is_own(system: str, own_system: str) -> bool:
     if system in ("", own_system) or ":" not in own_system:
         return True
     return vocabulary_of(system) == vocabulary_of(own_system)
-
-
-def _language(code: str) -> str:
-    return iso_639_1(re.split("[-_]", code.strip())[0])
 
 
 def _plain(value: object) -> str:

@@ -17,7 +17,9 @@ _NO_VALUE = frozenset(
     "".split()
 )
 _FORMULA = re.compile(r'="([^"]*)"|\'(\d.*)')
-_SHORTENED = re.compile(r"\d(?:[.,]\d+)?[eE]\+\d+")
+# Numbers as programs write them: 1E+05, 3.86E8, 386661006.0 (no code of ICD has four digits before
+# its dot), 386,661,006.
+_REWRITTEN = re.compile(r"\d(?:[.,]\d+)?[eE]\+\d+|\d[.,]\d+[eE]\d+|\d{4,}[.,]0+|\d{1,3}(?:,\d{3})+")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z]\w{1,30});")
 _INLINE = r"i|b|u|em|strong|sub|sup|span|font|small|a"
 _TAG = re.compile(rf"</?(?:(?P<inline>{_INLINE})|br|p|div|li|ul)(?:\s+\w+=[^<>]*)?\s*/?>", re.I)
@@ -67,9 +69,9 @@ def identifier(text: str, what: str = "id") -> str:
     text = text.strip()
     if not text:
         raise FieldError(f"an empty {what}", f"an {what}")
-    if "+" in text and _SHORTENED.fullmatch(text):
-        problem = f"the {what} {text!r}, a number that a spreadsheet has shortened"
-        raise FieldError(problem, "all its digits")
+    if text[0].isdigit() and not text.isdigit() and _REWRITTEN.fullmatch(text):
+        problem = f"the {what} {text!r}, a number that a spreadsheet has rewritten"
+        raise FieldError(problem, "its digits, as text")
     if not text.isprintable():
         raise FieldError(
             f"a control or invisible character in the {what} {text[:60]!a}", "printable characters"

@@ -19,11 +19,16 @@ _HEADERS = {
     "type": ("semantic_tag", "tag"),
     tabular.MAIN: ("mainterm", "main_term"),
 }
-_BARE: dict[str, str | int] = {"id": 1, "name": 2}
+_BARE: tabular.Columns = {"id": 1, "name": 2}
 
 
 def read(
-    path: Path, bad_lines: BadLines = None, *, lang: str = "es", source: str = ""
+    path: Path,
+    bad_lines: BadLines = None,
+    *,
+    columns: tabular.Columns | None = None,
+    lang: str = "es",
+    source: str = "",
 ) -> Iterator[Record]:
     """Stream the concepts of a gazetteer: `code language term semantic_tag mainterm`, with tabs.
 
@@ -31,12 +36,13 @@ def read(
     lists of CANTEMIST. The semantic tag is the type. The main term of a code is the preferred name,
     or the first term if there is no main term.
 
+    columns (Optional[Columns]): as for tables; None finds them by their headers.
     lang (str): language of terms in rows without one. source (str): vocabulary of the names; ""
         means ICDO3 for a code of morphology, else SNOMEDCT.
     RAISES (MedlinkError): E161 without a header that has code and term, unless there are just two
         columns; E105 for a bad line, unless `bad_lines` collects it.
     """
-    columns = _columns(path)
+    columns = columns or _columns(path)
     pieces = tabular.numbered(path, bad_lines, columns=columns, delimiter="\t", lang=lang)
     for _, group in groupby((piece for _, piece in pieces), key=lambda piece: piece.id):
         entries = []
@@ -48,10 +54,10 @@ def read(
         yield unite(sorted(entries, key=lambda piece: piece.names[0].tty != "PT"))
 
 
-def _columns(path: Path) -> dict[str, str | int]:
+def _columns(path: Path) -> tabular.Columns:
     first = next(read_table(path, [], "\t"), (0, []))[1]
     headers = {cell.strip().lower(): cell.strip() for cell in first}
-    columns: dict[str, str | int] = {
+    columns = {
         field: headers[name]
         for field, names in _HEADERS.items() for name in names if name in headers
     }  # fmt: skip

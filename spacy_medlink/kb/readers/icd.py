@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -14,9 +15,10 @@ from .fields import FieldError, cell, identifier, sound, surface
 from .icd11 import is_tabulation, read_entities, read_tabulation
 from .lines import filled_lines
 from .rows import read_table
+from .tabular import Columns, layout_of
 
 _ENOUGH = 0.8  # share of a list's codes that must be codes of its edition: others are headings
-_MARKS = "*†+!#"  # behind a code of ICD-10: what it is used for
+_MARKS = re.compile(r"\.?-$|[*†‡+!#]+$")  # behind a code of ICD-10: that there are more, its use
 
 
 class Edition(NamedTuple):
@@ -32,11 +34,13 @@ class Edition(NamedTuple):
 
     def has(self, code: str) -> bool:
         """Tell whether a code, or both ends of a range, are of this edition."""
-        parts = code.rstrip(_MARKS).split("-")
+        parts = _MARKS.sub("", code).split("-")
         return all(self.pattern.fullmatch(part) is not None for part in parts if part)
 
     def dotted(self, code: str) -> str:
-        """Put the dot back where a code lacks it."""
+        """Put the dot back where a code lacks it, and take marks off it."""
+        if self.vocabulary.startswith("ICD10"):
+            code = _MARKS.sub("", code)
         cut = self.dot + (self.vocabulary == "ICD9CM" and code.startswith("E"))
         if not self.dot or len(code) <= cut or not self.pattern.fullmatch(code) or "." in code:
             return code
@@ -68,10 +72,11 @@ ICDO3 = _edition("ICDO3", r"M?\d{4}/\d\d?|C\d\d(?:\.\d)?")
 _MORPHOLOGY = _edition("ICDO3", r"M?\d{4}/\d\d?")
 _OPCS4 = _edition("OPCS4", r"[A-Z]\d\d(?:\.?\d)?", 3)
 _ICPC2 = _edition("ICPC2", r"[ABDFHKLNPR-UW-Z]\d\d")
+_HCPCS = _edition("HCPCS", r"[A-V]\d{4}|\d{4}[\dFTU]")  # those of CPT among them
 # What the files of CMS, and tables, may have.
 ORDERED = (_ICD10CM, _ICD10PCS)
-LISTED = (*ORDERED, _ICD9CM, _ICD9PROC, _ICPC2)
-TABLED = (ICD10, _ICD10PCS, _ICD9CM, _ICD9PROC, ICD11, _MORPHOLOGY, _ICPC2)
+LISTED = (*ORDERED, _ICD9CM, _ICD9PROC, _ICPC2, _HCPCS)
+TABLED = (ICD10, _ICD10PCS, _ICD9CM, _ICD9PROC, ICD11, _MORPHOLOGY, _ICPC2, _HCPCS)
 # What a file or a vocabulary is called.
 _CALLED = {
     r"ICD-?10-?PCS|CIE-?10-?PCS": _ICD10PCS, r"ICD-?10-?CM": _ICD10CM, r"ICD-?O": ICDO3,
@@ -79,7 +84,7 @@ _CALLED = {
     r"DESC-(?:LONG|SHORT)-SG|ICD-?9.*(?:PROC|PRCDR|-SG)": _ICD9PROC,
     r"DESC-(?:LONG|SHORT)-DX|(?:ICD|CIE|CIM|CID)-?9": _ICD9CM,
     r"(?:ICD|CIE|CIM|CID)-?10": ICD10, r"ICPC-?2|ICPC(?!-?\d)": _ICPC2,
-    r"OPCS": _OPCS4,
+    r"OPCS": _OPCS4, r"HCPCS": _HCPCS, r"\bCPT\b": _HCPCS._replace(vocabulary="CPT"),
 }  # fmt: skip
 
 
@@ -107,6 +112,12 @@ def edition_of(
         examples = ", ".join(sorted(codes, key=len)[-3:])
         raise Errors.unknown_edition(path=path, value=examples, likely=likely)
     return fitting[0]
+
+
+def dotted(vocabulary: str, code: str) -> str:
+    """Write a code of a vocabulary of this family with its dot; others stay as they are."""
+    edition = _called(vocabulary)
+    return edition.dotted(code) if edition else code
 
 
 def _called(name: str) -> Edition | None:
@@ -145,7 +156,12 @@ _Entries = Callable[[Path, BadLines, list[int]], Iterator[_Entry]]
 
 
 def read(
-    path: Path, bad_lines: BadLines = None, *, lang: str = "", source: str = ""
+    path: Path,
+    bad_lines: BadLines = None,
+    *,
+    columns: Columns | None = None,
+    lang: str = "",
+    source: str = "",
 ) -> Iterator[Record]:
     """Stream the codes of a list as concepts; the parent is the longest code that is a prefix.
 
@@ -154,18 +170,25 @@ def read(
     the type "category", other codes the type "code". ICD-11 is read from the WHO's tabulation, or
     from entities of its API in JSON.
 
+    columns (Optional[Columns]): of a table, as for `tabular.read`; None finds them by headers.
     lang (str): language of the descriptions; "" means English, or what ICD-11 says. source (str):
         vocabulary; "" finds it by the name of the file and the codes: ICD10CM, ICD10PCS, ICD10,
         ICD10GM, ICD9CM, ICD9PROC, ICD11, ICDO3 or ICPC2.
     RAISES (MedlinkError): E133 where codes and name do not tell the vocabulary, E161 for a table
-        that needs a header and has none, E105 for a bad line, unless `bad_lines` collects it.
+        that needs a header and has none, E160 for XML, E105 for a bad line, unless `bad_lines`
+        collects it.
     """
     # Several lines are tested, because the first one may be damaged.
     lines = [line for _, line in islice(filled_lines(path, [], []), 20)]
     if lines and lines[0].lstrip()[:1] in ("{", "["):
         yield from read_entities(path, bad_lines, lang, source or ICD11.vocabulary)
         return
+    if lines and lines[0].lstrip()[:1] == "<":
+        what, expected = "a list of codes", "the codes that its publisher gives as text"
+        raise Errors.wrong_file(path=path, what=what, problem="it is XML", expected=expected)
     entries, editions = _layout(lines)
+    if columns:
+        entries, editions = partial(_table, columns=columns), TABLED
     if entries is _table and is_tabulation(next(read_table(path, []), (0, []))[1]):
         rows = read_table(path, bad_lines)
         yield from read_tabulation(path, rows, bad_lines, lang, source or ICD11.vocabulary)
@@ -233,7 +256,9 @@ def _code_file(path: Path, bad_lines: BadLines, western: list[int]) -> Iterator[
     return (row for _, row in rows)
 
 
-def _table(path: Path, bad_lines: BadLines, _: list[int]) -> Iterator[_Entry]:
+def _table(
+    path: Path, bad_lines: BadLines, _: list[int], columns: Columns | None = None
+) -> Iterator[_Entry]:
     rows = read_table(path, bad_lines)
     first = next(rows, None)
     if first is None:
@@ -241,8 +266,12 @@ def _table(path: Path, bad_lines: BadLines, _: list[int]) -> Iterator[_Entry]:
     width = len(first[1])
     headers = [header.strip().lower() for header in first[1]]
     code, name, level = (_place(headers, usual) for usual in (_CODES, _NAMES, _KINDS))
+    has_header = code is not None
+    if columns and (laid_out := layout_of(path, columns)):
+        (code, *_), (name, *_) = (laid_out[0].fields[field] for field in ("id", "name"))
+        has_header = laid_out[0].has_header
     name = name if name is not None else (0 if code == 1 else 1)
-    data = chain([first], rows) if code is None else rows
+    data = rows if has_header else chain([first], rows)
     if width < 2 or (code is None and width > 2):
         raise Errors.no_column(path=path, column="'code'", found=", ".join(first[1])[:500])
 

@@ -39,6 +39,7 @@ _NAMES = {
 }  # fmt: skip
 _MATCH = re.compile(r"(?:exact|close|broad|narrow|related)Match|equivalentClass")
 _OBSOLETE = ("oboInOwl:ObsoleteClass", "oboInOwl#ObsoleteClass")
+_SUCCESSOR = "IAO:0100001"
 _LAST_PART = re.compile(r".*[:/#]")
 
 
@@ -163,7 +164,7 @@ def _apply(term: _Term, tag: str, value: str, relations: dict[str, str]) -> None
     elif tag == "alt_id":
         term.alt_ids.append(_identifier(value))
     elif tag == "is_obsolete":
-        term.obsolete = value.startswith("true")
+        term.obsolete = term.obsolete or value.startswith("true")
     elif tag == "replaced_by":
         term.replaced_by = term.replaced_by or _identifier(value)
     elif tag == "namespace":
@@ -174,22 +175,30 @@ def _property(term: _Term, property: str, value: str) -> None:
     """Read the properties that hold a name, a match or a successor; others are passed over."""
     property = compact(_unescape(property))
     word = property if property in _NAMES else _LAST_PART.sub("", property)
-    if word in _NAMES:
+    if word == "deprecated":
+        term.obsolete = term.obsolete or value.strip('"').startswith("true")
+    elif property == _SUCCESSOR:
+        term.replaced_by = term.replaced_by or _target(value)
+    elif word in _NAMES:
         term.synonyms.append(Name(surface(_quoted(value)[0]), "en", "", _NAMES[word]))
     elif _MATCH.fullmatch(word):
-        target = _quoted(value)[0] if value.startswith('"') else _identifier(value)
-        target = identifier(target.strip("<>"), "match")
-        term.matches.append((target, relation_of_match([word])))
+        term.matches.append((_target(value), relation_of_match([word])))
+
+
+def _target(value: str) -> str:
+    """Read the concept that a property leads to: quoted, as an address, or as an id."""
+    target = _quoted(value)[0] if value.startswith('"') else (_words(value) or [""])[0]
+    return _id(target.strip("<>"))
 
 
 def _relation(tag: str, words: list[str], names: dict[str, str]) -> Relation:
     """Make a relation of the words behind a tag; a definition has a term alone for its genus."""
     if tag == "is_a" or (tag == "intersection_of" and len(words) == 1):
-        return Relation(ISA, identifier((*words, "")[0], "identifier"))
+        return Relation(ISA, _id((*words, "")[0]))
     relation, other = (*words, "", "")[:2]
     name = names.get(relation, relation)
     name = ISA if "is_a" in (relation, name) else identifier(name, "relation")
-    return Relation(name, identifier(other, "identifier"))
+    return Relation(name, _id(other))
 
 
 def _records(
@@ -240,7 +249,12 @@ def _synonym(tag: str, value: str) -> Name:
 
 
 def _identifier(value: str) -> str:
-    return identifier((_words(value) or [""])[0], "identifier")
+    return _id((_words(value) or [""])[0])
+
+
+def _id(word: str) -> str:
+    """Check an id, and shorten the address that some files have for it."""
+    return compact(identifier(word, "identifier"))
 
 
 def _words(value: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 import re
 from ast import literal_eval
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -38,20 +38,24 @@ MAIN = "main"
 _NO = frozenset({"", "0", "false", "no", "n"})
 _NAMES = ("name", "synonyms", "definition")  # what may have entities and tags of HTML
 _LISTS = ("synonyms", "type")  # in whose values a comma may be part
+MANY = (*_LISTS, "parents")  # fields that several columns may fill, as codes of a vocabulary may
+_LONGEST_CODE = 3  # letters of a code of a language
+_NUMBERED = re.compile(r"_?\d+$")  # behind the headers of such columns
+Columns = Mapping[str, str | int | Sequence[str | int]]
 _COMMA = re.compile(r",\s|[^\W\d]{2},[^\W\d]{2}")
 _BETWEEN_IDS = re.compile(r"[|;,\n]")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of the fields: positions from 0; codes by vocabulary.
+    """The columns of the fields: positions from 0, several for a list; codes by vocabulary.
 
     width (int): number of columns. has_header (bool): whether the first row is a header.
     unread (Tuple[str, ...]): headers of the other columns, where the columns were found by header.
     """
 
-    fields: Mapping[str, int]
-    codes: Mapping[str, int]
+    fields: Mapping[str, tuple[int, ...]]
+    codes: Mapping[str, tuple[int, ...]]
     width: int
     has_header: bool
     unread: tuple[str, ...] = ()
@@ -61,7 +65,7 @@ def read(
     path: Path,
     bad_lines: BadLines = None,
     *,
-    columns: Mapping[str, str | int] | None = None,
+    columns: Columns | None = None,
     delimiter: str = "",
     separator: str = "",
     lang: str = "en",
@@ -73,10 +77,11 @@ def read(
     such as "nan" and "#N/A", are none; entities and tags of HTML in names are decoded. Columns
     that are not known by their headers are named in a warning.
 
-    columns (Optional[Mapping[str, str | int]]): field to header or number from 1 ("2" is the
-        second column). Fields: id, name, synonyms, lang, type, source, tty, definition, parents,
-        and "code:ICD10CM" for codes. None finds them by usual headers. With numbers alone, the
-        first row is data unless it holds usual headers.
+    columns (Optional[Mapping[str, str | int | Sequence]]): field to header or number from 1 ("2" is
+        the second column), to several for synonyms, type, parents and codes. Fields: id, name,
+        synonyms, lang, type, source, tty, definition, parents, and "code:ICD10CM" for codes. None
+        finds them by usual headers. With numbers alone, the first row is data unless it holds usual
+        headers.
     delimiter (str): separates cells; "" takes the most frequent one of the first line.
     separator (str): separates the values of synonyms, type, parents and codes; "" finds "|", else
         ";", else a line end in each column of synonyms and types, and any of these or "," between
@@ -99,7 +104,7 @@ def numbered(
     path: Path,
     bad_lines: BadLines = None,
     *,
-    columns: Mapping[str, str | int] | None = None,
+    columns: Columns | None = None,
     delimiter: str = "",
     separator: str = "",
     lang: str = "en",
@@ -126,7 +131,7 @@ def numbered(
 
 
 def layout_of(
-    path: Path, columns: Mapping[str, str | int] | None = None, delimiter: str = ""
+    path: Path, columns: Columns | None = None, delimiter: str = ""
 ) -> tuple[Layout, list[str]] | None:
     """Find the columns of a table.
 
@@ -137,14 +142,15 @@ def layout_of(
     return None if first is None else (_layout(path, first[1], columns), first[1])
 
 
-def _separator(path: Path, field: str, column: int, delimiter: str) -> str:
-    """Find what separates the values of a column.
+def _separator(path: Path, field: str, columns: tuple[int, ...], delimiter: str) -> str:
+    """Find what separates the values of a field.
 
     RAISES (MedlinkError): E132 where only commas may, which are also parts of names.
     """
     marks, doubtful = dict[str, None](), ""
-    for _, cells in read_table(path, [], delimiter):
-        text = cell(cells[column], is_name=True) if column < len(cells) else ""
+    rows = (cells for _, cells in read_table(path, [], delimiter))
+    for raw in (cells[column] for cells in rows for column in columns if column < len(cells)):
+        text = cell(raw, is_name=True)
         text = "" if _listed(text) else text
         if "|" in text:
             return "|"
@@ -158,33 +164,39 @@ def _separator(path: Path, field: str, column: int, delimiter: str) -> str:
 def _concept(
     cells: list[str], layout: Layout, separators: Mapping[str, str], default: Name
 ) -> Concept:
+    def texts(field: str) -> list[str]:
+        columns = layout.fields.get(field, ())
+        return [cell(cells[column], is_name=field in _NAMES) for column in columns]
+
     def read(field: str) -> str:
-        column = layout.fields.get(field)
-        return "" if column is None else cell(cells[column], is_name=field in _NAMES)
+        return next(iter(texts(field)), "")
 
     def needed(field: str) -> str:
-        if not (text := read(field)) and (raw := cells[layout.fields[field]].strip()):
+        if not (text := read(field)) and (raw := cells[layout.fields[field][0]].strip()):
             raise FieldError(f"{raw[:60]!r} for an empty {field}", "a value")
         return text
 
     def values(field: str) -> tuple[str, ...]:
-        text = read(field)
-        split = _listed(text) or text.split(separators.get(field, "|"))
+        mark = separators.get(field, "|")
+        split = (value for text in texts(field) for value in _listed(text) or text.split(mark))
         return tuple(filter(None, (cell(value, is_name=True) for value in split)))
 
-    def ids(column: int | None) -> tuple[str, ...]:
-        text = "" if column is None else cell(cells[column])
-        mark = separators["ids"]
-        split = _listed(text) or (text.split(mark) if mark else _BETWEEN_IDS.split(text))
+    def ids(columns: tuple[int, ...]) -> tuple[str, ...]:
+        between = re.compile(re.escape(separators["ids"])) if separators["ids"] else _BETWEEN_IDS
+        given = (cell(cells[column]) for column in columns)
+        split = (value for text in given for value in _listed(text) or between.split(text))
         return tuple(identifier(id) for value in split if (id := cell(value)))
 
+    lang = iso_639_1(read("lang"))
+    if len(lang) > _LONGEST_CODE:
+        raise FieldError(f"the language {lang[:60]!r}", "a code of a language, such as 'en'")
     tty = "SY" if MAIN in layout.fields and read(MAIN).lower() in _NO else "PT"
     preferred = Name(
-        surface(needed("name")), iso_639_1(read("lang")) or default.lang,
+        surface(needed("name")), lang or default.lang,
         read("source") or default.source, read("tty") or tty,
     )  # fmt: skip
     synonyms = (preferred._replace(text=text, tty="SY") for text in values("synonyms"))
-    codes = {vocabulary: ids(column) for vocabulary, column in layout.codes.items()}
+    codes = {vocabulary: ids(columns) for vocabulary, columns in layout.codes.items()}
     return Concept(
         id=identifier(needed("id")),
         name=preferred.text,
@@ -192,7 +204,7 @@ def _concept(
         types=values("type"),
         definition=read("definition"),
         codes={vocabulary: own_codes for vocabulary, own_codes in codes.items() if own_codes},
-        parents=ids(layout.fields.get("parents")),
+        parents=ids(layout.fields.get("parents", ())),
     )
 
 
@@ -205,9 +217,9 @@ def _listed(text: str) -> list[str]:
     return []
 
 
-def _layout(path: Path, first: list[str], columns: Mapping[str, str | int] | None) -> Layout:
+def _layout(path: Path, first: list[str], columns: Columns | None) -> Layout:
     headers = ["_".join(header.lstrip("#").lower().replace("-", "_").split()) for header in first]
-    places = _mapped(path, first, columns) if columns else _usual(headers)
+    places = mapped(path, first, columns) if columns else _usual(headers)
     if not (columns or places):
         column = "with a known name, such as id or name"
         raise Errors.no_column(path=path, column=column, found=", ".join(first)[:500])
@@ -216,29 +228,42 @@ def _layout(path: Path, first: list[str], columns: Mapping[str, str | int] | Non
             raise Errors.no_column(path=path, column=repr(field), found=", ".join(first)[:500])
     fields = {field: column for field, column in places.items() if not field.startswith(_CODE)}
     codes = {field[len(_CODE) :]: places[field] for field in places if field not in fields}
-    by_header = not columns or any(_number(column, len(first)) < 0 for column in columns.values())
+    given = [column for many in (columns or {}).values() for column in _several(many)]
+    by_header = not columns or any(_number(column, len(first)) < 0 for column in given)
     has_header = by_header or {"id", "name"} <= set(_usual(headers))
     taken = set() if not columns else set(range(len(first)))
-    taken |= set(places.values())
+    taken |= {column for many in places.values() for column in many}
     unread = [header.strip() for column, header in enumerate(first) if column not in taken]
     return Layout(fields, codes, len(first), has_header, tuple(filter(None, unread)))
 
 
-def _mapped(path: Path, first: list[str], columns: Mapping[str, str | int]) -> dict[str, int]:
+def mapped(path: Path, first: list[str], columns: Columns) -> dict[str, tuple[int, ...]]:
+    """Find the positions of named or numbered columns by the cells of the first row.
+
+    RAISES (MedlinkError): E108 for an unknown field, E161 for a column that is not there.
+    """
     headers = [cell.strip() for cell in first]
-    places = {}
-    for field, column in columns.items():
+    places: dict[str, tuple[int, ...]] = {}
+    for field, given in columns.items():
         if field not in (*FIELDS, MAIN) and not field.startswith(_CODE):
             raise Errors.unknown_choice(
                 what="field of a concept", value=field, known=", ".join((*FIELDS, f"{_CODE}SCHEME"))
             )
-        position = _number(column, len(first))
-        if position < 0 and column in headers:
-            position = headers.index(str(column))
-        if position < 0:
-            raise Errors.no_column(path=path, column=repr(column), found=", ".join(first)[:500])
-        places[field] = position
+        if len(_several(given)) > 1 and field not in MANY and not field.startswith(_CODE):
+            what, several = "field that several columns fill", ", ".join((*MANY, f"{_CODE}SCHEME"))
+            raise Errors.unknown_choice(what=what, value=field, known=several)
+        for column in _several(given):
+            position = _number(column, len(first))
+            if position < 0 and column in headers:
+                position = headers.index(str(column))
+            if position < 0:
+                raise Errors.no_column(path=path, column=repr(column), found=", ".join(first)[:500])
+            places[field] = (*places.get(field, ()), position)
     return places
+
+
+def _several(given: str | int | Sequence[str | int]) -> Sequence[str | int]:
+    return [given] if isinstance(given, str | int) else given
 
 
 def _number(column: str | int, width: int) -> int:
@@ -248,14 +273,19 @@ def _number(column: str | int, width: int) -> int:
     return int(column) - 1 if 1 <= int(column) <= width else -1
 
 
-def _usual(headers: list[str]) -> dict[str, int]:
-    places: dict[str, int] = {}
+def _usual(headers: list[str]) -> dict[str, tuple[int, ...]]:
+    """Find columns by their headers: the likeliest one, and of lists all ("synonym1")."""
+    places: dict[str, tuple[int, ...]] = {}
     for field, names in FIELDS.items():
-        position = next((headers.index(name) for name in names if name in headers), None)
-        if position is not None:
-            places[field] = position
-    taken = set(places.values())
+        if field in MANY:
+            bare = [_NUMBERED.sub("", header) for header in headers]
+            places[field] = tuple(nth for nth, header in enumerate(bare) if header in names)
+        else:
+            places[field] = tuple(headers.index(name) for name in names if name in headers)[:1]
+    places = {field: columns for field, columns in places.items() if columns}
+    taken = {column for columns in places.values() for column in columns}
     for position, header in enumerate(headers):
         if is_known(header) and position not in taken:
-            places.setdefault(_CODE + canonical(header), position)
+            vocabulary = _CODE + canonical(header)
+            places[vocabulary] = (*places.get(vocabulary, ()), position)
     return places

@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from spacy_medlink.types import BadLine, Concept, Name
 from tests.kb import samples
 
 
-def _read(path: Path, text: str, **options: str) -> list[Concept]:
+def _read(path: Path, text: str, **options: Any) -> list[Concept]:
     path.write_text(text, encoding="utf8")
     return [record for record in read_icd(path, **options) if isinstance(record, Concept)]
 
@@ -151,7 +152,15 @@ def test_a_code_file_is_of_an_edition(
         ("x.csv", ["5A11&XS25", "2C82.0/XH4PB1"], ["5A11&XS25", "2C82.0/XH4PB1"], "ICD11"),
         ("x.csv", ["00.01", "81.54"], ["00.01", "81.54"], "ICD9PROC"),
         ("x.csv", ["0016070", "XW033E5"], ["0016070", "XW033E5"], "ICD10PCS"),
-        ("x.csv", ["I10", "A17.0†", "A00-A09"], ["I10", "A17.0†", "A00-A09"], "ICD10"),
+        (
+            "x.csv",
+            ["I10", "A17.0†", "G01*", "A00-A09"],
+            ["I10", "A17.0", "G01", "A00-A09"],
+            "ICD10",
+        ),
+        ("icd10gm.csv", ["A00.-", "A000", "B95!"], ["A00", "A00.0", "B95"], "ICD10GM"),
+        ("hcpcs.csv", ["A0021", "E0100", "99213"], ["A0021", "E0100", "99213"], "HCPCS"),
+        ("x.csv", ["0001F", "G0008", "J0120"], ["0001F", "G0008", "J0120"], "HCPCS"),
     ],
 )
 def test_a_table_is_of_an_edition(
@@ -171,6 +180,8 @@ def test_a_table_is_of_an_edition(
         ["A10BA02", "R03AC02"],
         ["AS01", "AD15"],
         ["12", "a"],
+        ["J0120", "A0021"],
+        ["99213", "25000"],
     ],
 )
 def test_codes_of_several_editions_are_asked_about(tmp_path: Path, codes: list[str]) -> None:
@@ -179,6 +190,23 @@ def test_codes_of_several_editions_are_asked_about(tmp_path: Path, codes: list[s
         _read(path, text)
     assert [one.id for one in _read(path, text, source="OTHER")] == codes
     assert _read(path, text, source="OTHER")[0].codes == {"OTHER": (codes[0],)}
+
+
+def test_columns_of_a_table_that_are_named(tmp_path: Path) -> None:
+    """As in the list of Germany, which has no header."""
+    path = tmp_path / "icd10gm2024syst_kodes.txt"
+    text = "3;N;X;01;A00.-;A00;Cholera\n4;T;X;01;A00.0;A000;Cholera durch Vibrio cholerae\n"
+    with pytest.raises(MedlinkError, match=r"E161.*--columns"):
+        _read(path, text)
+    first, second = _read(path, text, columns={"id": 5, "name": 7})
+    assert (first.id, second.id, second.parents) == ("A00", "A00.0", ("A00",))
+    (named,) = _read(path, "was;wie;Kode\nx;Cholera;A00.0\n", columns={"id": "Kode", "name": 2})
+    assert (named.id, named.name, named.codes) == ("A00.0", "Cholera", {"ICD10GM": ("A00.0",)})
+
+
+def test_xml_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(MedlinkError, match=r"E160.*icd10cm_tabular.xml.*it is XML"):
+        _read(tmp_path / "icd10cm_tabular.xml", '<?xml version="1.0"?>\n<ClaML/>')
 
 
 def test_the_vocabulary_says_where_the_dot_is(tmp_path: Path) -> None:

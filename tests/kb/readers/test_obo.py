@@ -277,6 +277,33 @@ def test_names_in_properties(tmp_path: Path, property: str, tty: str) -> None:
     assert concept.names[1:] == (Name('other "name"', "en", "A", tty),)
 
 
+def test_addresses_are_ids(tmp_path: Path) -> None:
+    obo = "http://purl.obolibrary.org/obo"
+    path = _write(
+        tmp_path / "x.obo",
+        f"[Term]\nid: {obo}/A_B_1\nname: a\nis_a: {obo}/HP_2\nrelationship: part_of {obo}/HP_3\n"
+        f"alt_id: {obo}/A_9\n\n[Term]\nid: http://x.org/y_1\nname: b\n",
+    )
+    first, merged, second = read("obo", path)
+    assert isinstance(first, Concept)
+    assert (first.id, first.parents, first.relations[1].id) == ("A_B:1", ("HP:2",), "HP:3")
+    assert (merged, second.id) == (Retired("A:9", "A_B:1", "merged"), "http://x.org/y_1")
+
+
+@pytest.mark.parametrize(
+    "successor", ["A:2", '"A:2" xsd:string', "http://purl.obolibrary.org/obo/A_2"]
+)
+def test_terms_that_a_property_says_are_obsolete(tmp_path: Path, successor: str) -> None:
+    path = _write(
+        tmp_path / "x.obo",
+        '[Term]\nid: A:1\nname: a\nproperty_value: owl:deprecated "true" xsd:boolean\n'
+        f"property_value: IAO:0100001 {successor}\n\n"
+        '[Term]\nid: A:2\nname: b\nproperty_value: owl:deprecated "false" xsd:boolean\n',
+    )
+    gone, live = read("obo", path)
+    assert (gone, live.id, type(live)) == (Retired("A:1", "A:2", "obsolete"), "A:2", Concept)
+
+
 def test_comments_after_stanzas(tmp_path: Path) -> None:
     (concept,) = read("obo", _write(tmp_path / "x.obo", "[Term] ! first\nid: A:1\nname: a!b\n"))
     assert isinstance(concept, Concept)

@@ -3,6 +3,7 @@ import csv
 import gzip
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -65,6 +66,45 @@ def test_column_map_by_header_and_number(tmp_path: Path) -> None:
         Name("Zucker", "de", "LOCAL", "SY"),
     )
     assert concept.codes == {"ICD10GM": ("E11",)}
+
+
+@pytest.mark.parametrize(
+    ("header", "columns"),
+    [
+        ("id,name,synonym1,synonym_2,type,semantic_type,icd10,ICD-10", None),
+        ("a,b,c,d,e,f,g,h", {"id": "a", "name": "b", "synonyms": ["c", 4], "type": ["e", "f"],
+                             "code:ICD10": [7, "h"]}),
+    ],
+)  # fmt: skip
+def test_several_columns_fill_a_list(
+    tmp_path: Path, header: str, columns: dict[str, Any] | None
+) -> None:
+    row = "1,Diabetes,DM,Sugar|Zucker,T047,Disease,E11,E14"
+    (concept,) = _concepts(_write(tmp_path / "x.csv", f"{header}\n{row}\n"), columns=columns)
+    assert [name.text for name in concept.names] == ["Diabetes", "DM", "Sugar", "Zucker"]
+    assert (concept.types, concept.codes) == (("T047", "Disease"), {"ICD10": ("E11", "E14")})
+
+
+def test_one_column_fills_another_field(tmp_path: Path) -> None:
+    path = _write(tmp_path / "x.csv", "a,b,c\n1,Diabetes,DM\n")
+    with pytest.raises(MedlinkError, match=r"E108.*several columns.*name.*synonyms"):
+        _concepts(path, columns={"id": "a", "name": ["b", "c"]})
+
+
+@pytest.mark.parametrize(
+    ("lang", "expected"),
+    [("ger", "de"), ("deu", "de"), ("FRA", "fr"), ("pt_BR", "pt"), ("zh-Hans", "zh"), ("", "en")],
+)
+def test_languages_by_their_codes(tmp_path: Path, lang: str, expected: str) -> None:
+    path = _write(tmp_path / "x.csv", f"id,name,lang\n1,Diabetes,{lang}\n")
+    assert [concept.names[0].lang for concept in _concepts(path)] == [expected]
+
+
+def test_a_language_is_no_word(tmp_path: Path) -> None:
+    bad: list[BadLine] = []
+    path = _write(tmp_path / "x.csv", "id,name,lang\n1,Diabetes,German\n2,Fever,en\n")
+    assert [concept.id for concept in _concepts(path, bad_lines=bad)] == ["2"]
+    assert [(line.line, line.problem) for line in bad] == [(2, "the language 'german'")]
 
 
 def test_numbers_alone_mean_no_header_unless_it_looks_like_one(tmp_path: Path) -> None:
@@ -210,6 +250,11 @@ def test_a_name_may_be_na(tmp_path: Path) -> None:
     [
         ("1E+05", None),
         ("1.5e+10", None),
+        ("3.86661E8", None),
+        ("3,86661E8", None),
+        ("386661006.0", None),
+        ("386,661,006", None),
+        ("250.0", "250.0"),
         ('="00456"', "00456"),
         ("'00456", "00456"),
         ("=A1", "=A1"),
@@ -217,12 +262,13 @@ def test_a_name_may_be_na(tmp_path: Path) -> None:
     ],
 )
 def test_ids_that_a_spreadsheet_has_changed(tmp_path: Path, id: str, expected: str | None) -> None:
-    for text in (f"{id}\tFever\t\n", f"1\tFever\t{id}\n"):
+    in_a_list = [] if "," in id else [f"1\tFever\t{id}\n"]
+    for text in (f"{id}\tFever\t\n", *in_a_list):
         path = _write(tmp_path / "x.tsv", f"id\tname\ticd10\n{text}")
         bad: list[BadLine] = []
         concepts = _concepts(path, bad_lines=bad)
         if expected is None:
-            assert not concepts and "a spreadsheet has shortened" in bad[0].problem
+            assert not concepts and "a spreadsheet has rewritten" in bad[0].problem
         else:
             assert expected in (concepts[0].id, *concepts[0].codes.get("ICD10", ()))
 

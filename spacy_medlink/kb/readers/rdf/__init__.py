@@ -158,7 +158,8 @@ class _Graph:
 
     def _source(self, id: str, stated: list[Fact]) -> str:
         """Return the source of a concept's names: its scheme, or else its ontology."""
-        schemes = map(vocabulary_of, _of(stated, "skos:inScheme"))
+        given = (*_of(stated, "skos:inScheme"), *_of(stated, "skos:topConceptOf"))
+        schemes = map(vocabulary_of, given)
         if scheme := next(filter(None, schemes), "") or vocabulary_in(self._ontology):
             return scheme
         return source_of(self._ontology, id, self._path)
@@ -189,7 +190,7 @@ class _Graph:
         return min(definitions, key=self._is_foreign).value.strip() if definitions else ""
 
     def _language(self, fact: Fact) -> str:
-        return iso_639_1(fact.lang.split("-")[0]) if fact.lang else self._lang
+        return iso_639_1(fact.lang) if fact.lang else self._lang
 
     def _is_foreign(self, fact: Fact) -> bool:
         return self._language(fact) != self._lang

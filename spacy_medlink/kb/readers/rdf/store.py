@@ -38,7 +38,7 @@ umls:tui
 _NODES = """
 rdf:type rdf:first rdf:rest rdfs:subClassOf owl:onProperty owl:someValuesFrom owl:equivalentClass
 owl:intersectionOf owl:annotatedSource owl:annotatedProperty owl:versionIRI skos:broader
-skos:narrower skos:related skos:inScheme xl:prefLabel xl:altLabel xl:hiddenLabel
+skos:narrower skos:related skos:inScheme skos:topConceptOf xl:prefLabel xl:altLabel xl:hiddenLabel
 """
 _EITHER = """
 oio:hasDbXref oio:hasAlternativeId oio:hasSynonymType oio:source obo:IAO_0100001 dct:isReplacedBy

@@ -15,12 +15,16 @@ BASE = "file:///"  # where a relative address starts, so that ids do not depend 
 _BLOCK = 1 << 16
 _NAMES = {"RDF_XML": "RDF/XML", "TURTLE": "Turtle", "N_TRIPLES": "N-Triples"}
 _XML = re.compile(rb"\s*<(?:[?!]|[\w:.\-]+\s)")  # an address of Turtle has no white space
-# Other syntaxes: the suffix, the name, how such a file begins, and what converts it.
-_ROBOT = "robot convert --input {name} --output {name}.owl"
+# Other syntaxes: the suffix, the name, how such a file begins, and what is read instead.
+_ROBOT = "`robot convert --input {name} --output {name}.owl` makes it"
+_JSON_LD = "`rdfpipe -i json-ld -o xml {name} > {name}.owl` makes it"
+_GRAPH = "an ontology's own file in OBO or OWL says the same"
 _OTHERS = (
+    (".obo", "OBO", rb"format-version:|\[Term\]", "`--from obo` reads it"),
     (".ofn", "OWL in functional syntax", rb"(?:Prefix|Ontology)\s*\(", _ROBOT),
     (".omn", "OWL in Manchester syntax", rb"(?:Prefix|Namespace|Ontology):\s", _ROBOT),
-    (".jsonld", "JSON-LD", rb"\{|\[\s*\{", "rdfpipe -i json-ld -o xml {name} > {name}.owl"),
+    (".obojson", "an OBO graph in JSON", rb'\{(?:[^\[]|\[\s*\])*"graphs"\s*:', _GRAPH),
+    (".jsonld", "JSON-LD", rb"\{|\[\s*\{", _JSON_LD),
 )
 _COMMENTS = re.compile(rb"(?:\s|#[^\n]*\n)*")
 _PLACE = re.compile(r"^Parser error at line .*?: ")
@@ -192,8 +196,7 @@ class _Guard(BoundedXml):
     def _root(self, tag: str) -> None:
         self.is_before_root, self._start = False, b""
         if tag.rpartition(":")[2] != "RDF":
-            command = _ROBOT.format(name=self._path.name)
-            expected = f"rdf:RDF, as in RDF/XML; of OWL/XML, `{command}` makes it"
+            expected = f"rdf:RDF, as in RDF/XML; of OWL/XML, {_ROBOT.format(name=self._path.name)}"
             self.fail(f"the root element {tag:.60}", expected)
 
 
@@ -201,9 +204,9 @@ def _syntax(path: Path, start: bytes) -> str:
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
     comments = _COMMENTS.match(start)
     text = start[comments.end() :] if comments else start
-    for ending, name, beginning, command in _OTHERS:
+    for ending, name, beginning, instead in _OTHERS:
         if suffix == ending or re.match(beginning, text):
-            expected = f"RDF/XML, Turtle or N-Triples; `{command.format(name=path.name)}` makes it"
+            expected = f"RDF/XML, Turtle or N-Triples; {instead.format(name=path.name)}"
             raise Errors.bad_line(path=path, line=1, problem=f"this is {name}", expected=expected)
     if suffix in (".nt", ".ttl"):
         return "N_TRIPLES" if suffix == ".nt" else "TURTLE"

@@ -13,6 +13,7 @@ from typing import Any
 from ....types import ISA, BadLines, CodeMap, Concept, Name, Record, Relation, Retired
 from ...scratch import SortedRows, SqlRow, scratch
 from ...vocabularies import by_vocabulary
+from ..icd import dotted
 from .store import ASSOCIATIONS, DEFINITION, FSN, TABLES, Store, find_files, release_of
 
 __all__ = ["read", "release_of"]
@@ -94,6 +95,7 @@ def _records(store: Store, language: str, source: str) -> Iterator[Record]:
     for id, active, line in concepts:
         # Behind the concept, each row has the place of its line.
         described, related, mapped, tied = ([row[1:] for row in table.of(id)] for table in tables)
+        mapped = [(name, dotted(name, target), *rest) for name, target, *rest in mapped]
         if not active:
             yield _retired(str(id), tied)
             continue

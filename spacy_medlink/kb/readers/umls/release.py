@@ -5,7 +5,8 @@ RxNorm alone has files of the same form, with other names and in another order.
 
 import re
 import zipfile
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path
@@ -23,16 +24,21 @@ _FILE = re.compile(
 )
 _ARCHIVES = ("*.nlm", "*.zip")
 _RXNORM = {"RXNCONSO": "MRCONSO", "RXNSTY": "MRSTY", "RXNREL": "MRREL", "RXNSAB": "MRSAB"}
-_LINES = "CREATE TABLE line (id BLOB, text BLOB);"
+_LINES = "CREATE TABLE line (id BLOB, number INTEGER, text BLOB);"
 
 
 class Piece(NamedTuple):
-    """A file, or a member of an archive, that holds a table or a part of it."""
+    """A file, or a member of an archive, that holds a table or a part of it.
+
+    origin (Path), lines (Sequence[int]): of a sorted copy, whence it is, and whence its lines are.
+    """
 
     path: Path
     member: str
     order: str
     gz: bool
+    origin: Path | None = None
+    lines: Sequence[int] = ()
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes] | BufferedIOBase]:
@@ -68,10 +74,16 @@ def _sorted(pieces: list[Piece], copy: Path) -> Piece:
         db.execute("BEGIN")
         for piece in pieces:
             with piece.open() as file:
-                rows = ((line.partition(b"|")[0], line) for line in file if line[:1] != b"|")
-                db.executemany("INSERT INTO line VALUES (?, ?)", rows)
-        out.writelines(text for (text,) in db.execute("SELECT text FROM line ORDER BY id, rowid"))
-    return Piece(copy, "", "", False)
+                rows = (
+                    (line.partition(b"|")[0], number, line)
+                    for number, line in enumerate(file, 1) if line[:1] != b"|"
+                )  # fmt: skip
+                db.executemany("INSERT INTO line VALUES (?, ?, ?)", rows)
+        lines = array("l")
+        for number, text in db.execute("SELECT number, text FROM line ORDER BY id, rowid"):
+            lines.append(number)
+            out.write(text)
+    return Piece(copy, "", "", False, Path(pieces[0].path, pieces[0].member), lines)
 
 
 def find_tables(path: Path) -> dict[str, list[Piece]]:

@@ -146,7 +146,9 @@ class Table:
         self._check = check
         self._bad_lines = bad_lines
         self._reported = set() if reported is None else reported
-        self.path = Path(pieces[0].path, pieces[0].member) if pieces else Path()
+        first = pieces[0] if pieces else Piece(Path(), "", "", False)
+        self.path = first.origin or Path(first.path, first.member)
+        self._lines = first.lines
 
     def rows(self) -> Iterator[Row]:
         """Stream the rows, each a list of its fields (and "" for what follows the last bar).
@@ -274,10 +276,12 @@ class Table:
     def _report(self, line: int, problem: str) -> None:
         if line not in self._reported:
             self._reported.add(line)
+            line = self._lines[line - 1] if self._lines else line
             report(self.path, line, problem, self._expected, self._bad_lines)
 
     def _error(self, line: int, problem: str) -> Exception:
         expected = self._expected
+        line = self._lines[line - 1] if self._lines else line
         return Errors.bad_line(path=self.path, line=line, problem=problem, expected=expected)
 
     @property
