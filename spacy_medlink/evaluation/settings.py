@@ -22,7 +22,6 @@ class Settings:
         as the component's setting; a pipeline has its own.
     train (str): file of training mentions: filtered splits, unseen mentions and codes. "" for none.
     reference (str): "dictionary" filters by the knowledge base's names; a file is used as `train`.
-    min_distance (float): of the second split, Levenshtein distance over length.
     composites (str): "any": one of several gold ids is enough; "biosyn": a mention that names
         several concepts is split, and all parts must be right.
     only_known (bool): leave out mentions whose gold concept the knowledge base lacks, instead of
@@ -43,7 +42,6 @@ class Settings:
     lexicon: str | None = "clinical"
     train: str = ""
     reference: str = ""
-    min_distance: float = 0.2
     composites: str = "any"
     only_known: bool = False
     baselines: bool = True

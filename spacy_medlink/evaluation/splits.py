@@ -19,6 +19,7 @@ from .gold_set import Case
 from .labels import Seen, is_seen_code
 from .settings import Settings
 
+NEAR = 0.2  # Levenshtein distance over length
 _CHUNK = 20_000  # reference strings compared at a time
 FULL = "full"
 
@@ -43,26 +44,26 @@ def make_splits(kb: KnowledgeBase, cases: Sequence[Case], settings: Settings) ->
     texts = {case.mention.text for case in cases}
     if settings.train_file:
         strings, ids = _training(Path(settings.train_file))
-        near = near_references(texts, iter(strings), settings.min_distance)
-        keep.update(_filtered(near, cases, settings.min_distance, "train"))
+        near = near_references(texts, strings)
+        keep.update(_filtered(near, cases, "train"))
         rows = (concepts.rows for concepts in find_ids(kb, ids).values())
         met = frozenset(text for text, exact in near.items() if exact)
         seen = Seen(met, frozenset(ids), frozenset(chain.from_iterable(rows)))
         keep["unseen_codes"] = [not is_seen_code(case, seen) for case in cases]
     if settings.by_dictionary:
-        near = near_references(texts, kb.iter_texts(), settings.min_distance)
-        keep.update(_filtered(near, cases, settings.min_distance, "dictionary"))
+        near = near_references(texts, kb.iter_texts())
+        keep.update(_filtered(near, cases, "dictionary"))
     if keep:
         keep = {FULL: [True] * len(cases), **keep}
     return Splits(keep, seen)
 
 
 def _filtered(
-    near: dict[str, bool], cases: Sequence[Case], distance: float, reference: str
+    near: dict[str, bool], cases: Sequence[Case], reference: str
 ) -> dict[str, list[bool]]:
     is_new: dict[str, Callable[[str], bool]] = {
         f"filtered_{reference}": lambda text: near.get(text) is not True,
-        f"filtered_{distance:g}_{reference}": lambda text: text not in near,
+        f"filtered_{NEAR:g}_{reference}": lambda text: text not in near,
     }
     return {name: [passes(case.mention.text) for case in cases] for name, passes in is_new.items()}
 
@@ -79,7 +80,7 @@ def _training(path: Path) -> tuple[dict[str, None], set[str]]:
 
 
 def near_references(
-    texts: Collection[str], references: Iterable[str], min_distance: float
+    texts: Collection[str], references: Iterable[str], min_distance: float = NEAR
 ) -> dict[str, bool]:
     """Find the texts that are in the reference, or near it. Case does not count.
 

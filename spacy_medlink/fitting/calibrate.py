@@ -82,7 +82,6 @@ def fit_on_gold(
     *,
     as_if_unannotated: bool = False,
     target_precision: float = TARGET_PRECISION,
-    nil_share: float = NIL_SHARE,
     progress: Progress = no_progress,
 ) -> CalibratorFit:
     """Fit a calibrator to the default linker of assets, on annotated text.
@@ -91,11 +90,10 @@ def fit_on_gold(
         names or ranker were fitted to them: each fold of the documents is ranked as if it had not
         been annotated.
     target_precision (float): of the links above the threshold, less its standard error.
-    nil_share (float): share of the concepts whose mentions are ranked without them, 0..1.
     RAISES (MedlinkError): E530 too few mentions.
     """
     engine = assets.engine(calibrator=False)
-    found = _on_gold(assets, engine, gold, as_if_unannotated, nil_share, progress)
+    found = _on_gold(assets, engine, gold, as_if_unannotated, progress)
     chosen = _choose(found.fitted.curve, found.fitted, target_precision)
     fitted = found.fitted.at(chosen.threshold)
     chosen = chosen._replace(threshold=fitted.calibrator.threshold)
@@ -105,7 +103,7 @@ def fit_on_gold(
     facts = {
         **fitted.facts(chosen, before),
         "target_precision": target_precision,
-        "nil_share": nil_share,
+        "nil_share": NIL_SHARE,
         "fitted_on": {"file": gold.path.name, "sha256": gold.sha256},
         "as_if_unannotated": as_if_unannotated,
         "mentions": found.mentions,
@@ -118,24 +116,21 @@ def fit_on_names(
     retrieved: RetrievedExamples,
     kb: KnowledgeBase,
     fitted_for: Mapping[str, Any] | None = None,
-    nil_share: float = NIL_SHARE,
 ) -> CalibratorFit | None:
     """Fit a calibrator to the rankings of examples made of names, with the threshold of a build.
 
     retrieved (RetrievedExamples): with the linker to calibrate, in its final state.
     fitted_for (Mapping): what that linker's scores depend on (`conditions`).
-    nil_share (float): share of the examples whose concept is missing.
     RETURNS (Optional[CalibratorFit]): None for a knowledge base without a name.
     """
-    shares = {kind: share for kind, share in {**SHARES, UNKNOWN: nil_share}.items() if share}
-    examples = retrieved.of_kinds(shares)
+    examples = retrieved.of_kinds(SHARES)
     if not examples:
         return None
     known = name_facts(kb, retrieved.engine.name_concept)
     ranked = RankedExamples.of(
         retrieved.rank(examples, DEPTH),
         [one.right for one in examples],
-        _weights(examples, shares),
+        _weights(examples),
         [_group(one) for one in examples],
         known,
     )
@@ -193,16 +188,15 @@ def _on_gold(
     engine: Linker,
     gold: GoldSet,
     as_if_unannotated: bool,
-    nil_share: float,
     progress: Progress,
 ) -> _Found:
     # Without a reranker that reads the context, equal mentions are ranked once.
     in_context = engine.parts.rescorer is not None and engine.parts.rescorer.reads_context
     if as_if_unannotated:
-        examples, ranked = _rank_folds(assets, gold, in_context, nil_share, progress)
+        examples, ranked = _rank_folds(assets, gold, in_context, progress)
     else:
         examples = examples_of(gold.cases(), in_context)
-        ranked = rank_examples(engine, assets.kb, examples, nil_share, progress)
+        ranked = rank_examples(engine, assets.kb, examples, progress)
     mentions, concepts = sum(one.count for one in examples), count_concepts(examples)
     if min(mentions, len(ranked.right)) < _NEEDED_MENTIONS or concepts < _NEEDED_CONCEPTS:
         raise Errors.too_few_rows(
@@ -218,7 +212,7 @@ def _on_gold(
 
 
 def _rank_folds(
-    assets: AssetParts, gold: GoldSet, in_context: bool, nil_share: float, progress: Progress
+    assets: AssetParts, gold: GoldSet, in_context: bool, progress: Progress
 ) -> tuple[list[Example], RankedExamples]:
     """Rank the mentions of each fold of documents as if these had not been annotated."""
     examples, parts = list[Example](), list[RankedExamples]()
@@ -226,7 +220,7 @@ def _rank_folds(
         engine = fold.engine(assets)
         engine = engine.with_parts(rescorer=with_facts(engine.parts.rescorer, fold.facts))
         own = examples_of(fold.cases, in_context)
-        parts.append(rank_examples(engine, assets.kb, own, nil_share, gone=fold.gone))
+        parts.append(rank_examples(engine, assets.kb, own, gone=fold.gone))
         examples += own
     return examples, RankedExamples.together(parts)
 
@@ -245,13 +239,13 @@ def _choose(curve: Sequence[Point], fitted: Fitted, target: float) -> Point:
     return chosen
 
 
-def _weights(examples: Sequence[NameExample], stated: Mapping[str, float]) -> Floats:
+def _weights(examples: Sequence[NameExample]) -> Floats:
     """Weigh examples so that the kinds have their shares; the weights sum to their number.
 
     The share of a kind without examples goes to the others.
     """
     counts = Counter(one.kind for one in examples)
-    shares = {kind: stated[kind] for kind in counts}
+    shares = {kind: SHARES[kind] for kind in counts}
     every = len(examples) / sum(shares.values())
     return np.asarray([every * shares[one.kind] / counts[one.kind] for one in examples])
 

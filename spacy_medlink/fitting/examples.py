@@ -1,9 +1,9 @@
 """Examples to calibrate on: mentions with known right concepts, ranked by a linker.
 
 A calibrator needs links that are wrong too. Concepts are split into parts, each as large as the
-wanted NIL share. Every mention is ranked twice: once without the part of its own concept, so that
-no candidate can be right (NIL), and once without another part. The weights of both follow the
-share. `name_examples` makes examples of names.
+NIL share. Every mention is ranked twice: once without the part of its own concept, so that no
+candidate can be right (NIL), and once without another part. The weights of both follow the share.
+`name_examples` makes examples of names.
 """
 
 from collections import Counter
@@ -26,10 +26,10 @@ from ..text.normalisation import hash_key
 from ..types import Candidate, Mention, Progress
 from ..util.progress import no_progress
 
-NIL_SHARE = 0.2
+NIL_SHARE = 0.2  # of the concepts, whose mentions are ranked without them
+_PARTS = 5  # of the concepts, each of this share
 DEPTH = 5  # candidates of each ranking, a linker's default
 _BATCH = 512
-_LEAST_PARTS = 2
 
 Flags = NDArray[np.bool_]
 
@@ -139,16 +139,14 @@ def rank_examples(
     engine: Linker,
     kb: KnowledgeBase,
     examples: Sequence[Example],
-    nil_share: float = NIL_SHARE,
     progress: Progress = no_progress,
     gone: Sequence[int] = (),
 ) -> RankedExamples:
     """Rank candidates for examples, with and without the right concepts.
 
-    nil_share (float): share of the concepts to remove; with 0, only the NILs of the gold file
-        are NIL. gone (Sequence[int]): name rows that are always left out.
+    gone (Sequence[int]): name rows that are always left out.
     """
-    rounds = list(_rounds(engine, list(kb.iter_ids()), examples, nil_share, gone))
+    rounds = list(_rounds(engine, kb, examples, gone))
     facts = name_facts(kb, engine.name_concept)
     batches = [
         (one.mask, one.examples[start : start + _BATCH])
@@ -180,34 +178,31 @@ def without(engine: Linker, removed: Flags, hidden: Sequence[int] = ()) -> Mask:
 
 def _rounds(
     engine: Linker,
-    ids: Sequence[str],
+    kb: KnowledgeBase,
     examples: Sequence[Example],
-    nil_share: float,
     gone: Sequence[int],
 ) -> Iterator[_Round]:
-    """Distribute the examples over the rounds."""
-    parts = max(_LEAST_PARTS, round(1 / nil_share)) if nil_share else 1
-    part = parts_of(ids, parts) if nil_share else np.full(len(ids), -1, dtype=np.int64)
-    own = [_part_of(one, part, parts) for one in examples]
-    for number in range(parts):
-        removed = part == number
+    """Distribute the examples over the rounds, each without a part of the concepts."""
+    part_of_row = parts_of(kb.iter_ids(), _PARTS)
+    parts = [_part_of(example, part_of_row) for example in examples]
+    for removed_part in range(_PARTS):
+        removed = part_of_row == removed_part
         shared = []
-        for example, place in zip(examples, own, strict=True):
+        for example, part in zip(examples, parts, strict=True):
             left = frozenset(row for row in example.right if not removed[row])
-            if place == number:
+            if part == removed_part:
                 # A mention that is always NIL is ranked in one part only.
-                share = nil_share if example.right and nil_share else 1.0
+                share = NIL_SHARE if example.right else 1.0
                 shared.append((example, share * example.count, left))
-            elif example.right and (place + 1) % parts == number:
-                share = (1 - nil_share) * example.count
-                shared.append((example, share, left))
+            elif example.right and (part + 1) % _PARTS == removed_part:
+                shared.append((example, (1 - NIL_SHARE) * example.count, left))
         yield _Round(without(engine, removed, gone), shared)
 
 
-def _part_of(example: Example, part: NDArray[np.int64], parts: int) -> int:
+def _part_of(example: Example, part_of_row: NDArray[np.int64]) -> int:
     if example.right:
-        return max(0, int(part[min(example.right)]))
-    return hash_key(example.mention.text) % parts
+        return int(part_of_row[min(example.right)])
+    return hash_key(example.mention.text) % _PARTS
 
 
 def _group(example: Example) -> int:
