@@ -149,10 +149,10 @@ class Assets:
         """
         for name, expected in self.manifest["files"].items():
             try:
-                found = self._held[name].sha256()
+                actual = self._held[name].sha256()
             except OSError as error:
                 raise Errors.assets_incomplete(path=self.path, problem=error) from error
-            if found != expected["sha256"]:
+            if actual != expected["sha256"]:
                 problem = f"{name} has a wrong checksum"
                 raise Errors.assets_incomplete(path=self.path, problem=problem)
 
@@ -331,7 +331,7 @@ class Assets:
         RAISES (MedlinkError): as `open_linker`.
         """
         given = {name: settings.pop(name) for name in _OF_SETTINGS if name in settings}
-        own = None if isinstance(calibrator, bool) else calibrator
+        given_calibrator = None if isinstance(calibrator, bool) else calibrator
         return open_linker(
             self,
             LinkSettings(
@@ -342,7 +342,7 @@ class Assets:
                 rerank_top=rerank_top,
                 **given,
             ),
-            calibrator=own,
+            calibrator=given_calibrator,
             memory=OF_ASSETS if isinstance(memory, bool) else memory,
             **settings,
         )

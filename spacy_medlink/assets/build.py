@@ -371,11 +371,11 @@ def _open_encoder(
     from ..encoders.bi_encoder import BiEncoder
     from ..util.devices import find_device
 
-    place = find_device(device)
+    torch_device = find_device(device)
     if source is not None or old is None:
-        return BiEncoder.load(str(source), pooling, device=place), Path(str(source)).name
+        return BiEncoder.load(str(source), pooling, device=torch_device), Path(str(source)).name
     with old.directory(ENCODER) as path:
-        loaded = BiEncoder.load(path, pooling, device=place)
+        loaded = BiEncoder.load(path, pooling, device=torch_device)
     return loaded, old.manifest["encoder"]["source"]
 
 
@@ -391,8 +391,8 @@ def _stored(
         return None
     from ..encoders.stored import StoredVectors
 
-    found = StoredVectors.find(encoder, directories)
-    return found if found is not None and 2 * len(found) >= names else None
+    stored = StoredVectors.find(encoder, directories)
+    return stored if stored is not None and 2 * len(stored) >= names else None
 
 
 def _spec_of(old: Assets | None, kb: KnowledgeBase, encoder: "BiEncoder | None") -> str:

@@ -35,9 +35,9 @@ def open_build(path: Path) -> tuple[HeldFiles, dict[str, Any], str]:
     missing = 0
     while missing < _TRIES:
         try:
-            place = _standing(path)
-            with opened(place) as within:
-                return _open(path, place, within)
+            directory = _standing(path)
+            with opened(directory) as within:
+                return _open(path, directory, within)
         except _ReplacedError:
             continue  # ends, because every turn needs a new build
         except (FileNotFoundError, NotADirectoryError):
@@ -57,38 +57,40 @@ def _standing(path: Path) -> Path:
         return path
     with suppress(OSError):  # if it cannot be moved back, the old one is read where it is
         recover(path)
-    for place in (path, find_old(path)):
-        if place is not None and place.is_dir():
-            return place
+    for directory in (path, find_old(path)):
+        if directory is not None and directory.is_dir():
+            return directory
     if path.exists() or not any(path.parent.glob(f".{glob.escape(path.name)}.*")):
         raise Errors.assets_missing(path=path)
     time.sleep(_PAUSE)
     raise FileNotFoundError(path)
 
 
-def _open(path: Path, place: Path, within: int | None) -> tuple[HeldFiles, dict[str, Any], str]:
-    own = _held(path, place, MANIFEST, within)
-    if own.size > _LARGEST:
-        raise Errors.assets_incomplete(path=path, problem=f"{MANIFEST} has {own.size} bytes")
-    text = own.read()
+def _open(path: Path, directory: Path, within: int | None) -> tuple[HeldFiles, dict[str, Any], str]:
+    manifest_file = _held(path, directory, MANIFEST, within)
+    if manifest_file.size > _LARGEST:
+        raise Errors.assets_incomplete(
+            path=path, problem=f"{MANIFEST} has {manifest_file.size} bytes"
+        )
+    text = manifest_file.read()
     manifest = parse_manifest(path, text)
-    _check_links(path, place, manifest["files"])
-    files = {MANIFEST: own}
+    _check_links(path, directory, manifest["files"])
+    files = {MANIFEST: manifest_file}
     for name, expected in manifest["files"].items():
-        files[name] = _held(path, place, name, within)
+        files[name] = _held(path, directory, name, within)
         if files[name].size != expected["size"]:
             problem = f"{name} has {files[name].size} bytes, expected {expected['size']}"
             raise Errors.assets_incomplete(path=path, problem=problem)
-    if within is None and not own.is_in_place():
+    if within is None and not manifest_file.is_in_place():
         raise _ReplacedError
     return HeldFiles(path, files), manifest, hashlib.sha256(text).hexdigest()
 
 
-def _held(path: Path, place: Path, name: str, within: int | None) -> HeldFile:
+def _held(path: Path, directory: Path, name: str, within: int | None) -> HeldFile:
     try:
-        return HeldFile(place / name, within, name)
+        return HeldFile(directory / name, within, name)
     except OSError as error:
-        if not is_same_directory(place, within):
+        if not is_same_directory(directory, within):
             raise _ReplacedError from error
         missing = isinstance(error, FileNotFoundError | NotADirectoryError)
         problem = "is missing" if missing else f"cannot be read: {_reason(error)}"
@@ -97,13 +99,13 @@ def _held(path: Path, place: Path, name: str, within: int | None) -> HeldFile:
         raise Errors.assets_incomplete(path=path, problem=f"{name} {problem}") from error
 
 
-def _check_links(path: Path, place: Path, files: Mapping[str, Any]) -> None:
+def _check_links(path: Path, directory: Path, files: Mapping[str, Any]) -> None:
     """Refuse symbolic links that lead out of the directory."""
-    inside = {place / name for name in files}
-    inside |= {parent for one in inside for parent in one.parents if place in parent.parents}
-    for one in inside:
-        if one.is_symlink() and not _real(one).is_relative_to(_real(place)):
-            problem = f"{one.relative_to(place)} leads out of the directory"
+    inside = {directory / name for name in files}
+    inside |= {parent for file in inside for parent in file.parents if directory in parent.parents}
+    for file in inside:
+        if file.is_symlink() and not _real(file).is_relative_to(_real(directory)):
+            problem = f"{file.relative_to(directory)} leads out of the directory"
             raise Errors.assets_incomplete(path=path, problem=problem)
 
 

@@ -66,21 +66,21 @@ def export(
         that differ. (ImportError): a package is not installed.
     RETURNS (Dict): for the manifest: `name`, `precision` and the figures of the check.
     """
-    texts = list(dict.fromkeys(one.text for one in name_examples(kb, _SAMPLE, 0)))
+    texts = list(dict.fromkeys(example.text for example in name_examples(kb, _SAMPLE, 0)))
     vectors = encoder.run_batches(encoder.module, encoder.tokenize(texts), _PIECES)
     firsts = _firsts(linker, texts, encoder)
     with TemporaryDirectory(dir=out.parent, prefix=".export-") as work:
         made = exports(encoder, Path(work))
-        encoders = {place.name: _opened(place, saved) for place in made}
+        encoders = {path.name: _opened(path, saved) for path in made}
         checked = [
-            _check(own, precision, linker, texts, vectors, firsts)
-            for precision, own in encoders.items()
+            _check(exported, precision, linker, texts, vectors, firsts)
+            for precision, exported in encoders.items()
         ]
         plain = checked[0]
         if plain.problem:
             reason = f"it would not link as it does in torch: {plain.problem}"
             raise Errors.export_refused(runtime=ONNX, reason=reason)
-        best = max((one for one in checked if not one.problem), key=lambda one: one.speed)
+        best = max((check for check in checked if not check.problem), key=lambda check: check.speed)
         (Path(work) / best.precision).rename(out)
     return {
         "name": ONNX,
@@ -88,8 +88,8 @@ def export(
         "least_cosine": round(best.least_cosine, 6),
         "changed": round(best.changed, 6),
         "examples": len(texts),
-        "names_per_second": {one.precision: round(one.speed) for one in checked},
-        "left_out": {one.precision: one.problem for one in checked if one.problem},
+        "names_per_second": {check.precision: round(check.speed) for check in checked},
+        "left_out": {check.precision: check.problem for check in checked if check.problem},
     }
 
 
@@ -97,8 +97,8 @@ def exports(encoder: "BiEncoder", work: Path) -> list[Path]:
     """Write the exports into directories named after their precision."""
     plain, small = work / "fp32", work / "int8"
     try:
-        for place in (plain, small):
-            place.mkdir()
+        for path in (plain, small):
+            path.mkdir()
         _write_onnx(encoder, plain / FILE)
         quantise(plain / FILE, small / FILE)
     except (ImportError, MedlinkError):
@@ -161,9 +161,9 @@ def _check(
     took = []
     for _ in range(_RUNS):
         began = time.perf_counter()
-        own = encoder.encode(texts)
+        encoded = encoder.encode(texts)
         took.append(time.perf_counter() - began)
-    cosine = float(np.einsum("nd,nd->n", own, vectors).min())
+    cosine = float(np.einsum("nd,nd->n", encoded, vectors).min())
     changed = np.mean(np.not_equal(_firsts(linker, texts, encoder), firsts))
     return Checked(precision, cosine, float(changed), len(texts) / min(took))
 
@@ -171,5 +171,5 @@ def _check(
 def _firsts(linker: Linker, texts: Sequence[str], encoder: Encoder) -> list[int]:
     """Find the concept row of the first candidate of each text, -1 for none."""
     asked = linker.with_parts(encoder=encoder).using(exact_first=False)
-    found = asked.decide([Mention(text) for text in texts])
-    return [one.ranking[0].row if one.ranking else -1 for one in found]
+    decisions = asked.decide([Mention(text) for text in texts])
+    return [decision.ranking[0].row if decision.ranking else -1 for decision in decisions]

@@ -156,8 +156,8 @@ def problem_of(manifest: Mapping[str, Any]) -> str:
         ManifestFacts.model_validate(manifest)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        return f"{place}: {first['msg']}" if place else str(first["msg"])
+        at = ".".join(map(str, first["loc"]))
+        return f"{at}: {first['msg']}" if at else str(first["msg"])
     except RecursionError:
         return "it is nested too deeply"
     return ""

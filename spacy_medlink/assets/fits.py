@@ -91,8 +91,8 @@ def kept_fusion(
     """
     if old is None or list(tiers) != old.tiers:
         return None
-    known = reuse.known if reuse is not None else None
-    if "dense" in tiers and (known is None or known.reused < known.encoded):
+    vectors = reuse.known if reuse is not None else None
+    if "dense" in tiers and (vectors is None or vectors.reused < vectors.encoded):
         return None
     return dict(old.manifest["fusion"])
 
@@ -106,25 +106,25 @@ def count_changed(old: KnowledgeBase, new: KnowledgeBase) -> int:
 def _hashes(kb: KnowledgeBase) -> Hashes1d:
     """Hash each name together with the id of its concept: (n_names,), ascending."""
     ids, concepts = hash_keys(kb.iter_ids()), kb.name_concepts()
-    texts, found = kb.iter_texts(), ids[concepts]
-    for start in range(0, len(found), _CHUNK):
-        found[start : start + _CHUNK] ^= hash_keys(islice(texts, _CHUNK))
-    found.sort()
-    return found
+    texts, hashes = kb.iter_texts(), ids[concepts]
+    for start in range(0, len(hashes), _CHUNK):
+        hashes[start : start + _CHUNK] ^= hash_keys(islice(texts, _CHUNK))
+    hashes.sort()
+    return hashes
 
 
 def _count_absent(ascending: Hashes1d, others: Hashes1d) -> int:
     """Count the hashes that the first array lacks; in order, each is searched near the last one."""
     if not len(ascending):
         return len(others)
-    place = np.minimum(np.searchsorted(ascending, others), len(ascending) - 1)
-    return int((ascending[place] != others).sum())
+    at = np.minimum(np.searchsorted(ascending, others), len(ascending) - 1)
+    return int((ascending[at] != others).sum())
 
 
 def _has_same_setup(old: Assets, path: Path, facts: Mapping[str, Any]) -> bool:
     """Tell whether assets have all in common that a fit depends on, except names and conditions."""
-    own = {f"{NGRAM}/{file.name}" for file in (path / NGRAM).iterdir()}
-    is_same_kind = own == {name for name in old.files if name.startswith(f"{NGRAM}/")}
+    written = {f"{NGRAM}/{file.name}" for file in (path / NGRAM).iterdir()}
+    is_same_kind = written == {name for name in old.files if name.startswith(f"{NGRAM}/")}
     return is_same_kind and _setup(old.manifest) == _setup(facts)
 
 
@@ -142,7 +142,7 @@ def _setup(facts: Mapping[str, Any]) -> list[Any]:
 
 def _is_whole(assets: Assets, *names: str) -> bool:
     """Tell whether files are there, and as they were written."""
-    known = assets.manifest["files"]
+    sums = assets.manifest["files"]
     return all(
-        name in known and assets.file(name).sha256() == known[name]["sha256"] for name in names
+        name in sums and assets.file(name).sha256() == sums[name]["sha256"] for name in names
     )

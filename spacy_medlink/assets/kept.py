@@ -44,8 +44,8 @@ class KeptVectors:
         """Find the vectors of texts, or make and keep them: (n_texts, dim)."""
         digest = hashlib.sha256()
         for text in texts:
-            one = text.encode("utf-8", "surrogatepass")
-            digest.update(len(one).to_bytes(8, "big") + one)
+            encoded = text.encode("utf-8", "surrogatepass")
+            digest.update(len(encoded).to_bytes(8, "big") + encoded)
         shard = self.place / f"{self._made_by}-{digest.hexdigest()[:40]}-{len(texts)}.npy"
         vectors = None if self._problem else _read(shard, len(texts), self._dtype)
         if vectors is None:
@@ -60,8 +60,8 @@ class KeptVectors:
 
     def say_found(self) -> None:
         """Report that an earlier build continues, if one does."""
-        if found := self.count():
-            tell(Warnings.vectors_found.format(out=self.out, count=found, place=self.place))
+        if count := self.count():
+            tell(Warnings.vectors_found.format(out=self.out, count=count, place=self.place))
 
     def say_kept(self) -> None:
         """Report the vectors kept of an interrupted build, and how to continue."""
@@ -79,8 +79,8 @@ class KeptVectors:
         if not self._problem:
             for match in self._shards():
                 (self.place / match[0]).unlink(missing_ok=True)
-            for place in self.place.glob(".*.tmp"):  # of killed writers
-                remove_leftovers(self.place / place.name[1:].rsplit(".", 2)[0])
+            for path in self.place.glob(".*.tmp"):  # of killed writers
+                remove_leftovers(self.place / path.name[1:].rsplit(".", 2)[0])
         with suppress(OSError):
             self.place.rmdir()
 
@@ -92,12 +92,12 @@ class KeptVectors:
         """Give the reason why no vectors are kept; "" if they are."""
         try:
             there = files_in(self.place) if self.place.exists() else []
-            known = len(self._shards())
+            shards = len(self._shards())
         except OSError as error:
             return str(error)
         # A killed writer may have left a part of a shard, in a directory of its own.
         others = [name for name in there if not name.startswith(".")]
-        return f"{self.place} is not ours" if len(others) > known else ""
+        return f"{self.place} is not ours" if len(others) > shards else ""
 
     def _keep(self, shard: Path, vectors: NDArray[np.floating]) -> None:
         try:

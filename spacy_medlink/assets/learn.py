@@ -84,10 +84,10 @@ def learn(
     gold = load_gold(train, assets.kb, nil_only=True)
     cases = list(gold.cases())
     _check_memory(assets, cases, train)
-    own = assets.path
+    source = assets.path
     with (
         working_directory(out) as work,
-        replacing_directory(out, ASSETS, [train], improves=own, overwrite=overwrite) as path,
+        replacing_directory(out, ASSETS, [train], improves=source, overwrite=overwrite) as path,
     ):
         added = add_mention_names(work / "names.kb", assets.kb, [gold], new_concepts)
         named = gold.over(added.kb)
@@ -165,7 +165,7 @@ def _with_models_of(assets: Assets, path: Path, built: Assets) -> Assets:
 def _gate(assets: Assets, cases: Sequence[Case]) -> dict[str, Any] | None:
     """Fit the gate to the new assets; the mentions are those of the memory."""
     linker = assets.engine(exact_first=False)
-    gold = [Mention(one.mention.text, label=one.mention.label) for one in cases]
+    gold = [Mention(case.mention.text, label=case.mention.label) for case in cases]
     return fit_gate(linker, assets.kb, assets.conditions(linker), gold)
 
 
@@ -181,7 +181,7 @@ def _check_memory(assets: Assets, cases: Sequence[Case], train: Path) -> None:
     """Refuse to shorten the memory: the file must have all of its mentions."""
     if assets.manifest.get("memory") is None:
         return
-    said = set(map(key_of, cases))
-    lost = sorted({line.key for line in assets.memory_lines} - said)
+    keys = set(map(key_of, cases))
+    lost = sorted({line.key for line in assets.memory_lines} - keys)
     if lost:
         raise Errors.memory_lost(path=assets.path, count=len(lost), train=train, example=lost[0])

@@ -21,10 +21,10 @@ NO_FILES: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
 def _files_of(path: Path) -> list[str] | None:
     """List the files of assets of any schema; None for a directory of something else."""
-    found = read_json(path / MANIFEST)
-    if not isinstance(found, dict) or not {"schema", *_FACTS} <= found.keys():
+    manifest = read_json(path / MANIFEST)
+    if not isinstance(manifest, dict) or not {"schema", *_FACTS} <= manifest.keys():
         return None
-    return [*found["files"], MANIFEST] if isinstance(found["files"], dict) else None
+    return [*manifest["files"], MANIFEST] if isinstance(manifest["files"], dict) else None
 
 
 # A writer may replace only this kind.
@@ -44,9 +44,9 @@ def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:
         raise Errors.assets_incomplete(path=path, problem=f"{MANIFEST}: {error}") from error
     if not isinstance(manifest, dict):
         raise Errors.assets_incomplete(path=path, problem=f"{MANIFEST} is not an object")
-    found = manifest.get("schema")
-    if type(found) is not int or found != SCHEMA:
-        raise Errors.other_schema(path=path, found=_short(found), expected=SCHEMA, verb="build")
+    schema = manifest.get("schema")
+    if type(schema) is not int or schema != SCHEMA:
+        raise Errors.other_schema(path=path, found=_short(schema), expected=SCHEMA, verb="build")
     if absent := [fact for fact in _FACTS if fact not in manifest]:
         problem = f"{MANIFEST} lacks {', '.join(absent)}"
         raise Errors.assets_incomplete(path=path, problem=problem)
@@ -56,14 +56,14 @@ def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:
 
 
 def write_manifest(
-    path: Path, facts: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]] = NO_FILES
+    path: Path, facts: Mapping[str, Any], unchanged: Mapping[str, Mapping[str, Any]] = NO_FILES
 ) -> None:
     """Write the manifest of a finished directory, with size and SHA-256 of every file.
 
-    known (Mapping): files that have not changed since an earlier manifest, with what it said.
+    unchanged (Mapping): files that have not changed since an earlier manifest, with what it said.
     """
     files = {
-        name: known.get(name) or {"size": file.stat().st_size, "sha256": sha256_of(file)}
+        name: unchanged.get(name) or {"size": file.stat().st_size, "sha256": sha256_of(file)}
         for file in sorted(path.rglob("*"))
         if file.is_file() and (name := file.relative_to(path).as_posix()) != MANIFEST
     }

@@ -115,10 +115,10 @@ class OverlaidAssets(Assets):
     @cached_property
     def _rules(self) -> Mapping[str, list[Rule]]:
         """The rules about names, by the key of the memory."""
-        found: dict[str, list[Rule]] = {}
+        by_key: dict[str, list[Rule]] = {}
         for rule in self.overlay.rules:
-            found.setdefault(memory_key(rule.name), []).append(rule)
-        return found
+            by_key.setdefault(memory_key(rule.name), []).append(rule)
+        return by_key
 
     def _contradicts(self, line: Remembered) -> bool:
         """Tell whether the overlay, which is newer, contradicts a line of the memory."""

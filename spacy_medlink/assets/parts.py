@@ -75,10 +75,10 @@ def open_exact(files: HeldFiles, manifest: Manifest, kb: KnowledgeBase) -> Exact
 
 def open_ngram(files: HeldFiles, manifest: Manifest) -> NgramTier:
     """Map the n-gram tier, of either kind. RAISES (MedlinkError): E202."""
-    own, names = files.part(NGRAM), manifest["kb"]["names"]
-    if word_ngram.FILE in own:
-        return word_ngram.WordNgramIndex.load(own, names)
-    return NgramIndex.load(own, names)
+    ngram_files, names = files.part(NGRAM), manifest["kb"]["names"]
+    if word_ngram.FILE in ngram_files:
+        return word_ngram.WordNgramIndex.load(ngram_files, names)
+    return NgramIndex.load(ngram_files, names)
 
 
 def open_dense(files: HeldFiles, manifest: Manifest, device: str) -> "DenseIndex":

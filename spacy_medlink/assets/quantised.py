@@ -26,7 +26,7 @@ def quantise(source: Path, target: Path) -> None:
 
     model = onnx.load(source)
     graph = model.graph
-    weights = {one.name: one for one in graph.initializer if len(one.dims) == 2}
+    weights = {array.name: array for array in graph.initializer if len(array.dims) == 2}
     writer = _Writer()
     nodes = []
     for node in graph.node:
@@ -37,9 +37,9 @@ def quantise(source: Path, target: Path) -> None:
         else:
             nodes.append(node)
     used = {name for node in nodes for name in node.input}
-    kept = [one for one in graph.initializer if one.name in used]
-    own = [onnx.numpy_helper.from_array(array, name) for name, array in writer.arrays.items()]
-    for field, values in ((graph.node, nodes), (graph.initializer, [*kept, *own])):
+    kept = [array for array in graph.initializer if array.name in used]
+    scaled = [onnx.numpy_helper.from_array(array, name) for name, array in writer.arrays.items()]
+    for field, values in ((graph.node, nodes), (graph.initializer, [*kept, *scaled])):
         del field[:]
         field.extend(values)
     onnx.save(model, target)
@@ -59,22 +59,22 @@ class _Writer:
         """Multiply bytes: rows are scaled at run time, columns in advance."""
         (text, matrix), (out,) = node.input, node.output
         self._scaled(matrix, weights, 0)
-        own = f"{text}_bytes"
+        rounded = f"{text}_bytes"
         nodes = [] if text in self._inputs else [
-            _node("Abs", text, out=f"{own}_size"),
-            _node("ReduceMax", f"{own}_size", out=f"{own}_max", axes=[-1], keepdims=1),
-            _node("Max", f"{own}_max", "_least", out=f"{own}_top"),
-            _node("Div", f"{own}_top", "_most", out=f"{own}_scale"),
-            _node("Div", text, f"{own}_scale", out=f"{own}_scaled"),
-            _node("Add", f"{own}_scaled", "_half", out=f"{own}_up"),
-            _cast(f"{own}_up", own, "UINT8"),
+            _node("Abs", text, out=f"{rounded}_size"),
+            _node("ReduceMax", f"{rounded}_size", out=f"{rounded}_max", axes=[-1], keepdims=1),
+            _node("Max", f"{rounded}_max", "_least", out=f"{rounded}_top"),
+            _node("Div", f"{rounded}_top", "_most", out=f"{rounded}_scale"),
+            _node("Div", text, f"{rounded}_scale", out=f"{rounded}_scaled"),
+            _node("Add", f"{rounded}_scaled", "_half", out=f"{rounded}_up"),
+            _cast(f"{rounded}_up", rounded, "UINT8"),
         ]  # fmt: skip
         self._inputs.add(text)
         return [
             *nodes,
-            _node("MatMulInteger", own, f"{matrix}_bytes", "_zero", out=f"{out}_whole"),
+            _node("MatMulInteger", rounded, f"{matrix}_bytes", "_zero", out=f"{out}_whole"),
             _cast(f"{out}_whole", f"{out}_float", "FLOAT"),
-            _node("Mul", f"{out}_float", f"{own}_scale", out=f"{out}_rows"),
+            _node("Mul", f"{out}_float", f"{rounded}_scale", out=f"{out}_rows"),
             _node("Mul", f"{out}_rows", f"{matrix}_scale", out=out),
         ]
 
@@ -109,4 +109,4 @@ def _cast(source: str, out: str, kind: str) -> Any:
 
 
 def _axis(node: Any) -> int:
-    return sum(one.i for one in node.attribute if one.name == "axis")
+    return sum(attribute.i for attribute in node.attribute if attribute.name == "axis")

@@ -70,14 +70,14 @@ class RecallProbe:
         RETURNS (Dict[str, Any]): `queries`, and the share of the nearest 1 and 25 names that the
             index finds, `recall@1` and `recall@25`.
         """
-        found = index.search(self._queries, min(_K, self._seen)).rows
-        recalls = {f"recall@{k}": self._recall(found, k) for k in (1, _K)}
+        nearest = index.search(self._queries, min(_K, self._seen)).rows
+        recalls = {f"recall@{k}": self._recall(nearest, k) for k in (1, _K)}
         return {"queries": len(self._queries), **recalls}
 
-    def _recall(self, found: np.ndarray[Any, Any], k: int) -> float:
+    def _recall(self, nearest: np.ndarray[Any, Any], k: int) -> float:
         k = min(k, self._seen)
         right = np.where(self._best.scores >= self._kth(k) - _SAME, self._best.rows, -2)
-        hits = [np.isin(own[:k], true) for own, true in zip(found, right, strict=True)]
+        hits = [np.isin(rows[:k], true) for rows, true in zip(nearest, right, strict=True)]
         return round(float(np.mean(hits)), 4)
 
 
@@ -92,8 +92,8 @@ def _nearest(scores: Floats2d, least: Floats2d) -> Hits:
     """Keep the scores (n, m) that reach a minimum (n, 1): (n, most), padded at the end."""
     query, column = np.nonzero(scores >= least)
     counts = np.bincount(query, minlength=len(scores))
-    place = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
+    at = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
     shape = (len(scores), int(counts.max(initial=0)))
     near = Hits(np.full(shape, -2), np.full(shape, -np.inf, np.float32))
-    near.rows[query, place], near.scores[query, place] = column, scores[query, column]
+    near.rows[query, at], near.scores[query, at] = column, scores[query, column]
     return near

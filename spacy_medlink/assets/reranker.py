@@ -55,8 +55,8 @@ def _write(
 ) -> Assets:
     facts = {RERANKER: about, "left_out": left_out(assets, RERANKER, why)}
     changes = about is not None or assets.manifest.get(RERANKER) is not None  # the scores
-    own = assets.path
-    with replacing_directory(out, ASSETS, improves=own, overwrite=overwrite) as path:
+    source = assets.path
+    with replacing_directory(out, ASSETS, improves=source, overwrite=overwrite) as path:
         for name in assets.files[1:]:
             if name.split("/")[0] != RERANKER and not (changes and name == CALIBRATOR):
                 assets.put(name, path / name)

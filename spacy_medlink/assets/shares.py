@@ -84,9 +84,9 @@ def encode_share(
     knowledge = KnowledgeBase(kb)
     if knowledge.n_names < kept.WORTH_KEEPING:  # the first process encodes alone, without waiting
         return
-    own = BiEncoder.load(str(encoder), pooling, device=find_device(device))
-    shards = kept.KeptVectors(out, own.fingerprint(), knowledge.n_names)
-    encode_together(own, knowledge, shards)
+    loaded = BiEncoder.load(str(encoder), pooling, device=find_device(device))
+    shards = kept.KeptVectors(out, loaded.fingerprint(), knowledge.n_names)
+    encode_together(loaded, knowledge, shards)
 
 
 def _wait_for_all() -> None:

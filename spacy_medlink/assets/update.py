@@ -66,27 +66,27 @@ class KnownVectors:
         RETURNS (Tuple[NDArray, Floats2d]): which texts are known, (n,), and the vectors of the
             known texts, (n_known, dim).
         """
-        place = self._find(texts)
-        is_known = place >= 0
-        known = place[is_known]
-        self._used[known] = True
-        self.reused += len(known)
-        self.encoded += len(texts) - len(known)
-        rows: Ints1d = self._rows[known].astype(np.int64)
+        at = self._find(texts)
+        is_known = at >= 0
+        known_at = at[is_known]
+        self._used[known_at] = True
+        self.reused += len(known_at)
+        self.encoded += len(texts) - len(known_at)
+        rows: Ints1d = self._rows[known_at].astype(np.int64)
         return is_known, self._index.vectors(rows)
 
     def _find(self, texts: Sequence[str]) -> Ints1d:
         """Find the place of each text among the distinct ones, (n,); -1 for a new text."""
-        place = positions(self._hashes, hash_keys(texts))
-        return np.where(self._are_same(place, texts), place, -1)
+        at = positions(self._hashes, hash_keys(texts))
+        return np.where(self._are_same(at, texts), at, -1)
 
-    def _are_same(self, place: Ints1d, texts: Sequence[str]) -> NDArray[np.bool_]:
+    def _are_same(self, at: Ints1d, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Compare the names found by hash, since two names may have the same hash."""
-        same = place >= 0
-        found = np.flatnonzero(same)
-        names = self._texts(self._rows[place[found]].tolist())
-        for number, name in zip(found.tolist(), names, strict=True):
-            same[number] = name == texts[number]
+        same = at >= 0
+        hits = np.flatnonzero(same)
+        names = self._texts(self._rows[at[hits]].tolist())
+        for index, name in zip(hits.tolist(), names, strict=True):
+            same[index] = name == texts[index]
         return same
 
     def claim(self, texts: Sequence[str]) -> Ints1d:
@@ -94,13 +94,13 @@ class KnownVectors:
 
         RETURNS (Ints1d): row of each text, (n,); -1 for a new text, and for one whose row is given.
         """
-        place = self._find(texts)
-        _, first = np.unique(place, return_index=True)
-        first = first[(place[first] >= 0) & ~self._used[place[first]]]
-        self._used[place[first]] = True
+        at = self._find(texts)
+        _, first = np.unique(at, return_index=True)
+        first = first[(at[first] >= 0) & ~self._used[at[first]]]
+        self._used[at[first]] = True
         self.reused += len(first)
         rows = np.full(len(texts), -1, dtype=np.int64)
-        rows[first] = self._rows[place[first]]
+        rows[first] = self._rows[at[first]]
         return rows
 
     @property
@@ -136,14 +136,14 @@ class Update:
         names (int): number of names of the new assets.
         """
         facts = self.old.manifest
-        known = self.known
+        vectors = self.known
         return {
             "name": self.old.path.resolve().name,
             "names": facts["kb"]["names"],
             "version": facts["kb"].get("version", ""),
-            "reused": known.reused if known else 0,
-            "encoded": known.encoded if known else names,
-            "dropped": known.dropped if known else facts["kb"]["names"],
+            "reused": vectors.reused if vectors else 0,
+            "encoded": vectors.encoded if vectors else names,
+            "dropped": vectors.dropped if vectors else facts["kb"]["names"],
             "why_not": self.why_not,
         }
 

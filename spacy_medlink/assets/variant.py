@@ -35,8 +35,8 @@ def write_variant(
         besides assets.
     RAISES (MedlinkError): E109 the disk, E120-E123 for what `out` holds.
     """
-    own = assets.path
-    with replacing_directory(out, ASSETS, inputs, improves=own, overwrite=overwrite) as path:
+    source = assets.path
+    with replacing_directory(out, ASSETS, inputs, improves=source, overwrite=overwrite) as path:
         for name in assets.files[1:]:
             if name.split("/")[0] not in without:
                 assets.put(name, path / name)
@@ -53,13 +53,13 @@ def describe_anew(
     facts (Mapping): entries of the manifest to replace. changed (Collection[str]): files or
         directories at the top that are no longer those of the assets.
     """
-    known = {
+    unchanged = {
         name: entry
         for name, entry in assets.manifest["files"].items()
         if name.split("/")[0] not in changed
     }
     kept = {name: fact for name, fact in assets.manifest.items() if name not in _OWN}
-    write_manifest(path, {**kept, **facts}, known)
+    write_manifest(path, {**kept, **facts}, unchanged)
 
 
 def add_ranker(path: Path, assets: Assets, fit: RankerFit) -> Assets:

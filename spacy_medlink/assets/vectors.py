@@ -46,11 +46,11 @@ def name_vectors(
     kept (Optional[KeptVectors]): keeps new vectors, and has the vectors of an interrupted build.
     """
     if known is None:
-        found = kept_or_encoded(encoder, kept, name_chunks(kb, encoder.device))
+        made = kept_or_encoded(encoder, kept, name_chunks(kb, encoder.device))
     else:
         chunks = _chunks(kb.iter_texts(), _CHUNK_OF_KNOWN)
-        found = (_completed(encoder, kept, known, chunk) for chunk in chunks)
-    return _counted(((len(vectors), vectors) for vectors in found), kb, progress)
+        made = (_completed(encoder, kept, known, chunk) for chunk in chunks)
+    return _counted(((len(vectors), vectors) for vectors in made), kb, progress)
 
 
 def carried_rows(
@@ -68,18 +68,18 @@ def carried_rows(
 
     def carried(texts: Sequence[str]) -> tuple[int, tuple[Ints1d, Floats2d]]:
         rows = known.claim(texts)
-        others = [texts[place] for place in np.flatnonzero(rows < 0).tolist()]
+        others = [texts[at] for at in np.flatnonzero(rows < 0).tolist()]
         return len(texts), (rows, _completed(encoder, kept, known, others))
 
     return _counted(map(carried, _chunks(kb.iter_texts(), _CHUNK_OF_KNOWN)), kb, progress)
 
 
 def _counted(
-    found: Iterable[tuple[int, Made]], kb: KnowledgeBase, progress: Progress
+    counted_parts: Iterable[tuple[int, Made]], kb: KnowledgeBase, progress: Progress
 ) -> Iterator[Made]:
     """Pass on what was made for so many names, and show how many are done."""
     counted = iter(progress(range(kb.n_names), kb.n_names, "encoding names"))
-    for names, made in found:
+    for names, made in counted_parts:
         yield made
         for _ in islice(counted, names):
             pass
@@ -146,9 +146,9 @@ def _completed(
     texts: Sequence[str],
 ) -> Floats2d:
     """Encode only the unknown texts."""
-    is_known, found = known.take(texts)
+    is_known, known_vectors = known.take(texts)
     vectors = np.empty((len(texts), encoder.dim), dtype=np.float32)
-    vectors[is_known] = found
+    vectors[is_known] = known_vectors
     missing = np.flatnonzero(~is_known)
-    vectors[missing] = _made(encoder, kept, [texts[place] for place in missing.tolist()])
+    vectors[missing] = _made(encoder, kept, [texts[at] for at in missing.tolist()])
     return vectors

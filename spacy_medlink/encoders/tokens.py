@@ -78,7 +78,7 @@ def cut(
 
 def by_length(pieces: Sequence[Sequence[int]]) -> list[int]:
     """Order texts by their number of pieces, the longest first: (n,), places."""
-    return sorted(range(len(pieces)), key=lambda place: -len(pieces[place]))
+    return sorted(range(len(pieces)), key=lambda at: -len(pieces[at]))
 
 
 def batches_of(pieces: Sequence[Sequence[int]], size: int) -> list[list[int]]:

@@ -24,20 +24,22 @@ def char_iou(gold: Iterable[Annotation], predicted: Iterable[Annotation]) -> Met
         (counts of annotations); "macro" and "weighted" are None without any concept or gold.
     """
     wanted, made = list(gold), list(predicted)
-    number = {
-        concept: place
-        for place, concept in enumerate(dict.fromkeys(one.concept_id for one in (*wanted, *made)))
+    index_of = {
+        concept: index
+        for index, concept in enumerate(
+            dict.fromkeys(annotation.concept_id for annotation in (*wanted, *made))
+        )
     }
-    both, union, support = (np.zeros(len(number)) for _ in range(3))
+    both, union, support = (np.zeros(len(index_of)) for _ in range(3))
     spans = _by_note(wanted), _by_note(made)
     for note in {*spans[0], *spans[1]}:
-        length = max(end for own in spans for _, end, _ in own.get(note, ()))
-        right, found = (_characters(own.get(note, ()), length, number) for own in spans)
+        length = max(end for by_note in spans for _, end, _ in by_note.get(note, ()))
+        right, made_at = (_characters(by_note.get(note, ()), length, index_of) for by_note in spans)
         for counts, characters in (
-            (both, right[right == found]), (union, right), (union, found[right != found]),
+            (both, right[right == made_at]), (union, right), (union, made_at[right != made_at]),
             (support, right),
         ):  # fmt: skip
-            counts += np.bincount(characters[characters >= 0], minlength=len(number))
+            counts += np.bincount(characters[characters >= 0], minlength=len(index_of))
     shown = union > 0  # a span that others cover has no character
     iou = both[shown] / union[shown]
     total = float(support.sum())
@@ -58,10 +60,10 @@ def _by_note(annotations: Iterable[Annotation]) -> dict[str, list[tuple[int, int
 
 
 def _characters(
-    spans: Iterable[tuple[int, int, str]], length: int, number: dict[str, int]
+    spans: Iterable[tuple[int, int, str]], length: int, index_of: dict[str, int]
 ) -> NDArray[np.int64]:
     """Give each character of a note the number of its concept, -1 for none: (length,)."""
     characters = np.full(length, -1, dtype=np.int64)
     for start, end, concept in spans:
-        characters[start:end] = number[concept]
+        characters[start:end] = index_of[concept]
     return characters

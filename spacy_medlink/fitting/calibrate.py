@@ -93,9 +93,9 @@ def fit_on_gold(
     RAISES (MedlinkError): E530 too few mentions.
     """
     engine = assets.engine(calibrator=False)
-    found = _on_gold(assets, engine, gold, as_if_unannotated, progress)
-    chosen = _choose(found.fitted.curve, found.fitted, target_precision)
-    fitted = found.fitted.at(chosen.threshold)
+    ranked = _on_gold(assets, engine, gold, as_if_unannotated, progress)
+    chosen = _choose(ranked.fitted.curve, ranked.fitted, target_precision)
+    fitted = ranked.fitted.at(chosen.threshold)
     chosen = chosen._replace(threshold=fitted.calibrator.threshold)
     fitted_for, before = assets.conditions(engine), assets.calibrator
     if before is not None and difference(before.fitted_for, fitted_for):
@@ -106,8 +106,8 @@ def fit_on_gold(
         "nil_share": NIL_SHARE,
         "fitted_on": {"file": gold.path.name, "sha256": gold.sha256},
         "as_if_unannotated": as_if_unannotated,
-        "mentions": found.mentions,
-        "concepts": found.concepts,
+        "mentions": ranked.mentions,
+        "concepts": ranked.concepts,
     }
     return _fit(fitted, facts, fitted_for, name_facts(assets.kb, engine.name_concept))
 
@@ -126,17 +126,17 @@ def fit_on_names(
     examples = retrieved.of_kinds(SHARES)
     if not examples:
         return None
-    known = name_facts(kb, retrieved.engine.name_concept)
+    facts_of_names = name_facts(kb, retrieved.engine.name_concept)
     ranked = RankedExamples.of(
         retrieved.rank(examples, DEPTH),
-        [one.right for one in examples],
+        [example.right for example in examples],
         _weights(examples),
-        [_group(one) for one in examples],
-        known,
+        [_group(example) for example in examples],
+        facts_of_names,
     )
     if not len(ranked.right):
         return None
-    counts = Counter(one.kind for one in examples)
+    counts = Counter(example.kind for example in examples)
     fitted = fit(ranked, on_names=True).at(PROBABLE)
     facts = {
         **fitted.facts(at_threshold(fitted.curve, PROBABLE)),
@@ -144,7 +144,7 @@ def fit_on_names(
         "as_if_unannotated": False,
         "examples": {kind: counts[kind] for kind in SHARES if counts[kind]},
     }
-    return _fit(fitted, facts, fitted_for or {}, known)
+    return _fit(fitted, facts, fitted_for or {}, facts_of_names)
 
 
 def fit_on_names_of(
@@ -169,9 +169,9 @@ def is_remembered(assets: AssetParts, gold: GoldSet) -> bool:
 
 
 def _fit(
-    fitted: Fitted, facts: dict[str, Any], fitted_for: Mapping[str, Any], known: NameFacts
+    fitted: Fitted, facts: dict[str, Any], fitted_for: Mapping[str, Any], facts_of_names: NameFacts
 ) -> CalibratorFit:
-    ready = replace(fitted.calibrator, fitted_for=dict(fitted_for), facts=known)
+    ready = replace(fitted.calibrator, fitted_for=dict(fitted_for), facts=facts_of_names)
     return CalibratorFit(ready, facts, fitted)
 
 
@@ -197,7 +197,7 @@ def _on_gold(
     else:
         examples = examples_of(gold.cases(), in_context)
         ranked = rank_examples(engine, assets.kb, examples, progress)
-    mentions, concepts = sum(one.count for one in examples), count_concepts(examples)
+    mentions, concepts = sum(example.count for example in examples), count_concepts(examples)
     if min(mentions, len(ranked.right)) < _NEEDED_MENTIONS or concepts < _NEEDED_CONCEPTS:
         raise Errors.too_few_rows(
             path=gold.path,
@@ -219,9 +219,9 @@ def _rank_folds(
     for fold in folds(assets, gold, progress):
         engine = fold.engine(assets)
         engine = engine.with_parts(rescorer=with_facts(engine.parts.rescorer, fold.facts))
-        own = examples_of(fold.cases, in_context)
-        parts.append(rank_examples(engine, assets.kb, own, gone=fold.gone))
-        examples += own
+        of_fold = examples_of(fold.cases, in_context)
+        parts.append(rank_examples(engine, assets.kb, of_fold, gone=fold.gone))
+        examples += of_fold
     return examples, RankedExamples.together(parts)
 
 
@@ -232,8 +232,8 @@ def _choose(curve: Sequence[Point], fitted: Fitted, target: float) -> Point:
     the best one within its error.
     """
     names = float(fitted.at_most[KINDS.index("name")])
-    allowed = [one for one in curve if one.threshold <= names] or curve[-1:]
-    best = max(one.precision - one.error for one in allowed)
+    allowed = [point for point in curve if point.threshold <= names] or curve[-1:]
+    best = max(point.precision - point.error for point in allowed)
     chosen = best_threshold(allowed, min(target, best))
     assert chosen is not None
     return chosen
@@ -244,10 +244,10 @@ def _weights(examples: Sequence[NameExample]) -> Floats:
 
     The share of a kind without examples goes to the others.
     """
-    counts = Counter(one.kind for one in examples)
+    counts = Counter(example.kind for example in examples)
     shares = {kind: SHARES[kind] for kind in counts}
     every = len(examples) / sum(shares.values())
-    return np.asarray([every * shares[one.kind] / counts[one.kind] for one in examples])
+    return np.asarray([every * shares[example.kind] / counts[example.kind] for example in examples])
 
 
 def _group(example: NameExample) -> int:

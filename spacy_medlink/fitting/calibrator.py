@@ -58,23 +58,23 @@ def points(probs: Floats, examples: RankedExamples) -> list[Point]:
     RETURNS (List[Point]): for at most 250 of the probabilities, with the lowest one.
     """
     every = float(examples.weights.sum()) + examples.not_found[0]
-    known = float((examples.weights * examples.known).sum()) + examples.not_found[1]
-    found = []
+    in_kb = float((examples.weights * examples.known).sum()) + examples.not_found[1]
+    results = []
     for threshold in _spread(probs):
         linked = probs >= threshold
         weight = examples.weights * linked
         precision, error = _precision(examples, linked)
         covered = float((weight * examples.known).sum())
-        found.append(
+        results.append(
             Point(
                 threshold,
                 precision,
                 error,
-                covered / known if known else 0.0,
+                covered / in_kb if in_kb else 0.0,
                 float(weight.sum()) / every,
             )
         )
-    return found
+    return results
 
 
 def best_threshold(curve: Sequence[Point], target: float) -> Point | None:
@@ -85,13 +85,13 @@ def best_threshold(curve: Sequence[Point], target: float) -> Point | None:
 
     RETURNS (Optional[Point]): None where no threshold reaches it.
     """
-    fitting = [one for one in curve if one.precision - one.error >= target]
-    return min(fitting, key=lambda one: one.threshold, default=None)
+    fitting = [point for point in curve if point.precision - point.error >= target]
+    return min(fitting, key=lambda point: point.threshold, default=None)
 
 
 def at_threshold(curve: Sequence[Point], threshold: float) -> Point | None:
     """Get the results of a threshold; None where nothing would be linked."""
-    passing = [one for one in curve if one.threshold >= threshold]
+    passing = [point for point in curve if point.threshold >= threshold]
     return passing[-1]._replace(threshold=threshold) if passing else None
 
 
@@ -101,11 +101,11 @@ def _precision(examples: RankedExamples, linked: Flags) -> tuple[float, float]:
     Mentions of one concept are right or wrong together, so the groups, not the mentions, are the
     sample: the variance of a ratio over clusters (Cochran, "Sampling techniques", 1977, 6.7).
     """
-    own = examples.part(linked)
-    total = float(own.weights.sum())
-    precision = float((own.weights * own.right).sum()) / total
-    _, group = np.unique(own.groups, return_inverse=True)
-    off = np.bincount(group, own.weights * (own.right - precision))
+    links = examples.part(linked)
+    total = float(links.weights.sum())
+    precision = float((links.weights * links.right).sum()) / total
+    _, group = np.unique(links.groups, return_inverse=True)
+    off = np.bincount(group, links.weights * (links.right - precision))
     error = float(np.sqrt(np.square(off).sum())) / total
     # If all are right, one more wrong concept is assumed.
     share = 1 / (len(off) + 2)
@@ -144,8 +144,8 @@ _HELD = 1e6
 def stated_model() -> LinearModel:
     """Make the model of names and corrections that holds where no text says more."""
     mean, weights = (
-        np.array([_STATED.get(name, (0.0, 0.0))[place] for name in CALIBRATOR_FEATURES])
-        for place in (0, 1)
+        np.array([_STATED.get(name, (0.0, 0.0))[part] for name in CALIBRATOR_FEATURES])
+        for part in (0, 1)
     )
     return LinearModel.of(CALIBRATOR_FEATURES, mean, 1.0, weights, _STATED_BIAS)
 
@@ -193,13 +193,13 @@ class Fitted(NamedTuple):
             earlier one; without it all mentions were linked.
         """
         expected = {} if chosen is None else chosen._asdict()
-        own, threshold = self.examples, self.calibrator.threshold
-        earlier = np.ones(len(self.probs)) if before is None else before.estimate(own.features)
+        examples, threshold = self.examples, self.calibrator.threshold
+        earlier = np.ones(len(self.probs)) if before is None else before.estimate(examples.features)
         links = {
-            "before": _links(earlier, before.threshold if before is not None else 0.0, own),
-            "after": _links(self._lifted, threshold, own),
+            "before": _links(earlier, before.threshold if before is not None else 0.0, examples),
+            "after": _links(self._lifted, threshold, examples),
         }
-        error = calibration_error(self.probs, own.right, own.weights)
+        error = calibration_error(self.probs, examples.right, examples.weights)
         rates = dict(zip(KINDS, self.at_most.tolist(), strict=True))
         return {
             "threshold": threshold,
@@ -207,7 +207,7 @@ class Fitted(NamedTuple):
             "expected": _rounded({k: v for k, v in expected.items() if k != "threshold"}),
             "right_at_most": _rounded({kind: most for kind, most in rates.items() if most}),
             "calibration_error": round(error, DIGITS),
-            "log_loss": round(log_loss(self.probs, own.right, own.weights), DIGITS),
+            "log_loss": round(log_loss(self.probs, examples.right, examples.weights), DIGITS),
         }
 
 
@@ -221,11 +221,11 @@ def fit(
     """
     fold = deal(examples.groups, FOLDS)
     unseen = np.full(len(examples.right), np.nan)
-    for number in range(FOLDS):
-        own = fold == number
-        if own.any():
-            model = _fit(examples.part(~own), on_names, of_slips)
-            unseen[own] = model.estimate(examples.features[own])
+    for left_out in range(FOLDS):
+        unseen_fold = fold == left_out
+        if unseen_fold.any():
+            model = _fit(examples.part(~unseen_fold), on_names, of_slips)
+            unseen[unseen_fold] = model.estimate(examples.features[unseen_fold])
     model = _fit(examples, on_names, of_slips)
     return Fitted(model, examples, unseen, _at_most(examples, on_names))
 
@@ -234,7 +234,7 @@ def _fit(
     examples: RankedExamples, on_names: bool, of_slips: LinearModel | None
 ) -> RankingCalibrator:
     by_model = model_of(kinds_of(examples.features))
-    named, misspelt, resembling = (examples.part(by_model == place) for place in range(len(MODELS)))
+    named, misspelt, resembling = (examples.part(by_model == model) for model in range(len(MODELS)))
     stated = stated_model()
     right = named.right.astype(np.float64)
     if on_names:  # that a name finds its own concept, as it is written, shows nothing
@@ -283,11 +283,11 @@ def _fit_logistic(
         return float(value), np.append(off @ rows, off.sum()) + penalty * (w - origin)
 
     bounds = [_signed(name) if name in names else (0.0, 0.0) for name in CALIBRATOR_FEATURES]
-    found = minimize(
+    solution = minimize(
         loss, origin, jac=True, method="L-BFGS-B", bounds=[*bounds, (None, None)],
         options={"maxiter": _MOST_ITERATIONS},
     ).x  # fmt: skip
-    return replace(start, weights=found[:-1], bias=float(found[-1]))
+    return replace(start, weights=solution[:-1], bias=float(solution[-1]))
 
 
 def _strength(on_names: bool | None = None) -> Floats:
@@ -327,7 +327,7 @@ def log_loss(probs: Floats, right: Flags, weights: Floats) -> float:
 def _links(probs: Floats, threshold: float, examples: RankedExamples) -> dict[str, int]:
     """Count the examples, by their weights, whose link is right, wrong, and NIL."""
     linked, weights = probs >= threshold, examples.weights
-    right, made = (float(weights[one].sum()) for one in (linked & examples.right, linked))
+    right, made = (float(weights[flags].sum()) for flags in (linked & examples.right, linked))
     every = float(weights.sum()) + examples.not_found[0]
     return {"right": round(right), "wrong": round(made - right), "nil": round(every - made)}
 

@@ -56,12 +56,18 @@ class Corrections:
 
         `medlink learn` counts votes instead, but a user wants to see a correction act at once.
         """
-        ids = {id for one in self.documents for mention in one.mentions for id in mention.ids}
+        ids = {
+            id for document in self.documents for mention in document.mentions for id in mention.ids
+        }
         # Without codes: to read those of a large terminology takes too long for a correction.
-        own = {id: kb.resolve(id) for id in ids}
-        found = {id: Found(frozenset({kb.row_of(one)}), OWN) for id, one in own.items() if one}
-        gold = GoldSet(self.path, list(self.documents), found)
-        lines = (one.line for one in gold.documents for _ in one.mentions)
+        followed = {id: kb.resolve(id) for id in ids}
+        by_id = {
+            id: Found(frozenset({kb.row_of(resolved)}), OWN)
+            for id, resolved in followed.items()
+            if resolved
+        }
+        gold = GoldSet(self.path, list(self.documents), by_id)
+        lines = (document.line for document in gold.documents for _ in document.mentions)
         last: dict[str, Case] = {}
         idle = []
         for case, line in zip(gold.cases(), lines, strict=True):

@@ -77,27 +77,30 @@ class RankedExamples(NamedTuple):
         facts: NameFacts,
     ) -> "RankedExamples":
         """Make features of rankings, which may be empty. right (Sequence[Set[int]]): rows."""
-        found = np.asarray([bool(one) for one in rankings], dtype=np.bool_)
-        known = np.asarray([bool(one) for one in right], dtype=np.bool_)
+        has_candidates = np.asarray([bool(ranking) for ranking in rankings], dtype=np.bool_)
+        is_in_kb = np.asarray([bool(wanted) for wanted in right], dtype=np.bool_)
         first = [
             bool(ranking) and ranking[0].row in wanted
             for ranking, wanted in zip(rankings, right, strict=True)
         ]
         return cls(
             calibrator_features(filter(None, rankings), facts),
-            np.asarray(first, dtype=np.bool_)[found],
-            known[found],
-            weights[found],
-            np.asarray(groups, dtype=np.int64)[found],
-            (float(weights[~found].sum()), float(weights[~found & known].sum())),
+            np.asarray(first, dtype=np.bool_)[has_candidates],
+            is_in_kb[has_candidates],
+            weights[has_candidates],
+            np.asarray(groups, dtype=np.int64)[has_candidates],
+            (
+                float(weights[~has_candidates].sum()),
+                float(weights[~has_candidates & is_in_kb].sum()),
+            ),
         )
 
     @classmethod
     def together(cls, parts: "Sequence[RankedExamples]") -> "RankedExamples":
         """Join the examples of several parts."""
         *columns, nothing = zip(*parts, strict=True)
-        empty, known = map(sum, zip(*nothing, strict=True))
-        return cls._make([*map(np.concatenate, columns), (empty, known)])
+        empty, empty_in_kb = map(sum, zip(*nothing, strict=True))
+        return cls._make([*map(np.concatenate, columns), (empty, empty_in_kb)])
 
     def part(self, chosen: Flags) -> "RankedExamples":
         """Select some of the examples."""
@@ -125,7 +128,7 @@ def _asked(mention: Mention, with_context: bool) -> Mention:
 
 def count_concepts(examples: Iterable[Example]) -> int:
     """Count the concepts that are right for some example."""
-    return len({row for one in examples for row in one.right})
+    return len({row for example in examples for row in example.right})
 
 
 class _Round(NamedTuple):
@@ -149,14 +152,14 @@ def rank_examples(
     rounds = list(_rounds(engine, kb, examples, gone))
     facts = name_facts(kb, engine.name_concept)
     batches = [
-        (one.mask, one.examples[start : start + _BATCH])
-        for one in rounds for start in range(0, len(one.examples), _BATCH)
+        (round_.mask, round_.examples[start : start + _BATCH])
+        for round_ in rounds for start in range(0, len(round_.examples), _BATCH)
     ]  # fmt: skip
     parts = [RankedExamples.of([], [], np.zeros(0), [], facts)]
     for mask, batch in progress(batches, len(batches), "asking"):
-        own, weights, right = zip(*batch, strict=True)
-        rankings = engine.rank([one.mention for one in own], DEPTH, mask)
-        groups = list(map(_group, own))
+        part, weights, right = zip(*batch, strict=True)
+        rankings = engine.rank([example.mention for example in part], DEPTH, mask)
+        groups = list(map(_group, part))
         parts.append(RankedExamples.of(rankings, right, np.asarray(weights), groups, facts))
     return RankedExamples.together(parts)
 

@@ -69,7 +69,7 @@ def folds(assets: AssetParts, gold: GoldSet, progress: Progress = no_progress) -
     kb = assets.kb
     if not gold.ids:
         raise without_ids(gold.path)
-    cases = [one for one in gold.cases() if one.mention.text.strip()]
+    cases = [case for case in gold.cases() if case.mention.text.strip()]
     docs = [case.doc for case in cases]
     fold_of = dict(zip(docs, deal(docs).tolist(), strict=True))
     remembering = assets.manifest.get("memory") is not None
@@ -77,17 +77,17 @@ def folds(assets: AssetParts, gold: GoldSet, progress: Progress = no_progress) -
     alone = remembering and _is_all_of_it(assets, gold)
     row_of = {id: row for row, id in enumerate(kb.iter_ids())}
     name_concept = kb.name_concepts()
-    for number in progress(range(FOLDS), FOLDS, "looking mentions up"):
-        own = [case for case in cases if fold_of[case.doc] == number]
+    for fold in progress(range(FOLDS), FOLDS, "looking mentions up"):
+        of_fold = [case for case in cases if fold_of[case.doc] == fold]
         if alone:
-            left = learn_lines((one for one in cases if fold_of[one.doc] != number), kb)
+            left = learn_lines((case for case in cases if fold_of[case.doc] != fold), kb)
         else:
-            left = forget(lines, own, kb)
+            left = forget(lines, of_fold, kb)
         memory = MentionMemory.of(left, row_of) if remembering else None
         facts = cache(partial(name_facts, kb, name_concept, left))
-        said = {line.key for line in left}
-        said.update(key_of(one) for one in cases if fold_of[one.doc] != number)
-        yield Fold(number, own, memory, _gone(kb, own, said), facts)
+        keys_of_others = {line.key for line in left}
+        keys_of_others.update(key_of(case) for case in cases if fold_of[case.doc] != fold)
+        yield Fold(fold, of_fold, memory, _gone(kb, of_fold, keys_of_others), facts)
 
 
 def rank_unannotated(
@@ -143,39 +143,39 @@ def forget(
 
     A line without other votes is removed; the runner-up of a line is unknown.
     """
-    said: Counter[Entry] = Counter()
+    votes_cast: Counter[Entry] = Counter()
     right: Counter[tuple[Entry, str]] = Counter()
     for case in cases:
         if case.gold.ids and not case.right:
             continue  # the memory has no concepts that the knowledge base lacks
         for entry in entries_of(case):
-            said[entry] += 1
+            votes_cast[entry] += 1
             for id in {kb.concept_at(row, names=False).id for row in case.right} or {NIL}:
                 right[entry, id] += 1
     left = (
         line._replace(
             votes=line.votes - right[line.entry, line.id],
-            of=line.of - said[line.entry],
+            of=line.of - votes_cast[line.entry],
         )
         for line in lines
     )
     return [line for line in left if line.votes > 0]
 
 
-def _gone(kb: KnowledgeBase, cases: Sequence[Case], said: Set[str]) -> list[int]:
+def _gone(kb: KnowledgeBase, cases: Sequence[Case], keys_of_others: Set[str]) -> list[int]:
     """List the names that only these mentions gave; `said` has the keys of all others."""
-    gone = {key_of(case) for case in cases} - said
+    gone = {key_of(case) for case in cases} - keys_of_others
     rows = []
     for row in sorted({row for case in cases for row in case.right}):
         concept = kb.concept_at(row)
-        for place, name in enumerate(concept.names):
+        for offset, name in enumerate(concept.names):
             if name.source == FROM_MENTIONS and memory_key(name.text) in gone:
-                rows.append(concept.first_name + place)
+                rows.append(concept.first_name + offset)
     return rows
 
 
 def deal(groups: Sequence[str] | NDArray[np.int64], folds: int = FOLDS) -> NDArray[np.int64]:
     """Assign groups, such as documents, to folds, always in the same way: (n,) fold numbers."""
-    distinct, place = np.unique(np.asarray(groups), return_inverse=True)
+    distinct, group = np.unique(np.asarray(groups), return_inverse=True)
     dealt = np.random.default_rng(_SEED).permutation(len(distinct)) % folds
-    return np.asarray(dealt[place], dtype=np.int64)
+    return np.asarray(dealt[group], dtype=np.int64)

@@ -44,12 +44,12 @@ def fit_gate(
     names = [*gold, *(Mention(text) for text in _texts(kb))]
     kinds = _kinds(linker, names)
     examples = _examples(names, kinds)
-    changed = _changed(linker, [names[place] for place in examples])
+    changed = _changed(linker, [names[at] for at in examples])
     counts = {kind: [0, 0] for kind in ANSWERS}
-    for place, is_changed in zip(examples, changed, strict=True):
-        own = counts[kinds[place]]
-        own[0] += 1
-        own[1] += is_changed
+    for at, is_changed in zip(examples, changed, strict=True):
+        count = counts[kinds[at]]
+        count[0] += 1
+        count[1] += is_changed
     return {
         "max_changed": MAX_CHANGED,
         "confidence": CONFIDENCE,
@@ -80,14 +80,14 @@ def _rewritten(text: str, generator: "Generator") -> str:
 def _kinds(linker: Linker, mentions: Sequence[Mention]) -> list[str]:
     """Get the kinds of the answers of memory and exact tier; "" for none."""
     asked: dict[str, dict[str, None]] = {}
-    for one in mentions:
-        asked.setdefault(one.label, {})[_form(one)] = None
-    found = {
+    for mention in mentions:
+        asked.setdefault(mention.label, {})[_form(mention)] = None
+    answers = {
         label: linker.retrieval.rank_exact(list(forms), linker.scope(label), _SEEN)
         for label, forms in asked.items()
     }
-    ranked = (found[one.label][_form(one)] for one in mentions)
-    return [kind_of(own) if own else "" for own in ranked]
+    ranked = (answers[mention.label][_form(mention)] for mention in mentions)
+    return [kind_of(ranking) if ranking else "" for ranking in ranked]
 
 
 def _form(mention: Mention) -> str:
@@ -98,11 +98,11 @@ def _form(mention: Mention) -> str:
 def _examples(mentions: Sequence[Mention], kinds: Sequence[str]) -> list[int]:
     """Select the first examples of each kind, each text once: their positions."""
     chosen: dict[str, dict[tuple[str, str], int]] = {kind: {} for kind in ANSWERS}
-    for place, (mention, kind) in enumerate(zip(mentions, kinds, strict=True)):
-        own = chosen.get(kind)
-        if own is not None and len(own) < _SAMPLE:
-            own.setdefault((mention.text, mention.label), place)
-    return sorted(place for own in chosen.values() for place in own.values())
+    for at, (mention, kind) in enumerate(zip(mentions, kinds, strict=True)):
+        of_kind = chosen.get(kind)
+        if of_kind is not None and len(of_kind) < _SAMPLE:
+            of_kind.setdefault((mention.text, mention.label), at)
+    return sorted(at for of_kind in chosen.values() for at in of_kind.values())
 
 
 def _changed(linker: Linker, mentions: Sequence[Mention]) -> Iterable[bool]:
@@ -110,9 +110,9 @@ def _changed(linker: Linker, mentions: Sequence[Mention]) -> Iterable[bool]:
     every = linker.using(exact_first=False)
     alone = linker.with_parts(gate=Gate(frozenset(ANSWERS))).using(exact_first=None)
     for start in range(0, len(mentions), _TOGETHER):
-        own = mentions[start : start + _TOGETHER]
-        for one, other in zip(alone.decide(own), every.decide(own), strict=True):
-            yield (one.link.row if one.link else -1) != (other.link.row if other.link else -1)
+        batch = mentions[start : start + _TOGETHER]
+        for gated, other in zip(alone.decide(batch), every.decide(batch), strict=True):
+            yield (gated.link.row if gated.link else -1) != (other.link.row if other.link else -1)
 
 
 def at_most(changed: int, examples: int) -> float:

@@ -83,22 +83,22 @@ def _links(assets: AssetParts, fold: Fold) -> Links:
     mentions = [case.mention._replace(identifiers=()) for case in fold.cases]
     decisions: list[Decision] = []
     for start in range(0, len(mentions), _BATCH):
-        own = mentions[start : start + _BATCH]
-        rankings, denied = engine.rank(own, DEPTH, mask), engine.denied(own)
+        batch = mentions[start : start + _BATCH]
+        rankings, denied = engine.rank(batch, DEPTH, mask), engine.denied(batch)
         decisions += decide(rankings, None, calibrator=assets.calibrator, denied=denied)
     told = [
         (
-            bool(one.ranking) and one.ranking[0].row in case.right,
-            one.link is not None,
-            _score(one),
+            bool(decision.ranking) and decision.ranking[0].row in case.right,
+            decision.link is not None,
+            _score(decision),
             bool(case.right),
         )
-        for one, case in zip(decisions, fold.cases, strict=True)
+        for decision, case in zip(decisions, fold.cases, strict=True)
     ]
-    first, linked, scores, known = zip(*told, strict=True) if told else ((), (), (), ())
+    first, linked, scores, in_kb = zip(*told, strict=True) if told else ((), (), (), ())
     return Links(
         np.asarray(first, np.bool_), np.asarray(linked, np.bool_),
-        np.asarray(scores, np.float64), np.asarray(known, np.bool_),
+        np.asarray(scores, np.float64), np.asarray(in_kb, np.bool_),
     )  # fmt: skip
 
 

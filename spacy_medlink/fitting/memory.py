@@ -37,20 +37,20 @@ def learn_memory(files: Sequence[GoldSet], kb: KnowledgeBase) -> Learned:
     votes: Votes = {}
     read: list[tuple[GoldSet, list[_Said]]] = []
     for gold in files:
-        said = [_Said(case, line, _count(votes, case, kb)) for case, line in _cases(gold)]
-        read.append((gold, said))
+        counted = [_Said(case, line, _count(votes, case, kb)) for case, line in _cases(gold)]
+        read.append((gold, counted))
     lines = _winners(votes)
     winners = {line.entry: line.id for line in lines}
     sources = [
         {
             "name": gold.path.name,
             "sha256": gold.sha256,
-            "mentions": len(said),
-            "no_effect": no_effect(_without_effect(said, winners, kb)),
+            "mentions": len(counted),
+            "no_effect": no_effect(_without_effect(counted, winners, kb)),
         }
-        for gold, said in read
+        for gold, counted in read
     ]
-    unknown = sum(not one.is_counted for _, said in read for one in said)
+    unknown = sum(not entry.is_counted for _, counted in read for entry in counted)
     return Learned(lines, {"sources": sources, **_counts(lines), "not_in_kb": unknown})
 
 
@@ -63,16 +63,16 @@ class _Said(NamedTuple):
 
 
 def _cases(gold: GoldSet) -> Iterator[tuple[Case, int]]:
-    lines = (one.line for one in gold.documents for _ in one.mentions)
+    lines = (document.line for document in gold.documents for _ in document.mentions)
     return zip(gold.cases(), lines, strict=True)
 
 
 def _without_effect(
-    said: Sequence[_Said], winners: Mapping[Entry, str], kb: KnowledgeBase
+    counted: Sequence[_Said], winners: Mapping[Entry, str], kb: KnowledgeBase
 ) -> Iterator[tuple[str, int]]:
     """List the mentions without effect on the memory: (why, line)."""
     before: set[tuple[object, ...]] = set()
-    for case, line, is_counted in said:
+    for case, line, is_counted in counted:
         entries = entries_of(case)
         same = _same(case)
         if not is_counted:
@@ -123,9 +123,9 @@ def key_of(case: Case) -> str:
 
 def entries_of(case: Case) -> list[Entry]:
     """List the entries of a memory that a mention votes for."""
-    own, spelling = key_of(case), spelling_of(case.mention.long_form or case.mention.text)
+    key, spelling = key_of(case), spelling_of(case.mention.long_form or case.mention.text)
     labels = dict.fromkeys((case.gold.type, ""))
-    return [(own, label, how) for label in labels for how in (spelling, "")] if own else []
+    return [(key, label, how) for label in labels for how in (spelling, "")] if key else []
 
 
 def _count(votes: Votes, case: Case, kb: KnowledgeBase) -> bool:
@@ -143,7 +143,7 @@ def _ids(case: Case, kb: KnowledgeBase) -> list[str]:
 
 
 def _winners(votes: Votes) -> list[Remembered]:
-    every = [line for entry, own in sorted(votes.items()) if (line := _winner(entry, own))]
+    every = [line for entry, counts in sorted(votes.items()) if (line := _winner(entry, counts))]
     general = {line[:2]: line.id for line in every if not line.spelling}
     told_apart = {line.key for line in every if line.spelling and line.id != general.get(line[:2])}
     return [line for line in every if not line.spelling or line.key in told_apart]

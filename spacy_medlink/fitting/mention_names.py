@@ -59,13 +59,13 @@ def add_mention_names(
     inputs = [kb.path, *(file.path for file in gold)]
     check_output(out, KB, inputs, overwrite=overwrite)
     votes, sources, unknown = _count(kb, gold, new_concepts)
-    names, known, nil = _names(kb, votes)
+    names, already_names, nil = _names(kb, votes)
     facts = {
         "sources": sources,
         "names": sum(map(len, names.values())),
         "concepts": len(names),
         "new_concepts": sum(isinstance(key, str) for key in names),
-        "no_effect": {UNKNOWN_ID: unknown, _KNOWN: known, _NO_CONCEPT: nil},
+        "no_effect": {UNKNOWN_ID: unknown, _KNOWN: already_names, _NO_CONCEPT: nil},
     }
     manifest = {**kb.manifest, "mention_names": facts}
     with KnowledgeBaseBuilder(out, manifest, inputs, overwrite=overwrite) as builder:
@@ -106,9 +106,9 @@ def _vote(votes: dict[_Identity, _Votes], case: Case, new: Sequence[str]) -> Non
     unknown = bool(case.gold.ids) and not concepts
     if unknown or not any(map(str.isalpha, text)):
         return
-    own = votes.setdefault(name_identity(text), _Votes(Counter(), Counter()))
-    own.concepts.update(concepts or (_NIL,))
-    own.texts[text, case.lang] += 1
+    counts = votes.setdefault(name_identity(text), _Votes(Counter(), Counter()))
+    counts.concepts.update(concepts or (_NIL,))
+    counts.texts[text, case.lang] += 1
 
 
 def _names(
@@ -118,34 +118,37 @@ def _names(
 
     RETURNS: the names; the mentions that are known names already; those that are no concept.
     """
-    found: dict[_Key, list[tuple[int, Name]]] = defaultdict(list)
-    known = nil = 0
+    by_concept: dict[_Key, list[tuple[int, Name]]] = defaultdict(list)
+    already_names = nil = 0
 
     @cache
     def identities(row: int) -> frozenset[_Identity]:
         return frozenset(name_identity(name.text) for name in kb.concept_at(row).names)
 
-    for identity, own in sorted(votes.items()):
+    for identity, counts in sorted(votes.items()):
         # Among equal concepts, an existing one wins, then the first.
-        key = min(own.concepts, key=lambda key: (-own.concepts[key], isinstance(key, str), key))
+        key = min(
+            counts.concepts,
+            key=lambda key: (-counts.concepts[key], isinstance(key, str), key),
+        )
         if key == _NIL:
-            nil += own.texts.total()
+            nil += counts.texts.total()
             continue
         if isinstance(key, int) and identity in identities(key):
-            known += own.texts.total()
+            already_names += counts.texts.total()
             continue
-        text, lang = min(own.texts, key=lambda written: (-own.texts[written], written))
+        text, lang = min(counts.texts, key=lambda written: (-counts.texts[written], written))
         name = Name(text, lang or "en", FROM_MENTIONS, TERM_TYPE)
-        found[key].append((-own.texts.total(), name))
-    names = {key: [name for _, name in sorted(names)] for key, names in found.items()}
-    return names, known, nil
+        by_concept[key].append((-counts.texts.total(), name))
+    names = {key: [name for _, name in sorted(names)] for key, names in by_concept.items()}
+    return names, already_names, nil
 
 
 def _with_names(kb: KnowledgeBase, names: dict[_Key, list[Name]]) -> Iterator[Record]:
     for row, concept in enumerate(kb):
-        own = names.get(row)
-        yield with_names(concept, [*concept.names, *own]) if own else concept
-    for id, own in names.items():
+        new_names = names.get(row)
+        yield with_names(concept, [*concept.names, *new_names]) if new_names else concept
+    for id, new_names in names.items():
         if isinstance(id, str):
-            yield Concept(id, own[0].text, tuple(own))
+            yield Concept(id, new_names[0].text, tuple(new_names))
     yield from kb.retired()

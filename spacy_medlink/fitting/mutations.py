@@ -55,11 +55,11 @@ def mutated(text: str, generator: Generator, lang: str = "en") -> str:
 def broader(text: str, generator: Generator) -> str:
     """Drop a word that has a meaning; "" for a name with fewer than two such words."""
     words = text.split()
-    telling = [place for place, word in enumerate(words) if not _says_little(word)]
+    telling = [at for at, word in enumerate(words) if not _says_little(word)]
     if len(telling) < 2:
         return ""
-    place = telling[int(generator.integers(len(telling)))]
-    return " ".join(words[:place] + words[place + 1 :]).strip(" ,")
+    at = telling[int(generator.integers(len(telling)))]
+    return " ".join(words[:at] + words[at + 1 :]).strip(" ,")
 
 
 def is_modifier(word: str) -> bool:
@@ -73,12 +73,12 @@ def _says_little(word: str) -> bool:
 
 def with_slip(text: str, generator: Generator, lang: str = "en") -> str:
     """Drop, double, swap or replace a letter within a word; "" where all words are short."""
-    words = [one for one in _WORD.finditer(text) if len(one.group()) >= _LEAST_FOR_TYPO]
+    words = [match for match in _WORD.finditer(text) if len(match.group()) >= _LEAST_FOR_TYPO]
     if not words:
         return ""
     word = words[int(generator.integers(len(words)))]
-    place = int(generator.integers(word.start() + 1, word.end() - 1))
-    before, letter, after = text[:place], text[place], text[place + 1 :]
+    at = int(generator.integers(word.start() + 1, word.end() - 1))
+    before, letter, after = text[:at], text[at], text[at + 1 :]
     other = _LETTERS[int(generator.integers(len(_LETTERS)))]
     changes = ("", letter * 2, f"{after[:1]}{letter}", other)
     change = int(generator.integers(len(changes)))
@@ -89,23 +89,23 @@ def _without_word(text: str, generator: Generator, lang: str) -> str:
     """Drop a word without much meaning."""
     words = text.split()
     droppable = [
-        place for place, word in enumerate(words)
+        at for at, word in enumerate(words)
         if word.casefold().strip(",") in _FUNCTION_WORDS
         or (word.casefold() in _GENERAL_WORDS and len(words) > 2)
     ]  # fmt: skip
     if len(words) < 2 or not droppable:
         return ""
-    place = droppable[int(generator.integers(len(droppable)))]
-    return " ".join(words[:place] + words[place + 1 :])
+    at = droppable[int(generator.integers(len(droppable)))]
+    return " ".join(words[:at] + words[at + 1 :])
 
 
 def _with_word(text: str, generator: Generator, lang: str) -> str:
     """Add a word that does not change the meaning, before or after."""
     before, after = _ADDED.get(lang, _ADDED["en"])
-    place = int(generator.integers(len(before) + len(after)))
-    if place < len(before):
-        return f"{before[place]} {text}"
-    return f"{text} {after[place - len(before)]}"
+    at = int(generator.integers(len(before) + len(after)))
+    if at < len(before):
+        return f"{before[at]} {text}"
+    return f"{text} {after[at - len(before)]}"
 
 
 def _inflected(text: str, generator: Generator, lang: str) -> str:
@@ -120,19 +120,19 @@ def _reordered(text: str, generator: Generator, lang: str) -> str:
     """Change the order of words, such as "lung carcinoma" for "carcinoma of lung"."""
     if ", " in text:
         return " ".join(reversed(text.split(", ")))
-    if found := _OF.match(text):
-        return f"{found.group(2)} {found.group(1)}"
+    if match := _OF.match(text):
+        return f"{match.group(2)} {match.group(1)}"
     first, _, rest = text.rpartition(" ")
     return f"{rest} of {first}" if first and lang == "en" else f"{rest}, {first}" if first else ""
 
 
 def _joined(text: str, generator: Generator, lang: str) -> str:
     """Write two words as one, or a compound as two."""
-    gaps = [one.start() for one in re.finditer(r"(?<=\w)[ -](?=\w)", text)]
+    gaps = [match.start() for match in re.finditer(r"(?<=\w)[ -](?=\w)", text)]
     if not gaps:
         return ""
-    place = gaps[int(generator.integers(len(gaps)))]
-    return text[:place] + text[place + 1 :]
+    at = gaps[int(generator.integers(len(gaps)))]
+    return text[:at] + text[at + 1 :]
 
 
 _WAYS: tuple[Callable[[str, Generator, str], str], ...] = (

@@ -82,33 +82,33 @@ def name_examples(
     generator = np.random.default_rng(_SEED)
     drawn = list(_draw(kb, sample, generator))
     modifiers, of_slips = _modifiers(drawn), np.random.default_rng(_SEED)
-    found = list[NameExample]()
-    for one in drawn:
-        found += _of_name(kb, one)
-        found += _rewritten(kb, one, modifiers.get(one.lang, ()), generator)
-        slipped = with_slip(one.text, of_slips)
+    examples = list[NameExample]()
+    for name in drawn:
+        examples += _of_name(kb, name)
+        examples += _rewritten(kb, name, modifiers.get(name.lang, ()), generator)
+        slipped = with_slip(name.text, of_slips)
         if key(slipped) and not kb.find(slipped):
-            row = one.concept.row
-            found.append(NameExample(SLIP, slipped, frozenset([row]), concept=row))
+            row = name.concept.row
+            examples.append(NameExample(SLIP, slipped, frozenset([row]), concept=row))
     if not drawn:
-        return found
+        return examples
     nothing = phrases_of_nothing(
-        [one.text for one in drawn],
-        {one.lang for one in drawn},
+        [name.text for name in drawn],
+        {name.lang for name in drawn},
         lambda text: bool(kb.find(text)),
         min(phrases, _PER_CONCEPT * len(drawn)),
         generator,
     )
-    return [*found, *(NameExample(NOTHING, text) for text in nothing)]
+    return [*examples, *(NameExample(NOTHING, text) for text in nothing)]
 
 
-def _of_name(kb: KnowledgeBase, one: _Drawn) -> Iterator[NameExample]:
+def _of_name(kb: KnowledgeBase, drawn: _Drawn) -> Iterator[NameExample]:
     """Make the examples of an unchanged name."""
-    concept, text = one.concept, one.text
+    concept, text = drawn.concept, drawn.text
     right, every = frozenset([concept.row]), _rows(concept)
-    rows, own = list(enumerate(concept.names, start=concept.first_name)), _words(text)
-    same = frozenset(row for row, name in rows if _words(name.text) == own)
-    spoken = same | {row for row, name in rows if name.lang == one.lang}
+    rows, words = list(enumerate(concept.names, start=concept.first_name)), _words(text)
+    same = frozenset(row for row, name in rows if _words(name.text) == words)
+    spoken = same | {row for row, name in rows if name.lang == drawn.lang}
     yield NameExample(VERBATIM, text, right, frozenset(), concept.row)
     if same < every:
         yield NameExample(SYNONYM, text, right, same, concept.row)
@@ -121,20 +121,20 @@ def _of_name(kb: KnowledgeBase, one: _Drawn) -> Iterator[NameExample]:
 
 
 def _rewritten(
-    kb: KnowledgeBase, one: _Drawn, modifiers: Sequence[str], generator: Generator
+    kb: KnowledgeBase, drawn: _Drawn, modifiers: Sequence[str], generator: Generator
 ) -> Iterator[NameExample]:
     """Make the examples of a changed name; none of them is a name itself."""
-    row = one.concept.row
-    right, every, nothing = frozenset([row]), _rows(one.concept), frozenset[int]()
-    other = mutated(one.text, generator, one.lang or "en")
+    row = drawn.concept.row
+    right, every, nothing = frozenset([row]), _rows(drawn.concept), frozenset[int]()
+    other = mutated(drawn.text, generator, drawn.lang or "en")
     if other and not kb.find(other):
         yield NameExample(MUTATED, other, right, nothing, row)
         yield NameExample(UNKNOWN, other, nothing, every, row)
-    shorter = broader(one.text, generator)
+    shorter = broader(drawn.text, generator)
     if key(shorter) and not kb.find(shorter):
         yield NameExample(BROADER, shorter, nothing, nothing, row)
     if modifiers:
-        longer = f"{modifiers[int(generator.integers(len(modifiers)))]} {one.text}"
+        longer = f"{modifiers[int(generator.integers(len(modifiers)))]} {drawn.text}"
         if not kb.find(longer):
             yield NameExample(NARROWER, longer, right, nothing, row)
 
@@ -151,8 +151,8 @@ def _rows(concept: Concept) -> frozenset[int]:
 def _modifiers(drawn: Sequence[_Drawn]) -> Mapping[str, list[str]]:
     """List, by language, the words that most often begin a name of several words."""
     begun: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for one in drawn:
-        for name in one.concept.names:
+    for name_drawn in drawn:
+        for name in name_drawn.concept.names:
             first, _, rest = name.text.casefold().partition(" ")
             if rest and is_modifier(first):
                 begun[name.lang][first] += 1
@@ -182,17 +182,17 @@ def _draw(kb: KnowledgeBase, sample: int, generator: Generator) -> Iterator[_Dra
         if row in drawn:
             continue
         concept = kb.concept_at(row)
-        own = _Drawn(concept, name - concept.first_name)
-        if key(own.text):
+        name_drawn = _Drawn(concept, name - concept.first_name)
+        if key(name_drawn.text):
             drawn.add(row)
-            yield own
+            yield name_drawn
 
 
 def everyday(languages: Collection[str]) -> list[str]:
     """List the everyday phrases of some languages; English ones where there are none."""
     phrases: dict[str, list[str]] = json.loads(EVERYDAY.read_text(encoding="utf-8"))
-    own = sorted({lang[:2] for lang in languages} & set(phrases)) or ["en"]
-    return [text for lang in own for text in phrases[lang]]
+    spoken = sorted({lang[:2] for lang in languages} & set(phrases)) or ["en"]
+    return [text for lang in spoken for text in phrases[lang]]
 
 
 def nonsense(generator: Generator) -> str:
@@ -207,7 +207,7 @@ def short_form(generator: Generator) -> str:
 
 def recombined(texts: Sequence[str], generator: Generator) -> str:
     """Join the beginning of one name and the end of another; "" where they are too short."""
-    first, second = (texts[int(one)].split() for one in generator.integers(len(texts), size=2))
+    first, second = (texts[int(at)].split() for at in generator.integers(len(texts), size=2))
     if not first or len(second) < 2:
         return ""
     return " ".join([*first[: max(1, len(first) // 2)], *second[len(second) // 2 :]])
@@ -227,23 +227,23 @@ def phrases_of_nothing(
     count (int): phrases wanted; fewer where names or everyday phrases are too few.
     """
     common = everyday(languages)
-    common = [common[place] for place in generator.permutation(len(common)).tolist()]
+    common = [common[at] for at in generator.permutation(len(common)).tolist()]
     makers: list[Callable[[], str]] = [
         lambda: common.pop() if common else "",
         lambda: nonsense(generator),
         lambda: short_form(generator),
         lambda: recombined(texts, generator),
     ]
-    found: dict[str, None] = {}
+    chosen: dict[str, None] = {}
     for make in makers:
-        wanted = len(found) + count // len(makers)
+        wanted = len(chosen) + count // len(makers)
         for _ in range(_TRIES * count):
-            if len(found) >= wanted:
+            if len(chosen) >= wanted:
                 break
             text = make()
             if key(text) and not is_name(text):
-                found[text] = None
-    return list(found)
+                chosen[text] = None
+    return list(chosen)
 
 
 def _word(generator: Generator) -> str:

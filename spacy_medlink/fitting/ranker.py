@@ -63,11 +63,11 @@ class Lists:
     @property
     def tells(self) -> Flags:
         """Tell which mentions have both a right and a wrong candidate, as fitting needs: (n,)."""
-        found = [
+        flags = [
             bool(self.right[start:end].any()) and not self.right[start:end].all()
             for start, end in self.spans
         ]
-        return np.asarray(found, dtype=np.bool_)
+        return np.asarray(flags, dtype=np.bool_)
 
 
 class Fitted(NamedTuple):
@@ -113,30 +113,33 @@ def fit_ranker(
     """
     check_top(top)
     every = list(rank_unannotated(assets, gold, top, progress))
-    cases = [one for one in every if one.case.right and not remembered(one.ranking)]
+    cases = [case for case in every if case.case.right and not remembered(case.ranking)]
     if not cases:
         raise Errors.too_few_rows(path=gold.path, found=0, wanted=_NEEDED, what="mentions to rank")
     lists = _lists(cases)
-    if (found := int(lists.tells.sum())) < _NEEDED:
+    if (usable := int(lists.tells.sum())) < _NEEDED:
         raise Errors.too_few_rows(
             path=gold.path,
-            found=found,
+            found=usable,
             wanted=_NEEDED,
             what="mentions with a right and a wrong answer",
         )
     fitted = fit(lists)
     ranked = (
-        blend(one.ranking, 0, softmax(fitted.unseen[start:end]), WEIGHT, RANKER)
-        for one, (start, end) in zip(cases, lists.spans, strict=True)
+        blend(case.ranking, 0, softmax(fitted.unseen[start:end]), WEIGHT, RANKER)
+        for case, (start, end) in zip(cases, lists.spans, strict=True)
     )
-    before, after = _ranks(cases, [one.ranking for one in cases]), _ranks(cases, ranked)
+    before, after = (
+        _ranks(cases, [case.ranking for case in cases]),
+        _ranks(cases, ranked),
+    )
     gain, error = float((after - before).mean()), standard_error(after - before, _texts(cases))
     kept = gain > _ERRORS * error and (after == 1).sum() >= (before == 1).sum()
     first = int(((after if kept else before) == 1).sum())
     facts = {
         "unannotated": _with_remembered(every, first),
         "mentions": len(cases),
-        "documents": len({one.case.doc for one in cases}),
+        "documents": len({case.case.doc for case in cases}),
         "fitted_on": {"file": gold.path.name, "sha256": gold.sha256},
         "penalty": fitted.penalty,
         "top": top,
@@ -148,9 +151,9 @@ def fit_ranker(
     if not kept:
         gained = f"mrr gained {facts['gain']} +/- {facts['standard_error']}"
         return RankerFit(None, facts, f"it does not beat retrieval beyond doubt ({gained})")
-    known = name_facts(assets.kb, assets.name_concept, assets.memory_lines)
+    facts_of_names = name_facts(assets.kb, assets.name_concept, assets.memory_lines)
     conditions = assets.conditions(assets.engine(calibrator=False, rescorer=None))
-    return RankerFit(CandidateRanker(fitted.model, known, top, conditions), facts, "")
+    return RankerFit(CandidateRanker(fitted.model, facts_of_names, top, conditions), facts, "")
 
 
 def check_top(top: int) -> None:
@@ -170,8 +173,8 @@ def fit(lists: Lists) -> Fitted:
         logits = np.zeros(len(lists.right))
         for fold in np.unique(lists.folds).tolist():
             model = _fit(lists, lists.folds != fold, penalty)
-            own = np.repeat(lists.folds == fold, np.diff(lists.ends, prepend=0))
-            logits[own] = model.score(lists.features[own])
+            of_fold = np.repeat(lists.folds == fold, np.diff(lists.ends, prepend=0))
+            logits[of_fold] = model.score(lists.features[of_fold])
         unseen[penalty], losses[penalty] = logits, _loss(logits, lists)
     best = min(PENALTIES, key=lambda penalty: losses[penalty])
     every = np.ones(len(lists.ends), dtype=np.bool_)
@@ -179,17 +182,17 @@ def fit(lists: Lists) -> Fitted:
 
 
 def _lists(cases: Sequence[RankedCase]) -> Lists:
-    features = [ranker_features(one.ranking, one.facts()) for one in cases]
+    features = [ranker_features(case.ranking, case.facts()) for case in cases]
     right = [
-        np.asarray([own.row in one.case.right for own in one.ranking], dtype=np.bool_)
-        for one in cases
+        np.asarray([candidate.row in case.case.right for candidate in case.ranking], dtype=np.bool_)
+        for case in cases
     ]
     counts = Counter(_texts(cases))
     return Lists(
         np.vstack(features),
         np.concatenate(right),
-        np.cumsum([len(one) for one in right], dtype=np.int64),
-        np.asarray([one.fold for one in cases], dtype=np.int64),
+        np.cumsum([len(flags) for flags in right], dtype=np.int64),
+        np.asarray([case.fold for case in cases], dtype=np.int64),
         # A mention that occurs ten times counts less than ten mentions.
         np.asarray([1 / np.sqrt(counts[text]) for text in _texts(cases)]),
     )
@@ -200,21 +203,21 @@ def _with_remembered(every: Sequence[RankedCase], first: int) -> dict[str, int]:
 
     first (int): right first candidates among the mentions that the ranker orders.
     """
-    known = [one for one in every if one.case.right]
-    in_memory = [one for one in known if remembered(one.ranking)]
-    right = sum(one.ranking[0].row in one.case.right for one in in_memory)
-    return {"mentions": len(known), "right": first + right}
+    in_kb = [case for case in every if case.case.right]
+    in_memory = [case for case in in_kb if remembered(case.ranking)]
+    right = sum(case.ranking[0].row in case.case.right for case in in_memory)
+    return {"mentions": len(in_kb), "right": first + right}
 
 
 def _texts(cases: Sequence[RankedCase]) -> list[str]:
-    return [one.case.mention.text.lower() for one in cases]
+    return [case.case.mention.text.lower() for case in cases]
 
 
 def _ranks(cases: Sequence[RankedCase], rankings: Iterable[Sequence[Candidate]]) -> Floats:
     return reciprocal(
         [
-            first_right([own.row for own in ranking], one.case.right)
-            for one, ranking in zip(cases, rankings, strict=True)
+            first_right([candidate.row for candidate in ranking], case.case.right)
+            for case, ranking in zip(cases, rankings, strict=True)
         ]
     )
 
@@ -238,11 +241,11 @@ def _fit(lists: Lists, chosen: Flags, penalty: float) -> LinearModel:
         slope = np.einsum("n,nc,nct->t", share, among - wanted, scaled)
         return float(-share @ np.log(hit) + penalty * w @ w), slope + 2 * penalty * w
 
-    found = minimize(
+    solution = minimize(
         loss, np.zeros(len(RANKER_FEATURES)), jac=True, method="L-BFGS-B",
         options={"maxiter": _MOST_ITERATIONS},
     )  # fmt: skip
-    return replace(model, weights=np.asarray(found.x, dtype=np.float64))
+    return replace(model, weights=np.asarray(solution.x, dtype=np.float64))
 
 
 def _padded(lists: Lists, chosen: Flags) -> tuple[Features, Flags, Flags, Floats]:
@@ -252,21 +255,21 @@ def _padded(lists: Lists, chosen: Flags) -> tuple[Features, Flags, Flags, Floats
     features = np.zeros((len(spans), most, len(RANKER_FEATURES)))
     right = np.zeros((len(spans), most), dtype=np.bool_)
     real = np.zeros((len(spans), most), dtype=np.bool_)
-    for place, (start, end) in enumerate(spans):
-        features[place, : end - start] = lists.features[start:end]
-        right[place, : end - start] = lists.right[start:end]
-        real[place, : end - start] = True
+    for at, (start, end) in enumerate(spans):
+        features[at, : end - start] = lists.features[start:end]
+        right[at, : end - start] = lists.right[start:end]
+        real[at, : end - start] = True
     return features, right, real, lists.weights[chosen]
 
 
 def _loss(logits: Floats, lists: Lists) -> float:
     total, weight = 0.0, 0.0
     told = zip(lists.spans, lists.tells.tolist(), lists.weights.tolist(), strict=True)
-    for (start, end), tells, own in told:
+    for (start, end), tells, weight_of in told:
         if tells:
             powers = np.exp(_stable(logits[None, start:end])[0])
-            total -= own * float(np.log(powers[lists.right[start:end]].sum() / powers.sum()))
-            weight += own
+            total -= weight_of * float(np.log(powers[lists.right[start:end]].sum() / powers.sum()))
+            weight += weight_of
     return total / weight if weight else 0.0
 
 

@@ -36,13 +36,13 @@ def fit_rerank_gate(
         margin = ahead(old) if old and old[0].row != new[0].row else -1.0
         text = mention.text.lower()
         widest[text] = max(widest.get(text, -1.0), margin)
-    changes = sorted((own for own in widest.values() if own >= 0), reverse=True)
+    changes = sorted((change for change in widest.values() if change >= 0), reverse=True)
     weight, n = reranker.weight, len(widest)
     allowed = sum(at_most(k, n) <= MAX_CHANGED for k in range(len(changes) + 1))
     fitted = [1.0, *changes, 0.0][allowed]
     certain = weight / (1 - weight) if weight < 1 else 1.0
     gate = RerankGate(min(fitted, certain, 1.0))
-    changed = sum(own > gate.margin for own in changes)
+    changed = sum(change > gate.margin for change in changes)
     return {
         "margin": gate.margin,
         "mentions": len(mentions),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
 from ..linking import Linker
-from ..linking.tiers import Found
+from ..linking.tiers import ScoredNames
 from ..retrieval.concepts import MEMORY
 from ..types import Candidate, Hits, Mention, Progress
 from ..util.progress import no_progress
@@ -35,8 +35,8 @@ class RetrievedExamples:
         self, engine: Linker, examples: Sequence[NameExample], progress: Progress = no_progress
     ) -> None:
         self.engine, self.examples = engine, list(examples)
-        distinct = list(dict.fromkeys(one.text for one in examples))
-        self._place = {text: place for place, text in enumerate(distinct)}
+        distinct = list(dict.fromkeys(example.text for example in examples))
+        self._place = {text: at for at, text in enumerate(distinct)}
         starts = range(0, len(distinct), _BATCH)
         self._parts = [
             engine.retrieval.search(distinct[start : start + _BATCH], WIDTH)
@@ -57,7 +57,7 @@ class RetrievedExamples:
     def of_tiers(self, tiers: Collection[str]) -> "RetrievedExamples":
         """Make a copy without the results of other tiers, as if they had not been asked."""
         other = copy(self)
-        other._parts = [_of_tiers(own, {MEMORY, *tiers}) for own in self._parts]
+        other._parts = [_of_tiers(part, {MEMORY, *tiers}) for part in self._parts]
         return other
 
     def asking(self, engine: Linker) -> "RetrievedExamples":
@@ -68,82 +68,82 @@ class RetrievedExamples:
 
     def of_kinds(self, kinds: Collection[str]) -> list[NameExample]:
         """List the examples of some kinds."""
-        return [one for one in self.examples if one.kind in kinds]
+        return [example for example in self.examples if example.kind in kinds]
 
-    def found(self, examples: Sequence[NameExample]) -> Found:
+    def found(self, examples: Sequence[NameExample]) -> ScoredNames:
         """Get the results for examples, without the names that they hide."""
-        return _stacked([self._found(one) for one in examples])
+        return _stacked([self._found(example) for example in examples])
 
     def rank(self, examples: Sequence[NameExample], k: int) -> list[list[Candidate]]:
         """Rank concepts for examples, each as if the knowledge base lacked its hidden names."""
         rankings: list[list[Candidate]] = []
         for start in range(0, len(examples), _BATCH):
-            own = examples[start : start + _BATCH]
-            texts, linker = [example.text for example in own], self.engine
+            batch = examples[start : start + _BATCH]
+            texts, linker = [example.text for example in batch], self.engine
             retrieved = linker.retrieval.ranked(
-                texts, self.found(own), linker.scope(""), linker.width(k)
+                texts, self.found(batch), linker.scope(""), linker.width(k)
             )
             rankings += linker.rank(list(map(Mention, texts)), k, retrieved=retrieved)
         return rankings
 
-    def _found(self, example: NameExample) -> Found:
+    def _found(self, example: NameExample) -> ScoredNames:
         """Get the results for one example: arrays of one row."""
-        part, place = divmod(self._place[example.text], _BATCH)
-        own = self._parts[part]
-        found = Found(
-            own.rows[place : place + 1],
-            {tier: values[place : place + 1] for tier, values in own.scores.items()},
-            {tier: _row_of(hits, place) for tier, hits in own.hits.items()},
+        part, row = divmod(self._place[example.text], _BATCH)
+        part_found = self._parts[part]
+        result = ScoredNames(
+            part_found.rows[row : row + 1],
+            {tier: values[row : row + 1] for tier, values in part_found.scores.items()},
+            {tier: _row_of(hits, row) for tier, hits in part_found.hits.items()},
         )
         hidden = np.asarray(sorted(example.hidden), dtype=np.int64)
-        return _without(found, hidden) if len(hidden) else found
+        return _without(result, hidden) if len(hidden) else result
 
 
-def _stacked(found: Sequence[Found]) -> Found:
+def _stacked(parts: Sequence[ScoredNames]) -> ScoredNames:
     """Join the results for several texts, padded to the same width."""
-    return Found(
-        _padded([one.rows for one in found], -1),
-        {tier: _padded([one.scores[tier] for one in found], 0) for tier in found[0].scores},
+    return ScoredNames(
+        _padded([part.rows for part in parts], -1),
+        {tier: _padded([part.scores[tier] for part in parts], 0) for tier in parts[0].scores},
         {
             tier: Hits(
-                _padded([one.hits[tier].rows for one in found], -1),
-                _padded([one.hits[tier].scores for one in found], -np.inf),
+                _padded([part.hits[tier].rows for part in parts], -1),
+                _padded([part.hits[tier].scores for part in parts], -np.inf),
             )
-            for tier in found[0].hits
+            for tier in parts[0].hits
         },
     )
 
 
 def _padded(arrays: Sequence[NDArray[Number]], filler: float) -> NDArray[Number]:
-    width = max(one.shape[1] for one in arrays)
+    width = max(array.shape[1] for array in arrays)
     whole = np.full((sum(map(len, arrays)), width), filler, dtype=arrays[0].dtype)
     start = 0
-    for one in arrays:
-        whole[start : start + len(one), : one.shape[1]] = one
-        start += len(one)
+    for array in arrays:
+        whole[start : start + len(array), : array.shape[1]] = array
+        start += len(array)
     return whole
 
 
-def _of_tiers(found: Found, tiers: Collection[str]) -> Found:
+def _of_tiers(scored: ScoredNames, tiers: Collection[str]) -> ScoredNames:
     """Leave out the names of other tiers, and the scores of these tiers for them."""
-    owners = np.repeat(list(found.hits), [own.rows.shape[1] for own in found.hits.values()])
+    owners = np.repeat(list(scored.hits), [values.rows.shape[1] for values in scored.hits.values()])
     kept = np.isin(owners, list(tiers))
-    return Found(
-        found.rows[:, kept],
-        {tier: own[:, kept] for tier, own in found.scores.items() if tier in tiers},
-        {tier: own for tier, own in found.hits.items() if tier in tiers},
+    return ScoredNames(
+        scored.rows[:, kept],
+        {tier: values[:, kept] for tier, values in scored.scores.items() if tier in tiers},
+        {tier: values for tier, values in scored.hits.items() if tier in tiers},
     )
 
 
-def _row_of(hits: Hits, place: int) -> Hits:
-    return Hits(hits.rows[place : place + 1], hits.scores[place : place + 1])
+def _row_of(hits: Hits, row: int) -> Hits:
+    return Hits(hits.rows[row : row + 1], hits.scores[row : row + 1])
 
 
-def _without(found: Found, hidden: NDArray[np.int64]) -> Found:
-    gone = np.isin(found.rows, hidden)
-    scores = {tier: np.where(gone, np.float32(0), own) for tier, own in found.scores.items()}
-    hits = {tier: _hits_without(own, hidden) for tier, own in found.hits.items()}
-    return Found(np.where(gone, -1, found.rows), scores, hits)
+def _without(scored: ScoredNames, hidden: NDArray[np.int64]) -> ScoredNames:
+    gone = np.isin(scored.rows, hidden)
+    scores = {tier: np.where(gone, np.float32(0), values) for tier, values in scored.scores.items()}
+    hits = {tier: _hits_without(values, hidden) for tier, values in scored.hits.items()}
+    return ScoredNames(np.where(gone, -1, scored.rows), scores, hits)
 
 
 def _hits_without(hits: Hits, hidden: NDArray[np.int64]) -> Hits:

@@ -28,18 +28,18 @@ def review_order(mentions: Sequence[Doubtful]) -> list[tuple[int, int]]:
         mentions with that key; keys without any doubt are left out.
     """
     by_key: dict[str, list[int]] = defaultdict(list)
-    for place, one in enumerate(mentions):
-        by_key[one.key].append(place)
+    for at, mention in enumerate(mentions):
+        by_key[mention.key].append(at)
     by_concept: dict[str, list[tuple[float, int, int]]] = defaultdict(list)
     for key, places in by_key.items():
-        first = max(places, key=lambda place: (mentions[place].doubt, -place))
-        worth = sum(mentions[place].doubt for place in places)
+        first = max(places, key=lambda at: (mentions[at].doubt, -at))
+        worth = sum(mentions[at].doubt for at in places)
         if worth > 0:
             concept = mentions[first].concept or f" {key}"
             by_concept[concept].append((-worth, first, len(places)))
-    found = [
+    ordered = [
         (worth / rank, first, count)
-        for own in by_concept.values()
-        for rank, (worth, first, count) in enumerate(sorted(own), 1)
+        for doubts in by_concept.values()
+        for rank, (worth, first, count) in enumerate(sorted(doubts), 1)
     ]
-    return [(first, count) for _, first, count in sorted(found)]
+    return [(first, count) for _, first, count in sorted(ordered)]

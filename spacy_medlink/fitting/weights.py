@@ -31,7 +31,7 @@ from ..kb import KnowledgeBase
 from ..linking import TIERS, Linker
 from ..linking.language_weights import language_of
 from ..linking.linear import Floats
-from ..linking.tiers import Found
+from ..linking.tiers import ScoredNames
 from ..retrieval.fusion import FUSIONS, RECIPROCAL_RANK, WEIGHTED
 from ..types import FROM_MENTIONS, Floats2d, Fusion, Ints1d, Ints2d
 from .name_examples import MUTATED, NARROWER, SLIP, SPECIFIC, SYNONYM, TRANSLATED, VERBATIM
@@ -171,15 +171,15 @@ def _by_language(
     """
     facets, weights, facts = engine.parts.facets, dict[str, dict[str, float]](), dict[str, Any]()
     langs = enumerate(facets.langs) if facets is not None and len(facets.langs) > 1 else ()
-    for number, lang in langs:
-        own = tried.part(tried.languages == number, common.function)
-        if len(own.shares) < _TOO_FEW:
+    for index, lang in langs:
+        part = tried.part(tried.languages == index, common.function)
+        if len(part.shares) < _TOO_FEW:
             continue
-        if not own.is_equal(common, max(own.quality, key=own.mean), _PROOF, _GAIN):
-            best = choose(own)
+        if not part.is_equal(common, max(part.quality, key=part.mean), _PROOF, _GAIN):
+            best = choose(part)
             weights[lang] = _of_tiers(best, tiers)
-            means = [round(own.mean(choice), _DIGITS) for choice in (common, best)]
-            facts[lang] = {"examples": len(own.shares), "choice": best.name, "mrr": means}
+            means = [round(part.mean(choice), _DIGITS) for choice in (common, best)]
+            facts[lang] = {"examples": len(part.shares), "choice": best.name, "mrr": means}
     return weights, facts
 
 
@@ -189,12 +189,12 @@ def _on_names(
     drawn, examples = len(names.of_kinds([VERBATIM])), names.of_kinds(_KINDS)
     if drawn < _TOO_FEW or not examples:
         return None, {}
-    counts = Counter(one.kind for one in examples)
+    counts = Counter(example.kind for example in examples)
     facts = {"names": drawn, "examples": {kind: counts[kind] for kind in _KINDS if counts[kind]}}
-    shares = np.array([1 / counts[one.kind] for one in examples])
-    found = names.found(examples)
-    right = [one.right for one in examples]
-    return _try(engine, found, found.rows >= 0, tiers, right, shares), facts
+    shares = np.array([1 / counts[example.kind] for example in examples])
+    scored = names.found(examples)
+    right = [example.right for example in examples]
+    return _try(engine, scored, scored.rows >= 0, tiers, right, shares), facts
 
 
 def _on_gold(
@@ -208,42 +208,42 @@ def _on_gold(
             queries[text, case.right] = None
     if len(queries) < _TOO_FEW:
         return None, {}
-    found = engine.retrieval.search([text for text, _ in queries])
-    rows, scores = found.rows, found.scores
+    scored = engine.retrieval.search([text for text, _ in queries])
+    rows, scores = scored.rows, scored.scores
     usable = rows >= 0
     if "exact" in scores and dev.sha256 in _taught(kb):
         for index in range(len(queries)):
             same = np.unique(rows[index][usable[index] & (scores["exact"][index] > 0)])
-            said = [row for row in same.tolist() if kb.name_at(row).source == FROM_MENTIONS]
-            usable[index] &= ~np.isin(rows[index], said)
+            own_mentions = [row for row in same.tolist() if kb.name_at(row).source == FROM_MENTIONS]
+            usable[index] &= ~np.isin(rows[index], own_mentions)
     gold = [right for _, right in queries]
     facts = {"file": dev.path.name, "sha256": dev.sha256, "mentions": len(queries)}
-    return _try(engine, found, usable, tiers, gold, np.ones(len(gold))), facts
+    return _try(engine, scored, usable, tiers, gold, np.ones(len(gold))), facts
 
 
 def _taught(kb: KnowledgeBase) -> set[str]:
     """List the files whose mentions became names, by their SHA-256."""
-    return {one["sha256"] for one in kb.manifest.get("mention_names", {}).get("sources", ())}
+    return {source["sha256"] for source in kb.manifest.get("mention_names", {}).get("sources", ())}
 
 
 def _try(
     engine: Linker,
-    found: Found,
+    scored: ScoredNames,
     usable: NDArray[np.bool_],
     tiers: Sequence[str],
     gold: Sequence[Collection[int]],
     shares: Floats,
 ) -> Tried:
     quality: Quality = {}
-    scores = {tier: found.scores[tier] for tier in tiers}
+    scores = {tier: scored.scores[tier] for tier in tiers}
     for choice in choices(tiers):
         fused = choice.fusion(scores)
         # A tier without a name scores it 0. Equal zeros would all come first.
         fused = np.where(usable & (fused > 0), fused, np.float32(-np.inf))
-        quality[choice] = reciprocal_ranks(found.rows, fused, engine.name_concept, gold)
+        quality[choice] = reciprocal_ranks(scored.rows, fused, engine.name_concept, gold)
     facets = engine.parts.facets
     unknown = np.full(len(gold), -1)
-    return Tried(quality, shares, unknown if facets is None else language_of(found, facets.lang))
+    return Tried(quality, shares, unknown if facets is None else language_of(scored, facets.lang))
 
 
 def best_choice(tried: Tried) -> Choice:
@@ -251,7 +251,7 @@ def best_choice(tried: Tried) -> Choice:
     mean = {choice: tried.mean(choice) for choice in tried.quality}
     best = max(mean, key=lambda choice: mean[choice])
     floor = max((mean[choice] for choice in mean if choice.alone), default=0.0)
-    equal = [one for one in mean if mean[one] >= floor and tried.is_equal(one, best)]
+    equal = [choice for choice in mean if mean[choice] >= floor and tried.is_equal(choice, best)]
     return min(equal or [best], key=_distance)
 
 
@@ -283,10 +283,10 @@ def reciprocal_ranks(
     """
     concepts = np.where(np.isfinite(fused), name_concept[np.maximum(rows, 0)], -1)
     ranks = np.zeros(len(gold), np.int64)
-    for index, (own, values, wanted) in enumerate(zip(concepts, fused, gold, strict=True)):
-        right = np.isin(own, list(wanted))
+    for index, (ranked, values, wanted) in enumerate(zip(concepts, fused, gold, strict=True)):
+        right = np.isin(ranked, list(wanted))
         if right.any():
-            better = own[values > values[right].max()]
+            better = ranked[values > values[right].max()]
             ranks[index] = 1 + len(np.unique(better[better >= 0]))
     return reciprocal(ranks)
 

@@ -26,16 +26,19 @@ def blend(
     places = np.argsort(np.argsort(-readings, kind="stable"), kind="stable")
     read = [
         replace(
-            one,
-            score=(1 - weight) * one.score + weight * float(reading),
-            scores={**one.scores, name: float(reading)},
-            ranks={**one.ranks, name: int(place) + 1},
+            candidate,
+            score=(1 - weight) * candidate.score + weight * float(reading),
+            scores={**candidate.scores, name: float(reading)},
+            ranks={**candidate.ranks, name: int(rank) + 1},
         )
-        for one, reading, place in zip(ranking[head:], readings, places, strict=False)
+        for candidate, reading, rank in zip(ranking[head:], readings, places, strict=False)
     ]
     # A stable sort: equal steps leave the order as it was.
-    read.sort(key=lambda one: -_step(one, weight))
-    rest = [replace(one, score=(1 - weight) * one.score) for one in ranking[head + len(read) :]]
+    read.sort(key=lambda candidate: -_step(candidate, weight))
+    rest = [
+        replace(candidate, score=(1 - weight) * candidate.score)
+        for candidate in ranking[head + len(read) :]
+    ]
     return _ties_that_stay([*ranking[:head], *read, *rest], weight)
 
 
@@ -49,27 +52,27 @@ def _step(candidate: Candidate, weight: float) -> float:
 
 def remembered(ranking: Sequence[Candidate]) -> int:
     """Count the candidates that corrections put first."""
-    for place, one in enumerate(ranking):
-        if not one.scores.get(MEMORY, 0.0) > 0:
-            return place
+    for count, candidate in enumerate(ranking):
+        if not candidate.scores.get(MEMORY, 0.0) > 0:
+            return count
     return len(ranking)
 
 
 def _ties_that_stay(ranking: list[Candidate], weight: float) -> list[Candidate]:
     """Update the ties of candidates: readings may have separated them."""
-    tied = {row for one in ranking for row in one.tied}
-    steps = [_step(one, weight) for one in ranking]
+    tied = {row for candidate in ranking for row in candidate.tied}
+    steps = [_step(candidate, weight) for candidate in ranking]
     same = tuple(
-        one.row for one, step in zip(ranking, steps, strict=True)
-        if step == steps[0] and one.row in tied
+        candidate.row for candidate, step in zip(ranking, steps, strict=True)
+        if step == steps[0] and candidate.row in tied
     )  # fmt: skip
     still = len(same) > 1 and ranking[0].row == same[0]
-    equal = [*(one == next_ for one, next_ in pairwise(steps)), False]
+    equal = [*(candidate == next_ for candidate, next_ in pairwise(steps)), False]
     return [
         replace(
-            one,
-            decided=one.decided if is_equal else "",
-            tied=same if still and place == 0 else (),
+            candidate,
+            decided=candidate.decided if is_equal else "",
+            tied=same if still and rank == 0 else (),
         )
-        for place, (one, is_equal) in enumerate(zip(ranking, equal, strict=False))
+        for rank, (candidate, is_equal) in enumerate(zip(ranking, equal, strict=False))
     ]

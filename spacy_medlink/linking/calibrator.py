@@ -96,7 +96,7 @@ class RankingCalibrator:
         facts = {
             "format": FORMAT,
             "features": list(CALIBRATOR_FEATURES),
-            **{name: {**own.to_json(), "bias": own.bias} for name, own in models.items()},
+            **{name: {**model.to_json(), "bias": model.bias} for name, model in models.items()},
             "least": dict(self.least),
             "fitted_for": dict(self.fitted_for),
         }

@@ -68,24 +68,26 @@ def composites(
 
     rankings: of the whole mentions. denied (Sequence[bool]): corrections call them no concept.
     """
-    found: dict[int, list[tuple[str, ...]]] = {}
-    for place, (mention, ranking) in enumerate(zip(mentions, rankings, strict=True)):
+    by_position: dict[int, list[tuple[str, ...]]] = {}
+    for position, (mention, ranking) in enumerate(zip(mentions, rankings, strict=True)):
         named = ranking and (
             ranking[0].scores.get("exact", 0) >= _NAMED or is_identified(ranking[0].scores)
         )
-        if not (named or denied[place]) and (ways := readings(mention.long_form or mention.text)):
-            found[place] = ways
-    return found
+        if not (named or denied[position]) and (
+            ways := readings(mention.long_form or mention.text)
+        ):
+            by_position[position] = ways
+    return by_position
 
 
 def parts_of(
     mentions: Sequence[Mention], ways: Mapping[int, Sequence[tuple[str, ...]]]
 ) -> dict[tuple[int, str], Mention]:
     """Make mentions of all parts in the readings, by the position of the mention and the text."""
-    return {(place, text): mentions[place]._replace(
+    return {(position, text): mentions[position]._replace(
             text=text, long_form="", expansions=(), identifiers=(), verbatim=(), vector=b""
         )
-        for place, own in ways.items() for way in own for text in way
+        for position, readings_of in ways.items() for way in readings_of for text in way
     }  # fmt: skip
 
 
@@ -102,15 +104,15 @@ def choose_parts(
     RETURNS (Dict[int, List[Part]]): the parts, by the position of the mention.
     """
     linked = {}
-    for place, own in ways.items():
-        whole = rankings[place][0].score if rankings[place] else 0.0
+    for position, readings_of in ways.items():
+        whole = rankings[position][0].score if rankings[position] else 0.0
         best = _best_reading(
-            [[Part(text, rankings_of_parts[place, text]) for text in way] for way in own]
+            [[Part(text, rankings_of_parts[position, text]) for text in way] for way in readings_of]
         )
         if best is None or _worst(best) < whole:
             continue
         if all(is_believed(part.ranking[0], wanted) for part in best):
-            linked[place] = best
+            linked[position] = best
     return linked
 
 

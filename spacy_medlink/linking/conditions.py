@@ -20,7 +20,9 @@ def conditions(
     weights. encoder, reranker (str): their fingerprints, "" for none.
     languages (Optional[Mapping]): weights by language, where some have their own.
     """
-    by_language = {lang: _rounded(tiers, own) for lang, own in sorted((languages or {}).items())}
+    by_language = {
+        lang: _rounded(tiers, shares) for lang, shares in sorted((languages or {}).items())
+    }
     return {
         "tiers": sorted(tiers),
         "fusion": type(fusion).__name__,
@@ -33,9 +35,9 @@ def conditions(
 def difference(fitted_for: Mapping[str, Any], used: Mapping[str, Any]) -> str:
     """Describe the difference of two such lists; "" for none."""
     for name in {**used, **fitted_for}:
-        known, value = fitted_for.get(name), used.get(name)
-        if known != value:
-            return f"it was fitted for {name} {_text(known)}, but here {name} is {_text(value)}"
+        fitted, value = fitted_for.get(name), used.get(name)
+        if fitted != value:
+            return f"it was fitted for {name} {_text(fitted)}, but here {name} is {_text(value)}"
     return ""
 
 

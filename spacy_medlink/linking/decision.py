@@ -163,10 +163,10 @@ def with_probabilities(
     rated: dict[int, list[Candidate]] = {}
     new: dict[int, list[Candidate]] = {}
     for ranking in rankings:
-        known: _Rated | None = ranking[0].rated if ranking else _Rated(calibrator, ranking)
+        earlier: _Rated | None = ranking[0].rated if ranking else _Rated(calibrator, ranking)
         # The same first candidate may stand before others, or before fewer of them.
-        if known and known.calibrator is calibrator and known.ranking[1:] == ranking[1:]:
-            rated[id(ranking)] = known.ranking
+        if earlier and earlier.calibrator is calibrator and earlier.ranking[1:] == ranking[1:]:
+            rated[id(ranking)] = earlier.ranking
         else:
             new[id(ranking)] = ranking
     if new:

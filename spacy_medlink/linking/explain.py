@@ -55,7 +55,7 @@ def explain(
 
 def is_reranked(ranking: Sequence[Candidate]) -> bool | None:
     """Tell whether the reranker has read the candidates of a mention; None where there are none."""
-    return any(RERANK in one.scores for one in ranking) if ranking else None
+    return any(RERANK in candidate.scores for candidate in ranking) if ranking else None
 
 
 def form_mentions(mention: Mention) -> list[Mention]:
@@ -77,13 +77,13 @@ def _forms(
     lookup = Lookup.of(mention)
     best = decision.ranking[0] if decision.ranking else None
     kept = best.form or mention.text if best else ""
-    found = []
+    described = []
     for form, ranking in zip(lookup.forms, by_form, strict=True):
         discount = lookup.discount(form)
         as_name = bool(lookup.verbatim) and form not in lookup.longer
         if as_name:
             ranking = [it for it in ranking if lookup.counts(form, it)]
-        found.append(
+        described.append(
             {
                 "text": form,
                 "why": _why(form, mention),
@@ -94,8 +94,8 @@ def _forms(
         )
     if best and best.match and kept not in lookup.forms:
         only_named = {"text": kept, "why": "without qualifiers", "as_name": True, "kept": True}
-        found.append({**only_named, **_best_of(kb, [best], 1.0)})
-    return found
+        described.append({**only_named, **_best_of(kb, [best], 1.0)})
+    return described
 
 
 def _best_of(kb: KnowledgeBase, ranking: Sequence[Candidate], discount: float) -> dict[str, Any]:
@@ -120,9 +120,11 @@ def _filters(
     if scope.mask is None:
         return {"given": "", "passing": kb.n_names, "names": kb.n_names, "removed": [],
                 "better": None}  # fmt: skip
-    kept = {one.row for one in decision.ranking}
+    kept = {candidate.row for candidate in decision.ranking}
     last = decision.ranking[-1].score if len(decision.ranking) >= k else -1.0
-    removed = [one for one in free if one.row not in kept and one.score >= last]
+    removed = [
+        candidate for candidate in free if candidate.row not in kept and candidate.score >= last
+    ]
     return {
         "given": " and ".join(map(str, scope.selection)),
         "passing": scope.mask.count,
@@ -147,9 +149,7 @@ def _candidate(kb: KnowledgeBase, candidate: Candidate) -> dict[str, Any]:
         "types": list(concept.types),
         "score": round(candidate.score, _DIGITS),
         "prob": candidate.prob,
-        "matched": {
-            "text": name.text, "lang": name.lang, "source": name.source, "tty": name.tty,
-        },
+        "matched": {"text": name.text, "lang": name.lang, "source": name.source, "tty": name.tty},
         "tiers": tiers,
         "form": candidate.form,
     }  # fmt: skip

@@ -56,63 +56,63 @@ class Explanation:
         return "\n".join(_lines(self))
 
 
-def _lines(own: Explanation) -> Iterator[str]:
-    label = f" [{own.label}]" if own.label else ""
-    yield f"{_one_line(own.mention)}{label} -> {_link(own)}"
-    yield from _forms(own)
-    if own.identifiers:
-        yield f"  the document writes {', '.join(own.identifiers)}"
-    yield from _filters(own)
-    if own.reranked is False:
+def _lines(explanation: Explanation) -> Iterator[str]:
+    label = f" [{explanation.label}]" if explanation.label else ""
+    yield f"{_one_line(explanation.mention)}{label} -> {_link(explanation)}"
+    yield from _forms(explanation)
+    if explanation.identifiers:
+        yield f"  the document writes {', '.join(explanation.identifiers)}"
+    yield from _filters(explanation)
+    if explanation.reranked is False:
         yield "  linked without the reranker, whose readings would hardly ever change the link"
-    for place, candidate in enumerate(own.candidates, 1):
-        yield from _candidate(place, candidate)
-    if own.parts:
+    for rank, candidate in enumerate(explanation.candidates, 1):
+        yield from _candidate(rank, candidate)
+    if explanation.parts:
         yield "  composite mention, linked by its parts:"
-        for part in own.parts:
+        for part in explanation.parts:
             yield f"    {part['text']} -> {part['id']} {part['name']} ({part['score']:.4f})"
-    if own.runner_up is not None:
-        yield _runner_up(own.runner_up)
-    if own.tied:
-        yield f"  ambiguous, nothing tells apart: {', '.join(own.tied)}"
+    if explanation.runner_up is not None:
+        yield _runner_up(explanation.runner_up)
+    if explanation.tied:
+        yield f"  ambiguous, nothing tells apart: {', '.join(explanation.tied)}"
 
 
-def _link(own: Explanation) -> str:
-    link = own.link
+def _link(explanation: Explanation) -> str:
+    link = explanation.link
     if link["id"] == "NIL":
         return f"NIL: {link['reason']}"
     match = f" (the mention is {link['match']})" if "match" in link else ""
     return f"{link['id']} {link['name']}{match}"
 
 
-def _forms(own: Explanation) -> Iterator[str]:
-    if len(own.forms) < 2:
+def _forms(explanation: Explanation) -> Iterator[str]:
+    if len(explanation.forms) < 2:
         return
-    for form in own.forms:
+    for form in explanation.forms:
         best = f"best {form['id']} {form['score']:.4f}" if form["id"] else "nothing found"
         kept = ", kept" if form["kept"] else ""
         why = form["why"] + (", as a name alone" if form["as_name"] else "")
         yield f"  form {_one_line(form['text'])!r} ({why}): {best}{kept}"
 
 
-def _filters(own: Explanation) -> Iterator[str]:
-    filters = own.filters
+def _filters(explanation: Explanation) -> Iterator[str]:
+    filters = explanation.filters
     if not filters["given"]:
         return
     yield f"  filter {filters['given']}: {filters['passing']:,} of {filters['names']:,} names pass"
-    for one in filters["removed"]:
-        yield f"    removed {one['id']} {one['name']} ({one['score']:.4f})"
+    for candidate in filters["removed"]:
+        yield f"    removed {candidate['id']} {candidate['name']} ({candidate['score']:.4f})"
     if (better := filters["better"]) is not None:
         yield f"    NIL, for {better['id']} {better['name']} says it better, outside the filter"
 
 
-def _candidate(place: int, one: dict[str, Any]) -> Iterator[str]:
-    matched = one["matched"]
+def _candidate(rank: int, candidate: dict[str, Any]) -> Iterator[str]:
+    matched = candidate["matched"]
     facts = ", ".join(part for part in (matched["lang"], matched["source"], matched["tty"]) if part)
-    prob = "" if one["prob"] is None else f", probability {one['prob']:.3f}"
-    yield f"  {place}. {one['id']} {one['name']}: {one['score']:.4f}{prob}"
+    prob = "" if candidate["prob"] is None else f", probability {candidate['prob']:.3f}"
+    yield f"  {rank}. {candidate['id']} {candidate['name']}: {candidate['score']:.4f}{prob}"
     yield f"     matched {matched['text']!r}" + (f" ({facts})" if facts else "")
-    tiers = ", ".join(f"{tier} {_tier(values)}" for tier, values in one["tiers"].items())
+    tiers = ", ".join(f"{tier} {_tier(values)}" for tier, values in candidate["tiers"].items())
     if tiers:
         yield f"     {tiers}"
 

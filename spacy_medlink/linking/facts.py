@@ -31,14 +31,14 @@ class Form(NamedTuple):
     @classmethod
     def of(cls, text: str) -> "Form":
         """Make it of the beginning of a text that is in the order of speech."""
-        own = key(text[:CHARACTERS])
-        return cls(own, frozenset(own.split()), own)
+        folded = key(text[:CHARACTERS])
+        return cls(folded, frozenset(folded.split()), folded)
 
     @classmethod
     def of_name(cls, text: str) -> "Form":
         """Make it of a name, which may be inverted: "carcinoma, small cell"."""
-        own, text = cls.of(text), text[:CHARACTERS]
-        return own._replace(spoken=key(upright(text))) if ", " in text else own
+        form, text = cls.of(text), text[:CHARACTERS]
+        return form._replace(spoken=key(upright(text))) if ", " in text else form
 
     @property
     def last(self) -> str:
@@ -137,5 +137,5 @@ def _count_sources(source: str) -> float:
 
 
 def _scheme(id: str) -> str:
-    found = _SCHEME.match(id)
-    return found.group() if found else ""
+    match = _SCHEME.match(id)
+    return match.group() if match else ""

@@ -59,9 +59,12 @@ def features_of_candidates(
     ranking: Sequence[Candidate], names: Iterable[str], facts: NameFacts
 ) -> Features:
     """Compute features of the candidates of a ranking, best first: (n_candidates, n_names)."""
-    forms = {text: Form.of(text) for text in {one.form for one in ranking}}
+    forms = {text: Form.of(text) for text in {candidate.form for candidate in ranking}}
     return _table(
-        [Described(ranking, place, forms[one.form], facts) for place, one in enumerate(ranking)],
+        [
+            Described(ranking, place, forms[candidate.form], facts)
+            for place, candidate in enumerate(ranking)
+        ],
         names,
     )
 
@@ -73,12 +76,14 @@ def features_of_firsts(
 
     They depend on the runner-up too, but not on later candidates.
     """
-    return _table([Described(own, 0, Form.of(own[0].form), facts) for own in rankings], names)
+    return _table(
+        [Described(ranking, 0, Form.of(ranking[0].form), facts) for ranking in rankings], names
+    )
 
 
 def _table(described: Sequence[Described], names: Iterable[str]) -> Features:
     chosen = [FEATURES[name] for name in names]
-    rows = [[feature(one) for feature in chosen] for one in described]
+    rows = [[feature(candidate) for feature in chosen] for candidate in described]
     return np.asarray(rows, dtype=np.float64).reshape(len(rows), len(chosen))
 
 
@@ -133,17 +138,17 @@ def _slip(it: Described) -> float:
 
 def _slips(it: Described) -> int:
     """Count the letters by which the words that only one of text and name has differ."""
-    own, wanted = sorted(it.missing), sorted(it.added)
-    if not 0 < len(own) == len(wanted) <= _SLIPS or any(map(it.facts.is_name, own)):
+    written, wanted = sorted(it.missing), sorted(it.added)
+    if not 0 < len(written) == len(wanted) <= _SLIPS or any(map(it.facts.is_name, written)):
         return _SLIPS + 1
     orders = {tuple(wanted), tuple(reversed(wanted))}
-    return min(sum(map(_letters_apart, own, order)) for order in orders)
+    return min(sum(map(_letters_apart, written, order)) for order in orders)
 
 
 def _letters_apart(word: str, wanted: str) -> int:
     # Keys fold ends: "diverticulits" lost its s, "stenosis" is "stenose", and "stenossis" is not.
     ends = {wanted, f"{wanted[:-1]}is" if wanted.endswith("e") else wanted}
-    return max(1, min(_between(own, end) for own in (word, f"{word}s") for end in ends))
+    return max(1, min(_between(form, end) for form in (word, f"{word}s") for end in ends))
 
 
 def _between(word: str, wanted: str) -> int:
@@ -172,7 +177,7 @@ def _is_preferred(it: Described) -> float:
 def _numbers(words: Iterable[str]) -> frozenset[str]:
     """Take the numbers and single letters of words: 7 of "C7", as of "component 7"; "1a"."""
     return frozenset(
-        found for word in words for found in ([word] if len(word) == 1 else _NUMBER.findall(word))
+        part for word in words for part in ([word] if len(word) == 1 else _NUMBER.findall(word))
     )
 
 

@@ -34,7 +34,9 @@ class Gate(NamedTuple):
         if facts is None or difference(facts["fitted_for"], conditions):
             return None
         passing = {
-            kind for kind, own in facts["answers"].items() if own["at_most"] <= facts["max_changed"]
+            kind
+            for kind, counts in facts["answers"].items()
+            if counts["at_most"] <= facts["max_changed"]
         }
         return cls(frozenset(passing)) if passing else None
 
@@ -60,10 +62,10 @@ class RerankGate(NamedTuple):
         facts (Optional[Mapping]): "reranker" of the manifest. conditions (Mapping): of the linker
             without its reranker.
         """
-        own = (facts or {}).get("gate")
-        if own is None or difference(own["fitted_for"], conditions):
+        gate = (facts or {}).get("gate")
+        if gate is None or difference(gate["fitted_for"], conditions):
             return None
-        return cls(own["margin"])
+        return cls(gate["margin"])
 
     def lets(self, ranking: Sequence[Candidate]) -> bool:
         """Tell whether a ranking passes, as it is before the reranker sees it."""

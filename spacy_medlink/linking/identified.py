@@ -32,8 +32,8 @@ def identified_first(
     chosen = _identified(mention, ranking, own_of)
     if not chosen:
         return list(ranking)
-    ahead = [ranking[place] for place in chosen]
-    rest = [candidate for place, candidate in enumerate(ranking) if place not in chosen]
+    ahead = [ranking[position] for position in chosen]
+    rest = [candidate for position, candidate in enumerate(ranking) if position not in chosen]
     top = max(perfect, ranking[0].score) if len(ahead) == 1 else ranking[0].score
     lift, share = top - ahead[0].score, 1 / len(ahead)
     alike = [candidate.row for candidate in ahead if _is_equal(candidate, ahead[0])]
@@ -56,12 +56,14 @@ def identified_first(
 
 def _identified(mention: Mention, ranking: Sequence[Candidate], own_of: IdentifiersOf) -> list[int]:
     """List the places of the candidates that the first matching identifier belongs to."""
-    own = [own_of(candidate.row) for candidate in ranking[:DEPTH]]
+    of_candidates = [own_of(candidate.row) for candidate in ranking[:DEPTH]]
     for identifier in mention.identifiers:
-        if found := [place for place, its in enumerate(own) if identifies(identifier, its)]:
-            return found
+        if positions := [
+            position for position, its in enumerate(of_candidates) if identifies(identifier, its)
+        ]:
+            return positions
     return []
 
 
-def _is_equal(one: Candidate, other: Candidate) -> bool:
-    return round(one.score / RESOLUTION) == round(other.score / RESOLUTION)
+def _is_equal(candidate: Candidate, other: Candidate) -> bool:
+    return round(candidate.score / RESOLUTION) == round(other.score / RESOLUTION)

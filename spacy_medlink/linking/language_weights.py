@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Floats2d, Fusion, Ints1d
-from .tiers import Found
+from .tiers import ScoredNames
 
 
 @dataclass(frozen=True)
@@ -27,24 +27,24 @@ class LanguageWeights:
     langs: Sequence[str]
     weights: Mapping[str, Mapping[str, float]]
 
-    def fuse(self, fusion: Fusion, found: Found) -> Floats2d:
+    def fuse(self, fusion: Fusion, scored: ScoredNames) -> Floats2d:
         """Fuse the scores of names, (n_texts, m), each text by the weights of its language."""
-        fused = fusion(found.scores)
-        languages = language_of(found, self.lang)
-        for place, name in enumerate(self.langs):
-            texts = np.flatnonzero(languages == place) if name in self.weights else ()
+        fused = fusion(scored.scores)
+        languages = language_of(scored, self.lang)
+        for number, name in enumerate(self.langs):
+            texts = np.flatnonzero(languages == number) if name in self.weights else ()
             if len(texts):
                 weights = self.weights[name]
-                scores = {tier: own[texts] for tier, own in found.scores.items()}
+                scores = {tier: values[texts] for tier, values in scored.scores.items()}
                 fused[texts] = fusion.with_weights(weights)(scores)
         return fused
 
 
-def language_of(found: Found, lang: NDArray[np.uint16]) -> Ints1d:
+def language_of(scored: ScoredNames, lang: NDArray[np.uint16]) -> Ints1d:
     """Get the language of each text, (n_texts,): that of its first name by n-grams, -1 for none."""
-    hits = found.hits.get("ngram")
+    hits = scored.hits.get("ngram")
     if hits is None or not hits.rows.shape[1]:
-        return np.full(len(found.rows), -1)
+        return np.full(len(scored.rows), -1)
     # Names that an example hides are -1, where they were.
     first = np.take_along_axis(hits.rows, (hits.rows >= 0).argmax(axis=1)[:, None], axis=1)[:, 0]
     return np.where(first >= 0, lang[np.maximum(first, 0)].astype(np.int64), -1)

@@ -78,7 +78,7 @@ class LinearModel:
     ) -> "LinearModel":
         """Read the dict of `to_json`. RAISES (ValueError, KeyError): when it is damaged."""
         mean, scale, weights = (numbers(facts[name]) for name in _NUMBERS)
-        if any(own.shape != (len(features),) for own in (mean, scale, weights)):
+        if any(values.shape != (len(features),) for values in (mean, scale, weights)):
             raise ValueError("a number for each feature was expected")
         if not (scale > 0).all():
             raise ValueError("a scale is not positive")
@@ -87,12 +87,12 @@ class LinearModel:
 
 def numbers(values: Any) -> Floats:
     """Check a list of finite numbers: (n,). RAISES (ValueError): when it is something else."""
-    if not isinstance(values, list) or not all(type(one) in (int, float) for one in values):
+    if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
         raise ValueError("a list of numbers was expected")
-    found = np.asarray(values, dtype=np.float64)
-    if not np.isfinite(found).all():
+    array = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(array).all():
         raise ValueError("a number is not finite")
-    return found
+    return array
 
 
 @contextmanager

@@ -123,17 +123,19 @@ class Linker:
         rankings = self.retrieval.find(lookups, vectors, not isinstance(only, Mask))
         outside: list[Candidate | None] = [None] * len(mentions)
         filtered: list[int] = []
-        for place, (lookup, ranking) in enumerate(zip(lookups, rankings, strict=True)):
+        for position, (lookup, ranking) in enumerate(zip(lookups, rankings, strict=True)):
             is_free = force or lookup.scope.mask is None
             if not is_free and not is_named_within(ranking, lookup.forms):
-                filtered.append(place)
+                filtered.append(position)
         if filtered:
             wider = [
-                lookups[place].best_in(self.scopes.unfiltered(mentions[place].label))
-                for place in filtered
+                lookups[position].best_in(self.scopes.unfiltered(mentions[position].label))
+                for position in filtered
             ]
-            for place, free in zip(filtered, self.retrieval.find(wider, vectors), strict=True):
-                outside[place] = self._better(free, rankings[place], lookups[place].scope.mask)
+            for position, free in zip(filtered, self.retrieval.find(wider, vectors), strict=True):
+                outside[position] = self._better(
+                    free, rankings[position], lookups[position].scope.mask
+                )
         return Retrieved(rankings, outside)
 
     def rank(
@@ -191,11 +193,11 @@ class Linker:
             denied=self.retrieval.tiers.denied(mentions),
             outside=retrieved.outside,
         )
-        for place, (mention, ranking) in enumerate(zip(mentions, rankings, strict=True)):
+        for position, (mention, ranking) in enumerate(zip(mentions, rankings, strict=True)):
             # Most decisions already have the wanted number of candidates, and are not copied.
             if not ranking or len(ranking) > most or len(ranking) > depth:
-                finished = self._finished(mention, decisions[place], ranking, most, only)
-                decisions[place] = finished
+                finished = self._finished(mention, decisions[position], ranking, most, only)
+                decisions[position] = finished
         if settings.composite:
             self._link_parts(mentions, decisions, only, force)
         self._link_heads(mentions, decisions, only, force)
@@ -243,8 +245,8 @@ class Linker:
         """Get the scope of an entity label, under the settings and the filter of a call."""
         if isinstance(only, Mask):
             return self.scope(label).within(only)
-        own = self.settings.only
-        return self.scopes.of(label, only if own is None else select(own, only))
+        of_all = self.settings.only
+        return self.scopes.of(label, only if of_all is None else select(of_all, only))
 
     # The parts
 
@@ -331,8 +333,8 @@ class Linker:
             )
         }
         wanted = wanted_of(self.settings.threshold, calibrator)
-        for place, chosen in choose_parts(ways, ranked, rankings, wanted).items():
-            decisions[place] = decisions[place]._replace(parts=chosen)
+        for position, chosen in choose_parts(ways, ranked, rankings, wanted).items():
+            decisions[position] = decisions[position]._replace(parts=chosen)
 
     def _link_heads(
         self, mentions: Sequence[Mention], decisions: list[Decision], only: "Only", force: bool
@@ -342,24 +344,26 @@ class Linker:
         Of several heads, the longest one counts that is a name by the exact tier.
         """
         calibrator = self.parts.calibrator
-        for place, mention in enumerate(mentions):
+        for position, mention in enumerate(mentions):
             if mention.long_form:
-                decisions[place] = said_narrower(mention, decisions[place], calibrator)
-        found = heads_of(mentions, decisions, self.parts.lexicon)
-        if not found or self.tiers.exact is None:
+                decisions[position] = said_narrower(mention, decisions[position], calibrator)
+        heads_by_position = heads_of(mentions, decisions, self.parts.lexicon)
+        if not heads_by_position or self.tiers.exact is None:
             return
-        heads = [(place, head) for place, heads in found.items() for head in heads]
+        heads = [
+            (position, head) for position, heads in heads_by_position.items() for head in heads
+        ]
         chosen: dict[int, Mention] = {}
         named = self._are_names([head for _, head in heads], only)
-        for (place, head), is_name in zip(heads, named, strict=True):
+        for (position, head), is_name in zip(heads, named, strict=True):
             if is_name:
-                chosen.setdefault(place, head)
+                chosen.setdefault(position, head)
         if not chosen:
             return
         wanted = wanted_of(self.settings.threshold, calibrator)
         linked = self.decide(list(chosen.values()), only, force)
-        for place, decision in zip(chosen, linked, strict=True):
-            decisions[place] = linked_by_head(decisions[place], decision, wanted, calibrator)
+        for position, decision in zip(chosen, linked, strict=True):
+            decisions[position] = linked_by_head(decisions[position], decision, wanted, calibrator)
 
     def _are_names(self, mentions: Sequence[Mention], only: "Only") -> list[bool]:
         """Tell which mentions are names by memory and exact tier."""
@@ -368,5 +372,5 @@ class Linker:
         for lookup in lookups:
             forms.setdefault(lookup.scope, {}).update(dict.fromkeys(lookup.forms))
         exact = self.retrieval.rank_exact
-        found = {scope: exact(list(asked), scope, 1) for scope, asked in forms.items()}
-        return [any(found[own.scope][form] for form in own.forms) for own in lookups]
+        by_scope = {scope: exact(list(asked), scope, 1) for scope, asked in forms.items()}
+        return [any(by_scope[lookup.scope][form] for form in lookup.forms) for lookup in lookups]

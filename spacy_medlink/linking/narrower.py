@@ -29,16 +29,18 @@ def heads_of(
 
     RETURNS (Dict[int, List[Mention]]): the heads, longest first, by the position of the mention.
     """
-    found: dict[int, list[Mention]] = {}
-    for place, (mention, decision) in enumerate(zip(mentions, decisions, strict=True)):
+    by_position: dict[int, list[Mention]] = {}
+    for position, (mention, decision) in enumerate(zip(mentions, decisions, strict=True)):
         best = decision.ranking[0] if decision.ranking else None
         is_sure = best is not None and (is_named(best) or is_identified(best.scores))
         is_open = decision.reason in ("", NOTHING_FOUND, BELOW_THRESHOLD) and not decision.parts
         if is_open and not is_sure and not mention.verbatim:
             texts = heads(" ".join((mention.long_form or mention.text).split()))
             if texts:
-                found[place] = [bare_mention(text, mention.label, lexicon) for text in texts]
-    return found
+                by_position[position] = [
+                    bare_mention(text, mention.label, lexicon) for text in texts
+                ]
+    return by_position
 
 
 def linked_by_head(

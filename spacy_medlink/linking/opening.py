@@ -146,12 +146,12 @@ def _languages(assets: AssetParts) -> LanguageWeights | None:
     return LanguageWeights(facets.lang, facets.langs, weights) if weights else None
 
 
-def weights_of(known: Mapping[str, float], tiers: Sequence[str]) -> dict[str, float]:
+def weights_of(weights_built: Mapping[str, float], tiers: Sequence[str]) -> dict[str, float]:
     """Scale the weights of some tiers so that they sum to 1.
 
     A perfect match then scores 1.0 with any set of tiers.
     """
-    weights = {tier: known.get(tier, 0.0) for tier in tiers}
+    weights = {tier: weights_built.get(tier, 0.0) for tier in tiers}
     total = sum(weights.values())
     # A tier that adds nothing to the others has weight 0; alone, it must still rank.
     if not total:
@@ -161,18 +161,18 @@ def weights_of(known: Mapping[str, float], tiers: Sequence[str]) -> dict[str, fl
 
 def _rescorer(assets: AssetParts, parts: Parts, settings: LinkSettings) -> Rescorer | None:
     """Make the rescorer: the ranker, then the reranker; None with neither."""
-    found: list[Rescorer] = []
+    rescorers: list[Rescorer] = []
     ranker = assets.ranker if settings.ranker else None
     if ranker is not None and ranker.fits(conditions_of(assets, parts)):
-        found.append(ranker)
+        rescorers.append(ranker)
     asks_all = settings.tiers is None or set(settings.tiers) >= set(assets.used_tiers)
     reranker = assets.reranker if asks_all and settings.rerank_top != 0 else None
     if reranker is not None:
         from .reranking import Reranker
 
-        gate = _rerank_gate(assets, parts, found)
-        found.append(Reranker(reranker, assets.kb, settings.rerank_top, gate=gate))
-    return Chain(found) if len(found) > 1 else next(iter(found), None)
+        gate = _rerank_gate(assets, parts, rescorers)
+        rescorers.append(Reranker(reranker, assets.kb, settings.rerank_top, gate=gate))
+    return Chain(rescorers) if len(rescorers) > 1 else next(iter(rescorers), None)
 
 
 def _calibrator(assets: AssetParts, parts: Parts, insist: bool) -> "RankingCalibrator | None":

@@ -126,13 +126,13 @@ def _identifiers(
 
 def _mention(
     around: Surroundings,
-    place: Place,
+    where: Place,
     long_form: str,
     identifiers: tuple[str, ...],
     lexicon: Lexicon,
     implied: Mapping[str, str],
 ) -> Mention:
-    written, start, end, label = place[:4]
+    written, start, end, label = where[:4]
     text = around.text
     left = text[start - CONTEXT if start > CONTEXT else 0 : start] if start > 0 else ""
     right = text[end : end + CONTEXT] if end >= 0 else ""

@@ -106,16 +106,19 @@ class CandidateRanker:
         if not ranking:
             return []
         # The looked-up forms and the names found determine all features.
-        own = tuple((one.name_row, one.form, round(one.score, _DIGITS)) for one in ranking)
-        found = self._cache.get(own)
-        if found is None:
+        key = tuple(
+            (candidate.name_row, candidate.form, round(candidate.score, _DIGITS))
+            for candidate in ranking
+        )
+        ranked = self._cache.get(key)
+        if ranked is None:
             head = remembered(ranking)
             asked = ranking[head : self.top]
             features = features_of_candidates(asked, self.model.features, self.facts)
             readings = softmax(self.model.score(features))
-            found = blend(ranking, head, readings, WEIGHT, RANKER)
-            self._cache.put(own, found)
-        return found
+            ranked = blend(ranking, head, readings, WEIGHT, RANKER)
+            self._cache.put(key, ranked)
+        return ranked
 
 
 class Chain:
@@ -126,9 +129,9 @@ class Chain:
 
     def __init__(self, rescorers: Sequence[Rescorer]) -> None:
         self.rescorers = list(rescorers)
-        self.top = max(one.top for one in self.rescorers)
-        self.reads_context = any(one.reads_context for one in self.rescorers)
-        self.fingerprint = " ".join(one.fingerprint for one in self.rescorers)
+        self.top = max(rescorer.top for rescorer in self.rescorers)
+        self.reads_context = any(rescorer.reads_context for rescorer in self.rescorers)
+        self.fingerprint = " ".join(rescorer.fingerprint for rescorer in self.rescorers)
 
     def rescore(
         self,
@@ -137,10 +140,10 @@ class Chain:
         every: bool = False,
     ) -> list[list[Candidate]]:
         """Reorder each mention's candidates."""
-        found = [list(ranking) for ranking in rankings]
-        for one in self.rescorers:
-            found = one.rescore(mentions, found, every)
-        return found
+        ranked = [list(ranking) for ranking in rankings]
+        for rescorer in self.rescorers:
+            ranked = rescorer.rescore(mentions, ranked, every)
+        return ranked
 
 
 def ranker_features(ranking: Sequence[Candidate], facts: NameFacts) -> Features:
@@ -153,7 +156,7 @@ def with_facts(rescorer: Rescorer | None, facts: Callable[[], NameFacts]) -> Res
     if isinstance(rescorer, CandidateRanker):
         return rescorer.knowing(facts())
     if isinstance(rescorer, Chain):
-        return Chain([with_facts(one, facts) or one for one in rescorer.rescorers])
+        return Chain([with_facts(part, facts) or part for part in rescorer.rescorers])
     return rescorer
 
 

@@ -102,8 +102,8 @@ class Reranker:
         RAISES (MedlinkError): E208 for an encoder whose scores are not finite.
         """
         gate = None if every else self.gate
-        passing = [gate is not None and gate.lets(own) for own in rankings]
-        asked = [place for place, passes in enumerate(passing) if not passes]
+        passing = [gate is not None and gate.lets(ranking) for ranking in rankings]
+        asked = [position for position, passes in enumerate(passing) if not passes]
         read = iter(self._reread([mentions[p] for p in asked], [rankings[p] for p in asked]))
         return [
             self._unread(ranking) if passes else next(read)
@@ -120,17 +120,21 @@ class Reranker:
             _key(mention, ranking): ranking
             for mention, ranking in zip(mentions, rankings, strict=True)
         }
-        known = {asked: self._cache.get(asked) for asked in wanted}
-        found = {asked: logits for asked, logits in known.items() if logits is not None}
-        missing = [asked for asked in wanted if asked not in found]
+        cached = {asked: self._cache.get(asked) for asked in wanted}
+        read = {asked: logits for asked, logits in cached.items() if logits is not None}
+        missing = [asked for asked in wanted if asked not in read]
         # Unknown candidates of all mentions are read together, sorted by length.
-        pairs = [Pair(asked[0], self._texts.of(one)) for asked in missing for one in wanted[asked]]
+        pairs = [
+            Pair(asked[0], self._texts.of(candidate))
+            for asked in missing
+            for candidate in wanted[asked]
+        ]
         scores = self.encoder.score(pairs)
         ends = np.cumsum([0, *(len(wanted[asked]) for asked in missing)])
         for asked, (start, end) in zip(missing, pairwise(ends.tolist()), strict=True):
-            found[asked] = scores[start:end].copy()
-            self._cache.put(asked, found[asked])
-        return [found[_key(*one)] for one in zip(mentions, rankings, strict=True)]
+            read[asked] = scores[start:end].copy()
+            self._cache.put(asked, read[asked])
+        return [read[_key(*pair)] for pair in zip(mentions, rankings, strict=True)]
 
     def _reread(
         self, mentions: Sequence[Mention], rankings: Sequence[Sequence[Candidate]]
@@ -138,13 +142,17 @@ class Reranker:
         heads = [remembered(ranking) for ranking in rankings]
         logits = self.read(
             mentions,
-            [own[head : self.top] for own, head in zip(rankings, heads, strict=True)],
+            [ranking[head : self.top] for ranking, head in zip(rankings, heads, strict=True)],
         )
         return [
             blend(
-                ranking, head, activated(own, self.encoder.settings.activation), self.weight, RERANK
+                ranking,
+                head,
+                activated(logits_of, self.encoder.settings.activation),
+                self.weight,
+                RERANK,
             )
-            for ranking, head, own in zip(rankings, heads, logits, strict=True)
+            for ranking, head, logits_of in zip(rankings, heads, logits, strict=True)
         ]
 
     def _unread(self, ranking: Sequence[Candidate]) -> list[Candidate]:
@@ -162,7 +170,7 @@ def activated(logits: Floats1d, activation: str) -> Floats1d:
     nil = [0.0] if activation == "softmax_nil" else []
     most = max([float(logits.max()), *nil])
     powers = np.exp(logits - np.float32(most))
-    total = powers.sum() + sum(np.exp(one - most) for one in nil)
+    total = powers.sum() + sum(np.exp(value - most) for value in nil)
     softmax: Floats1d = (powers / total).astype(np.float32)
     return softmax
 
@@ -171,10 +179,10 @@ def _differ(types: Iterable[tuple[str, ...]]) -> bool:
     """Tell whether concepts have different types."""
     others = iter(types)
     first = next(others, ())
-    return any(own != first for own in others)
+    return any(types_of != first for types_of in others)
 
 
 def _key(mention: Mention, ranking: Sequence[Candidate]) -> _Key:
     # The reranker does not read the label and the texts of a lexicon.
     read = mention._replace(label="", expansions=(), verbatim=())
-    return read, tuple(one.name_row for one in ranking)
+    return read, tuple(candidate.name_row for candidate in ranking)

@@ -19,7 +19,7 @@ from .forms import Asked, Effort, Lookup, has_letters
 from .gate import Gate
 from .language_weights import LanguageWeights
 from .scopes import Scope
-from .tiers import Found, Tiers
+from .tiers import ScoredNames, Tiers
 
 Rankings = list[list[Candidate]]
 Vectors = dict[str, Floats1d]
@@ -91,8 +91,8 @@ class Retrieval:
         """
         rankings: dict[Lookup, list[Candidate]] = {}
         missing: dict[Effort, dict[Lookup, None]] = {}
-        known = self._cache.get_all(lookups) if remember else [None] * len(lookups)
-        for lookup, ranking in zip(lookups, known, strict=True):
+        cached = self._cache.get_all(lookups) if remember else [None] * len(lookups)
+        for lookup, ranking in zip(lookups, cached, strict=True):
             if ranking is None:
                 missing.setdefault(lookup.effort, {})[lookup] = None
             else:
@@ -101,23 +101,23 @@ class Retrieval:
             answers = self._begin(new, effort)
             waiting = {scope: _unanswered(by_form) for scope, by_form in answers.items()}
             # All texts without a vector are encoded together, whatever their scope.
-            alone = (form for asked in waiting.values() for form, known in asked if not known)
+            alone = (form for asked in waiting.values() for form, vector in asked if not vector)
             encoded = self.encode(alone, vectors)
             for scope, asked in waiting.items():
                 if asked:
                     ranked = self._search(self.tiers, asked, encoded, scope, effort)
                     answers[scope].update(zip(asked, ranked, strict=True))
-            found = {lookup: lookup.best(answers[lookup.scope]) for lookup in new}
-            rankings.update(found)
+            merged = {lookup: lookup.best(answers[lookup.scope]) for lookup in new}
+            rankings.update(merged)
             if remember:
-                self._cache.put_all(found)
+                self._cache.put_all(merged)
         return list(map(rankings.__getitem__, lookups))
 
     def clear(self) -> None:
         """Empty the cache."""
         self._cache.clear()
 
-    def search(self, texts: Sequence[str], width: int = 0) -> Found:
+    def search(self, texts: Sequence[str], width: int = 0) -> ScoredNames:
         """Search all tiers without a filter: (n_texts, m).
 
         width (int): names of each tier; 0 for as many as the settings say.
@@ -125,9 +125,9 @@ class Retrieval:
         vectors = None if self._encoder is None else self._encoder.encode(texts)
         return self.tiers.search(texts, vectors, width or self._names_per_tier)
 
-    def encode(self, texts: Iterable[str], known: Vectors | None = None) -> Vectors:
+    def encode(self, texts: Iterable[str], encoded: Vectors | None = None) -> Vectors:
         """Encode texts whose vectors are not known; without a dense tier, encode none."""
-        vectors: Vectors = {} if known is None else known
+        vectors: Vectors = {} if encoded is None else encoded
         if self._encoder is None:
             return vectors
         new = [text for text in dict.fromkeys(texts) if text not in vectors]
@@ -135,28 +135,28 @@ class Retrieval:
             vectors.update(zip(new, self._encoder.encode(new), strict=True))
         return vectors
 
-    def ranked(self, texts: Sequence[str], found: Found, scope: Scope, k: int) -> Rankings:
+    def ranked(self, texts: Sequence[str], scored: ScoredNames, scope: Scope, k: int) -> Rankings:
         """Rank concepts for texts by the names found for them."""
-        return self._ranked(texts, found, self.fused(found), scope, k)
+        return self._ranked(texts, scored, self.fused(scored), scope, k)
 
-    def fused(self, found: Found) -> Floats2d:
+    def fused(self, scored: ScoredNames) -> Floats2d:
         """Fuse the scores of names, (n_texts, m); remembered corrections come first."""
-        if self.tiers.dense is None or "dense" in found.scores:
+        if self.tiers.dense is None or "dense" in scored.scores:
             languages = self._languages
-            fused = languages.fuse(self.fusion, found) if languages else self.fusion(found.scores)
-            return self._remembered_first(found, fused)
+            fused = languages.fuse(self.fusion, scored) if languages else self.fusion(scored.scores)
+            return self._remembered_first(scored, fused)
         # The dense tier would give the same score to a name that equals the text.
-        exact = found.scores["exact"] * self.perfect
-        fused = np.maximum(self._fusion_without_dense(found.scores), exact)
-        return self._remembered_first(found, fused)
+        exact = scored.scores["exact"] * self.perfect
+        fused = np.maximum(self._fusion_without_dense(scored.scores), exact)
+        return self._remembered_first(scored, fused)
 
     def rank_exact(self, forms: Sequence[str], scope: Scope, k: int) -> dict[str, list[Candidate]]:
         """Rank the answers of memory and exact tier for forms; [] where they have none."""
-        found = self._exact.search(forms, None, self._names_per_tier, scope.mask, scope.label)
+        scored = self._exact.search(forms, None, self._names_per_tier, scope.mask, scope.label)
         # An identical string is identical for the other tiers too. The score equals the fused
         # score, so that thresholds keep their meaning.
-        fused = self._remembered_first(found, found.scores["exact"] * self.perfect)
-        return dict(zip(forms, self._ranked(forms, found, fused, scope, k), strict=True))
+        fused = self._remembered_first(scored, scored.scores["exact"] * self.perfect)
+        return dict(zip(forms, self._ranked(forms, scored, fused, scope, k), strict=True))
 
     def _begin(self, lookups: Iterable[Lookup], effort: Effort) -> _Answers:
         """Group the forms of lookups by scope, with the answers that need no dense tier."""
@@ -180,9 +180,11 @@ class Retrieval:
         A form with a vector never passes: it has a context, which may change the link.
         """
         for scope, by_form in answers.items():
-            forms = [form for form, known in _unanswered(by_form) if not known]
+            forms = [form for form, vector in _unanswered(by_form) if not vector]
             exact = self.rank_exact(forms, scope, _SEEN) if forms else {}
-            passing = [(form, b"") for form, own in exact.items() if own and gate.lets(own)]
+            passing = [
+                (form, b"") for form, ranking in exact.items() if ranking and gate.lets(ranking)
+            ]
             ranked = self._search(self._cheap, passing, None, scope, effort)
             by_form.update(zip(passing, ranked, strict=True))
 
@@ -206,32 +208,32 @@ class Retrieval:
         while len(waiting):
             queries = None if stacked is None else stacked[waiting]
             places = waiting.tolist()
-            texts = [asked[place][0] for place in places]
-            found = tiers.search(texts, queries, width, scope.mask, scope.label)
-            ranked = self.ranked(texts, found, scope, effort.width)
-            for place, ranking in zip(places, ranked, strict=True):
-                rankings[place] = ranking
+            texts = [asked[position][0] for position in places]
+            scored = tiers.search(texts, queries, width, scope.mask, scope.label)
+            ranked = self.ranked(texts, scored, scope, effort.width)
+            for position, ranking in zip(places, ranked, strict=True):
+                rankings[position] = ranking
             short = [len(ranking) < effort.enough for ranking in ranked]
             if width >= len(tiers.name_concept) or not any(short):
                 break
-            waiting = waiting[np.asarray(short) & ~found.complete(width)]
+            waiting = waiting[np.asarray(short) & ~scored.complete(width)]
             width *= _WIDER
         return rankings
 
     def _ranked(
-        self, texts: Sequence[str], found: Found, fused: Floats2d, scope: Scope, k: int
+        self, texts: Sequence[str], scored: ScoredNames, fused: Floats2d, scope: Scope, k: int
     ) -> Rankings:
         concepts = self.tiers.name_concept
-        rankings = rank_concepts(found.rows, fused, found.scores, concepts, k, scope.rule)
-        set_ranks(rankings, found.hits, concepts)
+        rankings = rank_concepts(scored.rows, fused, scored.scores, concepts, k, scope.rule)
+        set_ranks(rankings, scored.hits, concepts)
         for text, ranking in zip(texts, rankings, strict=True):
             for candidate in ranking:
                 candidate.form = text
         return rankings
 
-    def _remembered_first(self, found: Found, fused: Floats2d) -> Floats2d:
+    def _remembered_first(self, scored: ScoredNames, fused: Floats2d) -> Floats2d:
         """Give the best name of a remembered concept the score of a perfect match."""
-        remembered = found.scores.get(MEMORY)
+        remembered = scored.scores.get(MEMORY)
         if remembered is None or not remembered.any():
             return fused
         among = np.where(remembered > 0, fused, np.float32(-np.inf))
@@ -246,7 +248,9 @@ class Retrieval:
         """Stack the vectors of forms, (n_forms, dim); None without a dense tier."""
         if self._encoder is None or not asked:
             return None
-        return np.stack([np.frombuffer(own, "f") if own else vectors[text] for text, own in asked])
+        return np.stack(
+            [np.frombuffer(vector, "f") if vector else vectors[text] for text, vector in asked]
+        )
 
 
 def _unanswered(by_form: dict[Asked, list[Candidate]]) -> list[Asked]:

@@ -118,7 +118,7 @@ class Scopes:
         if not types or self._facets is None or self._filters is None:
             return None
         places = np.full(len(self._facets.concept_order), len(types), dtype=np.uint8)
-        for place in reversed(range(len(types))):
-            named = self._filters.types_named(types[place : place + 1])
-            places[self._facets.concepts_of_types(named)] = place
+        for rank in reversed(range(len(types))):
+            named = self._filters.types_named(types[rank : rank + 1])
+            places[self._facets.concepts_of_types(named)] = rank
         return places if (places < len(types)).any() else None

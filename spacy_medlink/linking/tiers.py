@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # the tiers are imported only if they are used
 TIERS = ("exact", "ngram", "dense")
 
 
-class Found(NamedTuple):
+class ScoredNames(NamedTuple):
     """Names for n texts.
 
     rows (Ints2d): (n, m), -1 where there is none; a row may occur twice.
@@ -98,7 +98,7 @@ class Tiers:
         width: int,
         mask: "Mask | None" = None,
         label: str = "",
-    ) -> Found:
+    ) -> ScoredNames:
         """Search all tiers, then let each tier score the names of the others.
 
         vectors (Optional[Floats2d]): of the texts, (n, dim), for the dense tier.
@@ -129,20 +129,20 @@ class Tiers:
                 else self.added.search("dense", self.dense.search, vectors, width, mask)
             )
         none = np.empty((len(texts), 0), dtype=np.int64)
-        rows = np.hstack([none, *(own.rows for own in hits.values())])
-        return Found(rows, self._scores(texts, vectors, weighted, rows, hits), hits)
+        rows = np.hstack([none, *(proposed.rows for proposed in hits.values())])
+        return ScoredNames(rows, self._scores(texts, vectors, weighted, rows, hits), hits)
 
     def denied(self, mentions: Sequence[Mention]) -> list[bool]:
         """Tell for each mention whether corrections say that it is no concept."""
         if self.memory is None or not self.memory.has_nil:
             return [False] * len(mentions)
-        said: dict[tuple[str, str], bool] = {}
+        denied_texts: dict[tuple[str, str], bool] = {}
         texts = [(mention.label, mention.long_form or mention.text) for mention in mentions]
         for label in dict.fromkeys(label for label, _ in texts):
             asked = list(dict.fromkeys(text for other, text in texts if other == label))
             denied = self.memory.denies(asked, label).tolist()
-            said.update(zip(((label, text) for text in asked), denied, strict=True))
-        return [said[text] for text in texts]
+            denied_texts.update(zip(((label, text) for text in asked), denied, strict=True))
+        return [denied_texts[text] for text in texts]
 
     def has_name(self, concept: int, mask: "Mask | None") -> bool:
         """Tell whether a concept has a name that the mask allows."""
@@ -171,17 +171,19 @@ class Tiers:
         """Score all names by each tier: its own as it found them, those of the others once."""
         scores: dict[str, Floats2d] = {}
         start = 0
-        for tier, own in hits.items():
-            end = start + own.rows.shape[1]
+        for tier, proposed in hits.items():
+            end = start + proposed.rows.shape[1]
             if tier == MEMORY:
-                scores[tier] = self._same_concept(own.rows, rows)
+                scores[tier] = self._same_concept(proposed.rows, rows)
             elif tier == "exact":
                 # The exact tier wins over other columns with the same name: no need to fill them.
-                scores[tier] = filled(own.scores, (start, rows.shape[1] - end))
+                scores[tier] = filled(proposed.scores, (start, rows.shape[1] - end))
             else:
                 others = np.hstack([rows[:, :start], rows[:, end:]])
-                found = self._score(tier, texts, vectors, others, weighted)
-                scores[tier] = np.hstack([found[:, :start], filled(own.scores), found[:, start:]])
+                others_scores = self._score(tier, texts, vectors, others, weighted)
+                scores[tier] = np.hstack(
+                    [others_scores[:, :start], filled(proposed.scores), others_scores[:, start:]]
+                )
             start = end
         if "exact" in scores and "dense" in scores:
             # One string in any case counts as one vector: the machine that encoded the names may
@@ -233,5 +235,5 @@ class Tiers:
 
 def filled(scores: Floats2d, columns: tuple[int, int] = (0, 0)) -> Floats2d:
     """Replace minus infinity of the padding by 0, and add columns of 0 before and after."""
-    known = np.where(np.isfinite(scores), scores, np.float32(0))
-    return np.pad(known, ((0, 0), columns))
+    finite = np.where(np.isfinite(scores), scores, np.float32(0))
+    return np.pad(finite, ((0, 0), columns))

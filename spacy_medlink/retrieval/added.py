@@ -53,14 +53,14 @@ class AddedNames:
             all.
         """
         first, second = (None, None) if mask is None else self._masks.get(mask, self._split)
-        found = search(queries, k + min(len(self._dropped), _MORE), first)
-        gone = np.isin(found.rows, self._dropped)
-        rows = [np.where(gone, -1, found.rows)]
-        scores = [np.where(gone, np.float32(-np.inf), found.scores)]
+        built = search(queries, k + min(len(self._dropped), _MORE), first)
+        gone = np.isin(built.rows, self._dropped)
+        rows = [np.where(gone, -1, built.rows)]
+        scores = [np.where(gone, np.float32(-np.inf), built.scores)]
         if tier == "exact" and self._exact is not None:
-            own = self._exact.search(queries, k, second)
-            rows.append(np.where(own.rows >= 0, own.rows + self.built, -1))
-            scores.append(own.scores)
+            added = self._exact.search(queries, k, second)
+            rows.append(np.where(added.rows >= 0, added.rows + self.built, -1))
+            scores.append(added.scores)
         all_rows, all_scores = np.hstack(rows), np.hstack(scores)
         best = np.argsort(-all_scores, axis=1, kind="stable")[:, :k]
         return Hits(

@@ -40,8 +40,8 @@ def has_array(directory: Directory, name: str) -> bool:
 
 def damaged(directory: Directory, name: str, problem: object) -> Exception:
     """Make the error for a damaged part: E202."""
-    place = place_of(directory)
-    return Errors.assets_incomplete(path=place.parent, problem=f"{place.name}/{name}: {problem}")
+    path = place_of(directory)
+    return Errors.assets_incomplete(path=path.parent, problem=f"{path.name}/{name}: {problem}")
 
 
 def check(directory: Directory, name: str, is_right: object, rule: str) -> None:

@@ -108,12 +108,12 @@ def set_ranks(
     """
     for tier, (rows, _) in hits.items():
         concepts = np.where(rows >= 0, name_concept[np.maximum(rows, 0)], -1).tolist()
-        for ranking, own in zip(rankings, concepts, strict=True):
-            places = {concept: place for place, concept in enumerate(dict.fromkeys(own), 1)}
+        for ranking, proposed in zip(rankings, concepts, strict=True):
+            places = {concept: rank for rank, concept in enumerate(dict.fromkeys(proposed), 1)}
             for candidate in ranking:
-                place = places.get(candidate.row)
-                if place is not None:
-                    candidate.ranks[tier] = place
+                rank = places.get(candidate.row)
+                if rank is not None:
+                    candidate.ranks[tier] = rank
 
 
 def merge_forms(rankings: Sequence[Sequence[Candidate]], k: int) -> list[Candidate]:
@@ -121,8 +121,8 @@ def merge_forms(rankings: Sequence[Sequence[Candidate]], k: int) -> list[Candida
     best: dict[int, Candidate] = {}
     for ranking in rankings:
         for candidate in ranking:
-            known = best.get(candidate.row)
-            if known is None or candidate.score > known.score + RESOLUTION:
+            earlier = best.get(candidate.row)
+            if earlier is None or candidate.score > earlier.score + RESOLUTION:
                 best[candidate.row] = candidate
     # A stable sort over rounded scores: the first form wins ties.
     ordered = sorted(best.values(), key=lambda item: -round(item.score / RESOLUTION))
@@ -173,8 +173,8 @@ def _first_of_each(
     is_first &= sorted_concepts >= 0
     flags = np.zeros(ordered.shape, dtype=np.bool_)
     np.put_along_axis(flags, grouped, is_first, axis=1)
-    mention, place = np.nonzero(flags)
-    return mention, order[mention, place]
+    mention, rank = np.nonzero(flags)
+    return mention, order[mention, rank]
 
 
 def _kept(keys: Ints1d, bounds: list[int], k: int) -> tuple[Ints1d, list[int]]:
@@ -184,12 +184,12 @@ def _kept(keys: Ints1d, bounds: list[int], k: int) -> tuple[Ints1d, list[int]]:
     """
     starts = np.asarray(bounds[:-1], dtype=np.int64)
     counts = np.diff(bounds)
-    place = np.arange(len(keys)) - np.repeat(starts, counts)
+    rank = np.arange(len(keys)) - np.repeat(starts, counts)
     tying = keys >> _USUAL
     same = tying == tying[np.repeat(starts, counts)] if len(keys) else np.zeros(0, dtype=np.bool_)
     mention = np.repeat(np.arange(len(counts)), counts)
     tied = np.bincount(mention[same], minlength=len(counts))
-    return np.flatnonzero((place <= k) | same), tied.tolist()
+    return np.flatnonzero((rank <= k) | same), tied.tolist()
 
 
 def _deciders(keys: Ints1d, mention: Ints1d) -> list[str]:
@@ -198,8 +198,8 @@ def _deciders(keys: Ints1d, mention: Ints1d) -> list[str]:
     if len(keys) < 2:
         return deciders
     equal = (keys[1:] >> _BITS == keys[:-1] >> _BITS) & (mention[1:] == mention[:-1])
-    for place in np.flatnonzero(equal).tolist():
-        deciders[place] = _decider(int(keys[place]) ^ int(keys[place + 1]))
+    for at in np.flatnonzero(equal).tolist():
+        deciders[at] = _decider(int(keys[at]) ^ int(keys[at + 1]))
     return deciders
 
 

@@ -102,9 +102,9 @@ class DenseIndex:
         index = read_index(old, faiss.IO_FLAG_MMAP_IFC)
         renumbering = Renumbering(index, n_names)
         with finding_lists_fast(index):
-            for own, vectors in rows:
+            for old_rows, vectors in rows:
                 check_finite(vectors)
-                renumbering.put(own, vectors)
+                renumbering.put(old_rows, vectors)
         made = renumbering.finish()
         tune(made, SearchSettings())
         return cls(made)
@@ -192,8 +192,8 @@ class DenseIndex:
 
     def vectors(self, rows: Ints1d) -> Floats2d:
         """Get the vectors of names: (n, dim), as the index keeps them (compressed or not)."""
-        found: Floats2d = self._index.reconstruct_batch(np.asarray(rows, dtype=np.int64))
-        return found
+        vectors: Floats2d = self._index.reconstruct_batch(np.asarray(rows, dtype=np.int64))
+        return vectors
 
     def search(self, vectors: Floats2d, k: int, mask: Mask | None = None) -> Hits:
         """Find the k names nearest to each vector.
@@ -226,19 +226,19 @@ class DenseIndex:
         scores = np.where(rows >= 0, scores, -np.inf).astype(np.float32)
         short = np.flatnonzero((rows >= 0).sum(axis=1) < wanted)
         if len(short):
-            found = search_rows(self.vectors, mask.rows(), vectors[short], k)
-            rows[short], scores[short] = found
+            exhaustive = search_rows(self.vectors, mask.rows(), vectors[short], k)
+            rows[short], scores[short] = exhaustive
         return Hits(rows, scores)
 
     def _search_around(self, vectors: Floats2d, k: int, mask: Mask) -> Hits:
         """Search without the filter for more names, and keep those within: (n, k)."""
         more = min(len(self), _AROUND * k * len(self) // mask.count)
-        found = self.search(vectors, more)
-        is_within = mask.passes(found.rows)
+        nearest = self.search(vectors, more)
+        is_within = mask.passes(nearest.rows)
         order = np.argsort(~is_within, axis=1, kind="stable")[:, :k]
         kept = np.take_along_axis(is_within, order, axis=1)
-        rows = np.where(kept, np.take_along_axis(found.rows, order, axis=1), -1)
-        scores = np.take_along_axis(found.scores, order, axis=1)
+        rows = np.where(kept, np.take_along_axis(nearest.rows, order, axis=1), -1)
+        scores = np.take_along_axis(nearest.scores, order, axis=1)
         missing = max(0, k - more)
         return Hits(
             np.pad(rows, ((0, 0), (0, missing)), constant_values=-1),

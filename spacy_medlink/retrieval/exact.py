@@ -150,7 +150,9 @@ class ExactIndex:
     def from_bytes(cls, data: bytes) -> "ExactIndex":
         """Unpack the bytes of `to_bytes`."""
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            hashes, start, row, checks = (arrays[one] for one in ("hash", "start", "row", "check"))
+            hashes, start, row, checks = (
+                arrays[name] for name in ("hash", "start", "row", "check")
+            )
             names, words = NameTexts.unpacked(arrays), Vocabulary.unpacked(arrays)
             return cls(hashes, start, row, checks, names, words, _unpacked(arrays[_FORMS]))
 
@@ -167,9 +169,9 @@ class ExactIndex:
         if sieve is None or len(hashes) < _FEW:
             return positions(self._hash, hashes)
         maybe = np.flatnonzero(sieve[hashes >> _SIEVE_SHIFT])
-        found: NDArray[np.int64] = np.full(len(hashes), -1, dtype=np.int64)
-        found[maybe] = positions(self._hash, hashes[maybe])
-        return found
+        places: NDArray[np.int64] = np.full(len(hashes), -1, dtype=np.int64)
+        places[maybe] = positions(self._hash, hashes[maybe])
+        return places
 
     @cached_property
     def _sieve(self) -> NDArray[np.bool_] | None:
@@ -182,8 +184,10 @@ class ExactIndex:
 
     def rows_of(self, position: int, text: str) -> list[tuple[int, float]]:
         """List (name row, score) for a key and the mention as it is written."""
-        own = key(text)
-        names = ((row, name) for row, name in self.names_at(position).items() if key(name) == own)
+        wanted = key(text)
+        names = (
+            (row, name) for row, name in self.names_at(position).items() if key(name) == wanted
+        )
         return [(row, score) for row, name in names if (score := likeness(name, text))]
 
     def names_at(self, position: int) -> dict[int, str]:
@@ -239,19 +243,19 @@ class ExactIndex:
         distinct = list(dict.fromkeys(row.tolist()))
         names = dict(zip(distinct, self._texts(distinct), strict=True))
         score = np.zeros(len(row), dtype=np.float32)
-        for entry, (own, number) in enumerate(zip(row.tolist(), text.tolist(), strict=True)):
-            name = names[own]
-            if name == texts[number] or key(name) == keys[number]:
-                score[entry] = likeness(name, texts[number])
+        for entry, (name_row, index) in enumerate(zip(row.tolist(), text.tolist(), strict=True)):
+            name = names[name_row]
+            if name == texts[index] or key(name) == keys[index]:
+                score[entry] = likeness(name, texts[index])
         return score
 
     @property
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        own: dict[str, NDArray[Any]] = {
+        arrays: dict[str, NDArray[Any]] = {
             "hash": self._hash, "start": self._start, "row": self._row, "check": self._check,
             _FORMS: np.frombuffer(json.dumps(dict(self.forms)).encode(), dtype=np.uint8),
         }  # fmt: skip
-        return own | self.vocabulary.arrays
+        return arrays | self.vocabulary.arrays
 
     def _own_names(self) -> dict[str, NDArray[Any]]:
         return NameTexts.of(self._row, self._texts).arrays

@@ -51,11 +51,11 @@ class Facets(NamedTuple):
         lang, langs = _numbered(pairs[:, 0])
         source, sources = _numbered(pairs[:, 1])
         # Names that mentions gave do not count: they show what one annotated text is about.
-        from_mentions = [number for number, text in texts.items() if text == FROM_MENTIONS]
+        from_mentions = [label for label, text in texts.items() if text == FROM_MENTIONS]
         counted = ~np.isin(pairs[:, 1], from_mentions)
         concepts = kb.name_concepts()[counted]
         n_names = np.bincount(concepts, minlength=len(kb))
-        joined = [texts[number] for number in sources]
+        joined = [texts[label] for label in sources]
         n_sources = _count_sources(concepts, source[counted], joined, len(kb))
         del pairs
         start, flat_types, types = _types(kb.iter_types(), len(kb))
@@ -65,8 +65,8 @@ class Facets(NamedTuple):
             start,
             flat_types,
             _places(np.fromiter(kb.iter_rows_by_id(), dtype=np.int32), n_names, n_sources),
-            [texts[number] for number in langs],
-            [texts[number] for number in sources],
+            [texts[label] for label in langs],
+            [texts[label] for label in sources],
             types,
         )
 
@@ -75,13 +75,13 @@ class Facets(NamedTuple):
         if not names:
             return self
         langs, sources = list(self.langs), list(self.sources)
-        for known, own in (
-            (langs, {one for one, _ in names}),
-            (sources, {one for _, one in names}),
+        for labels, new in (
+            (langs, {lang_of for lang_of, _ in names}),
+            (sources, {source_of for _, source_of in names}),
         ):
-            known.extend(sorted(own.difference(known)))
-        lang = np.array([langs.index(own) for own, _ in names], dtype=np.uint16)
-        source = np.array([sources.index(own) for _, own in names], dtype=np.uint16)
+            labels.extend(sorted(new.difference(labels)))
+        lang = np.array([langs.index(lang_of) for lang_of, _ in names], dtype=np.uint16)
+        source = np.array([sources.index(source_of) for _, source_of in names], dtype=np.uint16)
         return self._replace(
             lang=np.concatenate([self.lang, lang]), source=np.concatenate([self.source, source]),
             langs=langs, sources=sources,
@@ -127,22 +127,22 @@ class Facets(NamedTuple):
     def concepts_of_types(self, types: Iterable[str]) -> NDArray[np.bool_]:
         """Tell for each concept whether it has one of the types: (n_concepts,)."""
         wanted = set(types)
-        numbers = [number for number, text in enumerate(self.types) if text in wanted]
-        found = np.zeros(len(self.type_start) - 1, dtype=np.bool_)
+        numbers = [index for index, text in enumerate(self.types) if text in wanted]
+        flags = np.zeros(len(self.type_start) - 1, dtype=np.bool_)
         places = np.flatnonzero(np.isin(self.type, numbers))
-        found[np.searchsorted(self.type_start, places, side="right") - 1] = True
-        return found
+        flags[np.searchsorted(self.type_start, places, side="right") - 1] = True
+        return flags
 
 
 def _read_labels(directory: Directory) -> list[list[str]]:
     try:
         labels: dict[str, Any] = json.loads(held(directory, _LABELS).read())
-        found = [labels[name] for name in ("langs", "sources", "types")]
+        lists = [labels[name] for name in ("langs", "sources", "types")]
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise damaged(directory, _LABELS, error) from error
-    if not all(type(own) is list and all(type(one) is str for one in own) for own in found):
+    if not all(type(texts) is list and all(type(text) is str for text in texts) for texts in lists):
         raise damaged(directory, _LABELS, "something else than lists of texts")
-    return found
+    return lists
 
 
 def _types(
@@ -152,9 +152,9 @@ def _types(
     counts: list[int] = []
 
     def flat() -> Iterable[int]:
-        for own in types:
-            counts.append(len(own))
-            for text in own:
+        for types_of in types:
+            counts.append(len(types_of))
+            for text in types_of:
                 yield numbers.setdefault(text, len(numbers))
 
     of_all = np.fromiter(flat(), dtype=np.uint16)
@@ -175,12 +175,15 @@ def _count_sources(
     """Count the sources that name each concept: (n_concepts,). texts: as `Facets.sources`."""
     pairs = np.unique(concepts.astype(np.int64) * len(texts) + source)
     numbers: dict[str, int] = {}
-    joined = [[numbers.setdefault(own, len(numbers)) for own in one.split("|")] for one in texts]
-    found = [
-        (pair // len(texts)) * len(numbers) + own
-        for pair in pairs.tolist() for own in joined[pair % len(texts)]
+    joined = [
+        [numbers.setdefault(source_of, len(numbers)) for source_of in text.split("|")]
+        for text in texts
+    ]
+    counted = [
+        (pair // len(texts)) * len(numbers) + source_of
+        for pair in pairs.tolist() for source_of in joined[pair % len(texts)]
     ]  # fmt: skip
-    return np.bincount(np.unique(found).astype(np.int64) // len(numbers), minlength=n_concepts)
+    return np.bincount(np.unique(counted).astype(np.int64) // len(numbers), minlength=n_concepts)
 
 
 def _places(

@@ -69,9 +69,9 @@ Only = Filter | Selection | None
 def select(*filters: Only) -> Selection:
     """Combine filters; those that allow everything are left out."""
     given: list[Filter] = []
-    for one in filters:
-        given.extend(one if isinstance(one, tuple) else [one] if one is not None else [])
-    return tuple(dict.fromkeys(one for one in given if one))
+    for condition in filters:
+        given.extend(condition if isinstance(condition, tuple) else [condition or Filter()])
+    return tuple(dict.fromkeys(condition for condition in given if condition))
 
 
 class NameFilters:
@@ -83,7 +83,9 @@ class NameFilters:
 
     def __init__(self, kb: KnowledgeBase, facets: Facets, name_concept: NDArray[np.int32]) -> None:
         self._kb, self._facets, self.name_concept = kb, facets, name_concept
-        self._sources = sorted({one for many in facets.sources for one in many.split("|") if one})
+        self._sources = sorted(
+            {source for many in facets.sources for source in many.split("|") if source}
+        )
         self._masks: Lru[Selection, Mask] = Lru(_MASKS)
         self.hierarchy = Hierarchy(kb)
 
@@ -98,7 +100,7 @@ class NameFilters:
             return None
         mask = self._masks.get(selection)
         if mask is None:
-            masks = [self._mask_of(one) for one in selection]
+            masks = [self._mask_of(condition) for condition in selection]
             mask = masks[0] if len(masks) == 1 else Mask.all_of(masks)
             self._masks.put(selection, mask)
         return mask
@@ -109,18 +111,18 @@ class NameFilters:
         RAISES (MedlinkError): E213 for a text that is no group, and no type of the knowledge base
             or the UMLS.
         """
-        found: set[str] = set()
-        for one in types:
-            if one in self._facets.types:
-                found.add(one)
-            elif one.upper() in GROUPS:
-                found |= types_of([one])
-            elif one in _UMLS_TYPES:
-                found.add(one)  # a known type that no concept here has: nothing passes
+        types_of_names: set[str] = set()
+        for name in types:
+            if name in self._facets.types:
+                types_of_names.add(name)
+            elif name.upper() in GROUPS:
+                types_of_names |= types_of([name])
+            elif name in _UMLS_TYPES:
+                types_of_names.add(name)  # a known type that no concept here has: nothing passes
             else:
-                known = [*self._facets.types, *GROUPS]
-                raise _unknown("type or semantic group", one, known)
-        return frozenset(found)
+                choices = [*self._facets.types, *GROUPS]
+                raise _unknown("type or semantic group", name, choices)
+        return frozenset(types_of_names)
 
     def check_sources(self, sources: Iterable[str]) -> None:
         """Refuse a source that the knowledge base does not have.
@@ -129,48 +131,48 @@ class NameFilters:
         """
         _check("source", sources, self._sources)
 
-    def _mask_of(self, one: Filter) -> Mask:
+    def _mask_of(self, condition: Filter) -> Mask:
         facets = self._facets
         concepts = np.ones(len(self._kb), dtype=np.bool_)
-        if one.types:
-            concepts &= facets.concepts_of_types(self.types_named(one.types))
-        if one.allow:
-            concepts &= self._concepts(one.allow)
-        if one.deny:
-            concepts &= ~self._concepts(one.deny)
-        if one.within:
-            concepts &= concepts_of(one.within, self._kb, self.hierarchy)
+        if condition.types:
+            concepts &= facets.concepts_of_types(self.types_named(condition.types))
+        if condition.allow:
+            concepts &= self._concepts(condition.allow)
+        if condition.deny:
+            concepts &= ~self._concepts(condition.deny)
+        if condition.within:
+            concepts &= concepts_of(condition.within, self._kb, self.hierarchy)
         names = concepts[self.name_concept]
-        if one.languages:
-            _check("language", one.languages, facets.langs)
-            names &= np.isin(facets.langs, one.languages)[facets.lang]
-        if one.sources:
-            self.check_sources(one.sources)
-            wanted = set(one.sources)
+        if condition.languages:
+            _check("language", condition.languages, facets.langs)
+            names &= np.isin(facets.langs, condition.languages)[facets.lang]
+        if condition.sources:
+            self.check_sources(condition.sources)
+            wanted = set(condition.sources)
             passing = [not wanted.isdisjoint(many.split("|")) for many in facets.sources]
             names &= np.asarray(passing)[facets.source]
         return Mask.of(names)
 
     def _concepts(self, ids: Sequence[str]) -> NDArray[np.bool_]:
         """Find concepts by id; retired ids are followed, and those without a successor ignored."""
-        found = np.zeros(len(self._kb), dtype=np.bool_)
+        flags = np.zeros(len(self._kb), dtype=np.bool_)
         for id in ids:
             resolved = self._kb.resolve(id)
             if resolved is not None:
-                found[self._kb.row_of(resolved)] = True
-        return found
+                flags[self._kb.row_of(resolved)] = True
+        return flags
 
 
-def _check(what: str, values: Iterable[str], known: Sequence[str]) -> None:
+def _check(what: str, values: Iterable[str], choices: Sequence[str]) -> None:
     for value in values:
-        if value not in known:
-            raise _unknown(what, value, known)
+        if value not in choices:
+            raise _unknown(what, value, choices)
 
 
-def _unknown(what: str, value: str, known: Sequence[str]) -> Exception:
-    by_fold = {one.casefold(): one for one in known if one}
+def _unknown(what: str, value: str, choices: Sequence[str]) -> Exception:
+    by_fold = {choice.casefold(): choice for choice in choices if choice}
     near = get_close_matches(value.casefold(), by_fold, _NEAR, 0.5) or sorted(by_fold)
-    nearest = ", ".join(by_fold[one] for one in near[:_SHOWN]) or "none"
+    nearest = ", ".join(by_fold[folded] for folded in near[:_SHOWN]) or "none"
     return Errors.unknown_in_filter(what=what, value=value, near=nearest)
 
 

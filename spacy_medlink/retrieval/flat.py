@@ -82,8 +82,8 @@ class FlatVectors:
             block = self._vectors[start : start + self._block]
             keys = _keys(queries @ block.T, start)
             keys.masked_fill_(~self._permitted(start, allowed), _NOTHING)
-            own = keys.topk(min(k, self._block), dim=1, sorted=False).values
-            best = torch.cat([best, own], dim=1).topk(k, dim=1).values
+            best_of_block = keys.topk(min(k, self._block), dim=1, sorted=False).values
+            best = torch.cat([best, best_of_block], dim=1).topk(k, dim=1).values
         return best
 
     def _permitted(self, start: int, allowed: torch.Tensor | None) -> torch.Tensor:
@@ -92,9 +92,9 @@ class FlatVectors:
         is_name = rows + start < self._names
         if allowed is None:
             return is_name
-        own = allowed[start // 8 : (start + self._block) // 8]
-        own = torch.nn.functional.pad(own, (0, self._block // 8 - len(own)))
-        bits = own[:, None] >> torch.arange(8, dtype=torch.uint8, device=own.device)
+        block = allowed[start // 8 : (start + self._block) // 8]
+        block = torch.nn.functional.pad(block, (0, self._block // 8 - len(block)))
+        bits = block[:, None] >> torch.arange(8, dtype=torch.uint8, device=block.device)
         return is_name & (bits & 1).bool().flatten()
 
 

@@ -112,7 +112,7 @@ def used_tiers(facts: Mapping[str, Any]) -> list[str]:
     facts (Mapping[str, Any]): `weights`, and `languages` with those of some languages.
     """
     every = [facts["weights"], *(facts.get("languages") or {}).values()]
-    return [tier for tier in facts["weights"] if any(own.get(tier) for own in every)]
+    return [tier for tier in facts["weights"] if any(weights.get(tier) for weights in every)]
 
 
 def _check_weights(weights: Mapping[str, float] | None) -> None:

@@ -78,11 +78,11 @@ def dense_columns(matrix: Any) -> tuple[Floats2d, NDArray[np.int32]]:
         of each bucket, (BUCKETS,).
     """
     used, columns = np.unique(matrix.indices, return_inverse=True)
-    place = np.full(BUCKETS, len(used), dtype=np.int32)
-    place[used] = np.arange(len(used))
+    column_of = np.full(BUCKETS, len(used), dtype=np.int32)
+    column_of[used] = np.arange(len(used))
     dense: Floats2d = np.zeros((matrix.shape[0], len(used) + 1), dtype=np.float32)
     dense[np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), columns] = matrix.data
-    return dense, place
+    return dense, column_of
 
 
 def in_parts(weighted: Any) -> Iterator[tuple[slice, Floats2d, NDArray[np.int32]]]:
@@ -92,8 +92,8 @@ def in_parts(weighted: Any) -> Iterator[tuple[slice, Floats2d, NDArray[np.int32]
     """
     count = weighted.shape[0]
     for first in range(0, count, SCORED):
-        own = weighted if count <= SCORED else weighted[first : first + SCORED]
-        yield slice(first, first + SCORED), *dense_columns(own)
+        part = weighted if count <= SCORED else weighted[first : first + SCORED]
+        yield slice(first, first + SCORED), *dense_columns(part)
 
 
 def csr(parts: Sequence[NDArray[Any]], shape: tuple[int, int]) -> Any:
@@ -101,11 +101,11 @@ def csr(parts: Sequence[NDArray[Any]], shape: tuple[int, int]) -> Any:
     data, indices, indptr = parts
     # Assigned one by one: the constructor would read all mapped arrays, and copy them.
     matrix = sparse.csr_matrix(shape, dtype=np.float32)
-    kind = np.int32 if len(data) < 2**31 else np.int64
+    index_type = np.int32 if len(data) < 2**31 else np.int64
     matrix.data, matrix.indices = data, indices
-    matrix.indptr = indptr.astype(kind, copy=False)
-    if indices.dtype != kind:
-        matrix.indices = indices.astype(kind)
+    matrix.indptr = indptr.astype(index_type, copy=False)
+    if indices.dtype != index_type:
+        matrix.indices = indices.astype(index_type)
     return matrix
 
 

@@ -57,9 +57,9 @@ def _check(path: Path) -> None:
             _check_flat(file.read(_SIZE.size), size - _HEADER.size - _SIZE.size, dim * count)
 
 
-def _check_flat(said: bytes, left: int, numbers: int) -> None:
+def _check_flat(size: bytes, left: int, numbers: int) -> None:
     """Check an index that holds only its vectors."""
-    if len(said) < _SIZE.size or _SIZE.unpack(said) != (numbers,) or left != numbers * 4:
+    if len(size) < _SIZE.size or _SIZE.unpack(size) != (numbers,) or left != numbers * 4:
         raise ValueError(f"its size is not that of {numbers} numbers")
 
 

@@ -76,7 +76,7 @@ class MaskedParts(Generic[Part]):
     def get(self, mask: Mask, make: Callable[[Mask], Part]) -> Part:
         """Get the part of a mask; make it if it is not kept."""
         with self._lock:
-            kept = next((one for one in self._parts if one[0] is mask), None)
+            kept = next((entry for entry in self._parts if entry[0] is mask), None)
             if kept is None:
                 kept = mask, make(mask)
             else:

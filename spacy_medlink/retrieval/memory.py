@@ -74,10 +74,10 @@ class MentionMemory:
         row_of (Dict[str, int]): concept row by id.
         """
         row_of = {**row_of, NIL: -1}
-        known = [line for line in lines if line.id in row_of]
-        rows = {_entry(line.spelling or line.key, line.label): row_of[line.id] for line in known}
-        labels = frozenset(line.label for line in known if line.label)
-        return cls(rows, labels, any(line.spelling for line in known))
+        usable = [line for line in lines if line.id in row_of]
+        rows = {_entry(line.spelling or line.key, line.label): row_of[line.id] for line in usable}
+        labels = frozenset(line.label for line in usable if line.label)
+        return cls(rows, labels, any(line.spelling for line in usable))
 
     def find(self, texts: Sequence[str], label: str = "") -> Ints1d:
         """Find the concept rows of mentions: (n,), -1 where none is remembered.
@@ -99,9 +99,9 @@ class MentionMemory:
 
     def _row(self, text: str, label: str) -> int | None:
         """Look up a mention; None where nothing is remembered of it."""
-        own = (spelling_of(text), memory_key(text)) if self._spelled else (memory_key(text),)
+        keys = (spelling_of(text), memory_key(text)) if self._spelled else (memory_key(text),)
         labels = (label, "") if label in self.labels else ("",)
-        asked = (_entry(one, its) for one in own for its in labels)
+        asked = (_entry(key_of, its) for key_of in keys for its in labels)
         return next((self._rows[entry] for entry in asked if entry in self._rows), None)
 
 
@@ -119,12 +119,12 @@ def spelling_of(text: str) -> str:
     It separates mentions that share a key: "breast and ovarian cancers" may be two concepts, where
     the singular is one.
     """
-    own = _marked(normalise(text), text)
-    return f"={own}" if own else ""
+    marked = _marked(normalise(text), text)
+    return f"={marked}" if marked else ""
 
 
-def _marked(own: str, text: str) -> str:
-    return f"^{own}" if own and is_short_form(text.strip()) else own
+def _marked(folded: str, text: str) -> str:
+    return f"^{folded}" if folded and is_short_form(text.strip()) else folded
 
 
 def write_memory(directory: Path, lines: Iterable[Remembered]) -> None:
@@ -145,16 +145,16 @@ def read_memory(directory: Directory) -> list[Remembered]:
         # Not `splitlines`: names may hold other characters that it takes for line ends.
         return [_line(json.loads(line)) for line in text.split("\n") if line]
     except (OSError, ValueError, TypeError, RecursionError) as error:
-        place = place_of(directory)
+        path = place_of(directory)
         raise Errors.assets_incomplete(
-            path=place.parent, problem=f"{place.name}/{_FILE}: {error}"
+            path=path.parent, problem=f"{path.name}/{_FILE}: {error}"
         ) from error
 
 
 def _line(values: dict[str, Any]) -> Remembered:
     line = Remembered(**values)
     texts = (line.key, line.label, line.id, line.spelling)
-    if not all(type(one) is str for one in texts) or {type(line.votes), type(line.of)} != {int}:
+    if not all(type(text) is str for text in texts) or {type(line.votes), type(line.of)} != {int}:
         raise ValueError("a line of other types")
     return line
 

@@ -40,9 +40,9 @@ class NameTexts:
         rows = np.unique(rows)
         encoded, lengths = bytearray(), [np.zeros(1, dtype=np.uint64)]
         for chunk in _chunks(rows):
-            own = [text.encode("utf-8", _ERRORS) for text in texts(chunk)]
-            encoded += b"".join(own)
-            lengths.append(np.fromiter(map(len, own), dtype=np.uint64))
+            chunk_texts = [text.encode("utf-8", _ERRORS) for text in texts(chunk)]
+            encoded += b"".join(chunk_texts)
+            lengths.append(np.fromiter(map(len, chunk_texts), dtype=np.uint64))
         start = np.cumsum(np.concatenate(lengths), dtype=np.uint64)
         return cls(rows, start, np.frombuffer(encoded, dtype=np.uint8))
 
@@ -77,13 +77,13 @@ class NameTexts:
         # Of another type, they would make numpy copy all rows. What overflows is not known below.
         own_type = wanted.astype(self._rows.dtype)
         places = np.minimum(np.searchsorted(self._rows, own_type), len(self._rows) - 1)
-        known = self._rows[places] == wanted
-        return [self._one(place) if is_known else "" for place, is_known in zip(
-            places.tolist(), known.tolist(), strict=True
+        has_text = self._rows[places] == wanted
+        return [self._one(at) if is_known else "" for at, is_known in zip(
+            places.tolist(), has_text.tolist(), strict=True
         )]  # fmt: skip
 
-    def _one(self, place: int) -> str:
-        begin, end = int(self._start[place]), int(self._start[place + 1])
+    def _one(self, at: int) -> str:
+        begin, end = int(self._start[at]), int(self._start[at + 1])
         return self._text[begin:end].tobytes().decode("utf-8", _ERRORS)
 
 

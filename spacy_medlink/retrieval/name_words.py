@@ -30,9 +30,9 @@ def count_trigrams(words: Sequence[str]) -> Any:
     """Count the trigrams of words: csr_matrix (n_words, BUCKETS), float32."""
     items, lengths = array("i"), array("i")
     for word in words:
-        own = trigrams(word)
-        items.extend(own)
-        lengths.append(len(own))
+        grams = trigrams(word)
+        items.extend(grams)
+        lengths.append(len(grams))
     lists = _ragged(items, lengths)
     ones = np.ones(len(lists.items), dtype=np.float32)
     # A copy: scipy sums duplicates in place, and the memory belongs to the array.
@@ -46,10 +46,10 @@ def count_names(name_words: Ragged, counts: Any) -> NDArray[np.int64]:
 
     counts (csr_matrix): of the trigrams of words.
     """
-    found: NDArray[np.int64] = np.zeros(BUCKETS, dtype=np.int64)
+    counts_of: NDArray[np.int64] = np.zeros(BUCKETS, dtype=np.int64)
     for product in _products(name_words, counts):
-        found += np.bincount(product.indices, minlength=BUCKETS)
-    return found
+        counts_of += np.bincount(product.indices, minlength=BUCKETS)
+    return counts_of
 
 
 def norms_of(name_words: Ragged, weighted: Any) -> Floats1d:
@@ -58,9 +58,9 @@ def norms_of(name_words: Ragged, weighted: Any) -> Floats1d:
     weighted (csr_matrix): the trigrams of words, weighted.
     """
     norms: Floats1d = np.empty(len(name_words), dtype=np.float32)
-    for number, product in enumerate(_products(name_words, weighted)):
+    for chunk, product in enumerate(_products(name_words, weighted)):
         squares = sums(product.data.astype(np.float64) ** 2, np.diff(product.indptr))
-        norms[number * CHUNK : (number + 1) * CHUNK] = np.sqrt(np.maximum(squares, 1e-12))
+        norms[chunk * CHUNK : (chunk + 1) * CHUNK] = np.sqrt(np.maximum(squares, 1e-12))
     return norms
 
 
@@ -75,7 +75,9 @@ def _products(name_words: Ragged, matrix: Any) -> Iterator[Any]:
 
 
 def _ragged(items: "array[int]", lengths: "array[int]") -> Ragged:
-    arrays = [np.frombuffer(one, dtype=np.int32) if one else _NONE for one in (items, lengths)]
+    arrays = [
+        np.frombuffer(numbers, dtype=np.int32) if numbers else _NONE for numbers in (items, lengths)
+    ]
     return Ragged(offsets_of(arrays[1]), arrays[0])
 
 

@@ -80,11 +80,11 @@ class NamesByWord(NamedTuple):
         begins = self.by_word.offsets[words[:last]].astype(np.int64)
         lengths, items = lengths[:last], self.by_word.items
         middle = np.int32(np.searchsorted(self.norms, np.float32(norm)))
-        for number in np.flatnonzero(lengths > longest).tolist():
-            own = items[begins[number] : begins[number] + lengths[number]]
-            first = int(np.searchsorted(own, middle)) - longest // 2
-            begins[number] += min(max(first, 0), len(own) - longest)
-            lengths[number] = longest
+        for at in np.flatnonzero(lengths > longest).tolist():
+            ranks_of = items[begins[at] : begins[at] + lengths[at]]
+            first = int(np.searchsorted(ranks_of, middle)) - longest // 2
+            begins[at] += min(max(first, 0), len(ranks_of) - longest)
+            lengths[at] = longest
         ranks = taken(items, begins, lengths)
         of_each = np.repeat(products[:last], lengths)
         if self.allowed is None:

@@ -107,10 +107,10 @@ class NgramIndex:
         top = _multiply(self.weigh(texts) if weighted is None else weighted, part.grams, k)
         bounds = top.indptr.tolist()
         for index, (begin, end) in enumerate(pairwise(bounds)):
-            found, values = top.indices[begin:end], top.data[begin:end]
-            order = np.lexsort((found, -values))
-            found = found if part.rows is None else part.rows[found]
-            rows[index, : end - begin] = found[order]
+            columns, values = top.indices[begin:end], top.data[begin:end]
+            order = np.lexsort((columns, -values))
+            columns = columns if part.rows is None else part.rows[columns]
+            rows[index, : end - begin] = columns[order]
             scores[index, : end - begin] = values[order]
         return Hits(rows, scores)
 
@@ -176,9 +176,9 @@ def _load_matrix(directory: Directory, name: str) -> list[NDArray[Any]]:
     """Map weights, places and offsets of a sparse matrix."""
     types = {f"{name}_data": np.float32, f"{name}_indices": object, f"{name}_indptr": object}
     data, indices, indptr = load_arrays(directory, **types)
-    for part, own in (("indices", indices), ("indptr", indptr)):
-        is_right = own.dtype in (np.dtype(np.int32), np.dtype(np.int64))
-        check(directory, f"{name}_{part}", is_right, f"{own.dtype}, expected int32 or int64")
+    for part, array in (("indices", indices), ("indptr", indptr)):
+        is_right = array.dtype in (np.dtype(np.int32), np.dtype(np.int64))
+        check(directory, f"{name}_{part}", is_right, f"{array.dtype}, expected int32 or int64")
     check(directory, f"{name}_indices", len(indices) == len(data), "not as many as weights")
     check_offsets(directory, f"{name}_indptr", indptr, len(data))
     # Weights are parts of vectors of length 1; a comparison with NaN is false.

@@ -100,24 +100,24 @@ def spread(starts: NDArray[Any], lengths: Ints1d) -> Ints1d:
 def taken(items: NDArray[Any], starts: NDArray[Any], lengths: Ints1d) -> NDArray[Any]:
     """Take runs of items that begin at `starts`, run after run."""
     is_long = lengths > _LONG
-    found: NDArray[Any] = np.empty(int(lengths.sum()), dtype=items.dtype)
+    result: NDArray[Any] = np.empty(int(lengths.sum()), dtype=items.dtype)
     begins = np.cumsum(lengths) - lengths
     # Short runs are taken together; a long one is faster copied by itself.
     for start, length, begin in zip(
         starts[is_long].tolist(), lengths[is_long].tolist(), begins[is_long].tolist(), strict=True
     ):
-        found[begin : begin + length] = items[start : start + length]
-    own = lengths[~is_long]
-    found[spread(begins[~is_long], own)] = items[spread(starts[~is_long], own)]
-    return found
+        result[begin : begin + length] = items[start : start + length]
+    short = lengths[~is_long]
+    result[spread(begins[~is_long], short)] = items[spread(starts[~is_long], short)]
+    return result
 
 
 def sums(values: NDArray[Any], lengths: Ints1d) -> NDArray[np.float64]:
     """Add up runs of values that lie end to end: (len(lengths),); 0 for an empty run."""
     ends = np.cumsum(lengths)
     totals = np.append(np.cumsum(values, dtype=np.float64), 0)  # the last one is before the first
-    found: NDArray[np.float64] = totals[ends - 1] - totals[ends - lengths - 1]
-    return found
+    sums_of: NDArray[np.float64] = totals[ends - 1] - totals[ends - lengths - 1]
+    return sums_of
 
 
 def offsets_of(lengths: NDArray[Any]) -> NDArray[Any]:

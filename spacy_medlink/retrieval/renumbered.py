@@ -50,15 +50,15 @@ class Renumbering:
         rows (Ints1d): row that each name has in the old index, (n,), none twice; -1 for a new name.
         vectors (Floats2d): of the new names, (n_new, dim).
         """
-        own = np.arange(self._done, self._done + len(rows))
+        new_rows = np.arange(self._done, self._done + len(rows))
         self._done += len(rows)
         stays = rows >= 0
-        self._row_of[rows[stays]] = own[stays]
-        self._codes[own[stays]] = self._known[rows[stays]]
+        self._row_of[rows[stays]] = new_rows[stays]
+        self._codes[new_rows[stays]] = self._known[rows[stays]]
         if len(vectors):
-            self._codes[own[~stays]] = self._vectors.sa_encode(vectors)
+            self._codes[new_rows[~stays]] = self._vectors.sa_encode(vectors)
             # Old rows are still in the lists.
-            self._lists.add_with_ids(vectors, len(self._row_of) + own[~stays])
+            self._lists.add_with_ids(vectors, len(self._row_of) + new_rows[~stays])
 
     def finish(self) -> Any:
         """Remove what is gone, and give all others their rows.
@@ -71,9 +71,9 @@ class Renumbering:
         self._lists.remove_ids(makers.IDSelectorBitmap(gone))
         row_of = np.concatenate([self._row_of, np.arange(len(self._codes))])
         lists = self._lists.invlists
-        for number in range(self._lists.nlist):
-            if size := lists.list_size(number):
-                ids = makers.rev_swig_ptr(lists.get_ids(number), size)
+        for list_number in range(self._lists.nlist):
+            if size := lists.list_size(list_number):
+                ids = makers.rev_swig_ptr(lists.get_ids(list_number), size)
                 if not 0 <= ids.min() <= ids.max() < len(row_of):
                     raise Errors.index_damaged(row=int(ids.max()), names=len(self._row_of))
                 ids[:] = row_of[ids]

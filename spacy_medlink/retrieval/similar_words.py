@@ -103,9 +103,9 @@ class SimilarWords:
         column[buckets] = np.arange(len(buckets))
         trigrams = self.trigrams_of(words, column, len(buckets) + 1)
         products = (trigrams @ np.append(weights, np.float32(0))).astype(np.float32)
-        found = products / (self.norms[words] * norm)
-        is_similar = found >= _LEAST
-        chosen = best(np.flatnonzero(is_similar), found[is_similar], _MOST)
+        cosines = products / (self.norms[words] * norm)
+        is_similar = cosines >= _LEAST
+        chosen = best(np.flatnonzero(is_similar), cosines[is_similar], _MOST)
         return Similar(words[chosen], products[chosen], norm)
 
     def _weigh(self, word: str) -> tuple[Ints1d, Floats1d]:
@@ -147,8 +147,8 @@ def best(items: NDArray[Any], scores: NDArray[Any], most: int) -> NDArray[Any]:
 def distinct(items: NDArray[Any]) -> NDArray[Any]:
     """Sort and remove repetitions, faster than np.unique for a few thousand."""
     items = np.sort(items)
-    found: NDArray[Any] = items[np.append(True, items[1:] != items[:-1])[: len(items)]]
-    return found
+    first: NDArray[Any] = items[np.append(True, items[1:] != items[:-1])[: len(items)]]
+    return first
 
 
 class Totals:
@@ -175,5 +175,5 @@ def bar(scores: NDArray[Any], most: int) -> float:
     if len(scores) <= most:
         return 0.0
     sample = scores[:: max(1, len(scores) // _SAMPLE)]
-    place = len(sample) * most // len(scores)
-    return float(-np.partition(-sample, place)[place])
+    rank = len(sample) * most // len(scores)
+    return float(-np.partition(-sample, rank)[rank])

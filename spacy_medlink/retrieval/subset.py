@@ -20,9 +20,9 @@ def search_rows(
     """
     shape = (len(queries), k)
     best = Hits(np.full(shape, -1, dtype=np.int64), np.full(shape, -np.inf, dtype=np.float32))
-    for own in _blocks(rows):
-        scores = queries @ vectors_of(own).T
-        repeated = np.broadcast_to(own, scores.shape)
+    for block in _blocks(rows):
+        scores = queries @ vectors_of(block).T
+        repeated = np.broadcast_to(block, scores.shape)
         best = _best(np.hstack([best.rows, repeated]), np.hstack([best.scores, scores]), k)
     return best
 

@@ -58,24 +58,24 @@ class Vocabulary:
     @classmethod
     def of(cls, uses: Mapping[str, tuple[int, int]], spellings: Iterable[str] = ()) -> "Vocabulary":
         """Make the vocabulary of words with their uses and spellings, as `WordsRead` gives them."""
-        known = sorted({*uses, *spellings})
-        least = 2 if len(known) > _MOST_WORDS else 0
+        words = sorted({*uses, *spellings})
+        least = 2 if len(words) > _MOST_WORDS else 0
         hashes, owners = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint32)]
-        for begin in range(0, len(known), _CHUNK):
+        for begin in range(0, len(words), _CHUNK):
             texts, owner = list[str](), list[int]()
-            for number, word in enumerate(known[begin : begin + _CHUNK], begin):
+            for index, word in enumerate(words[begin : begin + _CHUNK], begin):
                 is_asked = LEAST <= len(word) <= MOST and sum(uses.get(word, (2, 0))) >= least
-                own = deletions(word) if is_asked else [word]
-                texts += own
-                owner += [number] * len(own)
+                forms = deletions(word) if is_asked else [word]
+                texts += forms
+                owner += [index] * len(forms)
             hashes.append(hash_keys(texts))
             owners.append(np.array(owner, dtype=np.uint32))
         every, owner_of = np.concatenate(hashes), np.concatenate(owners)
         order = np.argsort(every, kind="stable")
-        encoded = [text.encode() for text in known]
+        encoded = [text.encode() for text in words]
         start = np.cumsum([0, *map(len, encoded)], dtype=np.uint64)
         letters = np.frombuffer(b"".join(encoded), dtype=np.uint8)
-        counts = [uses.get(word, (0, 0)) for word in known]
+        counts = [uses.get(word, (0, 0)) for word in words]
         inside, last = np.array(counts, np.uint32).reshape(-1, 2).T
         return cls(start, letters, inside.copy(), last.copy(), every[order], owner_of[order])
 
@@ -112,56 +112,56 @@ class Vocabulary:
             hash = hash_keys([word])[0]
             first, last = np.searchsorted(self._hash, [hash, hash + np.uint64(1)])
             numbers = self._word[first:last].tolist()
-            own = next((number for number in numbers if self._at(number) == word), None)
+            at = next((index for index in numbers if self._at(index) == word), None)
             self._uses[word] = (
-                (0, 0) if own is None else (int(self._inside[own]), int(self._last[own]))
+                (0, 0) if at is None else (int(self._inside[at]), int(self._last[at]))
             )
         return self._uses[word]
 
     def knows(self, words: Sequence[str]) -> list[bool]:
         """Tell of each key whether a name may have it: numbers and signs are not counted."""
-        return [own is None for own in self._all_found(words)]
+        return [near is None for near in self._all_found(words)]
 
     def near(self, words: Sequence[str]) -> list[list[str]]:
         """List for each unknown word, if it is long enough, those that differ in one letter."""
-        return [own or [] for own in self._all_found(words)]
+        return [near or [] for near in self._all_found(words)]
 
     def _all_found(self, words: Sequence[str]) -> list[list[str] | None]:
-        found = self._found
-        new = [word for word in dict.fromkeys(words) if word not in found]
+        kept = self._found
+        new = [word for word in dict.fromkeys(words) if word not in kept]
         if new:
-            if len(found) > _REMEMBERED:
-                found = self._found = {}
+            if len(kept) > _REMEMBERED:
+                kept = self._found = {}
                 new = list(dict.fromkeys(words))
             asked = [word for word in new if len(word) > 1 and word.isalpha()]
-            found |= dict.fromkeys(new)
-            found |= zip(asked, self._find(asked), strict=True)
-        return [found[word] for word in words]
+            kept |= dict.fromkeys(new)
+            kept |= zip(asked, self._find(asked), strict=True)
+        return [kept[word] for word in words]
 
     def _find(self, words: Sequence[str]) -> list[list[str] | None]:
         if not words:
             return []
         texts = [deletions(word) if LEAST <= len(word) <= MOST else [word] for word in words]
-        hashes = hash_keys([text for own in texts for text in own])
+        hashes = hash_keys([text for forms in texts for text in forms])
         first = np.searchsorted(self._hash, hashes, side="left").tolist()
         last = np.searchsorted(self._hash, hashes, side="right").tolist()
-        found, at = list[list[str] | None](), 0
-        for word, own in zip(words, texts, strict=True):
-            spans = zip(first[at : at + len(own)], last[at : at + len(own)], strict=True)
+        near_words, at = list[list[str] | None](), 0
+        for word, forms in zip(words, texts, strict=True):
+            spans = zip(first[at : at + len(forms)], last[at : at + len(forms)], strict=True)
             numbers = {
-                number
+                index
                 for begin, end in spans
                 if begin < end
-                for number in self._word[begin:end].tolist()
+                for index in self._word[begin:end].tolist()
             }
             others = sorted(map(self._at, numbers))
-            near = [one for one in others if len(own) > 1 and _differs_once(word, one)]
-            found.append(None if word in others else near)
-            at += len(own)
-        return found
+            near = [other for other in others if len(forms) > 1 and _differs_once(word, other)]
+            near_words.append(None if word in others else near)
+            at += len(forms)
+        return near_words
 
-    def _at(self, number: int) -> str:
-        begin, end = int(self._start[number]), int(self._start[number + 1])
+    def _at(self, index: int) -> str:
+        begin, end = int(self._start[index]), int(self._start[index + 1])
         return self._text[begin:end].tobytes().decode(errors="replace")
 
 
@@ -193,18 +193,18 @@ class WordsRead:
     @property
     def uses(self) -> dict[str, tuple[int, int]]:
         """The keys of the words made of letters alone, with the names inside and last."""
-        found: dict[str, tuple[int, int]] = {}
+        counts: dict[str, tuple[int, int]] = {}
         for token in self._inside.keys() | self._last.keys():
             for word in key(token).split(" "):
                 if len(word) > 1 and word.isalpha():
-                    inside, last = found.get(word, (0, 0))
-                    found[word] = inside + self._inside[token], last + self._last[token]
-        return found
+                    inside, last = counts.get(word, (0, 0))
+                    counts[word] = inside + self._inside[token], last + self._last[token]
+        return counts
 
 
 def deletions(word: str) -> list[str]:
     """List a word, and the word without each of its letters."""
-    return [word, *(word[:place] + word[place + 1 :] for place in range(len(word)))]
+    return [word, *(word[:at] + word[at + 1 :] for at in range(len(word)))]
 
 
 def _differs_once(word: str, other: str) -> bool:

@@ -115,8 +115,8 @@ class WordNgramIndex:
         """
         rows, ranks, norms = load_arrays(directory, **_ARRAYS)
         expected = len(rows) if n_names is None else n_names
-        for name, own in (("rows", rows), ("ranks", ranks), ("norms", norms)):
-            check(directory, name, len(own) == expected, f"{len(own)} names, not {expected}")
+        for name, array in (("rows", rows), ("ranks", ranks), ("norms", norms)):
+            check(directory, name, len(array) == expected, f"{len(array)} names, not {expected}")
         for name, places in (("rows", rows), ("ranks", ranks)):
             check_below(directory, name, places, expected)
         is_right = bool(np.isfinite(norms).all()) and bool((norms > 0).all())
@@ -150,20 +150,20 @@ class WordNgramIndex:
         names = self._names
         if mask is not None:
             names = self._parts.get(mask, self._part)
-        known = [-1] * len(texts) if same is None else same.tolist()
+        same_rows = [-1] * len(texts) if same is None else same.tolist()
         if weighted is None:
             weighted = self.weigh(texts)
 
         def search(part: slice) -> None:
-            ranks = self._candidates(texts[part], known[part], names, _RESCORED * k)
+            ranks = self._candidates(texts[part], same_rows[part], names, _RESCORED * k)
             alone = weighted if len(parts) == 1 else weighted[part]
             cosines = self._cosines(*dense_columns(alone), names, ranks)
-            own = np.where(cosines > 0, names.rows[ranks], -1)
+            name_rows = np.where(cosines > 0, names.rows[ranks], -1)
             cosines = np.where(cosines > 0, cosines, -np.inf)
-            order = np.lexsort((own, -cosines))[:, :k]
-            found = part, slice(order.shape[1])
-            rows[found] = np.take_along_axis(own, order, axis=1)
-            scores[found] = np.take_along_axis(cosines, order, axis=1)
+            order = np.lexsort((name_rows, -cosines))[:, :k]
+            cells = part, slice(order.shape[1])
+            rows[cells] = np.take_along_axis(name_rows, order, axis=1)
+            scores[cells] = np.take_along_axis(cosines, order, axis=1)
 
         workers = min(threads(), _THREADS)
         size = min(SCORED, max(_SHARED, -(-len(texts) // workers)))
@@ -192,10 +192,10 @@ class WordNgramIndex:
     ) -> Ints2d:
         """Find the ranks of the names that are probably most similar: (n_texts, <= most), or -1."""
         pairs = zip(texts, same, strict=True)
-        found = [self._nearest(text, row, names, most) for text, row in pairs]
-        ranks = np.full((len(texts), max(map(len, found))), -1, dtype=np.int64)
-        for index, own in enumerate(found):
-            ranks[index, : len(own)] = own
+        nearest = [self._nearest(text, row, names, most) for text, row in pairs]
+        ranks = np.full((len(texts), max(map(len, nearest))), -1, dtype=np.int64)
+        for index, ranks_of in enumerate(nearest):
+            ranks[index, : len(ranks_of)] = ranks_of
         return ranks
 
     def _nearest(self, text: str, same: int, names: NamesByWord, most: int) -> NDArray[Any]:
@@ -215,13 +215,13 @@ class WordNgramIndex:
 
     def _expand(self, words: Counter[str]) -> _Expansion:
         """Find similar words for the words of a text; of a long text, for the first ones."""
-        found = [self._words.find(word) for word in islice(words, _EXPANDED)]
+        similar = [self._words.find(word) for word in islice(words, _EXPANDED)]
         times = np.fromiter(words.values(), dtype=np.float32)[:_EXPANDED]
-        parts = [one.products * often for one, often in zip(found, times, strict=True)]
-        own = np.concatenate([np.empty(0, np.int32), *(one.words for one in found)])
+        parts = [word.products * often for word, often in zip(similar, times, strict=True)]
+        all_words = np.concatenate([np.empty(0, np.int32), *(word.words for word in similar)])
         products = np.concatenate([np.empty(0, np.float32), *parts])
-        norms = times * np.array([one.norm for one in found], dtype=np.float32)
-        return _Expansion(own, products, float(np.sqrt(np.square(norms).sum())))
+        norms = times * np.array([word.norm for word in similar], dtype=np.float32)
+        return _Expansion(all_words, products, float(np.sqrt(np.square(norms).sum())))
 
     def _words_of(self, row: int) -> _Expansion:
         """Take the words of a name as the only ones that are similar to those of a text."""

@@ -64,10 +64,10 @@ def has_starter_names(exact: "ExactIndex") -> bool:
     if len(exact.rows) > 2 * len(texts):  # a name may be there by its words in any order, too
         return False
     places = exact.find(hash_keys(map(key, texts)))
-    found = set[int]()
-    for place in set(places[places >= 0].tolist()):
-        found.update(row for row, name in exact.names_at(place).items() if name in texts)
-    return found == set(exact.rows.tolist())
+    rows = set[int]()
+    for at in set(places[places >= 0].tolist()):
+        rows.update(row for row, name in exact.names_at(at).items() if name in texts)
+    return rows == set(exact.rows.tolist())
 
 
 @lru_cache(maxsize=1)
@@ -98,5 +98,5 @@ def keys_of_code(vocabulary: str, code: str) -> frozenset[str]:
 def _by_cui() -> dict[str, frozenset[str]]:
     if not KB_LINES.is_file():  # an installation without data, which E614 reports elsewhere
         return {}
-    concepts = (one for one in read("jsonl", KB_LINES) if isinstance(one, Concept))
-    return {one.id: frozenset(key(name.text) for name in one.names) for one in concepts}
+    concepts = (concept for concept in read("jsonl", KB_LINES) if isinstance(concept, Concept))
+    return {concept.id: frozenset(key(name.text) for name in concept.names) for concept in concepts}

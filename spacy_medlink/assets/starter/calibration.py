@@ -33,9 +33,9 @@ def fit_starter() -> dict[str, Any]:
     from .. import build_assets
     from . import build_starter_kb
 
-    with TemporaryDirectory() as place:
-        kb = build_starter_kb(Path(place))
-        assets = build_assets(Path(place) / "assets", kb)
+    with TemporaryDirectory() as directory:
+        kb = build_starter_kb(Path(directory))
+        assets = build_assets(Path(directory) / "assets", kb)
         calibrator = json.loads((assets.path / CALIBRATOR).read_text(encoding="utf-8"))
         return {"facts": assets.manifest["calibrator"], "calibrator": calibrator}
 
