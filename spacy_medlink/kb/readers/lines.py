@@ -17,6 +17,13 @@ LONGEST = 1 << 26  # bytes of a line: a larger one is no line of anything that p
 _BLOCK = 1 << 16
 # What unpacks to more than this is no terminology: releases of the UMLS shrink to a tenth.
 _MUCH, _TIMES = 1 << 28, 200
+_GZIP = b"\x1f\x8b"
+# How files begin that hold text, but are none.
+_PACKED = {
+    b"PK\x03\x04": "a zip archive, as workbooks (.xlsx, .ods) are", b"BZh": "packed by bzip2",
+    b"\xfd7zXZ": "packed by xz", b"PAR1": "a Parquet file", b"%PDF": "a PDF file",
+    b"\xd0\xcf\x11\xe0": "an old workbook (.xls)", b"SQLite format 3": "an SQLite database",
+}  # fmt: skip
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)  # of a gzip file that is cut off, or broken
 
 
@@ -144,17 +151,24 @@ def report(path: Path, line: int, problem: str, expected: str, bad_lines: BadLin
 
 
 def open_source(path: Path) -> BufferedIOBase:
-    """Open a file, plain or `.gz`, for reading bytes; its lines are read within LONGEST.
+    """Open a file, plain or packed by gzip, for reading bytes; its lines are read within LONGEST.
 
-    RAISES (MedlinkError): E165 when it is a directory or may not be read; from any method, when a
-        line is longer, or when far more comes out of a small `.gz` than of any text.
+    RAISES (MedlinkError): E165 when it is a directory or may not be read, E160 when it is an
+        archive or a workbook; E165 from any method, when a line is longer, or when far more comes
+        out of a small packed file than of any text.
     """
     try:
-        if path.suffix.lower() == ".gz":
-            return Packed(path.open("rb"), path, path.stat().st_size)
-        return _Plain(io.FileIO(path))
+        file = _Plain(io.FileIO(path))
+        start = file.peek(16)
+        if path.suffix.lower() == ".gz" or start.startswith(_GZIP):
+            return Packed(file, path, path.stat().st_size)
     except OSError as error:
         raise Errors.source_unreadable(path=path, reason=error.strerror or error) from error
+    if other := next((name for mark, name in _PACKED.items() if start.startswith(mark)), ""):
+        file.close()
+        expected = "what it holds as text: unpacked, or a sheet of it saved as CSV"
+        raise Errors.wrong_file(path=path, what="text", problem=f"it is {other}", expected=expected)
+    return file
 
 
 class _Bounded(BufferedIOBase):

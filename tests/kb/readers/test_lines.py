@@ -76,6 +76,27 @@ def test_a_file_that_may_not_be_opened(tmp_path: Path) -> None:
         pytest.skip("this user may open everything")
 
 
+def test_a_packed_file_needs_no_suffix(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_bytes(gzip.compress(b"one\ntwo\n"))
+    assert [line for _, line in numbered_lines(tmp_path / "x.csv")] == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        (b"PK\x03\x04", "zip"),
+        (b"BZh9", "bzip2"),
+        (b"PAR1", "Parquet"),
+        (b"\xd0\xcf\x11\xe0", "xls"),
+    ],
+)
+def test_what_is_no_text_is_refused_by_name(tmp_path: Path, start: bytes, said: str) -> None:
+    (tmp_path / "x.csv").write_bytes(start + b"\0\1\xff" * 20)
+    for format in ("csv", "obo", "fhir", "mesh", "owl", "icd"):
+        with pytest.raises(MedlinkError, match=rf"E160.*x\.csv is not text.*{said}.*saved as CSV"):
+            list(get_reader(format)(tmp_path / "x.csv", []))
+
+
 @pytest.mark.parametrize("gz", [False, True])
 def test_lines_that_end_with_cr_alone(tmp_path: Path, gz: bool) -> None:
     """As on old systems; in every reader of lines, also where a line is longer than a block."""
