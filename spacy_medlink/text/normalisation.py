@@ -100,7 +100,8 @@ def normalise(text: str) -> str:
 
 def _normalised(text: str, umlauts: bool) -> str:
     """Normalise. umlauts (bool): mark the letters that had an umlaut."""
-    text = without_entities(text)
+    if "&" in text:
+        text = without_entities(text)
     if not text.isascii():
         text = _TRADE.sub(" ", _BETA.sub("β", _FOOTNOTE.sub(" ", text))).replace(_MARK, " ")
         text = text.replace("´", "'")  # NFKD would make it a space and an accent
@@ -223,7 +224,7 @@ def is_short_form(text: str) -> bool:
 
 def without_entities(text: str) -> str:
     """Decode what is written as in HTML: "Sj&#246;gren"."""
-    return ENTITY.sub(lambda found: html.unescape(found[0]), text) if "&" in text else text
+    return ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
 
 
 def plainly_written(text: str) -> str:
@@ -232,7 +233,8 @@ def plainly_written(text: str) -> str:
     Entities of HTML, invisible characters, compatibility forms, kinds of hyphens, apostrophes and
     spaces, ligatures and Greek letters go; letter case, accents and punctuation stay.
     """
-    text = without_entities(text)
+    if "&" in text:
+        text = without_entities(text)
     if text.isascii():
         return text
     text = _TRADE.sub("", _BETA.sub("β", _FOOTNOTE.sub("", text)))

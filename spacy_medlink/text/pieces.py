@@ -69,21 +69,25 @@ class Pieces:
     def __init__(self, text: str, stop_words: Collection[str] = ()) -> None:
         """Cut a text. stop_words (Collection[str]): in lower case, of the text's language."""
         self.text, self._stop_words = text, stop_words
-        plain, offsets = _decoded(text)
-        texts, starts, ends = _cut(plain)
-        self.texts = texts
+        plain, offsets = _decoded(text) if "&" in text else (text, None)
+        self.texts, starts, ends = _cut(plain)
         behind = [0, *ends]
         self.gaps = [
             plain[end:start] for end, start in zip(behind, [*starts, len(plain)], strict=True)
         ]
-        self._soft_ends = _soft_line_ends(plain) if _LINE_END.search(plain) else frozenset()
-        self._behind = behind
-        self.borders = self._borders()
-        self.starts = starts if offsets is None else [offsets[one] for one in starts]
-        self.ends = ends if offsets is None else [offsets[one - 1] + 1 for one in ends]
-        if offsets is not None:  # a piece ends behind the entity that is its last character
+        soft_ends = _soft_line_ends(plain) if _LINE_END.search(plain) else frozenset()
+        self.borders = [Border.SPACE] * len(behind)
+        for place, gap in enumerate(self.gaps[1:-1], 1):
+            if gap != " ":
+                self.borders[place] = self._border(place, gap, behind[place], soft_ends)
+        self.borders[0] = self.borders[-1] = Border.SENTENCE
+        self.starts, self.ends = starts, ends
+        if offsets is not None:
+            self.starts = [offsets[start] for start in starts]
+            ends = [offsets[end - 1] + 1 for end in ends]
+            # A piece ends behind the entity that is its last character.
             self.ends = [
-                found.end() if (found := ENTITY.match(text, end - 1)) else end for end in self.ends
+                entity.end() if (entity := ENTITY.match(text, end - 1)) else end for end in ends
             ]
 
     def __len__(self) -> int:
@@ -102,7 +106,7 @@ class Pieces:
     @cached_property
     def is_stop(self) -> list[bool]:
         """Whether a piece is a stop word."""
-        return [one in self._stop_words for one in self.lower]
+        return list(map(self._stop_words.__contains__, self.lower))
 
     @cached_property
     def says(self) -> list[bool]:
@@ -139,6 +143,8 @@ class Pieces:
         first, last = self.starts[start], self.ends[end - 1]
         if self.texts[end - 1][-1] in "sSｓＳ" and _POSSESSIVE.search(self.texts[end - 1]):
             last = max(last - 2, first + 1)
+        if end == start + 1:
+            return first, last
         closed, opened = unpaired(self.text[first:last])
         while opened and self.text[last : last + 1] in _OPENING:
             last, opened = last + 1, opened - 1
@@ -156,8 +162,7 @@ class Pieces:
 
     def saying(self, places: Iterable[int]) -> frozenset[int]:
         """Keep the pieces that have a meaning."""
-        says = self.says
-        return frozenset([place for place in places if says[place]])
+        return frozenset(filter(self.says.__getitem__, places))
 
     def at(self, start: int, end: int) -> tuple[int, int] | None:
         """Find the run of pieces that characters cover; None where they cut a piece in two."""
@@ -179,16 +184,11 @@ class Pieces:
         """Tell whether an item of a list or a phrase may end before a piece."""
         return self.borders[place] >= Border.COMMA or (place < len(self) and self.is_stop[place])
 
-    def _borders(self) -> list[Border]:
-        borders = [Border.SPACE] * len(self.gaps)
-        for place, gap in enumerate(self.gaps):
-            if gap != " " and 0 < place < len(self.texts):
-                borders[place] = self._border(place, gap)
-        borders[0] = borders[-1] = Border.SENTENCE
-        return borders
+    def _border(self, place: int, gap: str, start: int, soft_ends: frozenset[int]) -> Border:
+        """Say what a gap means between its two pieces.
 
-    def _border(self, place: int, gap: str) -> Border:
-        """Say what a gap means between its two pieces."""
+        start (int): its first character. soft_ends (FrozenSet[int]): see `_soft_line_ends`.
+        """
         strength = _strength(gap)
         if strength == Border.SENTENCE and "." in gap:
             return self._full_stop(place, gap)
@@ -202,7 +202,8 @@ class Pieces:
             if gap == "*" and right[0].isdigit():
                 return Border.SIGN
         if strength == Border.SEPARATOR and _LINE_END.search(gap):
-            return self._line_end(place, gap)
+            is_soft = not soft_ends.isdisjoint(range(start, start + len(gap)))
+            return self._line_end(place, gap, is_soft)
         return strength
 
     def _full_stop(self, place: int, gap: str) -> Border:
@@ -216,7 +217,7 @@ class Pieces:
         goes_on = right[0].islower() or left.lower() in _SHORTENED
         return Border.SIGN if is_short and goes_on else Border.SENTENCE
 
-    def _line_end(self, place: int, gap: str) -> Border:
+    def _line_end(self, place: int, gap: str, is_soft: bool) -> Border:
         stripped = gap.strip()
         right = self.texts[place]
         is_hyphened = stripped in _HYPHENS and gap[0] in _HYPHENS
@@ -224,8 +225,6 @@ class Pieces:
             return Border.SIGN  # a word that goes on in the next line
         if len(_LINE_END.findall(gap)) > 1:
             return Border.SENTENCE
-        start = self._behind[place]
-        is_soft = any(one in self._soft_ends for one in range(start, start + len(gap)))
         if is_soft and not stripped and not (right[0].isupper() and self._is_sentence_like(place)):
             return Border.SPACE
         return Border.SEPARATOR
@@ -263,7 +262,7 @@ def unpaired(text: str) -> tuple[int, int]:
 
 def _decoded(text: str) -> tuple[str, list[int] | None]:
     """Decode entities of HTML. RETURNS: the text, and the original place of each character."""
-    if "&" not in text or not ENTITY.search(text):
+    if not ENTITY.search(text):
         return text, None
     parts, offsets, last = [], list[int](), 0
     for found in ENTITY.finditer(text):
@@ -278,20 +277,22 @@ def _decoded(text: str) -> tuple[str, list[int] | None]:
 
 def _cut(plain: str) -> tuple[list[str], list[int], list[int]]:
     """Cut a text into pieces. RETURNS: texts, first characters, characters behind the last."""
-    spans = [found.span() for found in _PIECE.finditer(plain)]
-    texts = [plain[start:end] for start, end in spans]
-    # Words of ASCII letters, which most are, are never cut.
-    odd = [place for place, text in enumerate(texts) if not (text.isascii() and text.isalpha())]
-    for place in reversed(odd):
-        own, start = texts[place], spans[place][0]
-        if raised := _RAISED.search(own):
-            own = own[: raised.start()]
-        places = [0, *(one.start() for one in _CUTS.finditer(own)), len(own)]
-        if len(places) > 2 or raised:
-            runs = list(pairwise(places))
-            texts[place : place + 1] = [own[begin:end] for begin, end in runs]
-            spans[place : place + 1] = [(start + begin, start + end) for begin, end in runs]
-    return texts, [start for start, _ in spans], [end for _, end in spans]
+    texts, starts, ends = list[str](), list[int](), list[int]()
+    for piece in _PIECE.finditer(plain):
+        text, (start, end) = piece[0], piece.span()
+        if text.isascii() and text.isalpha():  # most are, and are never cut
+            texts.append(text)
+            starts.append(start)
+            ends.append(end)
+            continue
+        if raised := _RAISED.search(text):
+            text = text[: raised.start()]
+        cuts = [0, *(cut.start() for cut in _CUTS.finditer(text)), len(text)]
+        for begin, stop in pairwise(cuts):
+            texts.append(text[begin:stop])
+            starts.append(start + begin)
+            ends.append(start + stop)
+    return texts, starts, ends
 
 
 @lru_cache(maxsize=4096)

@@ -195,7 +195,7 @@ def _heading_end(pieces: Pieces, line: int, words: frozenset[str]) -> int:
         key = pieces.keys[place]
         if not key or key.isdigit():  # "2. ", "- "
             continue
-        if not (pieces.is_stop[place] or all(part in words for part in key.split())):
+        if not (pieces.is_stop[place] or words.issuperset(key.split())):
             return line
         has_words = True
         is_upper &= not any(map(str.islower, pieces.texts[place]))

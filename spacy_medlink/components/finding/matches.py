@@ -94,18 +94,15 @@ def apart(matches: Iterable[Match], taken: Iterable[int] = ()) -> list[Match]:
 
     taken (Iterable[int]): pieces that may not be used.
     """
-    used = set(taken)
-    chosen: list[Match] = []
-    for is_coordinated in (False, True):
-        left = [
-            match
-            for match in matches
-            if (bool(match.reading) and not match.is_name) == is_coordinated
-            and used.isdisjoint(range(match.start, match.end))
-        ]
-        new = _best_apart(left)
-        chosen += new
-        used.update(place for match in new for place in range(match.start, match.end))
+    used, names, coordinated = set(taken), list[Match](), list[Match]()
+    for match in matches:
+        (coordinated if match.reading and not match.is_name else names).append(match)
+    chosen = list[Match]()
+    for group in (names, coordinated):
+        free = [match for match in group if used.isdisjoint(range(match.start, match.end))]
+        for match in _best_apart(free) if free else ():
+            chosen.append(match)
+            used.update(range(match.start, match.end))
     return sorted(chosen, key=attrgetter("start"))
 
 
