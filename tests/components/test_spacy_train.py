@@ -14,9 +14,9 @@ from spacy.cli.train import train
 from spacy.tokens import Span
 from spacy.training import Example
 from spacy.util import registry
+from spacy_medlink.components.linker.text_batch import make_batch
 
 from spacy_medlink.components.examples import gold_reader, synonym_batcher, synonym_reader
-from spacy_medlink.components.linker.lesson import make_lesson
 from spacy_medlink.components.linker.trainer import Trainer
 from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.errors import MedlinkError
@@ -248,15 +248,6 @@ def test_batches_that_teach_nothing(trainable):
     assert trainable.evaluate([examples[0]])["acc@1"] is None
 
 
-def test_get_loss_is_that_of_update(trainable, gold):
-    linker = trainable.get_pipe("medical_linker")
-    examples = examples_of(trainable, gold)
-    vectors = linker.model.predict(linker.lesson(examples).texts)
-    loss, gradient = linker.get_loss(examples, vectors)
-    assert gradient.shape == vectors.shape and np.abs(gradient).sum() > 0
-    assert linker.update(examples)["medical_linker"] == pytest.approx(loss, rel=0.05)
-
-
 def test_gold_ids_may_be_codes_or_retired(trainable):
     def example_of(kb_id):
         doc = trainable.make_doc("type 2 diabetes")
@@ -265,8 +256,13 @@ def test_gold_ids_may_be_codes_or_retired(trainable):
 
     for id in ("HP:0005978", "HP:0005965", "C0011860", "ICD10CM:E11", "E11"):
         assert trainable.evaluate([example_of(id)])["acc@5"] == 1.0, id
-        assert trainable.get_pipe("medical_linker").lesson([example_of(id)]) is not None, id
+        assert batch_of(trainable, [example_of(id)]) is not None, id
     assert trainable.evaluate([example_of("C9999999")])["acc@5"] == 0.0
+
+
+def batch_of(nlp, examples):
+    trainer = nlp.get_pipe("medical_linker").trainer
+    return trainer.batch(trainer.gold(examples))
 
 
 def objective(**values):
@@ -289,9 +285,9 @@ def test_update_lowers_the_loss_of_sap_and_betters_the_links(trainable, gold):
 
 def test_the_default_is_sap_by_the_functions_of_training(tiny_assets, trainable, gold):
     linker, sap = trainable.get_pipe("medical_linker"), {"margin": 0.2}
-    lesson = linker.lesson(examples_of(trainable, gold))
-    vectors = torch.from_numpy(linker.model.predict(lesson.texts))
-    columns = (np.arange(len(vectors)), lesson.labels, lesson.strings)
+    texts = batch_of(trainable, examples_of(trainable, gold))
+    vectors = torch.from_numpy(linker.model.predict(texts.texts))
+    columns = (np.arange(len(vectors)), texts.labels, texts.strings)
     batch = Batch(*map(torch.from_numpy, columns))
     recipe = ObjectiveSettings(miner="hard_pairs", loss="multi_similarity", miner_settings=sap)
     made = recipe.in_batch().make()
@@ -337,11 +333,11 @@ def test_dropout_is_honoured_and_only_in_training(trainable, gold):
 
 def test_concepts_that_a_mention_may_both_mean_are_not_told_apart(tiny_kb):
     one, other = tiny_kb.row_of("HP:0002204"), tiny_kb.row_of("HP:0001698")
-    lesson = make_lesson(
+    batch = make_batch(
         [("PE", frozenset({one, other})), ("lung clot", frozenset({one}))], tiny_kb
     )
-    assert len(set(lesson.labels)) == 1 and "Pericardial effusion" in lesson.texts
-    assert len(set(lesson.strings)) == len(lesson.texts)
+    assert len(set(batch.labels)) == 1 and "Pericardial effusion" in batch.texts
+    assert len(set(batch.strings)) == len(batch.texts)
 
 
 def test_gold_reader(tmp_path):

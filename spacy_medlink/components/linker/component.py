@@ -6,7 +6,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example, validate_examples
@@ -14,13 +13,12 @@ from spacy.util import SimpleFrozenList
 from spacy.vocab import Vocab
 
 from ...errors import Errors
-from ...types import Floats2d, Mention
+from ...types import Mention
 from ...util.setting_types import setting_property
 from ..extensions import register_extensions
 from ..pipe import PicklablePipe, batches
 from .annotation import Link, LinkWriter
 from .doc_linker import DocLinker
-from .lesson import Lesson
 from .opened import LinkerParts
 from .scoring import score_examples
 from .settings import DEFAULT_CONFIG, LinkerSettings, keys_of, make_filter
@@ -347,21 +345,6 @@ class MedicalLinker(PicklablePipe):
         """
         self.opened.follow()
         return self.opened.is_stale and self.trainer.rebuild()
-
-    def lesson(self, examples: Sequence[Example]) -> Lesson | None:
-        """Make the Lesson of Examples for the encoder; None where there is nothing to learn."""
-        return self.trainer.lesson(self.trainer.gold(examples))
-
-    def get_loss(self, examples: Iterable[Example], scores: Floats2d) -> tuple[float, Floats2d]:
-        """Compute the loss of the encoder's vectors and its gradient.
-
-        scores (Floats2d): vectors of `lesson(examples).texts`, (n, dim).
-        RETURNS (Tuple[float, Floats2d]): the loss, and the gradient, (n, dim).
-        """
-        lesson = self.lesson(list(examples))
-        if lesson is None:
-            return 0.0, np.zeros_like(scores)
-        return lesson.loss(self.trainer.objective(), scores, self.model.ops)
 
     def ids_of(self, id: str) -> frozenset[str]:
         """Find the ids in use that an id of annotated text stands for: by id, history or code."""

@@ -43,43 +43,17 @@ class DocLinker:
         discard = frozenset(settings.labels_discard or ())
         return SpanWriter(keys_of(settings.spans_key), settings.prefix, discard, settings.merge)
 
-    def mentions(self, doc: Doc, spans: Sequence[Span] | None = None) -> list[Mention]:
+    def mentions(
+        self, doc: Doc, spans: Sequence[Span] | None = None, writer: SpanWriter | None = None
+    ) -> list[Mention]:
         """Make mentions of spans of a Doc; by default, of those that are to be linked.
 
+        writer (Optional[SpanWriter]): with the current settings.
         RAISES (MedlinkError): E227 when another transformer than the shared one has read the Doc.
         """
-        writer = self.span_writer
-        if spans is None:
-            return self._mentions(doc, writer)
-        return self._mentions_of(doc, spans, writer.every(doc))
-
-    def batch(self, docs: Sequence[Doc], writer: SpanWriter) -> tuple[list[Mention], list[int]]:
-        """Make the mentions of Docs. RETURNS: all mentions, and their number for each Doc.
-
-        Warns once when the first documents have no mentions at all.
-        """
-        flat, counts = list[Mention](), list[int]()
-        for doc in docs:
-            mentions = self._mentions(doc, writer)
-            flat.extend(mentions)
-            counts.append(len(mentions))
-        if flat or self._docs_without_spans < 0:
-            self._docs_without_spans = -1
-            return flat, counts
-        self._docs_without_spans += len(docs)
-        if self._docs_without_spans >= _DOCS_BEFORE_WARNING:
-            count, self._docs_without_spans = self._docs_without_spans, -1
-            tell(Warnings.no_entities.format(name=self.opened.name, docs=count))
-        return flat, counts
-
-    def _mentions(self, doc: Doc, writer: SpanWriter) -> list[Mention]:
-        beside = writer.every(doc) if writer.discard else ()
-        return self._mentions_of(doc, writer.spans(doc), beside)
-
-    def _mentions_of(
-        self, doc: Doc, spans: Sequence[Span], beside: Sequence[Span]
-    ) -> list[Mention]:
-        opened, settings = self.opened, self.settings
+        opened, settings, writer = self.opened, self.settings, writer or self.span_writer
+        beside = writer.every(doc) if writer.discard or spans is not None else ()
+        spans = writer.spans(doc) if spans is None else spans
         mentions = mentions_of(
             doc, spans, settings.resolve_abbreviations, opened.abbreviations, beside,
             opened.tell_once,
@@ -91,6 +65,25 @@ class DocLinker:
             mention._replace(vector=vector)
             for mention, vector in zip(mentions, vectors, strict=True)
         ]
+
+    def batch(self, docs: Sequence[Doc], writer: SpanWriter) -> tuple[list[Mention], list[int]]:
+        """Make the mentions of Docs. RETURNS: all mentions, and their number for each Doc.
+
+        Warns once when the first documents have no mentions at all.
+        """
+        flat, counts = list[Mention](), list[int]()
+        for doc in docs:
+            mentions = self.mentions(doc, writer=writer)
+            flat.extend(mentions)
+            counts.append(len(mentions))
+        if flat or self._docs_without_spans < 0:
+            self._docs_without_spans = -1
+            return flat, counts
+        self._docs_without_spans += len(docs)
+        if self._docs_without_spans >= _DOCS_BEFORE_WARNING:
+            count, self._docs_without_spans = self._docs_without_spans, -1
+            tell(Warnings.no_entities.format(name=self.opened.name, docs=count))
+        return flat, counts
 
     def bare(self, text: str, label: str = "") -> Mention:
         """Make a mention without a document."""

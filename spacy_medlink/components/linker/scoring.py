@@ -7,7 +7,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from .annotation import NIL, Link
-from .lesson import gold_spans
+from .text_batch import gold_spans
 
 SCORES = ("acc@1", "acc@5", "nel_micro_p", "nel_micro_r", "nel_micro_f")
 

@@ -11,8 +11,8 @@ from thinc.api import set_dropout_rate
 from ...errors import Errors
 from ...types import Mention
 from .doc_linker import DocLinker
-from .lesson import Lesson, gold_spans, make_lesson
 from .mentions import mentions_of
+from .text_batch import TextBatch, gold_spans, make_batch
 
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ...assets import Assets
@@ -88,7 +88,7 @@ class Trainer:
         docs (Sequence[Doc]): Docs that the pipeline has read. drop (float): dropout rate.
         RETURNS (float): the loss.
         """
-        return self._update_encoder(self.settings.model, self.lesson(gold), docs, drop)
+        return self._update_encoder(self.settings.model, self.batch(gold), docs, drop)
 
     def finish_update(self, sgd: Any) -> None:
         """Let an optimiser change the encoder; from then on the assets are stale."""
@@ -96,8 +96,8 @@ class Trainer:
         model.finish_update(sgd)
         self.opened.is_stale = True
 
-    def lesson(self, gold: Sequence[Gold]) -> Lesson | None:
-        """Make the Lesson of gold mentions; None where there is nothing to learn.
+    def batch(self, gold: Sequence[Gold]) -> TextBatch | None:
+        """Make the TextBatch of gold mentions; None where there is nothing to learn.
 
         RAISES (MedlinkError): E405 when the assets have no dense tier to train for.
         """
@@ -118,7 +118,7 @@ class Trainer:
         rows = np.unique(hits[hits >= 0])
         near = list(zip(rows.tolist(), engine.name_concept[rows].tolist(), strict=True))
         spans = [one.span for one in taught if one.span] if shared else []
-        return make_lesson(mentions, opened.kb, near, spans)
+        return make_batch(mentions, opened.kb, near, spans)
 
     def rebuild(self) -> bool:
         """Make the assets anew if the encoder has changed.
@@ -138,22 +138,22 @@ class Trainer:
         return True
 
     def _update_encoder(
-        self, model: Any, lesson: Lesson | None, docs: Sequence[Doc], drop: float
+        self, model: Any, batch: TextBatch | None, docs: Sequence[Doc], drop: float
     ) -> float:
-        given: Any = lesson.texts if lesson is not None else []
+        given: Any = batch.texts if batch is not None else []
         if self.opened.shared.is_used and any(map(len, docs)):
             from ..shared_encoder import InContext
 
-            spans = lesson.spans if lesson is not None else []
+            spans = batch.spans if batch is not None else []
             given = InContext(docs, spans, given[len(spans) :])
-        elif lesson is None:
+        elif batch is None:
             return 0.0
         set_dropout_rate(model, drop)
         vectors, backprop = model.begin_update(given)
-        if lesson is None:
+        if batch is None:
             backprop(vectors)  # other listeners wait for it, see `components.shared_encoder`
             return 0.0
-        loss, gradient = lesson.loss(self.objective(), vectors, model.ops)
+        loss, gradient = batch.loss(self.objective(), vectors, model.ops)
         backprop(gradient)
         return loss
 

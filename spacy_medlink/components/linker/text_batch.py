@@ -1,4 +1,4 @@
-"""Lesson: a batch of Examples as texts to encode, and the concepts that they stand for."""
+"""TextBatch: a batch of Examples as texts to encode, and the concepts that they stand for."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ def gold_spans(spans: Iterable[Span]) -> list[Span]:
 
 
 @dataclass(frozen=True)
-class Lesson:
+class TextBatch:
     """Texts, and the concepts that they stand for.
 
     texts (List[str]): mentions and names. spans (List[Span]): spans of the first texts, for an
@@ -60,12 +60,12 @@ class Lesson:
         return float(loss.detach()), torch2xp(gradient, ops=ops)
 
 
-def make_lesson(
+def make_batch(
     mentions: Sequence[tuple[str, frozenset[int]]],
     kb: "KnowledgeBase",
     near: Sequence[tuple[int, int]] = (),
     spans: Sequence[Span] = (),
-) -> Lesson:
+) -> TextBatch:
     """Put names beside mentions: names of their concepts, and of other concepts nearby.
 
     mentions (Sequence[Tuple[str, FrozenSet[int]]]): texts with their right concept rows.
@@ -86,7 +86,7 @@ def make_lesson(
         name = kb.text_at(name_row)
         texts.setdefault((key(name), label_of.get(row, row)), name)
     keys, labels = zip(*texts, strict=True)
-    return Lesson([*texts.values()], np.array(labels), hash_keys(keys).view(np.int64), spans)
+    return TextBatch([*texts.values()], np.array(labels), hash_keys(keys).view(np.int64), spans)
 
 
 def _labels(rights: Sequence[frozenset[int]]) -> Mapping[int, int]:
