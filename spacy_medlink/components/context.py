@@ -61,10 +61,10 @@ class MedicalContext(DocPipe):
     """
 
     def __init__(self, vocab: Vocab, name: str = CONTEXT, **settings: Any) -> None:
-        own = ContextSettings.of(settings)
+        given = ContextSettings.of(settings)
         self.vocab, self.name, self.lang = vocab, name, vocab.lang
-        self.spans_key, self.sections_key = own.spans_key, own.sections_key
-        self._path = own.cues
+        self.spans_key, self.sections_key = given.spans_key, given.sections_key
+        self._path = given.cues
         self._text: str | None = None  # of the user's own cues
         self._cues: Cues | None = None
         register_attributes()
@@ -131,8 +131,8 @@ class MedicalContext(DocPipe):
         spans = linked_spans(doc, self.spans_key)
         self._check_order(self.spans_key, not spans)
         places = [(span.start_char, span.end_char) for span in spans]
-        for span, said in zip(spans, reading.said_of(text, places, cues, parts), strict=True):
-            _write(span, said)
+        for span, context in zip(spans, reading.said_of(text, places, cues, parts), strict=True):
+            _write(span, context)
 
 
 def register_attributes() -> None:
@@ -142,9 +142,9 @@ def register_attributes() -> None:
             Span.set_extension(name, default="" if name == SECTION else False)
 
 
-def _write(span: Span, said: reading.Said) -> None:
-    own: dict[str, Any] = {name: kind in said.kinds for kind, name in ATTRIBUTES.items()}
-    for name, value in {**own, SECTION: said.section}.items():
+def _write(span: Span, context: reading.Said) -> None:
+    values: dict[str, Any] = {name: kind in context.kinds for kind, name in ATTRIBUTES.items()}
+    for name, value in {**values, SECTION: context.section}.items():
         if value or span._.get(name):  # storing a default would take room
             span._.set(name, value)
 

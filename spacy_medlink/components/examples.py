@@ -53,7 +53,7 @@ def _of_document(nlp: "Language", document: "GoldDocument", label: str) -> tuple
     text = document.mentions[0].text if bare and document.mentions else document.text or ""
     reference = make_doc(nlp, text)
     spans: list[Span] = []
-    for mention in sorted(document.mentions, key=lambda one: (one.start, -one.end)):
+    for mention in sorted(document.mentions, key=lambda mention: (mention.start, -mention.end)):
         start, end = (0, len(text)) if bare else (mention.start, mention.end)
         span = reference.char_span(
             start, end, label=mention.type or label, kb_id=mention.ids[0] if mention.ids else "NIL"
@@ -113,9 +113,9 @@ def synonym_batcher(size: int, names_per_concept: int = 2) -> Batcher:
 
     def batches(examples: Iterable[Example]) -> Iterator[list[Example]]:
         by_concept: dict[str, list[Example]] = {}
-        for number, example in enumerate(examples):
+        for row, example in enumerate(examples):
             ids = [ent.kb_id_ for ent in example.reference.ents if ent.kb_id_]
-            by_concept.setdefault(ids[0] if ids else f"\0{number}", []).append(example)
+            by_concept.setdefault(ids[0] if ids else f"\0{row}", []).append(example)
         batch: list[Example] = []
         for together in _portions(by_concept, names_per_concept):
             if batch and len(batch) + len(together) > size:

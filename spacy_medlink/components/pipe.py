@@ -59,12 +59,12 @@ class PicklablePipe(Pipe):
         if name is None or nlp.get_pipe_meta(name).factory in (meta.factory for meta, *_ in later):
             return  # a second one reads what is found in between
         keys = spans_key if isinstance(spans_key, list) else [spans_key]
-        place = "doc.ents" if spans_key is None else "doc.spans"
+        assigned = "doc.ents" if spans_key is None else "doc.spans"
         for meta, other, pipe in later:
             if meta.factory == MENTIONS:
                 is_late = getattr(pipe, "spans_key", None) in keys
             else:
-                is_late = is_empty and place in meta.assigns and meta.factory != LINKER
+                is_late = is_empty and assigned in meta.assigns and meta.factory != LINKER
             if is_late:
                 tell(Warnings.found_too_late.format(later=other, name=name, factory=meta.factory))
 

@@ -131,7 +131,7 @@ def _are_storable(value: object) -> bool:
 def linker_of(nlp: "Language") -> "MedicalLinker":
     """Get the linker whose links end up in `kb_id_`: the last that does not leave it alone."""
     linkers = [cast("MedicalLinker", nlp.get_pipe(name)) for name in _linkers(nlp)]
-    writing = [one for one in linkers if not _leaves_ids(one)]
+    writing = [linker for linker in linkers if not _leaves_ids(linker)]
     return (writing or linkers[:1])[-1]
 
 

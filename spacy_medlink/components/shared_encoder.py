@@ -108,7 +108,7 @@ def _forward(
         if batch.texts:
             names = encoder.pooled(encoder.module, encoder.tokenize(batch.texts))
     # Detached here: the transformer and the names have backward passes of their own.
-    pooled = torch.cat([*(one[None] for one in sums), names.detach()]).requires_grad_()
+    pooled = torch.cat([*(vector[None] for vector in sums), names.detach()]).requires_grad_()
     with torch.set_grad_enabled(is_train):
         output = encoder.projected(pooled)
 
@@ -117,9 +117,9 @@ def _forward(
         slopes: Any = pooled.grad
         # A span without word pieces has the sum 0, which has no direction.
         slopes[~pooled.any(dim=1)] = 0
-        d_states = [model.ops.xp.zeros_like(one) for one in states]
-        for (row, tokens), own in zip(places, slopes, strict=False):
-            d_states[row][tokens] += torch2xp(own)
+        d_states = [model.ops.xp.zeros_like(state) for state in states]
+        for (row, tokens), slope in zip(places, slopes, strict=False):
+            d_states[row][tokens] += torch2xp(slope)
         # Always, and before the names: other listeners wait for this call, and in mixed precision
         # the transformer divides all gradients that its weights have at that moment.
         d_docs = back(d_states)
@@ -138,8 +138,8 @@ def _places(batch: InContext) -> list[tuple[int, slice]]:
 
 def _grad_factor(model: Model[Any, Any]) -> float:
     """Get the factor of the listener's gradients, which applies to the names' gradients, too."""
-    found = (node.attrs["grad_factor"] for node in model.walk() if "grad_factor" in node.attrs)
-    return next(found, 1.0)
+    factors = (node.attrs["grad_factor"] for node in model.walk() if "grad_factor" in node.attrs)
+    return next(factors, 1.0)
 
 
 def _shim_of(data: bytes, pipe: Any) -> SharedShim:

@@ -30,8 +30,8 @@ def load_saved(model: Model[Any, Any], directory: Path) -> None:
     shim: Any = model.shims[0]
     if (directory / PROJECTION_FILE).is_file():
         shim.from_bytes((directory / PROJECTION_FILE).read_bytes())
-    own = own_transformer(model)
-    if own is not None and own.transformer is None:
+    transformer = own_transformer(model)
+    if transformer is not None and transformer.transformer is None:
         from spacy_transformers.data_classes import HFObjects
 
         # The library's own function would load whatever the directory names.
@@ -39,7 +39,7 @@ def load_saved(model: Model[Any, Any], directory: Path) -> None:
         words = getattr(tokenizer, "vocab_file", None)
         saved = Path(words).read_bytes() if words else None
         network = devices.moved(network, get_torch_default_device())
-        own.attrs["set_transformer"](own, HFObjects(tokenizer, network, saved))
+        transformer.attrs["set_transformer"](transformer, HFObjects(tokenizer, network, saved))
 
 
 def connect(model: Model[Any, Any], pipes: Iterable[Any] | None, name: str) -> BiEncoder:
@@ -51,12 +51,12 @@ def connect(model: Model[Any, Any], pipes: Iterable[Any] | None, name: str) -> B
     RAISES (MedlinkError): E225 when there is no transformer, or none with weights.
     """
     shim: Any = model.shims[0]
-    own = own_transformer(model)
-    if own is not None and own.transformer is None:
-        own.initialize()
-    if own is not None or pipes is not None:
+    transformer = own_transformer(model)
+    if transformer is not None and transformer.transformer is None:
+        transformer.initialize()
+    if transformer is not None or pipes is not None:
         shim.pipe = None if pipes is None else _heard(model, pipes)
-    layer: Any = own or getattr(shim.pipe, "model", None)
+    layer: Any = transformer or getattr(shim.pipe, "model", None)
     network = getattr(layer, "transformer", None)
     if network is None:
         raise Errors.no_transformer(name=name)
@@ -82,9 +82,11 @@ def mark_of(encoder: BiEncoder) -> tuple[int, bytes]:
     weights raise their version numbers.
     """
     parameters = list(encoder.module.parameters())
-    small = torch.cat([one.detach().flatten() for one in parameters if one.dim() == 1])
+    small = torch.cat(
+        [parameter.detach().flatten() for parameter in parameters if parameter.dim() == 1]
+    )
     digest = xxhash.xxh3_128(devices.fetched(small.float()).data).digest()
-    return sum(one._version for one in parameters), digest
+    return sum(parameter._version for parameter in parameters), digest
 
 
 def _states_of(model: Model[Any, Any], doc: Doc) -> Any:
@@ -103,11 +105,11 @@ def check_reader(model: Model[Any, Any], doc: Doc, name: str) -> bool:
 
     RETURNS (bool): whether the Doc has data to check this. RAISES (MedlinkError): E227 if not.
     """
-    known = doc._.trf_data if Doc.has_extension("trf_data") else None
-    if own_transformer(model) is not None or known is None:
+    written = doc._.trf_data if Doc.has_extension("trf_data") else None
+    if own_transformer(model) is not None or written is None:
         return False
     ops: Any = model.ops
-    was, now = (ops.to_numpy(_aligned(model, data)) for data in (known, _read(model, doc)))
+    was, now = (ops.to_numpy(_aligned(model, data)) for data in (written, _read(model, doc)))
     if was.shape != now.shape or np.abs(was - now).max() > _LIKE * np.abs(now).max():
         raise Errors.foreign_transformer(name=name)
     return True
@@ -144,8 +146,8 @@ def _heard(model: Model[Any, Any], pipes: Iterable[Any]) -> Any:
     """Find the component that a model listens to; None where there is none."""
     listener = _listener(model)
     for pipe in pipes:
-        own = chain.from_iterable(getattr(pipe, "listener_map", {}).values())
-        if any(one is listener for one in own):
+        listeners = chain.from_iterable(getattr(pipe, "listener_map", {}).values())
+        if any(other is listener for other in listeners):
             return pipe
     return None
 
@@ -165,10 +167,10 @@ def _own_tokenizer(tokenizer: Any) -> Any:
     if not tokenizer.is_fast:
         reason = "its tokenizer is a slow one; let `tokenizer_config` say `use_fast = true`"
         raise Errors.encoder_damaged(path=tokenizer.name_or_path, reason=reason)
-    own = copy.deepcopy(tokenizer)
-    own._tokenizer.no_truncation()
-    own._tokenizer.no_padding()
-    return own
+    copied = copy.deepcopy(tokenizer)
+    copied._tokenizer.no_truncation()
+    copied._tokenizer.no_padding()
+    return copied
 
 
 def _view(network: torch.nn.Module) -> torch.nn.Module:
@@ -177,4 +179,4 @@ def _view(network: torch.nn.Module) -> torch.nn.Module:
     thinc leaves the transformer in training mode, and switches it while other threads run.
     """
     weights = chain(network.parameters(), network.buffers())
-    return copy.deepcopy(network, {id(one): one for one in weights})
+    return copy.deepcopy(network, {id(weight): weight for weight in weights})

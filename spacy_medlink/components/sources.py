@@ -40,9 +40,11 @@ def open_assets(source: str | Path | None, device: str = CPU) -> Assets:
             return Assets(path, is_installed(path), device)
         raise Errors.assets_missing(path=str(source))
     # A pipeline keeps a linker's assets at <component>/assets, a package one level further down.
-    found = sorted(path.glob(f"*/assets/{MANIFEST}")) or sorted(path.glob(f"*/*/assets/{MANIFEST}"))
-    place = found[0].parent if found else path
-    return Assets(place, is_installed(place), device)
+    manifests = sorted(path.glob(f"*/assets/{MANIFEST}")) or sorted(
+        path.glob(f"*/*/assets/{MANIFEST}")
+    )
+    directory = manifests[0].parent if manifests else path
+    return Assets(directory, is_installed(directory), device)
 
 
 def assets_in(source: str | Path) -> list[Assets]:
@@ -50,9 +52,11 @@ def assets_in(source: str | Path) -> list[Assets]:
     path = Path(source)
     if not path.exists() and is_package(str(source)):
         path = get_package_path(str(source))
-    own = [path / MANIFEST] if (path / MANIFEST).exists() else []
-    own += sorted(path.glob(f"*/assets/{MANIFEST}")) + sorted(path.glob(f"*/*/assets/{MANIFEST}"))
-    return [Assets(manifest.parent) for manifest in own]
+    manifests = [path / MANIFEST] if (path / MANIFEST).exists() else []
+    manifests += sorted(path.glob(f"*/assets/{MANIFEST}")) + sorted(
+        path.glob(f"*/*/assets/{MANIFEST}")
+    )
+    return [Assets(manifest.parent) for manifest in manifests]
 
 
 def is_installed(path: Path) -> bool:

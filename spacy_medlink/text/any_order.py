@@ -32,7 +32,7 @@ def any_order_key(words: Iterable[str], forms: Forms = NO_FORMS) -> str:
 
     words (Iterable[str]): as they are written; their inflections are removed.
     """
-    return any_order_key_of([forms.get(own, own) for own in name_words(" ".join(words))])
+    return any_order_key_of([forms.get(word, word) for word in name_words(" ".join(words))])
 
 
 def any_order_key_of(parts: Sequence[str]) -> str:
@@ -42,11 +42,11 @@ def any_order_key_of(parts: Sequence[str]) -> str:
     return _SIGN + " ".join(sorted(parts))
 
 
-def name_has_key(name: str, own: str, forms: Forms = NO_FORMS) -> bool:
+def name_has_key(name: str, wanted: str, forms: Forms = NO_FORMS) -> bool:
     """Tell whether a name is found under a key; no short form is in another order."""
-    if own.startswith(_SIGN):
-        return not is_short_form(name) and own == any_order_key(name.split(), forms)
-    return own == piece_key(name)
+    if wanted.startswith(_SIGN):
+        return not is_short_form(name) and wanted == any_order_key(name.split(), forms)
+    return wanted == piece_key(name)
 
 
 def name_words(text: str) -> list[str]:
@@ -87,13 +87,13 @@ class NamesInAnyOrder:
         form = self._forms.get
         rows, words = list[int](), list[list[str]]()
         for row, name in enumerate(names, first):
-            own = key(name).split()
-            said = [form(word, word) for word in own if word not in LINK_KEYS]
-            if len(own) > 1 and said:
+            name_keys = key(name).split()
+            meant = [form(word, word) for word in name_keys if word not in LINK_KEYS]
+            if len(name_keys) > 1 and meant:
                 rows.append(row)
-                words.append(said)
+                words.append(meant)
         if rows:
             starts = np.cumsum([0, *map(len, words[:-1])])
-            hashes = hash_keys(word for own in words for word in own)
+            hashes = hash_keys(word for name_keys in words for word in name_keys)
             self._hashes.append(np.add.reduceat(hashes, starts))
             self._rows.append(np.array(rows, dtype=np.uint32))

@@ -24,6 +24,6 @@ def find_headings(text: str, titles: bool = False) -> Iterator[Heading]:
 
     titles (bool): lines like "Past Medical History" are headings, too, whatever they say.
     """
-    for one in (_ANY_HEADING if titles else _HEADING).finditer(text):
-        group = one.lastindex or 0
-        yield Heading(one.start(group), one.end(), one[group])
+    for heading in (_ANY_HEADING if titles else _HEADING).finditer(text):
+        group = heading.lastindex or 0
+        yield Heading(heading.start(group), heading.end(), heading[group])

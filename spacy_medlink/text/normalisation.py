@@ -109,7 +109,7 @@ def _normalised(text: str, umlauts: bool) -> str:
         if umlauts:
             text = _UMLAUT.sub(_MARK, text).replace("ø", "o" + _MARK).replace("Ø", "o" + _MARK)
         text = _ACCENTS.sub("", text).casefold().translate(_LETTERS)
-        text = _GREEK_WORD.sub(lambda found: f" {_GREEK[found[0]]} ", text)
+        text = _GREEK_WORD.sub(lambda letter: f" {_GREEK[letter[0]]} ", text)
     else:
         text = text.lower()
     if "s" in text:
@@ -239,7 +239,7 @@ def plainly_written(text: str) -> str:
         return text
     text = _TRADE.sub("", _BETA.sub("β", _FOOTNOTE.sub("", text)))
     text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).translate(_PLAIN_SIGNS)
-    return " ".join(_GREEK_WORD.sub(lambda found: _GREEK[found[0]], text).split())
+    return " ".join(_GREEK_WORD.sub(lambda letter: _GREEK[letter[0]], text).split())
 
 
 def surface_check(text: str) -> int:

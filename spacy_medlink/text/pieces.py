@@ -77,9 +77,9 @@ class Pieces:
         ]
         soft_ends = _soft_line_ends(plain) if _LINE_END.search(plain) else frozenset()
         self.borders = [Border.SPACE] * len(behind)
-        for place, gap in enumerate(self.gaps[1:-1], 1):
+        for index, gap in enumerate(self.gaps[1:-1], 1):
             if gap != " ":
-                self.borders[place] = self._border(place, gap, behind[place], soft_ends)
+                self.borders[index] = self._border(index, gap, behind[index], soft_ends)
         self.borders[0] = self.borders[-1] = Border.SENTENCE
         self.starts, self.ends = starts, ends
         if offsets is not None:
@@ -112,21 +112,21 @@ class Pieces:
     def says(self) -> list[bool]:
         """Whether a piece is a word with a meaning: no stop word, and no "+"."""
         return [
-            not stop and bool(own) and own != "+"
-            for stop, own in zip(self.is_stop, self.keys, strict=True)
+            not stop and bool(key) and key != "+"
+            for stop, key in zip(self.is_stop, self.keys, strict=True)
         ]
 
     @cached_property
     def hyphens(self) -> list[int]:
         """The pieces behind a hyphen without spaces, or with the end of a line behind it."""
         return [
-            place
-            for place, gap in enumerate(self.gaps)
+            index
+            for index, gap in enumerate(self.gaps)
             if gap != " "
-            and 0 < place < len(self)
+            and 0 < index < len(self)
             and (
                 (gap[:1] in _HYPHENS and _is_joint(gap))
-                or (self.texts[place - 1][-1] in _SOFT and _LINE_END.search(gap))
+                or (self.texts[index - 1][-1] in _SOFT and _LINE_END.search(gap))
             )
         ]
 
@@ -176,23 +176,23 @@ class Pieces:
         """Count the pieces that begin before a character."""
         return bisect_left(self.starts, character)
 
-    def element_starts(self, place: int) -> bool:
+    def element_starts(self, index: int) -> bool:
         """Tell whether an item of a list or a phrase may begin at a piece."""
-        return self.borders[place] >= Border.COMMA or (place > 0 and self.is_stop[place - 1])
+        return self.borders[index] >= Border.COMMA or (index > 0 and self.is_stop[index - 1])
 
-    def element_ends(self, place: int) -> bool:
+    def element_ends(self, index: int) -> bool:
         """Tell whether an item of a list or a phrase may end before a piece."""
-        return self.borders[place] >= Border.COMMA or (place < len(self) and self.is_stop[place])
+        return self.borders[index] >= Border.COMMA or (index < len(self) and self.is_stop[index])
 
-    def _border(self, place: int, gap: str, start: int, soft_ends: frozenset[int]) -> Border:
+    def _border(self, index: int, gap: str, start: int, soft_ends: frozenset[int]) -> Border:
         """Say what a gap means between its two pieces.
 
         start (int): its first character. soft_ends (FrozenSet[int]): see `_soft_line_ends`.
         """
         strength = _strength(gap)
         if strength == Border.SENTENCE and "." in gap:
-            return self._full_stop(place, gap)
-        left, right = self.texts[place - 1], self.texts[place]
+            return self._full_stop(index, gap)
+        left, right = self.texts[index - 1], self.texts[index]
         if len(gap) == 1 and strength > Border.SIGN:
             # "t(9;22)", "46,XX", "1:10", "N,N-dimethyl", "HLA-B*27"
             if left[-1].isdigit() and (right[0].isdigit() or len(right) == 1):
@@ -203,13 +203,13 @@ class Pieces:
                 return Border.SIGN
         if strength == Border.SEPARATOR and _LINE_END.search(gap):
             is_soft = not soft_ends.isdisjoint(range(start, start + len(gap)))
-            return self._line_end(place, gap, is_soft)
+            return self._line_end(index, gap, is_soft)
         return strength
 
-    def _full_stop(self, place: int, gap: str) -> Border:
+    def _full_stop(self, index: int, gap: str) -> Border:
         if gap.count(".") > 1 or not set(gap) <= set(". "):
             return Border.SENTENCE
-        left, right = self.texts[place - 1], self.texts[place]
+        left, right = self.texts[index - 1], self.texts[index]
         if gap == ".":
             is_number = left[-1].isdigit() and right[0].isdigit()
             return Border.SIGN if is_number or len(left) == 1 == len(right) else Border.SENTENCE
@@ -217,21 +217,21 @@ class Pieces:
         goes_on = right[0].islower() or left.lower() in _SHORTENED
         return Border.SIGN if is_short and goes_on else Border.SENTENCE
 
-    def _line_end(self, place: int, gap: str, is_soft: bool) -> Border:
+    def _line_end(self, index: int, gap: str, is_soft: bool) -> Border:
         stripped = gap.strip()
-        right = self.texts[place]
+        right = self.texts[index]
         is_hyphened = stripped in _HYPHENS and gap[0] in _HYPHENS
-        if right[0].islower() and (is_hyphened or self.texts[place - 1][-1] in _SOFT):
+        if right[0].islower() and (is_hyphened or self.texts[index - 1][-1] in _SOFT):
             return Border.SIGN  # a word that goes on in the next line
         if len(_LINE_END.findall(gap)) > 1:
             return Border.SENTENCE
-        if is_soft and not stripped and not (right[0].isupper() and self._is_sentence_like(place)):
+        if is_soft and not stripped and not (right[0].isupper() and self._is_sentence_like(index)):
             return Border.SPACE
         return Border.SEPARATOR
 
-    def _is_sentence_like(self, place: int) -> bool:
+    def _is_sentence_like(self, index: int) -> bool:
         """Tell whether a capital begins a line of a text that is not written in capitals."""
-        return self.texts[place][1:].islower() or len(self.texts[place]) == 1
+        return self.texts[index][1:].islower() or len(self.texts[index]) == 1
 
 
 @lru_cache(maxsize=16384)
@@ -265,13 +265,13 @@ def _decoded(text: str) -> tuple[str, list[int] | None]:
     if not ENTITY.search(text):
         return text, None
     parts, offsets, last = [], list[int](), 0
-    for found in ENTITY.finditer(text):
-        signs = html.unescape(found[0])
-        if signs == found[0]:
+    for entity in ENTITY.finditer(text):
+        signs = html.unescape(entity[0])
+        if signs == entity[0]:
             continue
-        parts += [text[last : found.start()], signs]
-        offsets += [*range(last, found.start()), *[found.start()] * len(signs)]
-        last = found.end()
+        parts += [text[last : entity.start()], signs]
+        offsets += [*range(last, entity.start()), *[entity.start()] * len(signs)]
+        last = entity.end()
     return "".join([*parts, text[last:]]), [*offsets, *range(last, len(text))]
 
 
@@ -335,9 +335,9 @@ def _soft_line_ends(plain: str) -> frozenset[int]:
     paragraph.
     """
     soft, lines, last = set[int](), list[tuple[int, int]](), 0
-    for found in _LINE_END.finditer(plain):
-        lines.append((last, found.start()))
-        last = found.end()
+    for line_end in _LINE_END.finditer(plain):
+        lines.append((last, line_end.start()))
+        last = line_end.end()
     lines.append((last, len(plain)))
     paragraph: list[tuple[int, int]] = []
     for start, end in [*lines, (0, 0)]:

@@ -13,9 +13,9 @@ def _read() -> dict[str, frozenset[str]]:
     table = Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8")
     rows = [line.split("\t") for line in table.splitlines() if not line.startswith("#")]
     words: dict[str, set[str]] = {}
-    for kind, _, own in rows:
-        words.setdefault(kind, set()).update(own.split())
-    return {kind: frozenset(own) for kind, own in words.items()}
+    for kind, _, listed in rows:
+        words.setdefault(kind, set()).update(listed.split())
+    return {kind: frozenset(listed) for kind, listed in words.items()}
 
 
 _KINDS = _read()
@@ -53,8 +53,8 @@ def heads(mention: str) -> tuple[str, ...]:
     if len(mention.split()) > _MOST_WORDS:
         return ()
     texts = [_BEHIND_IT.sub("", mention, count=1), mention]
-    found = {rest for text in texts for rest in _without_words(text.split())} - {mention}
-    return tuple(sorted(filter(_is_head, found), key=lambda rest: (-len(rest), rest)))
+    rests = {rest for text in texts for rest in _without_words(text.split())} - {mention}
+    return tuple(sorted(filter(_is_head, rests), key=lambda rest: (-len(rest), rest)))
 
 
 def _without_words(words: list[str]) -> set[str]:
@@ -72,8 +72,8 @@ def _qualifies(words: list[str], behind: bool = False) -> int:
     if not words:
         return 0
     first, second = (*words, "")[:2]
-    number, level = (first, second) if behind else (second, first)
-    if level in LEVELS and _LEVEL.fullmatch(number):
+    which, level = (first, second) if behind else (second, first)
+    if level in LEVELS and _LEVEL.fullmatch(which):
         return 2
     is_word = not first or first in _WORDS or (behind and first in BEHIND)
     return int(is_word or _COMPOUND.fullmatch(first) is not None)

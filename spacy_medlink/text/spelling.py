@@ -57,7 +57,7 @@ def respelled(word: str) -> str:
         return IN_FULL[word]
     for hint in _HINTS:
         if hint in word:
-            word = _PART.sub(lambda found: _PARTS[found.group()], word)
+            word = _PART.sub(lambda part: _PARTS[part.group()], word)
             break
     if word[-1:] in _LAST or word.startswith("mould"):
         for pattern, spelling in _ENDINGS:

@@ -49,10 +49,10 @@ def learn_forms(names: Iterable[tuple[Sequence[str], int]]) -> dict[str, str]:
     names (Iterable[Tuple[Sequence[str], int]]): the keys of the words of a name, and its concept.
     RETURNS (Dict[str, str]): as `Forms`; words that are only equivalent to themselves are left out.
     """
-    own = [(frozenset(words), concept) for words, concept in names if len(words) <= _MOST_WORDS]
+    worded = [(frozenset(words), concept) for words, concept in names if len(words) <= _MOST_WORDS]
     forms: dict[str, str] = {}
     for _ in range(_ROUNDS):
-        new = _alike(_uses(own, forms))
+        new = _alike(_uses(worded, forms))
         if not new:
             break
         forms = {word: new.get(form, form) for word, form in forms.items()} | new
@@ -69,9 +69,9 @@ def _uses(names: Iterable[tuple[frozenset[str], int]], forms: Forms) -> dict[str
         for word in words:
             contexts[words - {word}].append(word)
     uses: dict[str, _Uses] = defaultdict(dict)
-    for context, own in contexts.items():
-        if len(own) > 1:
-            for word in own:
+    for context, alike in contexts.items():
+        if len(alike) > 1:
+            for word in alike:
                 if not is_fixed(word):
                     uses[word][context] = concepts[context | {word}]
     return uses
@@ -86,10 +86,10 @@ def _alike(uses: dict[str, _Uses]) -> dict[str, str]:
     """Find words that say the same, the surest first: all words of a group must, taken together."""
     pairs = {pair: _evidence(uses[pair[0]], uses[pair[1]]) for pair in _pairs(uses)}
     doubts = {
-        kin: _doubt(own for pair, own in pairs.items() if _is_kin(pair) == kin)
+        kin: _doubt(evidence for pair, evidence in pairs.items() if _is_kin(pair) == kin)
         for kin in (False, True)
     }
-    sure = {pair: own.precision(doubts[_is_kin(pair)]) for pair, own in pairs.items()}
+    sure = {pair: evidence.precision(doubts[_is_kin(pair)]) for pair, evidence in pairs.items()}
     form: dict[str, str] = {}
     for pair in sorted(pairs, key=lambda one: (-sure[one], one)):
         if sure[pair] < _PRECISION:
@@ -110,8 +110,8 @@ def _alike(uses: dict[str, _Uses]) -> dict[str, str]:
 def _pairs(uses: Mapping[str, _Uses]) -> set[_Pair]:
     """List the pairs of words that two names of one concept differ in."""
     alike: dict[tuple[frozenset[str], int], list[str]] = defaultdict(list)
-    for word, own in uses.items():
-        for context, concepts in own.items():
+    for word, contexts in uses.items():
+        for context, concepts in contexts.items():
             for concept in concepts:
                 alike[context, concept].append(word)
     return {

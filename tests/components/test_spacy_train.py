@@ -14,9 +14,9 @@ from spacy.cli.train import train
 from spacy.tokens import Span
 from spacy.training import Example
 from spacy.util import registry
-from spacy_medlink.components.linker.text_batch import make_batch
 
 from spacy_medlink.components.examples import gold_reader, synonym_batcher, synonym_reader
+from spacy_medlink.components.linker.text_batch import make_batch
 from spacy_medlink.components.linker.trainer import Trainer
 from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.errors import MedlinkError
@@ -333,9 +333,7 @@ def test_dropout_is_honoured_and_only_in_training(trainable, gold):
 
 def test_concepts_that_a_mention_may_both_mean_are_not_told_apart(tiny_kb):
     one, other = tiny_kb.row_of("HP:0002204"), tiny_kb.row_of("HP:0001698")
-    batch = make_batch(
-        [("PE", frozenset({one, other})), ("lung clot", frozenset({one}))], tiny_kb
-    )
+    batch = make_batch([("PE", frozenset({one, other})), ("lung clot", frozenset({one}))], tiny_kb)
     assert len(set(batch.labels)) == 1 and "Pericardial effusion" in batch.texts
     assert len(set(batch.strings)) == len(batch.texts)
 

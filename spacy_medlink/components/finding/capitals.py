@@ -37,45 +37,45 @@ class CapitalWords:
         written = (
             match for match in self._matches if match.end - match.start > 1 or not match.reading
         )
-        return frozenset(place for match in written for place in range(match.start, match.end))
+        return frozenset(index for match in written for index in range(match.start, match.end))
 
-    def word(self, place: int) -> str:
+    def word(self, index: int) -> str:
         """Get a word in small letters; "" before and behind the text."""
-        return self.pieces.lower[place] if 0 <= place < len(self.pieces) else ""
+        return self.pieces.lower[index] if 0 <= index < len(self.pieces) else ""
 
-    def uses(self, place: int) -> tuple[int, int]:
+    def uses(self, index: int) -> tuple[int, int]:
         """Count the names in which another word follows a word, and those that it ends."""
-        return self._exact.vocabulary.uses(self.pieces.keys[place])
+        return self._exact.vocabulary.uses(self.pieces.keys[index])
 
-    def is_capital(self, place: int) -> bool:
+    def is_capital(self, index: int) -> bool:
         """Tell whether a word begins with a capital."""
-        return self.pieces.texts[place][0].isupper()
+        return self.pieces.texts[index][0].isupper()
 
-    def is_initial(self, place: int) -> bool:
+    def is_initial(self, index: int) -> bool:
         """Tell whether a word is one capital."""
-        return len(self.pieces.texts[place]) == 1 and self.is_capital(place)
+        return len(self.pieces.texts[index]) == 1 and self.is_capital(index)
 
-    def is_known(self, place: int) -> bool:
+    def is_known(self, index: int) -> bool:
         """Tell whether a piece is a word of general language, or one of many names."""
         pieces = self.pieces
         return (
-            pieces.is_stop[place]
-            or pieces.keys[place] in self.common
-            or pieces.lower[place] in _WORDS["spelled"]
-            or sum(self.uses(place)) > _OFTEN
+            pieces.is_stop[index]
+            or pieces.keys[index] in self.common
+            or pieces.lower[index] in _WORDS["spelled"]
+            or sum(self.uses(index)) > _OFTEN
         )
 
-    def is_proper(self, place: int) -> bool:
+    def is_proper(self, index: int) -> bool:
         """Tell whether a piece with a capital is no word that is known."""
-        pieces, text = self.pieces, self.pieces.texts[place]
+        pieces, text = self.pieces, self.pieces.texts[index]
         return (
-            self.is_capital(place)
+            self.is_capital(index)
             and len(text) > 1
             and text.isalpha()
-            and place not in self.taken
-            and pieces.lower[place] not in _WORDS["titles"]
-            and not _ADJECTIVE.fullmatch(pieces.lower[place])
-            and not self.is_known(place)
+            and index not in self.taken
+            and pieces.lower[index] not in _WORDS["titles"]
+            and not _ADJECTIVE.fullmatch(pieces.lower[index])
+            and not self.is_known(index)
         )
 
     def is_ordinary(self, match: Match) -> bool:
@@ -89,16 +89,16 @@ class CapitalWords:
         if is_apart:
             return False
         # A word that is a name in small letters, too, is no short form: "LEG PAIN".
-        place = int(self._exact.find(hash_keys([pieces.keys[start]]))[0])
-        rows = self._exact.rows_of(place, pieces.lower[start]) if place >= 0 else []
+        position = int(self._exact.find(hash_keys([pieces.keys[start]]))[0])
+        rows = self._exact.rows_of(position, pieces.lower[start]) if position >= 0 else []
         return {row for row, _ in rows}.isdisjoint(match.rows)
 
-    def _is_shouted(self, place: int) -> bool:
+    def _is_shouted(self, index: int) -> bool:
         """Tell whether the words beside a place, up to the sentence's ends, are capitals."""
-        pieces, start, end = self.pieces, place, place + 1
-        while place - start < _NEAR and pieces.borders[start] < Border.SEPARATOR:
+        pieces, start, end = self.pieces, index, index + 1
+        while index - start < _NEAR and pieces.borders[start] < Border.SEPARATOR:
             start -= 1
-        while end - place < _NEAR and pieces.borders[end] < Border.SEPARATOR:
+        while end - index < _NEAR and pieces.borders[end] < Border.SEPARATOR:
             end += 1
-        others = [*range(start, place), *range(place + 1, end)]
+        others = [*range(start, index), *range(index + 1, end)]
         return pieces.between(start, end).isupper() and any(map(self.is_known, others))

@@ -41,8 +41,8 @@ class _Element(NamedTuple):
 def coordinations(pieces: Pieces) -> Iterator[Coordination]:
     """List the readings of the coordinations of a text."""
     joints = [
-        place
-        for place, (word, gap) in enumerate(zip(pieces.lower, pieces.gaps, strict=False))
+        index
+        for index, (word, gap) in enumerate(zip(pieces.lower, pieces.gaps, strict=False))
         if word in _CONJUNCTIONS or (gap != " " and not _SIGNS.isdisjoint(gap))
     ]
     if not joints:
@@ -54,22 +54,22 @@ def coordinations(pieces: Pieces) -> Iterator[Coordination]:
         behind = bisect_right(borders, joint)
         start, end = borders[behind - 1], borders[behind]
         elements = _elements(pieces, set(joints), start, end)
-        for number, last in enumerate(elements):
+        for row, last in enumerate(elements):
             if last.is_last:
-                for first in _partners(pieces, elements, number, shortest=True):
+                for first in _partners(pieces, elements, row, shortest=True):
                     yield from _sharing_the_end(pieces, first, last)
-                for first in _partners(pieces, elements, number, shortest=False):
+                for first in _partners(pieces, elements, row, shortest=False):
                     yield from _sharing_the_beginning(pieces, first, last)
 
 
 def _clause_borders(pieces: Pieces) -> list[int]:
     """List the places where a clause ends before a piece, and another begins."""
     inside = [
-        place
-        for place, gap in enumerate(pieces.gaps[1:-1], 1)
+        index
+        for index, gap in enumerate(pieces.gaps[1:-1], 1)
         if gap != " "
         and (
-            (pieces.borders[place] > Border.COMMA and gap.strip() not in _SIGNS)
+            (pieces.borders[index] > Border.COMMA and gap.strip() not in _SIGNS)
             or not BRACKETS.isdisjoint(gap)
         )
     ]
@@ -79,17 +79,17 @@ def _clause_borders(pieces: Pieces) -> list[int]:
 def _elements(pieces: Pieces, joints: Container[int], start: int, end: int) -> list[_Element]:
     """Cut a clause at commas and conjunctions."""
     elements, begin, is_listed, is_last = list[_Element](), start, False, False
-    for place in range(start, end + 1):
-        is_word = place < end and pieces.lower[place] in _CONJUNCTIONS
-        is_sign = start < place < end and place in joints and not is_word
-        is_comma = start < place < end and pieces.borders[place] == Border.COMMA
-        if not (is_word or is_sign or is_comma or place == end):
+    for index in range(start, end + 1):
+        is_word = index < end and pieces.lower[index] in _CONJUNCTIONS
+        is_sign = start < index < end and index in joints and not is_word
+        is_comma = start < index < end and pieces.borders[index] == Border.COMMA
+        if not (is_word or is_sign or is_comma or index == end):
             continue
-        if place > begin:
-            elements.append(_Element(begin, place, is_listed, is_last))
+        if index > begin:
+            elements.append(_Element(begin, index, is_listed, is_last))
             is_listed = is_last = False
         is_listed, is_last = True, is_last or is_word or is_sign
-        begin = place + 1 if is_word else place
+        begin = index + 1 if is_word else index
     return elements
 
 
@@ -98,17 +98,17 @@ def _partners(
 ) -> list[_Element]:
     """List the elements that may share words with the last; elements between must be short."""
     partners = list[_Element]()
-    for number in range(last - 1, -1, -1):
-        if elements[last].start - elements[number].end + _BESIDE > _LONGEST:
+    for row in range(last - 1, -1, -1):
+        if elements[last].start - elements[row].end + _BESIDE > _LONGEST:
             break  # every reading would be too long: without this, long lists take quadratic time
-        if number < last - 1:
-            between = elements[number + 1]
+        if row < last - 1:
+            between = elements[row + 1]
             if between.end - between.start > _OWN:
                 break
             if shortest and any(pieces.is_stop[between.start : between.end]):
                 break
-        partners.append(elements[number])
-        if not elements[number].is_listed:
+        partners.append(elements[row])
+        if not elements[row].is_listed:
             break
     return partners
 
@@ -135,7 +135,7 @@ def _sharing_the_beginning(
     pieces: Pieces, first: _Element, last: _Element
 ) -> Iterator[Coordination]:
     """Share the beginning of the first element: "hypoplasia of the thumb and radius"."""
-    links = [place for place in range(first.start, first.end) if is_link(pieces.lower[place])]
+    links = [index for index in range(first.start, first.end) if is_link(pieces.lower[index])]
     while links and links[-1] - 1 in links:
         links.pop()  # "of the": the words before "of" are shared
     if not links:

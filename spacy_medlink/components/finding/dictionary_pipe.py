@@ -148,8 +148,8 @@ class DictionaryPipe(DocPipe):
                 self._exact = ExactIndex.from_bytes(part)
 
             def facts(part: bytes) -> None:
-                found = NameFacts.from_bytes(part)
-                self._facts = found if self.label_by in (None, found.by) else None
+                unpacked = NameFacts.from_bytes(part)
+                self._facts = unpacked if self.label_by in (None, unpacked.by) else None
 
             unpack(data, {_EXACT: exact, _FACTS: facts}, exclude)
             self._say_if_own()

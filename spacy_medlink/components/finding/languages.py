@@ -32,10 +32,10 @@ def native_names(facets: "Facets", lang: str) -> Mask | None:
     RETURNS (Optional[Mask]): None where all may be found: if the language is "xx", or has no name.
         In the latter case the terminology's languages are wrong, or the user wants others.
     """
-    langs = [_primary(one) for one in facets.langs]
+    langs = [_primary(tag) for tag in facets.langs]
     if _primary(lang) in _ANY or _primary(lang) not in langs:
         return None
-    passing = np.array([one in _ANY or one == _primary(lang) for one in langs])
+    passing = np.array([tag in _ANY or tag == _primary(lang) for tag in langs])
     return None if passing.all() else Mask.of(passing[facets.lang])
 
 

@@ -154,7 +154,7 @@ def _idioms(lang: str) -> Idioms:
 
 def _pattern(form: str, phrases: str) -> re.Pattern[str]:
     written = (re.escape(phrase.strip()) for phrase in phrases.split(",") if phrase.strip())
-    listed = "|".join(one.replace("\\*", "\\w*").replace("\\#", "\\d+") for one in written)
+    listed = "|".join(phrase.replace("\\*", "\\w*").replace("\\#", "\\d+") for phrase in written)
     return re.compile(form.format(listed or "(?!)"), re.IGNORECASE)
 
 
@@ -176,27 +176,27 @@ def _is_in_heading(pieces: Pieces, match: Match, words: frozenset[str]) -> bool:
 def _heading_end(pieces: Pieces, line: int, words: frozenset[str]) -> int:
     """Find the end of the heading at the start of a line or a sentence; the start without any."""
     has_words, is_upper = False, True
-    for place in range(line, min(line + _LONGEST_HEADING, len(pieces.keys)) + 1):
-        gap = pieces.gaps[place]
-        if place == line and ":" in gap.rpartition("\n")[2]:
+    for index in range(line, min(line + _LONGEST_HEADING, len(pieces.keys)) + 1):
+        gap = pieces.gaps[index]
+        if index == line and ":" in gap.rpartition("\n")[2]:
             return line
         if has_words:
             before_line = gap.partition("\n")[0]
             if ":" in before_line:
-                return place
-            if "\n" in gap or place == len(pieces.keys):
+                return index
+            if "\n" in gap or index == len(pieces.keys):
                 begins_line = line == 0 or "\n" in pieces.gaps[line]
                 is_alone = is_upper and not before_line.strip() and "\n" in gap
-                return place if is_alone and begins_line else line
+                return index if is_alone and begins_line else line
             if set(".;!?") & set(gap):
                 return line
-        if place == len(pieces.keys):
+        if index == len(pieces.keys):
             break
-        key = pieces.keys[place]
+        key = pieces.keys[index]
         if not key or key.isdigit():  # "2. ", "- "
             continue
-        if not (pieces.is_stop[place] or words.issuperset(key.split())):
+        if not (pieces.is_stop[index] or words.issuperset(key.split())):
             return line
         has_words = True
-        is_upper &= not any(map(str.islower, pieces.texts[place]))
+        is_upper &= not any(map(str.islower, pieces.texts[index]))
     return line

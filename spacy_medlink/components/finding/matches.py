@@ -80,11 +80,11 @@ def without_nested(matches: Sequence[Match], is_kind: IsKind | None = None) -> l
 
 def by_word(matches: Iterable[Match]) -> dict[int, list[Match]]:
     """List for each word the matches that contain it."""
-    found: dict[int, list[Match]] = defaultdict(list)
+    matches_of: dict[int, list[Match]] = defaultdict(list)
     for match in matches:
         for word in match.words:
-            found[word].append(match)
-    return found
+            matches_of[word].append(match)
+    return matches_of
 
 
 def apart(matches: Iterable[Match], taken: Iterable[int] = ()) -> list[Match]:
@@ -115,18 +115,18 @@ def _best_apart(matches: Iterable[Match]) -> list[Match]:
     ends = [match.end for match in ordered]
     # Up to each match: how good a choice is, its last match, and where to go on from there.
     best: list[tuple[_Worth, Match | None, int]] = [((0, 0, 0), None, 0)]
-    for number, match in enumerate(ordered):
-        before = bisect_right(ends, match.start, 0, number)
+    for row, match in enumerate(ordered):
+        before = bisect_right(ends, match.start, 0, row)
         words, mentions, length = best[before][0]
         # "All of us" is made of stop words alone, and counts as a word.
-        said = max(len(match.words), 1)
-        worth = (words + said, mentions - 1, length + match.end - match.start)
-        is_better = worth > best[number][0]
-        best.append((worth, match, before) if is_better else (best[number][0], None, number))
-    chosen, place = list[Match](), len(ordered)
-    while place:
-        _, last, before = best[place]
+        words_said = max(len(match.words), 1)
+        worth = (words + words_said, mentions - 1, length + match.end - match.start)
+        is_better = worth > best[row][0]
+        best.append((worth, match, before) if is_better else (best[row][0], None, row))
+    chosen, row = list[Match](), len(ordered)
+    while row:
+        _, last, before = best[row]
         if last is not None:
             chosen.append(last)
-        place = before
+        row = before
     return chosen[::-1]

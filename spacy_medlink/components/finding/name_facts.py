@@ -180,11 +180,11 @@ def _labels(facets: "Facets", by: str) -> tuple[NDArray[np.uint16], list[str]]:
         kinds = {group: members.split() for group, members in GROUPS.items()}
     labels = [""]
     of_concept = np.zeros(len(facets.concept_order), dtype=np.uint16)
-    for kind, types in sorted(kinds.items(), reverse=True):
-        own = facets.concepts_of_types(types)
-        if own.any():
-            of_concept[own] = len(labels)
-            labels.append(kind)
+    for label, types in sorted(kinds.items(), reverse=True):
+        labelled = facets.concepts_of_types(types)
+        if labelled.any():
+            of_concept[labelled] = len(labels)
+            labels.append(label)
     return of_concept, labels
 
 
@@ -255,6 +255,6 @@ def make_kept(
     given = [*every, facts.native] if FOREIGN in leave_out and facts.native is not None else every
     words = common_words(lang)
     common = words_alone(lang) if COMMON in leave_out else frozenset()
-    mask, foreign = (Mask.all_of(own) if own else None for own in (given, every))
+    mask, foreign = (Mask.all_of(masks) if masks else None for masks in (given, every))
     most = _MOST_CONCEPTS if AMBIGUOUS in leave_out else None
     return Kept(mask, common, facts, GENERAL in leave_out, most, words, foreign)

@@ -55,11 +55,11 @@ class NameFinder:
         vocabulary, common = self._exact.vocabulary, self._kept.words
         listed = readings(pieces, vocabulary, self._longest, common, self._lang)
         positions = self._exact.find(hash_keys([reading.key for reading in listed]))
-        for number in np.flatnonzero(positions >= 0).tolist():
-            reading = listed[number]
+        for row in np.flatnonzero(positions >= 0).tolist():
+            reading = listed[row]
             span = reading.start, reading.end
             if span not in matches and reading.key:
-                names = self._exact.names_at(int(positions[number]))
+                names = self._exact.names_at(int(positions[row]))
                 if rows := self._rows(pieces, reading, names):
                     matches[span] = Match(*span, pieces.saying(range(*span)), rows, reading.text)
         written = self._whole(pieces, matches)
@@ -202,7 +202,7 @@ class WordsOfText:
             [] if not key or key in LINK_KEYS else key.split(" ") if " " in key else [key]
             for key in pieces.keys
         ]
-        hashes = hash_keys([self._form(word, word) for own in words for word in own])
+        hashes = hash_keys([self._form(word, word) for parts in words for word in parts])
         # The hash of a run is a difference of two of these sums, which wrap round.
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(hashes, dtype=np.uint64)])
         self._sums = sums[np.cumsum([0, *map(len, words)])]
@@ -219,10 +219,10 @@ class WordsOfText:
         positions = self._exact.find(np.concatenate(runs))
         firsts = list(accumulate(map(len, runs), initial=0))  # of the runs of each length
         named = list[Run]()
-        for number in np.flatnonzero(positions >= 0).tolist():
-            row = bisect_right(firsts, number) - 1
-            start = number - firsts[row]
-            named.append(Run(start, start + lengths[row], int(positions[number])))
+        for entry in np.flatnonzero(positions >= 0).tolist():
+            row = bisect_right(firsts, entry) - 1
+            start = entry - firsts[row]
+            named.append(Run(start, start + lengths[row], int(positions[entry])))
         return named
 
     def positions(self, runs: Sequence[Sequence[int]]) -> list[int]:
@@ -238,9 +238,9 @@ class WordsOfText:
         if not (says[run.start] and says[run.end - 1]):
             return False
         return all(
-            borders[place] < Border.SIGN
-            or (borders[place] == Border.SIGN and _PARTS_WORDS.isdisjoint(gaps[place]))
-            for place in range(run.start + 1, run.end)
+            borders[index] < Border.SIGN
+            or (borders[index] == Border.SIGN and _PARTS_WORDS.isdisjoint(gaps[index]))
+            for index in range(run.start + 1, run.end)
         )
 
     def key(self, pieces: Iterable[int]) -> str:

@@ -41,7 +41,7 @@ def _forward(
     model: Model[Docs, list[Any]], docs: Docs, is_train: bool
 ) -> tuple[list[Any], Callable[[list[Any]], Docs]]:
     """Return the place of each token in a name: (n_tokens, 1) for each Doc."""
-    found = []
+    features = []
     for doc in docs:
         places: Any = np.full((len(doc), 1), _OUTSIDE, dtype=np.int64)
         for span in sorted(doc.spans.get(model.attrs["spans_key"]) or (), key=len):
@@ -50,5 +50,5 @@ def _forward(
             else:
                 places[span.start : span.end] = _INSIDE
                 places[span.start], places[span.end - 1] = _FIRST, _LAST
-        found.append(model.ops.asarray2i(places))
-    return found, lambda _: []
+        features.append(model.ops.asarray2i(places))
+    return features, lambda _: []

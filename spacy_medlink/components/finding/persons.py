@@ -36,27 +36,27 @@ def is_person(words: CapitalWords, match: Match) -> bool:
         )
     ):
         first -= 1
-    for place in {first, start} - {0}:
-        before, gap = pieces.lower[place - 1], pieces.gaps[place]
+    for index in {first, start} - {0}:
+        before, gap = pieces.lower[index - 1], pieces.gaps[index]
         # "MS PAIN" may be of multiple sclerosis, and "Dr. C. Stroke" the end of a sentence.
         is_title = before in _WORDS["titles"] and (
-            pieces.texts[place - 1] != "MS" or is_surname_behind_ms(words, place)
+            pieces.texts[index - 1] != "MS" or is_surname_behind_ms(words, index)
         )
-        is_next = place == start or pieces.gaps[start] == " "
+        is_next = index == start or pieces.gaps[start] == " "
         if is_title and is_next and gap in (" ", ". "):
             return True
-        is_first_name = place < start and gap in (" ", ", ")
+        is_first_name = index < start and gap in (" ", ", ")
         if is_first_name and before in _WORDS["relations"]:
             # "Mother, Ovarian Cancer"
             return words.uses(end - 1)[1] < _HEAD
-        if place == start and gap == " " and before in _WORDS["relations"]:
+        if index == start and gap == " " and before in _WORDS["relations"]:
             # "Daughter Angina is here"
             return words.word(end) in _WORDS["does"] and not pieces.texts[start].isupper()
         if before in ("patient", "pt") and gap.strip() in (".", ":", ""):
             # "Pt. Cramp, Susan"
             return pieces.gaps[end] == ", " and words.is_proper(end)
         is_role = before in _WORDS["roles"] or (
-            before in ("name", "by") and words.word(place - 2) in _WORDS["named"] | _WORDS["roles"]
+            before in ("name", "by") and words.word(index - 2) in _WORDS["named"] | _WORDS["roles"]
         )
         if is_role and (gap.strip() == ":" or before == "by"):
             return _ends_person(words, end)
@@ -125,30 +125,30 @@ def _is_role(words: CapitalWords, start: int, end: int) -> bool:
     is_label = pieces.borders[start] == Border.SENTENCE and pieces.gaps[end].strip() == ":"
     if not is_label or not words.word(end + 1) or pieces.gaps[end + 1] not in (" ", ". "):
         return False
-    return all(words.is_initial(place) or words.is_proper(place) for place in (end, end + 1))
+    return all(words.is_initial(index) or words.is_proper(index) for index in (end, end + 1))
 
 
-def _is_degree_at(words: CapitalWords, place: int) -> bool:
+def _is_degree_at(words: CapitalWords, index: int) -> bool:
     """Tell whether a piece is a degree or a part of one: "PA-C", "B.S."."""
     gaps = words.pieces.gaps
-    is_part = gaps[place] in ("-", ".") or gaps[place + 1] == "."
-    return words.pieces.lower[place] in DEGREES or (is_part and words.is_initial(place))
+    is_part = gaps[index] in ("-", ".") or gaps[index + 1] == "."
+    return words.pieces.lower[index] in DEGREES or (is_part and words.is_initial(index))
 
 
-def _joins(words: CapitalWords, place: int) -> bool:
+def _joins(words: CapitalWords, index: int) -> bool:
     """Tell whether only a space, a comma, a hyphen or full stops stand before a degree."""
-    return words.pieces.gaps[place] in (" ", ", ", ",", ".", "., ", ".,", "-", "/")
+    return words.pieces.gaps[index] in (" ", ", ", ",", ".", "., ", ".,", "-", "/")
 
 
-def is_surname_behind_ms(words: CapitalWords, place: int) -> bool:
+def is_surname_behind_ms(words: CapitalWords, index: int) -> bool:
     """Tell whether "MS" before a word is a title, and no disease: "MS Jones", "MS Lesions"."""
-    pieces, word, behind = words.pieces, words.pieces.keys[place], words.word(place + 1)
-    is_known = pieces.is_stop[place] or place in words.taken
-    if is_known or word in _OF_MS or not words.is_capital(place):
+    pieces, word, behind = words.pieces, words.pieces.keys[index], words.word(index + 1)
+    is_known = pieces.is_stop[index] or index in words.taken
+    if is_known or word in _OF_MS or not words.is_capital(index):
         return False
     if word in words.common:
-        return behind in _WORDS["does"] and pieces.texts[place].istitle()
-    often = sum(words.uses(place))
-    if not often or pieces.borders[place + 1] >= Border.COMMA or pieces.is_stop[place + 1]:
+        return behind in _WORDS["does"] and pieces.texts[index].istitle()
+    often = sum(words.uses(index))
+    if not often or pieces.borders[index + 1] >= Border.COMMA or pieces.is_stop[index + 1]:
         return True
     return often <= _SURNAME and _VERB.fullmatch(behind) is not None

@@ -124,13 +124,13 @@ class Phrases:
         is_word = match.start + 1 == end
         return is_word and (is_agent or self._modifies(pieces.keys[match.start]))
 
-    def _is_noun(self, place: int) -> bool:
+    def _is_noun(self, index: int) -> bool:
         """Tell whether a word is no mention and, by its shape, rather a noun than anything else."""
-        word, pieces = self._pieces.lower[place], self._pieces
+        word, pieces = self._pieces.lower[index], self._pieces
         return (
-            place not in self._starts
-            and pieces.keys[place] not in self._common
-            and not pieces.texts[place].isupper()
+            index not in self._starts
+            and pieces.keys[index] not in self._common
+            and not pieces.texts[index].isupper()
             and not any(shape.fullmatch(word) for shape in (_VERB, _ADJECTIVE, _QUALITY))
             and not any(word in words for words in (QUALIFIERS, BEHIND, LEVELS, _PERSONS, SITES))
             and _NOUN.fullmatch(word) is not None
@@ -143,15 +143,15 @@ class Phrases:
         says = _QUALITY.fullmatch(word) is not None or match.reading.startswith(word)
         return is_form and not self._is_head_first and says
 
-    def _is_of_a_noun(self, place: int) -> bool:
+    def _is_of_a_noun(self, index: int) -> bool:
         """Tell whether a word form makes a name with what follows, other than of a person's arm."""
-        while self._goes_on(place) and self._pieces.lower[place] in SITES:
-            place += 1
-        word = self._pieces.lower[place] if self._goes_on(place) else ""
-        if not word or word in BEHIND | _SHOWN or place in self._forms or _SYMPTOM.fullmatch(word):
+        while self._goes_on(index) and self._pieces.lower[index] in SITES:
+            index += 1
+        word = self._pieces.lower[index] if self._goes_on(index) else ""
+        if not word or word in BEHIND | _SHOWN or index in self._forms or _SYMPTOM.fullmatch(word):
             return False
         is_problem = word in VAGUE or _KIND.fullmatch(word) is not None
-        return is_problem or word in _THINGS or place in self._starts or self._is_noun(place)
+        return is_problem or word in _THINGS or index in self._starts or self._is_noun(index)
 
     def _is_of_a_thing(self, match: Match) -> bool:
         """Tell whether a part of the body is one of something else: "the foot of the bed"."""
@@ -160,32 +160,32 @@ class Phrases:
         if not is_site or pieces.lower[end : end + 1] != ["of"] or pieces.gaps[end] != " ":
             return False
         behind = range(end + 1, min(end + 5, len(pieces.keys)))  # they say of what
-        known = (pieces.lower[at] in SITES or not pieces.keys[at].isalpha() for at in behind)
-        return self._starts.isdisjoint(behind) and not any(known)
+        are_named = (pieces.lower[at] in SITES or not pieces.keys[at].isalpha() for at in behind)
+        return self._starts.isdisjoint(behind) and not any(are_named)
 
-    def _is_modifier(self, place: int) -> bool:
+    def _is_modifier(self, index: int) -> bool:
         """Tell whether a word before a match says which one, not merely how it is."""
-        pieces, word, key = self._pieces, self._pieces.lower[place], self._pieces.keys[place]
-        if word in SITES | _COLOURS or place in self._parts:
+        pieces, word, key = self._pieces, self._pieces.lower[index], self._pieces.keys[index]
+        if word in SITES | _COLOURS or index in self._parts:
             return True
         if word in _PARTICIPLES:  # "exercise induced asthma"
-            is_first = place == 0 or place - 1 in pieces.hyphens or not pieces.says[place - 1]
-            return not is_first and self._goes_on(place)
-        if pieces.lower[place + 1] in _PARTICIPLES:
+            is_first = index == 0 or index - 1 in pieces.hyphens or not pieces.says[index - 1]
+            return not is_first and self._goes_on(index)
+        if pieces.lower[index + 1] in _PARTICIPLES:
             return True
         if eponym := _EPONYM.fullmatch(word):
             return eponym[1] not in _NO_EPONYMS
-        if not (pieces.says[place] and word.isalpha()) or place in pieces.hyphens or word == "ø":
+        if not (pieces.says[index] and word.isalpha()) or index in pieces.hyphens or word == "ø":
             return False
         phrases = self._cues.get(word, ())
         is_cue = word in _PERSONS or any(len(phrase.places) == 1 for phrase in phrases)
         is_quality = any(word in words for words in (QUALIFIERS, BEHIND, LEVELS))
-        if is_cue or is_quality or self._is_short_form(place, place + 1):
+        if is_cue or is_quality or self._is_short_form(index, index + 1):
             return len(word) == 1 and not is_quality  # "Q fever"
-        begins = pieces.borders[place] >= Border.SEPARATOR and word.endswith("ing")
+        begins = pieces.borders[index] >= Border.SEPARATOR and word.endswith("ing")
         if _VERB.fullmatch(word) and not begins:  # but "Walking pneumonia"
             return False
-        if self._modifies(key) or place + 1 in self._first:  # not a mention: "fever cough"
+        if self._modifies(key) or index + 1 in self._first:  # not a mention: "fever cough"
             return self._modifies(key)
         is_noun = self._is_english and _NOUN.fullmatch(word) and key not in self._common
         return bool(_ADJECTIVE.fullmatch(word) or is_noun)
@@ -196,27 +196,27 @@ class Phrases:
         if match.start + 1 < match.end or _KIND.fullmatch(last):
             return True
         return last not in SITES and not any(
-            lower[place] not in SITES | _PARTICIPLES
+            lower[index] not in SITES | _PARTICIPLES
             and (
-                lower[place] in _COLOURS
-                or self._modifies(self._pieces.keys[place])
-                or _ADJECTIVE.fullmatch(lower[place])
+                lower[index] in _COLOURS
+                or self._modifies(self._pieces.keys[index])
+                or _ADJECTIVE.fullmatch(lower[index])
             )
-            for place in modifiers
+            for index in modifiers
         )
 
     def _is_short_form(self, start: int, end: int) -> bool:
         text = self._pieces.between(start, end)
         return text.isupper() and len(text) <= _SHORT_FORM
 
-    def _goes_on(self, place: int) -> bool:
+    def _goes_on(self, index: int) -> bool:
         """Tell whether a word with a meaning stands at a place, only a space behind another."""
         pieces = self._pieces
         return (
-            place < len(pieces.keys)
-            and pieces.says[place]
-            and pieces.borders[place] <= Border.SPACE
-            and pieces.keys[place].isalpha()
+            index < len(pieces.keys)
+            and pieces.says[index]
+            and pieces.borders[index] <= Border.SPACE
+            and pieces.keys[index].isalpha()
         )
 
     def _modifies(self, word: str) -> bool:

@@ -23,32 +23,32 @@ _LABEL = 4  # pieces before a state that may say who lives there
 
 def is_place(words: CapitalWords, match: Match) -> bool:
     """Tell whether a street, an institution or a department is called after a match."""
-    pieces, place = words.pieces, match.end
-    if words.word(place) and pieces.gaps[place] == " " and words.is_capital(place):
+    pieces, index = words.pieces, match.end
+    if words.word(index) and pieces.gaps[index] == " " and words.is_capital(index):
         has_number = match.start and pieces.texts[match.start - 1].isdigit()
-        if pieces.lower[place] in (_SHORT_STREETS if has_number else _WORDS["streets"]):
+        if pieces.lower[index] in (_SHORT_STREETS if has_number else _WORDS["streets"]):
             return True
     is_joined = False
-    while place < min(match.end + 5, len(pieces.keys)) and _in_name(words, place, place):
-        word = pieces.lower[place]
+    while index < min(match.end + 5, len(pieces.keys)) and _in_name(words, index, index):
+        word = pieces.lower[index]
         if word in _HOUSES or (is_joined and _SPECIALTY.fullmatch(word)):
             return True
-        is_joined |= word == "and" or "&" in pieces.gaps[place]
-        place += 1
-    place, is_joined = match.start - 1, False
-    while place >= max(match.start - 5, 0) and _in_name(words, place + 1, place):
-        is_joined |= pieces.lower[place] in ("of", "for")
-        if is_joined and pieces.lower[place] in _WORDS["founded"]:
+        is_joined |= word == "and" or "&" in pieces.gaps[index]
+        index += 1
+    index, is_joined = match.start - 1, False
+    while index >= max(match.start - 5, 0) and _in_name(words, index + 1, index):
+        is_joined |= pieces.lower[index] in ("of", "for")
+        if is_joined and pieces.lower[index] in _WORDS["founded"]:
             return True
-        place -= 1
+        index -= 1
     return False
 
 
-def _in_name(words: CapitalWords, behind: int, place: int) -> bool:
+def _in_name(words: CapitalWords, behind: int, index: int) -> bool:
     """Tell whether a piece goes on with a name. behind (int): the later one of the two."""
     pieces = words.pieces
     return pieces.gaps[behind] in (" ", " & ", "-") and (
-        words.is_capital(place) or pieces.lower[place] in _WORDS["links"]
+        words.is_capital(index) or pieces.lower[index] in _WORDS["links"]
     )
 
 

@@ -42,21 +42,21 @@ def readings(
     """
     words, inflected, unknown = list[Reading](), list[Reading](), dict[int, str]()
     knows = vocabulary.knows(pieces.keys)
-    for place, (text, lower, key, is_known) in enumerate(
+    for index, (text, lower, key, is_known) in enumerate(
         zip(pieces.texts, pieces.lower, pieces.keys, knows, strict=True)
     ):
-        if not pieces.says[place]:
+        if not pieces.says[index]:
             continue
         if is_known and len(key) > 1 and not key.replace(" ", "").isdigit():
-            words.append(Reading(place, place + 1, key))
+            words.append(Reading(index, index + 1, key))
         if key in common or (len(text) <= _SHORT_FORM and text.isupper()):
             continue
         word = lower if lower.isalpha() else key
         if not is_known:
-            unknown[place] = word
+            unknown[index] = word
         for name, its_key in names_of_form(lower, lang):
-            if " " not in name or word[-1] != "s" or _ends_name(pieces, place + 1):
-                inflected.append(Reading(place, place + 1, its_key, name, is_form=True))
+            if " " not in name or word[-1] != "s" or _ends_name(pieces, index + 1):
+                inflected.append(Reading(index, index + 1, its_key, name, is_form=True))
     joined = _joined(pieces, vocabulary, longest) if pieces.hyphens else ()
     return [*words, *joined, *inflected, *_misspelt(pieces, vocabulary, longest, knows, unknown)]
 
@@ -64,9 +64,9 @@ def readings(
 def _joined(pieces: Pieces, vocabulary: Vocabulary, longest: int) -> Iterator[Reading]:
     """Find "pre-auricular pit" where the dictionary has "preauricular pit"."""
     joints, every = _joints(pieces, vocabulary), [True] * len(pieces)
-    for place in sorted(joints):
-        for start, end in _runs_around(pieces, place, longest, Border.COMMA, every):
-            if start < place:
+    for index in sorted(joints):
+        for start, end in _runs_around(pieces, index, longest, Border.COMMA, every):
+            if start < index:
                 texts = enumerate(pieces.texts[start:end], start)
                 words = [text if at in joints else f" {text}" for at, text in texts]
                 text = "".join(words).lstrip()
@@ -97,54 +97,54 @@ def _misspelt(
     unknown (Dict[int, str]): the words that may be misspelt, by their places.
     """
     near = vocabulary.near([*unknown.values()])
-    for (place, written), others in zip(unknown.items(), near, strict=True):
+    for (index, written), others in zip(unknown.items(), near, strict=True):
         for key, word in {piece_key(word): word for word in others}.items() if others else ():
-            for start, end in _runs_around(pieces, place, longest, Border.SIGN, knows):
-                if end - start == 1 and not _may_be_slip(pieces, place, written, word):
+            for start, end in _runs_around(pieces, index, longest, Border.SIGN, knows):
+                if end - start == 1 and not _may_be_slip(pieces, index, written, word):
                     continue
                 yield Reading(
                     start,
                     end,
-                    _with_word(pieces.keys[start:end], place - start, key),
-                    _with_word(pieces.texts[start:end], place - start, word),
+                    _with_word(pieces.keys[start:end], index - start, key),
+                    _with_word(pieces.texts[start:end], index - start, word),
                     is_form=True,
                 )
 
 
-def _with_word(words: list[str], place: int, word: str) -> str:
-    words[place] = word
+def _with_word(words: list[str], index: int, word: str) -> str:
+    words[index] = word
     return " ".join(words)
 
 
 def _runs_around(
-    pieces: Pieces, place: int, longest: int, within: Border, may_go_on: Sequence[bool]
+    pieces: Pieces, index: int, longest: int, within: Border, may_go_on: Sequence[bool]
 ) -> Iterable[tuple[int, int]]:
     """List the runs that hold a piece, and no stronger border than one within.
 
     may_go_on (Sequence[bool]): of each piece, whether it may be a part of a run.
     """
-    first, last, borders = place, place + 1, pieces.borders
-    while place - first < longest - 1 and borders[first] <= within and may_go_on[first - 1]:
+    first, last, borders = index, index + 1, pieces.borders
+    while index - first < longest - 1 and borders[first] <= within and may_go_on[first - 1]:
         first -= 1
-    while last - place < longest and borders[last] <= within and may_go_on[last]:
+    while last - index < longest and borders[last] <= within and may_go_on[last]:
         last += 1
     return [
         (start, end)
-        for start in range(first, place + 1)
-        for end in range(place + 1, min(last, start + longest) + 1)
+        for start in range(first, index + 1)
+        for end in range(index + 1, min(last, start + longest) + 1)
     ]
 
 
-def _ends_name(pieces: Pieces, place: int) -> bool:
+def _ends_name(pieces: Pieces, index: int) -> bool:
     """Tell whether a piece is behind a disease, not a person: "Parkinsons stage 2"."""
-    following = "" if pieces.element_ends(place) else pieces.lower[place]
+    following = "" if pieces.element_ends(index) else pieces.lower[index]
     return not following or any(following in words for words in (LEVELS, BEHIND, QUALIFIERS))
 
 
-def _may_be_slip(pieces: Pieces, place: int, word: str, name: str) -> bool:
+def _may_be_slip(pieces: Pieces, index: int, word: str, name: str) -> bool:
     """Tell whether a single word may be a misspelt name, and no person's name or inflection."""
-    text = pieces.texts[place]
+    text = pieces.texts[index]
     # A short word with a capital within a sentence may be a person's name.
-    is_capital = text[0].isupper() and pieces.borders[place] < Border.COMMA
+    is_capital = text[0].isupper() and pieces.borders[index] < Border.COMMA
     is_person = is_capital and len(text) < _LONG
     return not (len(name) <= LEAST or is_person or is_inflected(word, name))

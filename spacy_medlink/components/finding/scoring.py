@@ -44,12 +44,12 @@ def score_mentions(examples: Sequence[Example], spans_key: str | None, name: str
 
 
 def _warn_of_labels(examples: Iterable[Example], spans_of: Any, name: str) -> None:
-    found, gold = set[str](), set[str]()
+    predicted, gold = set[str](), set[str]()
     for example in examples:
-        found.update(span.label_ for span in spans_of(example.predicted))
+        predicted.update(span.label_ for span in spans_of(example.predicted))
         gold.update(span.label_ for span in spans_of(example.reference))
-    if not found & gold:
-        labels = (", ".join(sorted(own)[:3]) for own in (gold, found))
+    if not predicted & gold:
+        labels = (", ".join(sorted(labels)[:3]) for labels in (gold, predicted))
         tell(Warnings.other_labels.format(name=name, gold=next(labels), found=next(labels)))
 
 

@@ -34,21 +34,21 @@ class ShortForms:
     def __init__(self, exact: ExactIndex, lexicon: Lexicon, kept: Kept) -> None:
         self._exact, self._lexicon, self._kept = exact, lexicon, kept
 
-    def corrected(self, pieces: Pieces, found: list[Match]) -> list[Match]:
+    def corrected(self, pieces: Pieces, matches: list[Match]) -> list[Match]:
         """Add the short forms to the matches, and remove names that they do not mean here.
 
         A short form of the lexicon stays as it is where its meaning is not clear.
         """
         around = _Text(pieces.text)
-        own = {(match.start, match.end): match.rows for match in found}
-        new = self._of_lexicon(pieces, around, own)
-        new |= self._of_document(pieces, around.defined, found, own)
+        rows_at = {(match.start, match.end): match.rows for match in matches}
+        new = self._of_lexicon(pieces, around, rows_at)
+        new |= self._of_document(pieces, around.defined, matches, rows_at)
         if not new:
-            return found
-        kept = [match for match in found if (match.start, match.end) not in new]
+            return matches
+        kept = [match for match in matches if (match.start, match.end) not in new]
         return [*kept, *filter(None, new.values())]
 
-    def _of_lexicon(self, pieces: Pieces, around: "_Text", own: _Rows) -> _Places:
+    def _of_lexicon(self, pieces: Pieces, around: "_Text", rows_at: _Rows) -> _Places:
         """Find the short forms of the lexicon; None where one means something else."""
         new: _Places = {}
         if not len(self._lexicon):
@@ -70,7 +70,7 @@ class ShortForms:
                 new[match.start, match.end] = match
             elif parts := self._of_letters(span, sense.longs):
                 new |= parts
-            elif not ((sense.is_concept and sense.is_only) or self._share(own.get(span), rows)):
+            elif not ((sense.is_concept and sense.is_only) or self._share(rows_at.get(span), rows)):
                 new[span] = None
         return new
 
@@ -79,16 +79,16 @@ class ShortForms:
         words = next((words for long in longs if len(words := _LISTED.split(long)) > 1), [])
         if len(words) != span[1] - span[0]:
             return {}
-        places = ((place, place + 1) for place in range(*span))
-        found = [(place, self._rows([word])) for place, word in zip(places, words, strict=True)]
-        return {place: _match(place, rows, word) for place, (rows, word) in found if rows}
+        places = ((index, index + 1) for index in range(*span))
+        readings = [(index, self._rows([word])) for index, word in zip(places, words, strict=True)]
+        return {index: _match(index, rows, word) for index, (rows, word) in readings if rows}
 
     def _rows(self, longs: Sequence[str]) -> tuple[tuple[int, ...], str]:
         """List the name rows of the first long form that the dictionary has, and that form."""
         places = self._exact.find(hash_keys(map(key, longs))).tolist() if longs else []
-        for long, place in zip(longs, places, strict=True):
-            found = self._exact.rows_of(place, long) if place >= 0 else []
-            rows = self._kept.rows([row for row, _ in found])
+        for long, position in zip(longs, places, strict=True):
+            names = self._exact.rows_of(position, long) if position >= 0 else []
+            rows = self._kept.rows([row for row, _ in names])
             if rows:
                 return rows, long
         return (), ""
@@ -97,11 +97,11 @@ class ShortForms:
         """Tell whether two names, which may be of several concepts, share one."""
         if not (rows and others and self._kept.facts):
             return False
-        one, other, both = map(self._kept.facts.count_concepts, (rows, others, (*rows, *others)))
-        return both < one + other
+        first, second, both = map(self._kept.facts.count_concepts, (rows, others, (*rows, *others)))
+        return both < first + second
 
     def _of_document(
-        self, pieces: Pieces, defined: Definitions, found: Sequence[Match], own: _Rows
+        self, pieces: Pieces, defined: Definitions, matches: Sequence[Match], rows_at: _Rows
     ) -> _Places:
         """Find the short forms that a document defines; None where the long form was not found.
 
@@ -111,7 +111,7 @@ class ShortForms:
         if not defined:
             return new
         by_key: dict[str, Match] = {}
-        for match in found:
+        for match in matches:
             for text in (pieces.between(match.start, match.end), match.reading):
                 by_key.setdefault(key(text), match)
         for first, last, short in _occurrences(pieces.text, pieces.starts, defined):
@@ -121,10 +121,12 @@ class ShortForms:
                 continue
             long = key(defined.long(short, first))
             meant = by_key.get(long)
-            if meant is None and span in own:
+            if meant is None and span in rows_at:
                 words = long.split()
                 runs = (" ".join(words[a : a + n]) for a in range(len(words)) for n in _LENGTHS)
-                if any(run in by_key and self._share(own[span], by_key[run].rows) for run in runs):
+                if any(
+                    run in by_key and self._share(rows_at[span], by_key[run].rows) for run in runs
+                ):
                     continue
             new[span] = meant and _match(span, meant.rows, meant.reading)
         return new

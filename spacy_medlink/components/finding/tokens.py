@@ -33,19 +33,19 @@ def split_tokens(doc: Doc, places: Iterable[int]) -> None:
     """
     starts = token_starts(doc)
     inside: dict[int, list[int]] = {}
-    for place in sorted(set(places)):
-        number = bisect_right(starts, place) - 1
-        if number >= 0 and starts[number] < place < starts[number] + len(doc[number]):
-            inside.setdefault(number, []).append(place - starts[number])
+    for character in sorted(set(places)):
+        index = bisect_right(starts, character) - 1
+        if index >= 0 and starts[index] < character < starts[index] + len(doc[index]):
+            inside.setdefault(index, []).append(character - starts[index])
     if not inside or (Doc.has_extension("trf_data") and doc._.trf_data is not None):
         return
     groups = {
-        key: [(one.start_char, one.end_char, one.label, one.kb_id, one.id) for one in group]
+        key: [(span.start_char, span.end_char, span.label, span.kb_id, span.id) for span in group]
         for key, group in doc.spans.items()
     }
     with doc.retokenize() as retokenizer:
-        for number, cuts in inside.items():
-            token = doc[number]
+        for index, cuts in inside.items():
+            token = doc[index]
             borders = [0, *cuts, len(token)]
             texts = [token.text[a:b] for a, b in pairwise(borders)]
             head = token.head if token.head != token else (token, 0)

@@ -37,9 +37,9 @@ if TYPE_CHECKING:  # opened lazily: spaCy imports this module with every `spacy.
 _PARTS = ("opened", "docs", "trainer", "store")
 
 
-def _of(place: str) -> Any:
+def _of(attribute: str) -> Any:
     """Make a property that is an attribute of a part, such as "opened.kb"."""
-    return property(attrgetter(place))
+    return property(attrgetter(attribute))
 
 
 class MedicalLinker(PicklablePipe):
@@ -197,8 +197,8 @@ class MedicalLinker(PicklablePipe):
     def set_annotations(self, docs: Sequence[Doc], links: Sequence[Sequence[Link]]) -> None:
         """Write links on the spans of Docs."""
         writer = self.span_writer
-        for doc, own in zip(docs, links, strict=True):
-            writer.write(doc, own)
+        for doc, links_of_doc in zip(docs, links, strict=True):
+            writer.write(doc, links_of_doc)
 
     def link_texts(
         self,
@@ -390,8 +390,8 @@ class MedicalLinker(PicklablePipe):
 
     def __getstate__(self) -> dict[str, Any]:
         self.rebuild_index()
-        own = {name: value for name, value in self.__dict__.items() if name not in _PARTS}
-        return {**own, "store": self.store.state(self.max_bytes_size)}
+        state = {name: value for name, value in self.__dict__.items() if name not in _PARTS}
+        return {**state, "store": self.store.state(self.max_bytes_size)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         stored = state.pop("store")

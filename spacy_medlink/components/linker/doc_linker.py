@@ -128,16 +128,16 @@ class DocLinker:
 
         if self.settings.force_within_filter:
             return ()
-        own = {
+        filters = {
             name: copy(values)
             for name in FILTERS
             if (values := getattr(self.settings, name)) and name not in but
         }
         types = () if "types" in but else tuple((self.settings.labels or {}).get(label, ()))
         # To make filters of 100,000 ids is slow, to compare them with the last ones is fast.
-        asked = (own, types)
+        asked = (filters, types)
         if self._selected is None or self._selected[0] != asked:
-            self._selected = (asked, select(make_filter(own), Filter.of(types=types)))
+            self._selected = (asked, select(make_filter(filters), Filter.of(types=types)))
         return self._selected[1]
 
     def _warn_filtered_out(self, linker: "Linker", labels: Collection[str], only: "Only") -> None:

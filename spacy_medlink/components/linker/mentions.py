@@ -54,12 +54,12 @@ def _definitions(doc: Doc) -> dict[str, str]:
     return {short: long for short, long in pairs if short and long}
 
 
-def _pair(found: Any) -> tuple[str, str]:
+def _pair(entry: Any) -> tuple[str, str]:
     """Read an entry of `doc._.abbreviations`: a span, or its serialized form."""
-    if isinstance(found, dict):
-        return str(found.get("short_text", "")), str(found.get("long_text", ""))
-    if isinstance(found, Span):
-        return found.text, _long_form(found)
+    if isinstance(entry, dict):
+        return str(entry.get("short_text", "")), str(entry.get("long_text", ""))
+    if isinstance(entry, Span):
+        return entry.text, _long_form(entry)
     return "", ""
 
 

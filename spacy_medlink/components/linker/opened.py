@@ -115,12 +115,12 @@ class LinkerParts:
 
         RAISES (MedlinkError): E508 when this machine does not have the device.
         """
-        found = CPU if is_processor(device) else str(_found(device))
+        name = CPU if is_processor(device) else str(_found(device))
         with self.lock:
-            self.device = found
+            self.device = name
             if self.settings.model is not None:
                 shim: Any = self.settings.model.shims[0]
-                shim.place(_found(found))
+                shim.place(_found(name))
             if self._assets is not None:
                 self.put(self.base)
 
@@ -280,8 +280,8 @@ class LinkerParts:
                 encoder = BiEncoder.load(path)
             shim.set_encoder(encoder)
             model.set_dim("nO", encoder.dim)
-        own: BiEncoder = encoder_of(model)
-        return own
+        made: BiEncoder = encoder_of(model)
+        return made
 
     def _make_engine(self) -> "Linker":
         from ...linking.scopes import ScopeSettings

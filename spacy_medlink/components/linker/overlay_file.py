@@ -142,7 +142,7 @@ class OverlayFile:
     def _stat(self) -> tuple[int, int, int] | None:
         """Get values that change with the file; None without the file."""
         try:
-            found = self.path.stat()
+            state = self.path.stat()
         except OSError:
             return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
+        return state.st_mtime_ns, state.st_size, state.st_ino

@@ -37,11 +37,11 @@ def score_examples(linker: _Links, examples: Sequence[Example]) -> dict[str, Any
 
     RETURNS (Dict[str, Any]): in 0..1; None throughout where no mention has a gold id.
     """
-    judged = [one for example in examples for one in _judge(linker, example)]
+    judged = [mention for example in examples for mention in _judge(linker, example)]
     if not judged:
         return dict.fromkeys(SCORES)
-    links = [one for one in judged if one.link not in ("", NIL)]
-    right = sum(one.link in one.right for one in links)
+    links = [mention for mention in judged if mention.link not in ("", NIL)]
+    right = sum(mention.link in mention.right for mention in links)
     precision = right / len(links) if links else 0.0
     recall = right / len(judged)
     both = precision + recall
@@ -55,7 +55,9 @@ def score_examples(linker: _Links, examples: Sequence[Example]) -> dict[str, Any
 
 
 def _accuracy(judged: Sequence[_Judged], k: int) -> float:
-    return sum(not one.right.isdisjoint(one.proposed[:k]) for one in judged) / len(judged)
+    return sum(not mention.right.isdisjoint(mention.proposed[:k]) for mention in judged) / len(
+        judged
+    )
 
 
 def _judge(linker: _Links, example: Example) -> list[_Judged]:
@@ -65,6 +67,6 @@ def _judge(linker: _Links, example: Example) -> list[_Judged]:
     right = [linker.ids_of(span.kb_id_) for span in spans]
     links = linker.link_spans(example.reference, spans)
     return [
-        _Judged(ids, [one["id"] for one in link.candidates], link.id)
+        _Judged(ids, [candidate["id"] for candidate in link.candidates], link.id)
         for ids, link in zip(right, links, strict=True)
     ]

@@ -45,8 +45,8 @@ class Reference:
     @classmethod
     def is_in(cls, path: Path) -> bool:
         """Tell whether a file holds a reference."""
-        found = read_json(path)
-        return isinstance(found, dict) and found.keys() == {"path", "relative", "manifest"}
+        content = read_json(path)
+        return isinstance(content, dict) and content.keys() == {"path", "relative", "manifest"}
 
     @classmethod
     def parse(cls, text: str, saved: str | Path) -> "Reference":
@@ -77,15 +77,15 @@ class Reference:
             places.append(os.path.normpath(saved.resolve() / self.relative))
         places += [source] if source is not None else []
         problems = []
-        for place in dict.fromkeys(places):
+        for source_path in dict.fromkeys(places):
             try:
-                assets = open_assets(place)
+                assets = open_assets(source_path)
             except MedlinkError as error:
-                problems.append(f"{place} holds none that can be opened, {error.code}")
+                problems.append(f"{source_path} holds none that can be opened, {error.code}")
                 continue
             if assets.build == self.manifest:
                 return assets
-            problems.append(f"{place} holds others, whose manifest.json is another")
+            problems.append(f"{source_path} holds others, whose manifest.json is another")
         raise Errors.reference_lost(path=saved or "these bytes", problems="; ".join(problems))
 
 

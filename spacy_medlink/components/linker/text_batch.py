@@ -75,9 +75,9 @@ def make_batch(
     """
     label_of = _labels([rows for _, rows in mentions])
     texts: dict[tuple[str, int], str] = {}  # by key and label: each once
-    for number, (text, rows) in enumerate(mentions):
-        own = f"{_APART}{number}" if spans else key(text)
-        texts.setdefault((own, label_of[min(rows)]), text)
+    for row, (text, rows) in enumerate(mentions):
+        text_key = f"{_APART}{row}" if spans else key(text)
+        texts.setdefault((text_key, label_of[min(rows)]), text)
     for text, rows in mentions:
         for row in sorted(rows):
             for name in _names(kb, row, "" if spans else text):
@@ -102,6 +102,6 @@ def _labels(rights: Sequence[frozenset[int]]) -> Mapping[int, int]:
 
 def _names(kb: "KnowledgeBase", row: int, text: str) -> list[str]:
     concept = kb.concept_at(row)
-    own = key(text)
+    of_text = key(text)
     texts = dict.fromkeys(name.text for name in concept.names if not name.obsolete)
-    return [name for name in texts if key(name) != own][:_NAMES_OF_CONCEPT]
+    return [name for name in texts if key(name) != of_text][:_NAMES_OF_CONCEPT]

@@ -78,8 +78,8 @@ class Trainer:
             mentions = mentions_of(doc, spans, resolve, lexicon, (), opened.tell_once)
             for mention, span in zip(mentions, spans, strict=True):
                 start, end = span.start_char, span.end_char
-                place = predicted.char_span(start, end, alignment_mode="expand")
-                gold.append(Gold(mention, opened.ids.rows(span.kb_id_), place))
+                predicted_span = predicted.char_span(start, end, alignment_mode="expand")
+                gold.append(Gold(mention, opened.ids.rows(span.kb_id_), predicted_span))
         return gold
 
     def update(self, gold: Sequence[Gold], docs: Sequence[Doc], drop: float) -> float:
@@ -108,16 +108,19 @@ class Trainer:
             built = ", ".join(assets.tiers)
             raise Errors.tier_not_built(path=assets.path, tier="dense", built=built)
         shared = opened.shared.is_used
-        taught = [one for one in gold if one.rows and one.mention.text.strip()]
+        taught = [labelled for labelled in gold if labelled.rows and labelled.mention.text.strip()]
         if shared:
-            taught = [one for one in taught if one.span]
-        mentions = [(one.mention.long_form or one.mention.text, one.rows) for one in taught]
+            taught = [labelled for labelled in taught if labelled.span]
+        mentions = [
+            (labelled.mention.long_form or labelled.mention.text, labelled.rows)
+            for labelled in taught
+        ]
         if not mentions:
             return None
         hits = engine.parts.dense.search(encoder.encode([text for text, _ in mentions]), _NEAR).rows
         rows = np.unique(hits[hits >= 0])
         near = list(zip(rows.tolist(), engine.name_concept[rows].tolist(), strict=True))
-        spans = [one.span for one in taught if one.span] if shared else []
+        spans = [labelled.span for labelled in taught if labelled.span] if shared else []
         return make_batch(mentions, opened.kb, near, spans)
 
     def rebuild(self) -> bool:

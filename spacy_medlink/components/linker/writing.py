@@ -61,11 +61,11 @@ class SpanWriter:
                 self._write_ent(ent, link)
             return
         linked = [(span.start, span.end, span.label) for span in spans]
-        by_place = dict(zip(linked, links, strict=True))
+        by_run = dict(zip(linked, links, strict=True))
         for ent in doc.ents:
-            place = ent.start, ent.end, ent.label
-            if place in by_place and ent.label_ not in self.discard:
-                self._write_ent(ent, by_place[place])
+            run = ent.start, ent.end, ent.label
+            if run in by_run and ent.label_ not in self.discard:
+                self._write_ent(ent, by_run[run])
         waiting = iter(links)
         for key in self.keys:
             if key in doc.spans:

@@ -30,22 +30,22 @@ _Definition = tuple[str, str]
 class Definitions(Mapping[str, str]):
     """The abbreviations that a text defines: short form to long form, the first definition of each.
 
-    found (Iterable[Tuple[int, str, str]]): where each definition begins (in characters), its short
+    definitions (Iterable[Tuple[int, str, str]]): where each definition begins (in characters), its short
         form, its long form; in the order of the text, of equal rank the surer one first.
     """
 
-    def __init__(self, found: Iterable[tuple[int, str, str]] = ()) -> None:
+    def __init__(self, definitions: Iterable[tuple[int, str, str]] = ()) -> None:
         self._first: dict[str, str] = {}
         self._all: dict[str, list[tuple[int, str]]] = {}
-        for start, short, long in found:
+        for start, short, long in definitions:
             self._first.setdefault(short, long)
             self._all.setdefault(short, []).append((start, long))
         self._varying = {
-            short: sorted(own)
-            for short, own in self._all.items()
-            if len(own) > 1 and len({key(long) for _, long in own}) > 1
+            short: sorted(places)
+            for short, places in self._all.items()
+            if len(places) > 1 and len({key(long) for _, long in places}) > 1
         }
-        self._starts = sorted({start for own in self._varying.values() for start, _ in own})
+        self._starts = sorted({start for places in self._varying.values() for start, _ in places})
 
     def __getitem__(self, short: str) -> str:
         return self._first[short]
@@ -86,9 +86,9 @@ def find_definitions(text: str) -> Definitions:
     """
     if "(" not in text:
         return _NONE
-    found: list[tuple[int, str, str]] = []
+    definitions: list[tuple[int, str, str]] = []
     derived: list[tuple[int, str, str]] = []
-    known: dict[str, str] = {}
+    long_forms: dict[str, str] = {}
     for match in _PARENTHESIS.finditer(text):
         inside = _PART_END.split(match[1], maxsplit=1)[0].strip()
         if not _may_define(inside, text, match.start()):
@@ -97,13 +97,15 @@ def find_definitions(text: str) -> Definitions:
         short, long = _defined(inside, before)
         if long:
             start = match.start() if short in inside else text.rfind(short, 0, match.start())
-            found.append((start, short, long))
-            known.setdefault(short, long)
-        for short, its in _derived(inside, before, long, known):
+            definitions.append((start, short, long))
+            long_forms.setdefault(short, long)
+        for short, its in _derived(inside, before, long, long_forms):
             derived.append((match.start(), short, its))
-            known.setdefault(short, its)
-    own = {short for _, short, _ in found}  # its own definition wins
-    return Definitions([*found, *(one for one in derived if one[1] not in own)])
+            long_forms.setdefault(short, its)
+    defined = {short for _, short, _ in definitions}  # its own definition wins
+    return Definitions(
+        [*definitions, *(further for further in derived if further[1] not in defined)]
+    )
 
 
 def _may_define(inside: str, text: str, start: int) -> bool:
@@ -125,7 +127,7 @@ def _defined(inside: str, before: str) -> _Definition:
 
 
 def _derived(
-    inside: str, before: str, long: str, known: Mapping[str, str]
+    inside: str, before: str, long: str, long_forms: Mapping[str, str]
 ) -> Iterator[_Definition]:
     """List the further definitions that follow from a definition or a similar phrase.
 
@@ -140,7 +142,7 @@ def _derived(
         if plural and _long_form(inside[:-1], long) == long:
             yield inside[:-1], long
     elif _is_short_form(inside):
-        yield from _last_joint(inside, before, known)
+        yield from _last_joint(inside, before, long_forms)
 
 
 def _long_form_before(short: str, before: str) -> str:
@@ -172,22 +174,22 @@ def _by_joints(short: str, long: str) -> Iterator[_Definition]:
     parts = _JOINT.split(short)
     if len(parts) < 2 or not all(part.isalpha() and part.isupper() for part in parts):
         return  # "5-HT" does not define HT
-    end, found = len(long), list[_Definition]()
+    end, definitions = len(long), list[_Definition]()
     for part in reversed(parts):
         start, stop = _matched(part, long[:end])
         if start < 0:
             return
-        found.append((part, long[start:stop]))
+        definitions.append((part, long[start:stop]))
         end = start
-    for part, its in found:
+    for part, its in definitions:
         if _is_short_form(part) and not _implausible(part, its):
             yield part, its
 
 
-def _last_joint(short: str, before: str, known: Mapping[str, str]) -> Iterator[_Definition]:
+def _last_joint(short: str, before: str, long_forms: Mapping[str, str]) -> Iterator[_Definition]:
     """Beyond the paper: after a known part, "(ATT)-associated liver failure (ATT-LF)"."""
     *first, last = _JOINT.split(short)
-    behind = first and all(part in known for part in first) and _is_short_form(last)
+    behind = first and all(part in long_forms for part in first) and _is_short_form(last)
     if behind and (long := _long_form_before(last, before)):
         yield last, long
 

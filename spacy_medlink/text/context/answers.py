@@ -86,49 +86,55 @@ def _first_sign(text: str, start: int, end: int) -> bool | None:
 def _behind(
     text: str, end: int, words: Mapping[str, bool], pattern: re.Pattern[str]
 ) -> Answer | None:
-    found = pattern.match(text, end, end + _WINDOW)
+    answer = pattern.match(text, end, end + _WINDOW)
     # An answer may stand in the next line only behind a sign: "Any fever?", a line end, "No."
-    if found is None or found["sign"].count("\n") > bool(found["sign"].strip()):
+    if answer is None or answer["sign"].count("\n") > bool(answer["sign"].strip()):
         return None
-    word, sign, closing = found["word"].lower(), found["sign"], found["end"]
+    word, sign, closing = answer["word"].lower(), answer["sign"], answer["end"]
     is_closed = bool(closing.strip()) or len(closing) > 1 or closing in ("\n", "\t")
-    is_closed = is_closed or found.end() == len(text)
+    is_closed = is_closed or answer.end() == len(text)
     if word in words:
         is_signed = bool(sign.strip()) and sign.strip() not in "/-–—"
-        if len(word) == 1 and not (is_signed or (closing.strip() and found["word"].isupper())):
+        if len(word) == 1 and not (is_signed or (closing.strip() and answer["word"].isupper())):
             return None
-        is_answer = "?" in sign or is_closed or bool(found["box"])
+        is_answer = "?" in sign or is_closed or bool(answer["box"])
         return (
-            Answer("" if words[word] else "negated", end, found.end("word")) if is_answer else None
+            Answer("" if words[word] else "negated", end, answer.end("word")) if is_answer else None
         )
     in_brackets = sign.strip() in ("(", "[") and closing.strip() in (")", "]")
     line = text[max(0, end - _WINDOW) : end + _WINDOW]
     is_attached = not sign and (is_closed or (_SIGNED.search(line) is not None and bool(closing)))
     is_apart = sign == " " and is_closed and closing.strip() != "/"
     is_answer = in_brackets or is_attached or is_apart or (sign.strip() in (":", "=") and is_closed)
-    return Answer(_kind(word), end, found.end("word")) if is_answer else None
+    return Answer(_kind(word), end, answer.end("word")) if is_answer else None
 
 
 def _before(text: str, start: int) -> Answer | None:
-    found = _BEFORE.search(text, max(0, start - 8), start)
-    if found is None:
+    answer = _BEFORE.search(text, max(0, start - 8), start)
+    if answer is None:
         return None
-    sign, is_spaced = found["sign"], bool(found["space"])
+    sign, is_spaced = answer["sign"], bool(answer["space"])
     is_listed = is_spaced and _LISTED.search(
         text[max(0, start - _LINE) : start].rpartition("\n")[2]
     )
-    if sign in _DASHES and (is_spaced or _is_bullet(text, found.start("sign"))) and not is_listed:
+    if sign in _DASHES and (is_spaced or _is_bullet(text, answer.start("sign"))) and not is_listed:
         return None
-    if sign == "+" and is_spaced and not found["start"].strip() and found.start() and not is_listed:
+    if (
+        sign == "+"
+        and is_spaced
+        and not answer["start"].strip()
+        and answer.start()
+        and not is_listed
+    ):
         return None
-    return Answer(_kind(sign), found.start("sign"), start)
+    return Answer(_kind(sign), answer.start("sign"), start)
 
 
-def _is_bullet(text: str, place: int) -> bool:
+def _is_bullet(text: str, index: int) -> bool:
     """Tell whether a hyphen begins a line as that of a neighbouring line does."""
-    line = text.rfind("\n", 0, place) + 1
-    if text[line:place].strip():
+    line = text.rfind("\n", 0, index) + 1
+    if text[line:index].strip():
         return False
     before = text[:line].rstrip("\n").rpartition("\n")[2].lstrip()
-    after = text[place:].partition("\n")[2].partition("\n")[0].lstrip()
+    after = text[index:].partition("\n")[2].partition("\n")[0].lstrip()
     return before[:1] in _DASHES or after[:1] in _DASHES

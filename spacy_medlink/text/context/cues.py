@@ -72,10 +72,10 @@ class Phrase(NamedTuple):
         if start + len(self.places) > len(words):
             return False
         return all(
-            words[start + number] == place
-            if isinstance(place, str)
-            else words[start + number] in place
-            for number, place in enumerate(self.places)
+            words[start + offset] == words_here
+            if isinstance(words_here, str)
+            else words[start + offset] in words_here
+            for offset, words_here in enumerate(self.places)
         )
 
 
@@ -114,26 +114,26 @@ class Cues:
         first (int): place of the first mention: a cue before it does not look back.
         RETURNS: the first word of each cue, the word after it, and the cue.
         """
-        found: list[tuple[int, int, Cue]] = []
-        place = 0
-        while place < len(words):
+        cues: list[tuple[int, int, Cue]] = []
+        index = 0
+        while index < len(words):
             end, negations = (
-                place,
-                [one for one in found[-9:] if one[1] == place and one[2].negates],
+                index,
+                [one for one in cues[-9:] if one[1] == index and one[2].negates],
             )
-            for phrase in self.phrases.get(words[place], ()):
-                cue, stop = phrase.cue, place + len(phrase.places)
+            for phrase in self.phrases.get(words[index], ()):
+                cue, stop = phrase.cue, index + len(phrase.places)
                 if stop < end:
                     break
-                if not (cue.looks_back and place <= first) and phrase.is_at(words, place):
+                if not (cue.looks_back and index <= first) and phrase.is_at(words, index):
                     end = stop
                     if negations and "negated" in cue.ends and len(cue.ends) < len(KINDS):
-                        found[found.index(negations[0])] = (negations[0][0], end, negations[0][2])
+                        cues[cues.index(negations[0])] = (negations[0][0], end, negations[0][2])
                         negations = [(negations[0][0], end, negations[0][2])]
                     else:
-                        found.append((place, end, cue))
-            place = max(end, place + 1)
-        return found
+                        cues.append((index, end, cue))
+            index = max(end, index + 1)
+        return cues
 
     @classmethod
     def parse(cls, text: str, path: str | Path = "cues") -> "Cues":
@@ -142,13 +142,13 @@ class Cues:
         RAISES (MedlinkError): E401 for an invalid line.
         """
         made, sets = cls(), dict[str, str]()
-        for number, line in enumerate(text.splitlines(), 1):
+        for line_number, line in enumerate(text.splitlines(), 1):
             if line.strip() and not line.startswith("#"):
                 try:
                     made._add(line, sets)
                 except ValueError as error:
                     raise Errors.wrong_line(
-                        path=path, line=number, problem="this is not a cue", expected=_EXPECTED
+                        path=path, line=line_number, problem="this is not a cue", expected=_EXPECTED
                     ) from error
         for phrases in made.phrases.values():
             phrases.sort(key=lambda one: -len(one.places))

@@ -48,7 +48,7 @@ _NONE: _Spots = frozenset()
 
 def identifiers_of(
     text: str,
-    found: Sequence[Identifier],
+    identifiers: Sequence[Identifier],
     places: Sequence[tuple[int, int]],
     meanings: Sequence[str],
 ) -> list[tuple[str, ...]]:
@@ -57,20 +57,20 @@ def identifiers_of(
     The identifiers of a mention also hold for mentions of the same meaning, unless these have their
     own. Two identifiers of one vocabulary are ambiguous, so neither counts.
 
-    found (Sequence[Identifier]): the identifiers of the text.
+    identifiers (Sequence[Identifier]): the identifiers of the text.
     places (Sequence[Tuple[int, int]]): first character and last character + 1 of each mention.
     meanings (Sequence[str]): the key of each mention, with abbreviations written out.
     RETURNS (List[Tuple[str, ...]]): such as ("OMIM:301500",), () for most.
     """
-    mentions = [(*place, meaning) for place, meaning in zip(places, meanings, strict=True)]
+    mentions = [(*span, meaning) for span, meaning in zip(places, meanings, strict=True)]
     # Groups of spans may have the same mention many times, and each is compared with those near it.
     distinct = list(dict.fromkeys(mentions))
-    written = dict(zip(distinct, _identifiers_of(text, found, distinct), strict=True))
+    written = dict(zip(distinct, _identifiers_of(text, identifiers, distinct), strict=True))
     return [written[mention] for mention in mentions]
 
 
 def _identifiers_of(
-    text: str, found: Sequence[Identifier], mentions: Sequence[tuple[int, int, str]]
+    text: str, identifiers: Sequence[Identifier], mentions: Sequence[tuple[int, int, str]]
 ) -> list[tuple[str, ...]]:
     """List the identifiers of mentions that are all different: (start, end, meaning)."""
     spots = sorted(
@@ -80,20 +80,22 @@ def _identifiers_of(
     own: list[dict[Identifier, None]] = [{} for _ in mentions]
     named: set[_Spot] = set()  # mentions whose identifier stands before them
     last = 0
-    for one in found:
-        begin = bisect_left(starts, one.start - 2 * _REACH)
-        near = spots[begin : bisect_left(starts, one.end + _BEHIND)]
-        behind = _mention_behind(text, one, near, named)
+    for identifier in identifiers:
+        begin = bisect_left(starts, identifier.start - 2 * _REACH)
+        near = spots[begin : bisect_left(starts, identifier.end + _BEHIND)]
+        behind = _mention_behind(text, identifier, near, named)
         named |= behind
-        for spot in behind or _meant(text, one, last, near, named):
-            own[spot.number][one] = None
-        last = one.end
+        for spot in behind or _meant(text, identifier, last, near, named):
+            own[spot.number][identifier] = None
+        last = identifier.end
     meanings = [meaning for _, _, meaning in mentions]
     return _shared([_written(its) for its in own], list(map(bool, own)), meanings)
 
 
-def _written(own: Iterable[Identifier]) -> tuple[str, ...]:
-    codes = list(dict.fromkeys((one.vocabulary, one.code) for one in own))
+def _written(identifiers: Iterable[Identifier]) -> tuple[str, ...]:
+    codes = list(
+        dict.fromkeys((identifier.vocabulary, identifier.code) for identifier in identifiers)
+    )
     count = Counter(vocabulary for vocabulary, _ in codes)
     return tuple(f"{name}:{code}" for name, code in codes if count[name] == 1)
 
@@ -116,18 +118,20 @@ def _shared(
     ]
 
 
-def _mention_behind(text: str, one: Identifier, near: Sequence[_Spot], named: Set[_Spot]) -> _Spots:
+def _mention_behind(
+    text: str, identifier: Identifier, near: Sequence[_Spot], named: Set[_Spot]
+) -> _Spots:
     """Find the mention after an identifier at the beginning of a line or an item."""
     next_ones = frozenset(
         spot
         for spot in near
-        if spot.start >= one.end and _fits(_TO_NEXT, text, one.end, spot.start)
+        if spot.start >= identifier.end and _fits(_TO_NEXT, text, identifier.end, spot.start)
     )
     if not next_ones:
         return _NONE
-    start = one.start
+    start = identifier.start
     if start and text[start - 1] in _OPENS:
-        if not text.startswith(tuple(_CLOSES), one.end):
+        if not text.startswith(tuple(_CLOSES), identifier.end):
             return next_ones  # the first thing in brackets
         start -= 1
     if _ends_before(text, start, near, _IN_LIST) & named or _begins(_ITEM, text, start):
@@ -137,22 +141,24 @@ def _mention_behind(text: str, one: Identifier, near: Sequence[_Spot], named: Se
 
 
 def _meant(
-    text: str, one: Identifier, last: int, near: Sequence[_Spot], named: Set[_Spot]
+    text: str, identifier: Identifier, last: int, near: Sequence[_Spot], named: Set[_Spot]
 ) -> _Spots:
     """List the mentions before an identifier that it belongs to.
 
     last (int): end of the previous identifier. named: mentions that already have an identifier.
     """
     if around := frozenset(
-        spot for spot in near if spot.start <= one.start and one.end <= spot.end
+        spot for spot in near if spot.start <= identifier.start and identifier.end <= spot.end
     ):
         return around
-    opened = _opened(text, one.start)
+    opened = _opened(text, identifier.start)
     if opened < 0:
-        of_before = _ends_before(text, one.start, near, _AFTER) - named
-        return _with_heads(text, of_before, near) | _subject(text, one.start, of_before, near)
-    within = [spot for spot in near if opened < spot.start and spot.end <= one.start]
-    if right_before := _ends_before(text, one.start, within, _RIGHT_AFTER) - named:
+        of_before = _ends_before(text, identifier.start, near, _AFTER) - named
+        return _with_heads(text, of_before, near) | _subject(
+            text, identifier.start, of_before, near
+        )
+    within = [spot for spot in near if opened < spot.start and spot.end <= identifier.start]
+    if right_before := _ends_before(text, identifier.start, within, _RIGHT_AFTER) - named:
         return _with_heads(text, right_before, near)
     if within:
         items = frozenset(spot for spot in within if spot.start >= last) - named
@@ -166,26 +172,24 @@ def _fits(pattern: re.Pattern[str], text: str, start: int, end: int) -> bool:
     return pattern.fullmatch(text, start, end) is not None
 
 
-def _begins(pattern: re.Pattern[str], text: str, place: int) -> bool:
+def _begins(pattern: re.Pattern[str], text: str, end: int) -> bool:
     """Tell whether the text between the start of a line and a place matches a pattern.
 
     Only _REACH characters are read, because a document may be one long line.
     """
-    nearest = max(0, place - _REACH)
-    begin = text.rfind("\n", nearest, place) + 1
-    return (begin > 0 or nearest == 0) and _fits(pattern, text, begin, place)
+    nearest = max(0, end - _REACH)
+    begin = text.rfind("\n", nearest, end) + 1
+    return (begin > 0 or nearest == 0) and _fits(pattern, text, begin, end)
 
 
-def _ends_before(text: str, place: int, spots: Iterable[_Spot], gap: re.Pattern[str]) -> _Spots:
+def _ends_before(text: str, end: int, spots: Iterable[_Spot], gap: re.Pattern[str]) -> _Spots:
     """Find the mentions that only a gap separates from a place."""
-    return frozenset(
-        spot for spot in spots if spot.end <= place and _fits(gap, text, spot.end, place)
-    )
+    return frozenset(spot for spot in spots if spot.end <= end and _fits(gap, text, spot.end, end))
 
 
-def _opened(text: str, place: int) -> int:
+def _opened(text: str, end: int) -> int:
     """Find the bracket that is open at a place, -1 if none is."""
-    for at in range(place - 1, max(-1, place - _REACH), -1):
+    for at in range(end - 1, max(-1, end - _REACH), -1):
         if text[at] in _CLOSES:
             return -1
         if text[at] in _OPENS:
@@ -205,9 +209,9 @@ def _with_heads(text: str, spots: _Spots, near: Sequence[_Spot]) -> _Spots:
             before = _ends_before(text, opened, near, _BLANK)
             ending = f" {spot.meaning}" if _is_abbreviation(spot) else None
             heads |= frozenset(
-                one
-                for one in before
-                if one.meaning == spot.meaning or (ending and one.meaning.endswith(ending))
+                head
+                for head in before
+                if head.meaning == spot.meaning or (ending and head.meaning.endswith(ending))
             )
     return spots | heads
 
@@ -216,12 +220,12 @@ def _is_abbreviation(spot: _Spot) -> bool:
     return len(spot.meaning) > spot.end - spot.start
 
 
-def _subject(text: str, place: int, said: _Spots, near: Sequence[_Spot]) -> _Spots:
+def _subject(text: str, end: int, right_before: _Spots, near: Sequence[_Spot]) -> _Spots:
     """Find the subject that a sentence defines: "Fabry disease is a rare disorder (OMIM ...)".
 
-    said: the mentions right before the identifier; () if only words stand there.
+    right_before: the mentions right before the identifier; () if only words stand there.
     """
-    begin = min((spot.start for spot in said), default=place)
+    begin = min((spot.start for spot in right_before), default=end)
     earlier = [spot for spot in near if begin - _REACH <= spot.end <= begin]
     if not earlier:
         return _NONE

@@ -89,7 +89,9 @@ def find_identifiers(text: str) -> list[Identifier]:
         for pattern in _NAMED[stem]
         for match in pattern.finditer(text) if _begins(text, match.start())
     }  # fmt: skip
-    return sorted([*named.values(), *(one for one in _unnamed(text) if one.end not in named)])
+    return sorted(
+        [*named.values(), *(unnamed for unnamed in _unnamed(text) if unnamed.end not in named)]
+    )
 
 
 def _unnamed(text: str) -> Iterator[Identifier]:

@@ -38,18 +38,18 @@ def spellings(id: str, codes: Mapping[str, Sequence[str]]) -> frozenset[str]:
 
     id (str): the concept's id, with or without its vocabulary. codes: its codes by vocabulary.
     """
-    own, _, local = id.rpartition(":")
-    pairs = [canonical(own, local)] + [
+    vocabulary, _, local = id.rpartition(":")
+    pairs = [canonical(vocabulary, local)] + [
         canonical(name, value.removeprefix(f"{name}:"))
         for name, values in codes.items() for value in values
     ]  # fmt: skip
     return frozenset(f"{vocabulary}:{code}" for vocabulary, code in pairs)
 
 
-def identifies(identifier: str, own: frozenset[str]) -> bool:
+def identifies(identifier: str, spelled: frozenset[str]) -> bool:
     """Tell whether an identifier such as "OMIM:301500" is among a concept's spellings.
 
     An id without a vocabulary matches any vocabulary whose codes people write.
     """
     vocabulary, _, code = identifier.rpartition(":")
-    return identifier in own or (vocabulary in _WELL_KNOWN and f":{code}" in own)
+    return identifier in spelled or (vocabulary in _WELL_KNOWN and f":{code}" in spelled)

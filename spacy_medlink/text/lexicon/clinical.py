@@ -27,8 +27,8 @@ def open_lexicon(names: str | Sequence[str] | None, language: str) -> Lexicon:
     """
     lexicon = Lexicon()
     for name in [names] if isinstance(names, str) else names or ():
-        own = _open(name, language)
-        lexicon = lexicon.updated(own) if len(lexicon) else own
+        named = _open(name, language)
+        lexicon = lexicon.updated(named) if len(lexicon) else named
     return lexicon
 
 

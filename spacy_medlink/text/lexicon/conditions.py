@@ -44,8 +44,8 @@ class Surroundings:
 
     def heading(self, position: int) -> str:
         """Get the words of the last heading before a position: " discharge medications "."""
-        place = bisect_left(self._headings, (position, "")) - 1
-        return self._headings[place][1] if place >= 0 else ""
+        index = bisect_left(self._headings, (position, "")) - 1
+        return self._headings[index][1] if index >= 0 else ""
 
     @cached_property
     def _lowered(self) -> str:
@@ -53,7 +53,7 @@ class Surroundings:
 
     @cached_property
     def _headings(self) -> list[tuple[int, str]]:
-        return [(one.end, _words(one.title)) for one in find_headings(self.text)]
+        return [(heading.end, _words(heading.title)) for heading in find_headings(self.text)]
 
 
 class Place:
@@ -104,7 +104,7 @@ class Place:
         before = self._around.text[begin : self._start]
         if begin and not self._around.text[begin - 1].isspace():
             before = before.partition(" ")[2]  # the first word may be cut in two
-        borders = [one.end() for one in _BORDER.finditer(before)]
+        borders = [border.end() for border in _BORDER.finditer(before)]
         return before[borders[-1] :] if borders else before
 
     @cached_property
@@ -149,8 +149,8 @@ class Conditions(NamedTuple):
 
 
 def _part(text: str) -> tuple[str, tuple[str, ...]]:
-    kind, _, rest = (one.strip() for one in text.partition(":"))
-    phrases = tuple(one.strip() for one in rest.split(",") if one.strip())
+    kind, _, rest = (phrase.strip() for phrase in text.partition(":"))
+    phrases = tuple(phrase.strip() for phrase in rest.split(",") if phrase.strip())
     is_known = kind in KINDS and (kind in _FLAGS) != bool(phrases)
     if not is_known or (kind == "before" and "*" in rest):
         raise ValueError(f"{text.strip()!r} is no condition")

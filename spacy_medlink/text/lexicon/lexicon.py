@@ -38,8 +38,8 @@ class Sense(NamedTuple):
         A word, unlike a short form, counts as a name itself if no long form is a name.
         """
         is_word = text[1:].islower()
-        own = self.is_concept and (self.is_only or is_word or not self.longs)
-        return (*self.longs, text) if own else self.longs
+        is_itself = self.is_concept and (self.is_only or is_word or not self.longs)
+        return (*self.longs, text) if is_itself else self.longs
 
 
 class Lexicon:
@@ -57,7 +57,7 @@ class Lexicon:
             for short in entry.shorts:
                 self._by_short.setdefault(short, []).append(entry)
         self._by_word: dict[str, list[str]] = {}
-        for short in sorted(self._by_short, key=lambda one: (-len(one), one)):
+        for short in sorted(self._by_short, key=lambda short_form: (-len(short_form), short_form)):
             if word := _WORD.search(short):
                 self._by_word.setdefault(word[0], []).append(short)
 
@@ -103,22 +103,26 @@ class Lexicon:
         document spells out somewhere, else the meanings without conditions, those for the entity
         label first.
         """
-        known = self._known(text)
-        if not known:
+        entries = self._known(text)
+        if not entries:
             return None
-        fitting = [one for one in known if one.label in ("", place.label)]
-        weights = [one.conditions.weigh(place) if one.conditions.parts else 0 for one in fitting]
+        fitting = [entry for entry in entries if entry.label in ("", place.label)]
+        weights = [
+            entry.conditions.weigh(place) if entry.conditions.parts else 0 for entry in fitting
+        ]
         most = max(weights, default=0)
         if most:
-            chosen = [one for one, own in zip(fitting, weights, strict=True) if own == most]
-            if len({one.longs for one in chosen}) > 1:
+            chosen = [
+                entry for entry, weight in zip(fitting, weights, strict=True) if weight == most
+            ]
+            if len({entry.longs for entry in chosen}) > 1:
                 return Sense(())  # the evidence is equal
         else:
             chosen = _spelled_out(fitting, place) or _unconditional(fitting)
         if not chosen:
-            return Sense(()) if any(one.conditions.parts for one in known) else None
-        longs = dict.fromkeys(long for one in chosen for long in one.longs)
-        return Sense(tuple(longs), chosen[0].is_concept, len(known) == len(chosen))
+            return Sense(()) if any(entry.conditions.parts for entry in entries) else None
+        longs = dict.fromkeys(long for entry in chosen for long in entry.longs)
+        return Sense(tuple(longs), chosen[0].is_concept, len(entries) == len(chosen))
 
     def occurrences(self, text: str) -> Iterator[tuple[int, int]]:
         """Find where short forms stand in a text, from left to right, the longest at each place.
@@ -128,10 +132,10 @@ class Lexicon:
         """
         last = 0
         for word in _WORD.finditer(text) if self._by_word else ():
-            own = word[0]
-            shorts = self._by_word.get(own)
-            if shorts is None and own[-1] == "s":
-                shorts = self._by_word.get(own[:-1])
+            written = word[0]
+            shorts = self._by_word.get(written)
+            if shorts is None and written[-1] == "s":
+                shorts = self._by_word.get(written[:-1])
             if shorts is None or (start := word.start()) < last:
                 continue
             if (end := _end_of_one(text, start, shorts)) > start:
@@ -140,8 +144,8 @@ class Lexicon:
 
     def _known(self, text: str) -> Sequence[Entry]:
         short = " ".join(text.split())
-        if (found := self._by_short.get(short)) is not None:
-            return found
+        if (entries := self._by_short.get(short)) is not None:
+            return entries
         singular = short[:-1].rstrip("'’")
         is_plural = short[-1:] == "s" and singular.isupper()
         return self._by_short.get(singular, ()) if is_plural else ()
@@ -151,14 +155,14 @@ def _spelled_out(entries: Sequence[Entry], place: Place) -> list[Entry]:
     """Return the only entry that the document spells out; [] if it spells out several."""
     if len(entries) < 2:
         return []
-    chosen = [one for one in entries if place.spells_out(one.longs)]
+    chosen = [entry for entry in entries if place.spells_out(entry.longs)]
     return chosen if len(chosen) == 1 else []
 
 
 def _unconditional(entries: Sequence[Entry]) -> list[Entry]:
     """Return the entries without conditions, those for a label first."""
-    chosen = [one for one in entries if not one.conditions.parts]
-    return sorted(chosen, key=lambda one: not one.label)
+    chosen = [entry for entry in entries if not entry.conditions.parts]
+    return sorted(chosen, key=lambda entry: not entry.label)
 
 
 def _end_of_one(text: str, start: int, shorts: Sequence[str]) -> int:
