@@ -44,7 +44,7 @@ BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_030,  # wanted: 1,200
     ("util",): 1_820,  # wanted: 1,200
-    ("text",): 3_360,  # wanted: 3,000
+    ("text",): 3_380,  # wanted: 3,000
     ("kb",): 10_650,  # wanted: 9,000
     ("encoders",): 2_630,  # wanted: 2,500
     ("retrieval",): 3_740,  # wanted: 3,000
@@ -52,13 +52,13 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("fitting",): 2_900,  # wanted: 2,600
     ("evaluation",): 3_090,  # wanted: 2,300
     ("assets",): 3_300,  # wanted: 3,000
-    ("components",): 6_660,  # wanted: 4,000
+    ("components",): 6_640,  # wanted: 4,000
     ("annotate",): 3_790,  # wanted: 2,200
     ("serve",): 1_830,  # wanted: 1,300
     ("cli",): 2_530,  # wanted: 1,800
     ("training",): 11_580,  # wanted: 8,000
     ("benchmarks",): 3_420,  # wanted: 2,500
-    ("tests",): 53_720,  # wanted: 38,000
+    ("tests",): 53_710,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

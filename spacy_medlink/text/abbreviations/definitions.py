@@ -30,8 +30,8 @@ _Definition = tuple[str, str]
 class Definitions(Mapping[str, str]):
     """The abbreviations that a text defines: short form to long form, the first definition of each.
 
-    definitions (Iterable[Tuple[int, str, str]]): where each definition begins (in characters), its short
-        form, its long form; in the order of the text, of equal rank the surer one first.
+    definitions (Iterable[Tuple[int, str, str]]): where each definition begins (in characters), its
+        short form, its long form; in the order of the text, of equal rank the surer one first.
     """
 
     def __init__(self, definitions: Iterable[tuple[int, str, str]] = ()) -> None:
@@ -131,7 +131,7 @@ def _derived(
 ) -> Iterator[_Definition]:
     """List the further definitions that follow from a definition or a similar phrase.
 
-    long (str): the long form of the text inside, "" if none. known: the definitions so far.
+    long (str): the long form of the text inside, "" if none. long_forms: those so far.
     """
     if two := _TWO.fullmatch(inside):
         yield from _coordinated(two[1], two[2], before)
