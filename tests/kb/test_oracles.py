@@ -79,6 +79,7 @@ def _compare_obo(path: Path) -> None:
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rt", encoding="utf-8-sig") as file:
         header, *stanzas = re.split(r"(?m)^(?=\[\w+\])", file.read())
+    header = re.sub(r"(?m)^date:.*\n", "", header)  # fastobo refuses "4:10:2011"
     refused, whole = set[str](), [header]
     for stanza in stanzas:
         try:
@@ -123,6 +124,8 @@ def _of_frame(frame: Any, namespace: str, source: str, called: dict[str, str]) -
         successors = [str(one.term) for one in said.get("ReplacedBy", ())]
         yield Retired(id, (successors or [""])[0], "obsolete")
         return
+    if "Name" not in said:  # a term that is only referred to
+        return
     (name,) = (one.name.strip() for one in said["Name"])
     names = [Name(name, "en", source, "PT")]
     for one in (clause.synonym for clause in said.get("Synonym", ())):
@@ -131,7 +134,7 @@ def _of_frame(frame: Any, namespace: str, source: str, called: dict[str, str]) -
     codes: list[tuple[str, str]] = []
     maps: list[tuple[str, str, str]] = []
     for one in said.get("Xref", ()):
-        codes.append(_split(str(one.xref.id)))
+        codes.append(_split(str(one.xref.id).replace("\\:", ":")))  # fastobo escapes it anew
         words = [str(each.value) for each in one.qualifiers or () if str(each.key) == "source"]
         maps += [(*codes[-1], "exact") for word in words if word == "MONDO:equivalentTo"]
     for one in (clause.property_value for clause in said.get("PropertyValue", ())):

@@ -92,6 +92,12 @@ def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
             tag, value = match[1], match[2].strip()
             if in_header and tag == "id":
                 raise FieldError(f"the id {value[:60]!r} in the header", "`[Term]` before it")
+            if term is not None and term.id and tag == "id":
+                # The lines up to the next stanza are of a term of its own, and not of this one.
+                earlier, problem = term, f"a second id {value[:60]!r} in term {term.id[:60]!r}"
+                term = None
+                yield from _records(earlier, path, bad_lines, header)
+                raise FieldError(problem, "`[Term]` before it")
             if in_header:
                 header[tag] = _plain(value)
             elif term is not None:
@@ -138,12 +144,12 @@ def _stanza(text: str) -> str:
 
 
 def _apply(term: _Term, tag: str, value: str, relations: dict[str, str]) -> None:
-    if earlier := {"id": term.id, "name": term.name}.get(tag):
-        problem = f"a second {tag} {value[:60]!r} in term {earlier[:60]!r}"
-        raise FieldError(problem, "`[Term]` before it")
     if tag == "id":
         term.id = _identifier(value)
     elif tag == "name":
+        if term.name:
+            problem = f"a second name {value[:60]!r} in term {term.name[:60]!r}"
+            raise FieldError(problem, "one name a term")
         term.name = surface(_plain(value))
     elif tag in _SYNONYMS:
         term.synonyms.append(_synonym(tag, value))

@@ -304,6 +304,16 @@ def test_terms_that_a_property_says_are_obsolete(tmp_path: Path, successor: str)
     assert (gone, live.id, type(live)) == (Retired("A:1", "A:2", "obsolete"), "A:2", Concept)
 
 
+def test_a_stanza_that_lacks_its_first_line_is_no_part_of_the_one_before(tmp_path: Path) -> None:
+    bad: list[BadLine] = []
+    text = "[Term]\nid: A:1\nname: a\nid: A:2\nname: b\nis_a: A:3\n[Term]\nid: A:4\nname: d\n"
+    records = list(read("obo", _write(tmp_path / "x.obo", text), bad))
+    assert [(record.id, record.parents) for record in records if isinstance(record, Concept)] == [
+        ("A:1", ()), ("A:4", ()),
+    ]  # fmt: skip
+    assert [(line.line, line.problem) for line in bad] == [(4, "a second id 'A:2' in term 'A:1'")]
+
+
 def test_comments_after_stanzas(tmp_path: Path) -> None:
     (concept,) = read("obo", _write(tmp_path / "x.obo", "[Term] ! first\nid: A:1\nname: a!b\n"))
     assert isinstance(concept, Concept)
