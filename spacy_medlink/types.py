@@ -13,6 +13,12 @@ Floats2d = NDArray[np.float32]
 Ints1d = NDArray[np.int64]
 Ints2d = NDArray[np.int64]
 Hashes1d = NDArray[np.uint64]
+Array = NDArray[Any]
+
+Data = dict[str, Any]
+"""Plain values by name, as JSON has them."""
+Facts = Mapping[str, Any]
+"""The same, to be read: of a manifest, or what a fit depends on."""
 
 FROM_MENTIONS = "mentions"
 """The source of names that are mentions of annotated text."""

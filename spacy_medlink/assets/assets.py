@@ -14,7 +14,7 @@ runtime/           the same network for a runtime without torch, when the build 
 reranker/          a cross-encoder with its head and settings, when one was worth its time
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, wraps
 from pathlib import Path
@@ -37,7 +37,7 @@ from ..retrieval.facets import Facets
 from ..retrieval.filters import NameFilters
 from ..retrieval.fusion import used_tiers
 from ..retrieval.memory import MentionMemory, Remembered, read_memory
-from ..types import Calibrator, Encoder
+from ..types import Calibrator, Data, Encoder, Facts
 from ..util.extras import missing
 from ..util.files import replacing_directory
 from ..util.held import HeldFile, HeldFiles
@@ -105,15 +105,15 @@ class Assets:
         self.path, self.device = Path(path), device
         self._held, self.manifest, self.build = open_build(self.path)
         self.keep_alive: object = None
-        self.parts: dict[str, Any] = {}
+        self.parts: Data = {}
         self.lock = ForkSafeLock()
         if verify:
             self.verify()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Data:
         return {"path": self.path, "build": self.build, "device": self.device}
 
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
+    def __setstate__(self, state: Facts) -> None:
         # Unpickling opens the directory again.
         Assets.__init__(self, state["path"], device=state.get("device", parts.CPU))
         if self.build != state["build"]:
@@ -347,7 +347,7 @@ class Assets:
             **settings,
         )
 
-    def conditions(self, linker: Linker) -> dict[str, Any]:
+    def conditions(self, linker: Linker) -> Data:
         """List the conditions on which the scores of a linker over these assets depend."""
         return conditions_of(self, linker.parts)
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..errors import MedlinkError
@@ -30,7 +30,7 @@ from ..retrieval.index_size import default_spec
 from ..retrieval.memory import write_memory
 from ..retrieval.ngram import NgramIndex
 from ..retrieval.word_ngram import WordNgramIndex
-from ..types import Progress
+from ..types import Data, Facts, Progress
 from ..util.files import replacing_directory
 from ..util.outputs import check_output
 from ..util.progress import no_progress
@@ -264,16 +264,14 @@ class Build:
         )
         return Linker.of(parts)
 
-    def _choose_fusion(
-        self, tiers: Linker, names: Callable[[], RetrievedExamples]
-    ) -> dict[str, Any]:
+    def _choose_fusion(self, tiers: Linker, names: Callable[[], RetrievedExamples]) -> Data:
         """Choose how the scores of the tiers are fused, or keep the earlier choice."""
         if self.weights is not None:
             return {"weights": normalised(self.weights), "chosen_on": None}
         kept = kept_fusion(self.old, self.reuse, _built(tiers))
         return choose_weights(tiers, self.kb, self.dev, kept, names)
 
-    def _facts(self, tiers: Linker, dense: DenseBuild, fusion: dict[str, Any]) -> dict[str, Any]:
+    def _facts(self, tiers: Linker, dense: DenseBuild, fusion: Data) -> Data:
         reuse, encoder = self.reuse, self.encoder
         return {
             "kb": self.kb.manifest,
@@ -288,14 +286,12 @@ class Build:
             "versions": _versions(),
         }
 
-    def _kept_fits(
-        self, path: Path, facts: Mapping[str, Any], fitted_for: Mapping[str, Any]
-    ) -> KeptFits:
+    def _kept_fits(self, path: Path, facts: Facts, fitted_for: Facts) -> KeptFits:
         """Find what was fitted to the names of the old assets, where it still holds."""
         alike = self.dev is None and self.runtime == _runtime_of(self.old)
         return KeptFits(self.old if alike else None, self.changed, path, facts, fitted_for)
 
-    def _export(self, path: Path, linker: Linker, fits: KeptFits, facts: dict[str, Any]) -> None:
+    def _export(self, path: Path, linker: Linker, fits: KeptFits, facts: Data) -> None:
         """Export the encoder to a runtime, or keep the export."""
         if self.encoder is None or self.runtime == TORCH or linker.parts.dense is None:
             return
@@ -305,9 +301,7 @@ class Build:
             self.encoder, linker, self.kb, path / RUNTIME, path / ENCODER
         )
 
-    def _fit_to_names(
-        self, path: Path, names: RetrievedExamples, fitted_for: Mapping[str, Any]
-    ) -> dict[str, Any] | None:
+    def _fit_to_names(self, path: Path, names: RetrievedExamples, fitted_for: Facts) -> Data | None:
         """Fit a calibrator to names, as the default linker ranks them, and write it."""
         fit = fit_on_names(names, self.kb, fitted_for)
         if fit is None:
@@ -338,9 +332,7 @@ def _runtime_of(assets: Assets | None) -> str:
     return str(((made_by or {}).get("runtime") or {}).get("name", TORCH))
 
 
-def _default_linker(
-    tiers: Linker, fusion: Mapping[str, Any], encoder: Mapping[str, Any] | None
-) -> tuple[Linker, dict[str, Any]]:
+def _default_linker(tiers: Linker, fusion: Facts, encoder: Facts | None) -> tuple[Linker, Data]:
     """Make the default linker of these assets, and the facts that its scores depend on."""
     weights, by_language = fusion["weights"], fusion.get("languages")
     used, facets = used_tiers(fusion), tiers.parts.facets
@@ -402,7 +394,7 @@ def _spec_of(old: Assets | None, kb: KnowledgeBase, encoder: "BiEncoder | None")
     return str(made["spec"])
 
 
-def _describe(encoder: "BiEncoder", source: str) -> dict[str, Any]:
+def _describe(encoder: "BiEncoder", source: str) -> Data:
     from ..util.devices import describe
 
     return {

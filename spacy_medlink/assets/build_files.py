@@ -4,12 +4,11 @@ import glob
 import hashlib
 import os
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from ..errors import Errors
+from ..types import Data, Facts
 from ..util.beside import find_old
 from ..util.files import recover
 from ..util.held import HeldFile, HeldFiles, is_same_directory, opened
@@ -24,7 +23,7 @@ class _ReplacedError(Exception):
     """Another build replaced the build that was being opened."""
 
 
-def open_build(path: Path) -> tuple[HeldFiles, dict[str, Any], str]:
+def open_build(path: Path) -> tuple[HeldFiles, Data, str]:
     """Open all files of one build of an assets directory.
 
     RETURNS (Tuple[HeldFiles, Dict, str]): the files, with the manifest; its content; and its
@@ -66,7 +65,7 @@ def _standing(path: Path) -> Path:
     raise FileNotFoundError(path)
 
 
-def _open(path: Path, directory: Path, within: int | None) -> tuple[HeldFiles, dict[str, Any], str]:
+def _open(path: Path, directory: Path, within: int | None) -> tuple[HeldFiles, Data, str]:
     manifest_file = _held(path, directory, MANIFEST, within)
     if manifest_file.size > _LARGEST:
         raise Errors.assets_incomplete(
@@ -99,7 +98,7 @@ def _held(path: Path, directory: Path, name: str, within: int | None) -> HeldFil
         raise Errors.assets_incomplete(path=path, problem=f"{name} {problem}") from error
 
 
-def _check_links(path: Path, directory: Path, files: Mapping[str, Any]) -> None:
+def _check_links(path: Path, directory: Path, files: Facts) -> None:
     """Refuse symbolic links that lead out of the directory."""
     inside = {directory / name for name in files}
     inside |= {parent for file in inside for parent in file.parents if directory in parent.parents}

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..kb import KnowledgeBase
-from ..types import Progress
+from ..types import Data, Progress
 from .kept import KeptVectors
 from .layout import DENSE_FILE, ENCODER
 from .recall import RecallProbe
@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # torch, transformers and faiss are not needed to build the s
 
 _EXHAUSTIVE = "Flat"
 # An index, its facts for the manifest, and what measures its recall, if that is not known.
-_Made = tuple["DenseIndex", dict[str, Any], RecallProbe | None]
+_Made = tuple["DenseIndex", Data, RecallProbe | None]
 
 
 @dataclass
@@ -43,7 +43,7 @@ class DenseBuild:
     search: "SearchSettings | None" = None
     training_sample: int = 0
     kept: KeptVectors | None = None
-    facts: dict[str, Any] | None = None
+    facts: Data | None = None
 
     def build(self, path: Path, kb: KnowledgeBase, progress: Progress) -> "DenseIndex | None":
         """Write encoder and index into the directory of assets.

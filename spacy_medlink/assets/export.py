@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..errors import Errors, MedlinkError
 from ..fitting.name_examples import name_examples
 from ..kb import KnowledgeBase
 from ..linking import Linker
-from ..types import Encoder, Floats2d, Mention
+from ..types import Data, Encoder, Floats2d, Mention
 from .quantised import quantise
 
 if TYPE_CHECKING:
@@ -55,9 +55,7 @@ class Checked(NamedTuple):
         return ""
 
 
-def export(
-    encoder: "BiEncoder", linker: Linker, kb: KnowledgeBase, out: Path, saved: Path
-) -> dict[str, Any]:
+def export(encoder: "BiEncoder", linker: Linker, kb: KnowledgeBase, out: Path, saved: Path) -> Data:
     """Export an encoder, check it, and keep fp32 or int8: the faster one that links as torch does.
 
     linker (Linker): the default linker, with torch. kb (KnowledgeBase): its names are the examples.

@@ -6,7 +6,7 @@ changed since it was fitted, so that many small updates do not add up unnoticed.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 from ..kb import KnowledgeBase
 from ..linking.conditions import difference
 from ..text.normalisation import hash_keys
-from ..types import Hashes1d
+from ..types import Data, Facts, Hashes1d
 from .assets import Assets
 from .layout import CALIBRATOR, NGRAM, RUNTIME
 from .update import CHANGED, MOST_CHANGED, Update
@@ -35,14 +35,14 @@ class KeptFits:
     """
 
     def __init__(
-        self, old: Assets | None, changed: int, path: Path, facts: Mapping[str, Any],
-        conditions: Mapping[str, Any],
+        self, old: Assets | None, changed: int, path: Path, facts: Facts,
+        conditions: Facts,
     ) -> None:  # fmt: skip
         is_same = old is not None and _has_same_setup(old, path, facts)
         self._old, self._changed, self._path = old if is_same else None, changed, path
         self._names, self._conditions = facts["kb"]["names"], conditions
 
-    def calibrator(self) -> dict[str, Any] | None:
+    def calibrator(self) -> Data | None:
         """Take the calibrator over, and get its facts; None where it must be fitted anew."""
         facts = self._old.manifest.get("calibrator") if self._old is not None else None
         if self._old is None or facts is None or not _is_whole(self._old, CALIBRATOR):
@@ -52,12 +52,12 @@ class KeptFits:
             self._old.put(CALIBRATOR, self._path / CALIBRATOR)
         return kept
 
-    def gate(self) -> dict[str, Any] | None:
+    def gate(self) -> Data | None:
         """Get the gate; None where it must be fitted anew."""
         gate = self._old.manifest.get("gate") if self._old is not None else None
         return self._kept(gate, gate["fitted_for"]) if gate is not None else None
 
-    def export(self, runtime: str) -> dict[str, Any] | None:
+    def export(self, runtime: str) -> Data | None:
         """Take the exported encoder over, and get its facts; None where it must be exported."""
         facts = (self._old.manifest["encoder"] or {}).get("runtime") if self._old else None
         if self._old is None or facts is None or facts["name"] != runtime:
@@ -70,9 +70,7 @@ class KeptFits:
             self._old.put(name, self._path / name)
         return kept
 
-    def _kept(
-        self, facts: Mapping[str, Any], fitted_for: Mapping[str, Any]
-    ) -> dict[str, Any] | None:
+    def _kept(self, facts: Facts, fitted_for: Facts) -> Data | None:
         """Add the names that have changed; None if these are too many, or conditions differ."""
         if difference(fitted_for, self._conditions):
             return None
@@ -80,9 +78,7 @@ class KeptFits:
         return {**facts, CHANGED: changed} if changed < MOST_CHANGED * self._names else None
 
 
-def kept_fusion(
-    old: Assets | None, reuse: Update | None, tiers: Sequence[str]
-) -> dict[str, Any] | None:
+def kept_fusion(old: Assets | None, reuse: Update | None, tiers: Sequence[str]) -> Data | None:
     """Get the old fusion weights, if they are valid for the new assets too.
 
     They are if tiers, encoder and most names are the same. Only reused vectors show the share of
@@ -121,14 +117,14 @@ def _count_absent(ascending: Hashes1d, others: Hashes1d) -> int:
     return int((ascending[at] != others).sum())
 
 
-def _has_same_setup(old: Assets, path: Path, facts: Mapping[str, Any]) -> bool:
+def _has_same_setup(old: Assets, path: Path, facts: Facts) -> bool:
     """Tell whether assets have all in common that a fit depends on, except names and conditions."""
     written = {f"{NGRAM}/{file.name}" for file in (path / NGRAM).iterdir()}
     is_same_kind = written == {name for name in old.files if name.startswith(f"{NGRAM}/")}
     return is_same_kind and _setup(old.manifest) == _setup(facts)
 
 
-def _setup(facts: Mapping[str, Any]) -> list[Any]:
+def _setup(facts: Facts) -> list[Any]:
     index = facts.get("index") or {}
     return [
         facts["tiers"],

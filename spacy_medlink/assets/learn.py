@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..errors import Errors, MedlinkError
 from ..evaluation import load_gold
@@ -14,7 +14,7 @@ from ..fitting.memory import key_of
 from ..fitting.mention_names import add_mention_names
 from ..fitting.ranker import check_top, fit_ranker
 from ..linking.ranker import TOP
-from ..types import Mention, Progress
+from ..types import Data, Mention, Progress
 from ..util.files import replacing_directory, working_directory
 from ..util.outputs import check_output
 from ..util.progress import no_progress
@@ -46,7 +46,7 @@ class Learned(NamedTuple):
     kept: bool
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Data:
         """The facts for the manifest."""
         return dict(self.assets.manifest)
 
@@ -162,7 +162,7 @@ def _with_models_of(assets: Assets, path: Path, built: Assets) -> Assets:
     return Assets(path, device=assets.device)
 
 
-def _gate(assets: Assets, cases: Sequence[Case]) -> dict[str, Any] | None:
+def _gate(assets: Assets, cases: Sequence[Case]) -> Data | None:
     """Fit the gate to the new assets; the mentions are those of the memory."""
     linker = assets.engine(exact_first=False)
     gold = [Mention(case.mention.text, label=case.mention.label) for case in cases]

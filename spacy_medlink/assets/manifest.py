@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from ..errors import Errors
+from ..types import Data, Facts
 from ..util.files import sha256_of
 from ..util.outputs import DirectoryKind, read_json
 from .layout import KB_FILE, MANIFEST
@@ -14,9 +14,7 @@ from .layout import KB_FILE, MANIFEST
 SCHEMA = 1
 _FACTS = ("kb", "tiers", "encoder", "fusion", "files")
 _SHOWN = 40  # characters of a value
-Manifest = Mapping[str, Any]
-"""What `ManifestFacts` describes; other facts may be added."""
-NO_FILES: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+NO_FILES: Mapping[str, Facts] = MappingProxyType({})
 
 
 def _files_of(path: Path) -> list[str] | None:
@@ -31,7 +29,7 @@ def _files_of(path: Path) -> list[str] | None:
 ASSETS = DirectoryKind("a directory of assets", _files_of, database=f"/{KB_FILE}")
 
 
-def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:
+def parse_manifest(path: Path, text: bytes) -> Data:
     """Read the manifest of the assets at `path`, and check it as a whole.
 
     RAISES (MedlinkError): E202 a damaged manifest, E103 another schema.
@@ -39,7 +37,7 @@ def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:
     from .facts import problem_of
 
     try:
-        manifest: dict[str, Any] = json.loads(text.decode("utf-8"))
+        manifest: Data = json.loads(text.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise Errors.assets_incomplete(path=path, problem=f"{MANIFEST}: {error}") from error
     if not isinstance(manifest, dict):
@@ -55,9 +53,7 @@ def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:
     return manifest
 
 
-def write_manifest(
-    path: Path, facts: Mapping[str, Any], unchanged: Mapping[str, Mapping[str, Any]] = NO_FILES
-) -> None:
+def write_manifest(path: Path, facts: Facts, unchanged: Mapping[str, Facts] = NO_FILES) -> None:
     """Write the manifest of a finished directory, with size and SHA-256 of every file.
 
     unchanged (Mapping): files that have not changed since an earlier manifest, with what it said.

@@ -15,7 +15,7 @@ from ..retrieval.added import AddedNames
 from ..retrieval.exact import ExactIndex
 from ..retrieval.facets import Facets
 from ..retrieval.memory import MentionMemory, Remembered, memory_key
-from ..types import Encoder
+from ..types import Data, Encoder, Facts
 from .assets import Assets, loaded_once
 from .parts import make_memory
 
@@ -39,14 +39,14 @@ class OverlaidAssets(Assets):
         self, base: Assets, curation: Curation, remembered: Sequence[Remembered] = ()
     ) -> None:
         self.__dict__.update(base.__dict__)
-        self.parts: dict[str, Any] = {}
+        self.parts: Data = {}
         self.base, self.curation, self.remembered = base, curation, remembered
         self.overlay = Overlay.of(curation, base.kb)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Data:
         return {"base": self.base, "curation": self.curation, "remembered": self.remembered}
 
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
+    def __setstate__(self, state: Facts) -> None:
         # Unpickling applies the overlay again.
         OverlaidAssets.__init__(self, **state)
 

@@ -21,7 +21,7 @@ from ..retrieval.arrays import check, check_below, load_arrays
 from ..retrieval.exact import ExactIndex
 from ..retrieval.memory import MentionMemory, Remembered
 from ..retrieval.ngram import NgramIndex
-from ..types import Encoder
+from ..types import Encoder, Facts
 from ..util.extras import CPU as CPU
 from ..util.extras import is_installed, is_processor, lacking
 from ..util.held import HeldFiles
@@ -37,7 +37,6 @@ from .layout import (
     RANKER_FILE,
     RUNTIME,
 )
-from .manifest import Manifest
 
 if TYPE_CHECKING:  # faiss is loaded where there is a dense tier
     from ..retrieval.dense import DenseIndex
@@ -45,7 +44,7 @@ if TYPE_CHECKING:  # faiss is loaded where there is a dense tier
 _WEIGHTS = f"{ENCODER}/model.safetensors"  # for torch
 
 
-def open_kb(files: HeldFiles, manifest: Manifest) -> KnowledgeBase:
+def open_kb(files: HeldFiles, manifest: Facts) -> KnowledgeBase:
     """Open the knowledge base. RAISES (MedlinkError): E101-E103, E204 for another build."""
     kb = KnowledgeBase(files.path / KB_FILE, files[KB_FILE])
     expected = manifest["kb"]
@@ -58,7 +57,7 @@ def open_kb(files: HeldFiles, manifest: Manifest) -> KnowledgeBase:
     return kb
 
 
-def open_rows(files: HeldFiles, manifest: Manifest) -> NDArray[np.int32]:
+def open_rows(files: HeldFiles, manifest: Facts) -> NDArray[np.int32]:
     """Map the concept row of every name. RAISES (MedlinkError): E202."""
     (rows,) = load_arrays(files, **{NAME_CONCEPT: np.int32})
     names, concepts = manifest["kb"]["names"], manifest["kb"]["concepts"]
@@ -68,12 +67,12 @@ def open_rows(files: HeldFiles, manifest: Manifest) -> NDArray[np.int32]:
     return rows
 
 
-def open_exact(files: HeldFiles, manifest: Manifest, kb: KnowledgeBase) -> ExactIndex:
+def open_exact(files: HeldFiles, manifest: Facts, kb: KnowledgeBase) -> ExactIndex:
     """Map the exact tier; its texts come from `kb`. RAISES (MedlinkError): E202."""
     return ExactIndex.load(files.part(EXACT), manifest["kb"]["names"], kb.texts_at)
 
 
-def open_ngram(files: HeldFiles, manifest: Manifest) -> NgramTier:
+def open_ngram(files: HeldFiles, manifest: Facts) -> NgramTier:
     """Map the n-gram tier, of either kind. RAISES (MedlinkError): E202."""
     ngram_files, names = files.part(NGRAM), manifest["kb"]["names"]
     if word_ngram.FILE in ngram_files:
@@ -81,7 +80,7 @@ def open_ngram(files: HeldFiles, manifest: Manifest) -> NgramTier:
     return NgramIndex.load(ngram_files, names)
 
 
-def open_dense(files: HeldFiles, manifest: Manifest, device: str) -> "DenseIndex":
+def open_dense(files: HeldFiles, manifest: Facts, device: str) -> "DenseIndex":
     """Map the index; on a GPU, copy its vectors there where that is possible.
 
     RAISES (MedlinkError): E202, E204 for another build, E508 no such device.
@@ -103,7 +102,7 @@ def open_dense(files: HeldFiles, manifest: Manifest, device: str) -> "DenseIndex
     return index
 
 
-def open_encoder(files: HeldFiles, manifest: Manifest, device: str) -> Encoder:
+def open_encoder(files: HeldFiles, manifest: Facts, device: str) -> Encoder:
     """Open the encoder on a device; on the processor, its export if there is one.
 
     Where the runtime is not installed, torch runs the encoder, with a warning (W243).
@@ -138,7 +137,7 @@ def _computes_here(device: str) -> bool:
     return find_device(device).type == CPU
 
 
-def _open_export(files: HeldFiles, manifest: Manifest) -> Encoder:
+def _open_export(files: HeldFiles, manifest: Facts) -> Encoder:
     """Open an export; it must be the file that the build compared with torch."""
     from ..encoders.runtime import RuntimeEncoder
 
@@ -158,7 +157,7 @@ def make_memory(lines: Sequence[Remembered], kb: KnowledgeBase) -> MentionMemory
 
 def open_ranker(
     files: HeldFiles,
-    manifest: Manifest,
+    manifest: Facts,
     kb: KnowledgeBase,
     name_concept: NDArray[np.int32],
     lines: Sequence[Remembered],
@@ -169,7 +168,7 @@ def open_ranker(
 
 
 def open_calibrator(
-    files: HeldFiles, manifest: Manifest, kb: KnowledgeBase, name_concept: NDArray[np.int32]
+    files: HeldFiles, manifest: Facts, kb: KnowledgeBase, name_concept: NDArray[np.int32]
 ) -> RankingCalibrator:
     """Open the calibrator. RAISES (MedlinkError): E202, E214 for another version, E302."""
     threshold = manifest["calibrator"].get("threshold", 0.0)
@@ -177,6 +176,6 @@ def open_calibrator(
     return RankingCalibrator.load(files[CALIBRATOR], facts, threshold)
 
 
-def _built(name_concept: NDArray[np.int32], manifest: Manifest) -> NDArray[np.int32]:
+def _built(name_concept: NDArray[np.int32], manifest: Facts) -> NDArray[np.int32]:
     """Leave out the names of an overlay, which are not in the order of concepts."""
     return name_concept[: manifest["kb"]["names"]]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..kb import KnowledgeBase
-from ..types import Encoder, Floats2d, Hits
+from ..types import Data, Encoder, Floats2d, Hits
 
 if TYPE_CHECKING:
     from ..retrieval.dense import DenseIndex
@@ -64,7 +64,7 @@ class RecallProbe:
     def _kth(self, k: int) -> Floats2d:
         return self._best.scores[:, k - 1 : k]
 
-    def measure(self, index: "DenseIndex") -> dict[str, Any]:
+    def measure(self, index: "DenseIndex") -> Data:
         """Compare an index with the exact nearest names.
 
         RETURNS (Dict[str, Any]): `queries`, and the share of the nearest 1 and 25 names that the

@@ -1,9 +1,10 @@
 """Puts a reranker into assets, or notes there why it was left out."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..fitting.calibrate import fit_on_names_of
+from ..types import Data
 from ..util.files import replacing_directory
 from .assets import Assets
 from .layout import CALIBRATOR, RERANKER
@@ -20,7 +21,7 @@ def store_reranker(
     assets: Assets,
     out: str | Path,
     encoder: "CrossEncoder",
-    facts: dict[str, Any],
+    facts: Data,
     overwrite: bool = False,
 ) -> Assets:
     """Write the assets with a reranker; it replaces any earlier one.
@@ -49,7 +50,7 @@ def _write(
     assets: Assets,
     out: Path,
     encoder: "CrossEncoder | None",
-    about: dict[str, Any] | None,
+    about: Data | None,
     why: str,
     overwrite: bool,
 ) -> Assets:

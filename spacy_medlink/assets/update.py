@@ -9,13 +9,13 @@ import re
 from array import array
 from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..text.normalisation import hash_keys
-from ..types import Floats2d, Hashes1d, Ints1d
+from ..types import Data, Floats2d, Hashes1d, Ints1d
 from ..util.hashes import positions
 from ..util.held import File
 from .assets import Assets
@@ -130,7 +130,7 @@ class Update:
             same_spec and self.changed < MOST_CHANGED * names and old.dense.can_renumber
         )
 
-    def as_manifest(self, names: int) -> dict[str, Any]:
+    def as_manifest(self, names: int) -> Data:
         """List the reused parts, for the manifest.
 
         names (int): number of names of the new assets.
@@ -148,7 +148,7 @@ class Update:
         }
 
 
-def _why_not(old: dict[str, Any], encoder: "BiEncoder", spec: str) -> str:
+def _why_not(old: Data, encoder: "BiEncoder", spec: str) -> str:
     """Give the reason why the old vectors cannot be used; "" if they can."""
     made_by = old["encoder"]
     if made_by is None:

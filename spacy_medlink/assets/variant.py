@@ -1,12 +1,12 @@
 """Writes assets with parts added, replaced or left out."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import Any
 
 from ..fitting.calibrate import CalibratorFit
 from ..fitting.ranker import RankerFit
 from ..linking.ranker import save_ranker
+from ..types import Facts
 from ..util.files import replacing_directory
 from ..util.outputs import PathLike
 from .assets import Assets
@@ -19,7 +19,7 @@ _OWN = ("schema", "files")  # set when a manifest is written
 def write_variant(
     assets: Assets,
     out: Path,
-    facts: Mapping[str, Any],
+    facts: Facts,
     *,
     without: Collection[str] = (),
     add: Callable[[Path], None] = lambda path: None,
@@ -45,9 +45,7 @@ def write_variant(
     return Assets(out, device=assets.device)
 
 
-def describe_anew(
-    assets: Assets, path: Path, facts: Mapping[str, Any], changed: Collection[str] = ()
-) -> None:
+def describe_anew(assets: Assets, path: Path, facts: Facts, changed: Collection[str] = ()) -> None:
     """Write the manifest of a directory that has the files of assets, but for some.
 
     facts (Mapping): entries of the manifest to replace. changed (Collection[str]): files or

@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-Metrics = dict[str, Any]
+from ..types import Data
+
+Metrics = Data
 """Figures by name, as JSON has them."""
 
 RIGHT = "right"

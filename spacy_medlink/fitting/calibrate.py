@@ -8,9 +8,9 @@ results).
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from ..linking.facts import NameFacts, name_facts
 from ..linking.linear import Floats
 from ..linking.ranker import with_facts
 from ..text.normalisation import hash_key
-from ..types import Progress
+from ..types import Data, Facts, Progress
 from ..util.progress import no_progress
 from .calibrator import PROBABLE, Fitted, Point, at_threshold, best_threshold, fit
 from .examples import (
@@ -72,7 +72,7 @@ class CalibratorFit(NamedTuple):
     """
 
     calibrator: RankingCalibrator
-    facts: dict[str, Any]
+    facts: Data
     fitted: Fitted
 
 
@@ -115,7 +115,7 @@ def fit_on_gold(
 def fit_on_names(
     retrieved: RetrievedExamples,
     kb: KnowledgeBase,
-    fitted_for: Mapping[str, Any] | None = None,
+    fitted_for: Facts | None = None,
 ) -> CalibratorFit | None:
     """Fit a calibrator to the rankings of examples made of names, with the threshold of a build.
 
@@ -169,7 +169,7 @@ def is_remembered(assets: AssetParts, gold: GoldSet) -> bool:
 
 
 def _fit(
-    fitted: Fitted, facts: dict[str, Any], fitted_for: Mapping[str, Any], facts_of_names: NameFacts
+    fitted: Fitted, facts: Data, fitted_for: Facts, facts_of_names: NameFacts
 ) -> CalibratorFit:
     ready = replace(fitted.calibrator, fitted_for=dict(fitted_for), facts=facts_of_names)
     return CalibratorFit(ready, facts, fitted)

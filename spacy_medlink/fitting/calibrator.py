@@ -9,7 +9,7 @@ knowledge base, which always find themselves, only where they find another conce
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from ..linking.calibrator import (
     model_of,
 )
 from ..linking.linear import Floats, LinearModel
+from ..types import Data
 from .examples import Flags, RankedExamples
 from .folds import FOLDS, deal
 
@@ -184,9 +185,7 @@ class Fitted(NamedTuple):
         }  # fmt: skip
         return self._replace(calibrator=replace(self.calibrator, least=least, threshold=threshold))
 
-    def facts(
-        self, chosen: Point | None, before: RankingCalibrator | None = None
-    ) -> dict[str, Any]:
+    def facts(self, chosen: Point | None, before: RankingCalibrator | None = None) -> Data:
         """Make the facts for a manifest.
 
         chosen (Optional[Point]): the expected results. before (Optional[RankingCalibrator]): the

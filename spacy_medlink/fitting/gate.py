@@ -4,8 +4,8 @@ A kind of answer passes if, with 95 % confidence, the dense tier would change at
 its links (one-sided bound of Clopper and Pearson 1934).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ..kb import KnowledgeBase
 from ..linking import Linker
 from ..linking.forms import Lookup
 from ..linking.gate import ANSWERS, Gate, kind_of
-from ..types import Mention
+from ..types import Data, Facts, Mention
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -29,9 +29,9 @@ _SEED = 1
 def fit_gate(
     linker: Linker,
     kb: KnowledgeBase,
-    conditions: Mapping[str, Any],
+    conditions: Facts,
     gold: Sequence[Mention] = (),
-) -> dict[str, Any] | None:
+) -> Data | None:
     """Count the links that the dense tier changes, by the kind of answer, for a manifest.
 
     linker (Linker): as it will link, without a gate. kb (KnowledgeBase): its names are examples.

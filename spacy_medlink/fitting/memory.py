@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..evaluation.gold_set import Case, GoldSet
 from ..kb import KnowledgeBase
 from ..kb.curation import REPEATED, UNKNOWN_ID, no_effect
 from ..retrieval.memory import NIL, Entry, Remembered, memory_key, spelling_of
+from ..types import Data
 
 Votes = dict[Entry, Counter[str]]
 
@@ -20,7 +21,7 @@ class Learned(NamedTuple):
     """A memory, and its facts for the manifest."""
 
     lines: list[Remembered]
-    facts: dict[str, Any]
+    facts: Data
 
 
 def learn_memory(files: Sequence[GoldSet], kb: KnowledgeBase) -> Learned:
@@ -106,7 +107,7 @@ def learn_lines(cases: Iterable[Case], kb: KnowledgeBase) -> list[Remembered]:
     return _winners(votes)
 
 
-def carry_over(lines: Iterable[Remembered], facts: dict[str, Any], kb: KnowledgeBase) -> Learned:
+def carry_over(lines: Iterable[Remembered], facts: Data, kb: KnowledgeBase) -> Learned:
     """Move a memory to another release: retired ids are followed, lost ones left out."""
     kept = []
     for line in lines:

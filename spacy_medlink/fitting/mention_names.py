@@ -4,14 +4,14 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..evaluation.gold_set import Case, GoldSet
 from ..kb import KnowledgeBase, KnowledgeBaseBuilder
 from ..kb.curation import UNKNOWN_ID
 from ..kb.filters import name_identity, with_names
 from ..kb.schema import KB
-from ..types import FROM_MENTIONS, Concept, Name, Record
+from ..types import FROM_MENTIONS, Concept, Data, Name, Record
 from ..util.outputs import check_output
 
 TERM_TYPE = "MENTION"
@@ -26,7 +26,7 @@ class Added(NamedTuple):
     """kb (KnowledgeBase): the written one. facts (Dict[str, Any]): as in its manifest."""
 
     kb: KnowledgeBase
-    facts: dict[str, Any]
+    facts: Data
 
 
 class _Votes(NamedTuple):
@@ -84,7 +84,7 @@ def names_of_mentions(cases: Iterable[Case], kb: KnowledgeBase) -> dict[int, lis
 
 def _count(
     kb: KnowledgeBase, gold: Sequence[GoldSet], new_concepts: bool
-) -> tuple[dict[_Identity, _Votes], list[dict[str, Any]], int]:
+) -> tuple[dict[_Identity, _Votes], list[Data], int]:
     votes: dict[_Identity, _Votes] = {}
     sources, unknown = [], 0
     retired = frozenset(record.id for record in kb.retired()) if new_concepts else frozenset()

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from ..linking.ranker import (
     ranker_features,
     softmax,
 )
-from ..types import Candidate, Progress
+from ..types import Candidate, Data, Progress
 from ..util.progress import no_progress
 from .examples import Flags
 from .folds import RankedCase, rank_unannotated
@@ -91,7 +91,7 @@ class RankerFit(NamedTuple):
     """
 
     ranker: CandidateRanker | None
-    facts: dict[str, Any]
+    facts: Data
     why_not: str
 
 

@@ -1,11 +1,10 @@
 """fit_rerank_gate: finds the rankings that a reranker would not change."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ..linking.gate import RerankGate, ahead
 from ..linking.reranking import Reranker
-from ..types import Candidate, Mention
+from ..types import Candidate, Data, Facts, Mention
 from .gate import CONFIDENCE, at_most
 
 MAX_CHANGED = 0.005  # share of different texts; to show less, more than a corpus has are needed
@@ -15,8 +14,8 @@ def fit_rerank_gate(
     reranker: Reranker,
     mentions: Sequence[Mention],
     rankings: Sequence[Sequence[Candidate]],
-    conditions: Mapping[str, Any],
-) -> dict[str, Any]:
+    conditions: Facts,
+) -> Data:
     """Find how far ahead a first candidate must be for the reranker to leave it there.
 
     With 95 % confidence, at most MAX_CHANGED of the texts would get another first candidate if all

@@ -20,7 +20,7 @@ Then a language chooses for itself, if the common choice loses as much to its be
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ from ..linking.language_weights import language_of
 from ..linking.linear import Floats
 from ..linking.tiers import ScoredNames
 from ..retrieval.fusion import FUSIONS, RECIPROCAL_RANK, WEIGHTED
-from ..types import FROM_MENTIONS, Floats2d, Fusion, Ints1d, Ints2d
+from ..types import FROM_MENTIONS, Data, Floats2d, Fusion, Ints1d, Ints2d
 from .name_examples import MUTATED, NARROWER, SLIP, SPECIFIC, SYNONYM, TRANSLATED, VERBATIM
 from .retrieved import RetrievedExamples
 
@@ -110,9 +110,9 @@ def choose_weights(
     engine: Linker,
     kb: KnowledgeBase,
     dev: GoldSet | None = None,
-    kept: dict[str, Any] | None = None,
+    kept: Data | None = None,
     names: Callable[[], RetrievedExamples] | None = None,
-) -> dict[str, Any]:
+) -> Data:
     """Choose the fusion of the tiers.
 
     engine (Linker): with its tiers; its weights are not changed.
@@ -142,7 +142,7 @@ def choose_weights(
     return chosen | ({"languages": languages} if languages else {})
 
 
-def _means(tried: Tried, best: Choice, tiers: Sequence[str]) -> dict[str, Any]:
+def _means(tried: Tried, best: Choice, tiers: Sequence[str]) -> Data:
     """List the mean reciprocal rank of each choice, for the manifest."""
     means = {choice: round(tried.mean(choice), _DIGITS) for choice in tried.quality}
     others = {choice.name: mean for choice, mean in means.items() if choice.ngram is None}
@@ -163,13 +163,13 @@ def _by_language(
     common: Choice,
     choose: Callable[[Tried], Choice],
     tiers: Sequence[str],
-) -> tuple[dict[str, dict[str, float]], dict[str, Any]]:
+) -> tuple[dict[str, dict[str, float]], Data]:
     """Let each language choose that has enough queries, and to which the common choice does harm.
 
     RETURNS: the weights of these languages, and how many queries chose, with the mean reciprocal
         rank of the common choice and of their own.
     """
-    facets, weights, facts = engine.parts.facets, dict[str, dict[str, float]](), dict[str, Any]()
+    facets, weights, facts = engine.parts.facets, dict[str, dict[str, float]](), Data()
     langs = enumerate(facets.langs) if facets is not None and len(facets.langs) > 1 else ()
     for index, lang in langs:
         part = tried.part(tried.languages == index, common.function)
@@ -185,7 +185,7 @@ def _by_language(
 
 def _on_names(
     engine: Linker, names: RetrievedExamples, tiers: Sequence[str]
-) -> tuple[Tried | None, dict[str, Any]]:
+) -> tuple[Tried | None, Data]:
     drawn, examples = len(names.of_kinds([VERBATIM])), names.of_kinds(_KINDS)
     if drawn < _TOO_FEW or not examples:
         return None, {}
@@ -199,7 +199,7 @@ def _on_names(
 
 def _on_gold(
     engine: Linker, kb: KnowledgeBase, dev: GoldSet, tiers: Sequence[str]
-) -> tuple[Tried | None, dict[str, Any]]:
+) -> tuple[Tried | None, Data]:
     cases = [case for case in dev.cases() if case.right]
     queries: dict[tuple[str, frozenset[int]], None] = {}
     for case in cases:  # each mention once, so that frequent ones do not outvote rare ones

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
-from ..types import Encoder
+from ..types import Data, Encoder
 from .ranker import CandidateRanker
 
 if TYPE_CHECKING:  # the tiers are imported only if they are used
@@ -32,7 +32,7 @@ class AssetParts(Protocol):
     """
 
     path: Path
-    manifest: dict[str, Any]
+    manifest: Data
     device: str
 
     @property
@@ -69,5 +69,5 @@ class AssetParts(Protocol):
     def memory_lines(self) -> "list[Remembered]": ...
     def added_names(self) -> "AddedNames | None": ...
     def engine(self, tiers: list[str] | None = None, **settings: Any) -> "Linker": ...
-    def conditions(self, linker: "Linker") -> dict[str, Any]: ...
+    def conditions(self, linker: "Linker") -> Data: ...
     def size_of(self, tiers: Iterable[str]) -> int: ...

@@ -10,13 +10,12 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors
-from ..types import Candidate
+from ..types import Candidate, Facts
 from ..util.held import File, content_of, place_of
 from .facts import NameFacts
 from .features import Features, features_of_firsts
@@ -53,7 +52,7 @@ class RankingCalibrator:
     named, misspelt, resembling (LinearModel): of names and corrections, of names with a slip of the
         pen, of all others.
     least (Mapping[str, float]): the least probability of links of some KINDS; see `threshold`.
-    fitted_for (Mapping[str, Any]): the conditions of use: tiers, fusion, encoder.
+    fitted_for (Facts): the conditions of use: tiers, fusion, encoder.
     threshold (float): recommended probability of a link; 0 where none was recommended. A kind of
         names that nothing shows to be wrong has at least this probability.
     facts (Optional[NameFacts]): of the knowledge base; without them only rankings given as
@@ -64,7 +63,7 @@ class RankingCalibrator:
     misspelt: LinearModel
     resembling: LinearModel
     least: Mapping[str, float] = field(default_factory=dict)
-    fitted_for: Mapping[str, Any] = field(default_factory=dict)
+    fitted_for: Facts = field(default_factory=dict)
     threshold: float = 0.0
     facts: NameFacts | None = None
 
@@ -86,7 +85,7 @@ class RankingCalibrator:
         p = np.choose(model, [named, misspelt, resembling])
         return np.asarray(np.clip(p, _LEAST, 1 - _LEAST), dtype=np.float64)
 
-    def fitting(self, conditions: Mapping[str, Any]) -> "RankingCalibrator":
+    def fitting(self, conditions: Facts) -> "RankingCalibrator":
         """Make a copy with the conditions that it was fitted for (`conditions`)."""
         return replace(self, fitted_for=dict(conditions))
 
@@ -179,12 +178,12 @@ def logistic(z: Floats) -> Floats:
     return np.asarray(np.where(z >= 0, 1, smaller) / (1 + smaller), dtype=np.float64)
 
 
-def _model(stored: Mapping[str, Any]) -> LinearModel:
+def _model(stored: Facts) -> LinearModel:
     (bias,) = numbers([stored["bias"]]).tolist()
     return LinearModel.from_json(CALIBRATOR_FEATURES, stored, bias)
 
 
-def _checked_least(least: Mapping[str, Any]) -> dict[str, float]:
+def _checked_least(least: Facts) -> dict[str, float]:
     values = numbers(list(least.values()))
     if not set(least) <= set(KINDS) or ((values < 0) | (values > 1)).any():
         raise ValueError("a least probability leaves 0..1, or is of no kind")

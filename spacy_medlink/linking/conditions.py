@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..types import Data, Facts
+
 _DIGITS = 4  # of weights
 
 
@@ -13,7 +15,7 @@ def conditions(
     encoder: str,
     reranker: str,
     languages: Mapping[str, Mapping[str, float]] | None = None,
-) -> dict[str, Any]:
+) -> Data:
     """List the conditions on which scores depend, as plain data.
 
     tiers (Sequence[str]): the tiers asked. fusion (object): the function, weights (Mapping): its
@@ -32,7 +34,7 @@ def conditions(
     } | ({"languages": by_language} if by_language else {})
 
 
-def difference(fitted_for: Mapping[str, Any], used: Mapping[str, Any]) -> str:
+def difference(fitted_for: Facts, used: Facts) -> str:
     """Describe the difference of two such lists; "" for none."""
     for name in {**used, **fitted_for}:
         fitted, value = fitted_for.get(name), used.get(name)

@@ -1,11 +1,10 @@
 """Explanations: why a mention is linked as it is, as data."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..kb import KnowledgeBase
 from ..retrieval.concepts import MEMORY
-from ..types import Candidate, Mention
+from ..types import Candidate, Data, Mention
 from .decision import Decision
 from .explanation import Explanation
 from .forms import Lookup
@@ -73,7 +72,7 @@ def _forms(
     mention: Mention,
     decision: Decision,
     by_form: Sequence[Sequence[Candidate]],
-) -> list[dict[str, Any]]:
+) -> list[Data]:
     lookup = Lookup.of(mention)
     best = decision.ranking[0] if decision.ranking else None
     kept = best.form or mention.text if best else ""
@@ -98,7 +97,7 @@ def _forms(
     return described
 
 
-def _best_of(kb: KnowledgeBase, ranking: Sequence[Candidate], discount: float) -> dict[str, Any]:
+def _best_of(kb: KnowledgeBase, ranking: Sequence[Candidate], discount: float) -> Data:
     best = ranking[0] if ranking else None
     return {
         "id": kb.concept_at(best.row, names=False).id if best else "",
@@ -115,7 +114,7 @@ def _why(form: str, mention: Mention) -> str:
 
 def _filters(
     kb: KnowledgeBase, decision: Decision, scope: Scope, free: Sequence[Candidate], k: int
-) -> dict[str, Any]:
+) -> Data:
     """Describe the filters, and the candidates that they removed."""
     if scope.mask is None:
         return {"given": "", "passing": kb.n_names, "names": kb.n_names, "removed": [],
@@ -134,9 +133,9 @@ def _filters(
     }
 
 
-def _candidate(kb: KnowledgeBase, candidate: Candidate) -> dict[str, Any]:
+def _candidate(kb: KnowledgeBase, candidate: Candidate) -> Data:
     concept, name = kb.concept_at(candidate.row), kb.name_at(candidate.name_row)
-    tiers: dict[str, dict[str, Any]] = {}
+    tiers: dict[str, Data] = {}
     for tier in dict.fromkeys((*candidate.scores, *candidate.ranks)):
         if tier == MEMORY and not candidate.scores.get(tier):
             continue
@@ -155,7 +154,7 @@ def _candidate(kb: KnowledgeBase, candidate: Candidate) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _runner_up(kb: KnowledgeBase, ranking: Sequence[Candidate]) -> dict[str, Any] | None:
+def _runner_up(kb: KnowledgeBase, ranking: Sequence[Candidate]) -> Data | None:
     if len(ranking) < 2:
         return None
     first, second = ranking[:2]

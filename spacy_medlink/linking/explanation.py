@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any
+
+from ..types import Data
 
 _DECIDED = {
     "identifier": "the document writes its identifier",
@@ -38,17 +39,17 @@ class Explanation:
 
     mention: str
     label: str
-    link: dict[str, Any]
-    forms: list[dict[str, Any]]
-    filters: dict[str, Any]
-    candidates: list[dict[str, Any]]
-    runner_up: dict[str, Any] | None
+    link: Data
+    forms: list[Data]
+    filters: Data
+    candidates: list[Data]
+    runner_up: Data | None
     identifiers: list[str] = field(default_factory=list)
     tied: list[str] = field(default_factory=list)
-    parts: list[dict[str, Any]] = field(default_factory=list)
+    parts: list[Data] = field(default_factory=list)
     reranked: bool | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Data:
         """Make plain data for JSON."""
         return asdict(self)
 
@@ -106,7 +107,7 @@ def _filters(explanation: Explanation) -> Iterator[str]:
         yield f"    NIL, for {better['id']} {better['name']} says it better, outside the filter"
 
 
-def _candidate(rank: int, candidate: dict[str, Any]) -> Iterator[str]:
+def _candidate(rank: int, candidate: Data) -> Iterator[str]:
     matched = candidate["matched"]
     facts = ", ".join(part for part in (matched["lang"], matched["source"], matched["tty"]) if part)
     prob = "" if candidate["prob"] is None else f", probability {candidate['prob']:.3f}"
@@ -117,12 +118,12 @@ def _candidate(rank: int, candidate: dict[str, Any]) -> Iterator[str]:
         yield f"     {tiers}"
 
 
-def _tier(values: dict[str, Any]) -> str:
+def _tier(values: Data) -> str:
     rank = f" (rank {values['rank']})" if "rank" in values else ""
     return f"{values['score']:.4f}{rank}"
 
 
-def _runner_up(second: dict[str, Any]) -> str:
+def _runner_up(second: Data) -> str:
     text = f"  runner-up {second['id']} {second['name']}, {second['margin']:.4f} behind"
     return f"{text}; decided: {_DECIDED[second['decided']]}" if second["decided"] else text
 

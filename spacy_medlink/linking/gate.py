@@ -3,13 +3,13 @@
 A cascade of two stages (Viola and Jones 2001, section 4): the cheap one answers if it is sure.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..retrieval.concepts import MEMORY
 from ..retrieval.exact import IN_CAPITALS
-from ..types import Candidate
+from ..types import Candidate, Facts
 from .conditions import difference
 
 REMEMBERED, VERBATIM, FOLDED, SHARED = "remembered", "verbatim", "folded", "shared"
@@ -25,7 +25,7 @@ class Gate(NamedTuple):
     passing: frozenset[str]
 
     @classmethod
-    def of(cls, facts: Mapping[str, Any] | None, conditions: Mapping[str, Any]) -> "Gate | None":
+    def of(cls, facts: Facts | None, conditions: Facts) -> "Gate | None":
         """Make the gate of assets; None where it passes nothing, or was fitted for another linker.
 
         facts (Optional[Mapping]): "gate" of the manifest. conditions (Mapping): of the linker, as
@@ -54,9 +54,7 @@ class RerankGate(NamedTuple):
     margin: float
 
     @classmethod
-    def of(
-        cls, facts: Mapping[str, Any] | None, conditions: Mapping[str, Any]
-    ) -> "RerankGate | None":
+    def of(cls, facts: Facts | None, conditions: Facts) -> "RerankGate | None":
         """Make the gate of a reranker; None without one, or where it was fitted for another order.
 
         facts (Optional[Mapping]): "reranker" of the manifest. conditions (Mapping): of the linker

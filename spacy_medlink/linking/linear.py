@@ -1,6 +1,6 @@
 """LinearModel: a linear model over named features, as plain numbers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors, MedlinkError
+from ..types import Facts
 from ..util.held import File, place_of
 
 Floats = NDArray[np.float64]
@@ -73,9 +74,7 @@ class LinearModel:
         return {name: getattr(self, name).tolist() for name in _NUMBERS}
 
     @classmethod
-    def from_json(
-        cls, features: Sequence[str], facts: Mapping[str, Any], bias: float = 0.0
-    ) -> "LinearModel":
+    def from_json(cls, features: Sequence[str], facts: Facts, bias: float = 0.0) -> "LinearModel":
         """Read the dict of `to_json`. RAISES (ValueError, KeyError): when it is damaged."""
         mean, scale, weights = (numbers(facts[name]) for name in _NUMBERS)
         if any(values.shape != (len(features),) for values in (mean, scale, weights)):

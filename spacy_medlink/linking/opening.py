@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..errors import Errors, Warnings
 from ..kb import KnowledgeBase
 from ..retrieval.fusion import fusion_of
 from ..text.identifiers import spellings
 from ..text.lexicon import Lexicon
-from ..types import Calibrator, Encoder, Fusion, Rescorer
+from ..types import Calibrator, Data, Encoder, Fusion, Rescorer
 from ..util.telling import tell
 from .asset_parts import AssetParts
 from .conditions import conditions, difference
@@ -107,7 +107,7 @@ def _of_tiers(assets: AssetParts, tiers: Sequence[str], encoder: Encoder | None)
     )
 
 
-def conditions_of(assets: AssetParts, parts: Parts) -> dict[str, Any]:
+def conditions_of(assets: AssetParts, parts: Parts) -> Data:
     """List the conditions on which the scores of a linker over assets depend."""
     built = {"exact": parts.exact, "ngram": parts.ngram, "dense": parts.dense}
     tiers = [tier for tier in assets.tiers if built[tier] is not None]

@@ -2,15 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors
-from ..types import Candidate, Floats1d, Mention, Rescorer
+from ..types import Candidate, Facts, Floats1d, Mention, Rescorer
 from ..util.held import File, content_of, place_of
 from ..util.locks import Lru
 from .blending import blend, remembered
@@ -42,7 +41,7 @@ class CandidateRanker:
 
     model (LinearModel): of RANKER_FEATURES, fitted to candidates of this retrieval.
     facts (NameFacts): the facts that features need. top (int): candidates to order.
-    fitted_for (Mapping[str, Any]): the conditions of use: tiers, fusion, encoder.
+    fitted_for (Facts): the conditions of use: tiers, fusion, encoder.
     cache_size (int): rankings that are remembered.
     """
 
@@ -53,7 +52,7 @@ class CandidateRanker:
         model: LinearModel,
         facts: NameFacts,
         top: int = TOP,
-        fitted_for: Mapping[str, Any] | None = None,
+        fitted_for: Facts | None = None,
         cache_size: int = 16384,
     ) -> None:
         self.model, self.facts, self.top = model, facts, top
@@ -85,7 +84,7 @@ class CandidateRanker:
         """Make a copy with other facts."""
         return CandidateRanker(self.model, facts, self.top, self.fitted_for)
 
-    def fits(self, conditions: Mapping[str, Any]) -> bool:
+    def fits(self, conditions: Facts) -> bool:
         """Tell whether it was fitted for these conditions (`conditions`)."""
         return not difference(self.fitted_for, conditions)
 
@@ -161,7 +160,7 @@ def with_facts(rescorer: Rescorer | None, facts: Callable[[], NameFacts]) -> Res
 
 
 def save_ranker(
-    path: Path, model: LinearModel, top: int = TOP, fitted_for: Mapping[str, Any] | None = None
+    path: Path, model: LinearModel, top: int = TOP, fitted_for: Facts | None = None
 ) -> None:
     """Write the JSON file of a ranker. The arguments are those of `CandidateRanker`."""
     facts = {

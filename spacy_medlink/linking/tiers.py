@@ -13,6 +13,8 @@ from ..retrieval.exact import IN_CAPITALS
 from ..types import Floats1d, Floats2d, Hits, Ints1d, Ints2d, Mention
 
 if TYPE_CHECKING:  # the tiers are imported only if they are used
+    from scipy.sparse import csr_matrix
+
     from ..retrieval.added import AddedNames
     from ..retrieval.dense import DenseIndex
     from ..retrieval.exact import ExactIndex
@@ -61,7 +63,7 @@ class NgramTier(Protocol):
         k: int,
         mask: "Mask | None" = None,
         same: Ints1d | None = None,
-        weighted: Any = None,
+        weighted: "csr_matrix | None" = None,
     ) -> Hits:
         """Find the k names that are most similar to each text.
 
@@ -69,10 +71,12 @@ class NgramTier(Protocol):
         weighted: the texts as `weigh` gives them; None weighs them.
         """
 
-    def weigh(self, texts: Sequence[str]) -> Any:
+    def weigh(self, texts: Sequence[str]) -> "csr_matrix":
         """Weigh the trigrams of texts, once for a search and what is scored after it."""
 
-    def score(self, texts: Sequence[str], rows: Ints2d, weighted: Any = None) -> Floats2d:
+    def score(
+        self, texts: Sequence[str], rows: Ints2d, weighted: "csr_matrix | None" = None
+    ) -> Floats2d:
         """Score name rows (n, m) for each text; `weighted` as for `search`."""
 
 
@@ -164,7 +168,7 @@ class Tiers:
         self,
         texts: Sequence[str],
         vectors: Floats2d | None,
-        weighted: Any,
+        weighted: "csr_matrix | None",
         rows: Ints2d,
         hits: Mapping[str, Hits],
     ) -> dict[str, Floats2d]:
@@ -198,7 +202,7 @@ class Tiers:
         texts: Sequence[str],
         vectors: Floats2d | None,
         rows: Ints2d,
-        weighted: Any,
+        weighted: "csr_matrix | None",
     ) -> Floats2d:
         index: Any = self.ngram if tier == "ngram" else self.dense
         scores: Floats2d

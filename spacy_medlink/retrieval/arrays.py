@@ -3,27 +3,27 @@
 import io
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from ..errors import Errors
+from ..types import Array
 from ..util.held import Directory, HeldFile, HeldFiles, held, place_of
 
 _HEADER = 1 << 12  # bytes to read; the header of one plain array takes 128
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
-def save_arrays(directory: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+def save_arrays(directory: Path, arrays: Mapping[str, Array]) -> None:
     """Write each array to `directory/<name>.npy`."""
     directory.mkdir(parents=True, exist_ok=True)
     for name, array in arrays.items():
         np.save(directory / f"{name}.npy", array, allow_pickle=False)
 
 
-def load_arrays(directory: Directory, **types: DTypeLike) -> list[NDArray[Any]]:
+def load_arrays(directory: Directory, **types: DTypeLike) -> list[Array]:
     """Map arrays of one dimension into memory; pages are shared between processes.
 
     types: the type of each array, by name; `object` allows several types.
@@ -53,7 +53,7 @@ def check(directory: Directory, name: str, is_right: object, rule: str) -> None:
         raise damaged(directory, f"{name}.npy", rule)
 
 
-def check_offsets(directory: Directory, name: str, offsets: NDArray[Any], end: int) -> None:
+def check_offsets(directory: Directory, name: str, offsets: Array, end: int) -> None:
     """Check that an array holds the offsets of parts of another array with `end` entries.
 
     RAISES (MedlinkError): E202.
@@ -62,7 +62,7 @@ def check_offsets(directory: Directory, name: str, offsets: NDArray[Any], end: i
     check(directory, name, ascends and offsets[-1] == end, f"does not ascend from 0 to {end}")
 
 
-def check_below(directory: Directory, name: str, numbers: NDArray[Any], limit: int) -> None:
+def check_below(directory: Directory, name: str, numbers: Array, limit: int) -> None:
     """Check that all numbers of an array are positions in something with `limit` entries.
 
     RAISES (MedlinkError): E202.
@@ -71,7 +71,7 @@ def check_below(directory: Directory, name: str, numbers: NDArray[Any], limit: i
     check(directory, name, is_within, f"leaves 0..{limit - 1}")
 
 
-def _load(directory: Directory, name: str, type: DTypeLike) -> NDArray[Any]:
+def _load(directory: Directory, name: str, type: DTypeLike) -> Array:
     file = f"{name}.npy"
     try:
         array = mapped(held(directory, file))
@@ -84,7 +84,7 @@ def _load(directory: Directory, name: str, type: DTypeLike) -> NDArray[Any]:
     return array
 
 
-def mapped(file: HeldFile) -> NDArray[Any]:
+def mapped(file: HeldFile) -> Array:
     """Map the array of an .npy file into memory, without a copy.
 
     RAISES (ValueError): when the file holds no array, is cut off, or holds Python objects.

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import faiss
 import numpy as np
@@ -43,7 +43,7 @@ class DenseIndex:
     index (faiss.Index): metric inner product over vectors of length 1, so scores are cosines.
     """
 
-    def __init__(self, index: Any) -> None:
+    def __init__(self, index: faiss.Index) -> None:
         self._index = index
         self._moved: FlatVectors | None = None
 

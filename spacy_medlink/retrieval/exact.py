@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..text.any_order import NamesInAnyOrder
 from ..text.normalisation import hash_keys, is_short_form, key, plainly_written, surface_check
 from ..text.word_forms import NO_FORMS, Forms
-from ..types import Floats1d, Hashes1d, Hits
+from ..types import Array, Floats1d, Hashes1d, Hits
 from ..util.hashes import positions
 from ..util.held import Directory
 from .arrays import (
@@ -250,14 +250,14 @@ class ExactIndex:
         return score
 
     @property
-    def _arrays(self) -> dict[str, NDArray[Any]]:
-        arrays: dict[str, NDArray[Any]] = {
+    def _arrays(self) -> dict[str, Array]:
+        arrays: dict[str, Array] = {
             "hash": self._hash, "start": self._start, "row": self._row, "check": self._check,
             _FORMS: np.frombuffer(json.dumps(dict(self.forms)).encode(), dtype=np.uint8),
         }  # fmt: skip
         return arrays | self.vocabulary.arrays
 
-    def _own_names(self) -> dict[str, NDArray[Any]]:
+    def _own_names(self) -> dict[str, Array]:
         return NameTexts.of(self._row, self._texts).arrays
 
 

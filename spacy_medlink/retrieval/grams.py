@@ -8,7 +8,6 @@ import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from scipy import sparse
 
 from ..text.normalisation import normalise
 from ..text.spelling import respelled
-from ..types import Floats1d, Floats2d
+from ..types import Array, Floats1d, Floats2d
 from .ragged import sums
 
 BUCKETS = 1 << 18  # places for trigrams, by their hash
@@ -38,7 +37,7 @@ def trigrams(word: str) -> list[int]:
     ]
 
 
-def count(texts: Iterable[str]) -> Any:
+def count(texts: Iterable[str]) -> sparse.csr_matrix:
     """Count trigrams: csr_matrix (n_texts, BUCKETS), float32."""
     grams, ends = array("i"), [0]
     for text in texts:
@@ -61,7 +60,7 @@ def inverse_frequency(frequency: NDArray[np.int64], n_names: int) -> Floats1d:
     return weights
 
 
-def weigh(counts: Any, idf: Floats1d) -> Any:
+def weigh(counts: sparse.csr_matrix, idf: Floats1d) -> sparse.csr_matrix:
     """Weigh counts and scale every row to length 1: csr_matrix of the same shape."""
     weighted = counts.copy()
     weighted.data *= idf[weighted.indices]
@@ -71,7 +70,7 @@ def weigh(counts: Any, idf: Floats1d) -> Any:
     return weighted
 
 
-def dense_columns(matrix: Any) -> tuple[Floats2d, NDArray[np.int32]]:
+def dense_columns(matrix: sparse.csr_matrix) -> tuple[Floats2d, NDArray[np.int32]]:
     """Make a sparse matrix (n, BUCKETS) dense, without its empty columns.
 
     RETURNS (Tuple[Floats2d, NDArray[int32]]): (n, used + 1), the last column all 0; and the column
@@ -85,7 +84,7 @@ def dense_columns(matrix: Any) -> tuple[Floats2d, NDArray[np.int32]]:
     return dense, column_of
 
 
-def in_parts(weighted: Any) -> Iterator[tuple[slice, Floats2d, NDArray[np.int32]]]:
+def in_parts(weighted: sparse.csr_matrix) -> Iterator[tuple[slice, Floats2d, NDArray[np.int32]]]:
     """Take a few rows of a matrix (n, BUCKETS) at once, so that memory is bounded.
 
     YIELDS (Tuple[slice, Floats2d, NDArray]): the rows, and their `dense_columns`.
@@ -96,7 +95,7 @@ def in_parts(weighted: Any) -> Iterator[tuple[slice, Floats2d, NDArray[np.int32]
         yield slice(first, first + SCORED), *dense_columns(part)
 
 
-def csr(parts: Sequence[NDArray[Any]], shape: tuple[int, int]) -> Any:
+def csr(parts: Sequence[Array], shape: tuple[int, int]) -> sparse.csr_matrix:
     """Make a sparse matrix of weights, places and offsets, without a copy."""
     data, indices, indptr = parts
     # Assigned one by one: the constructor would read all mapped arrays, and copy them.

@@ -25,7 +25,7 @@ _MOST_NEIGHBOURS = 1 << 26
 _SIMPLE_METRICS = 2  # the other metrics add one number to the header
 
 
-def read_index(file: File, flags: int = 0) -> Any:
+def read_index(file: File, flags: int = 0) -> faiss.Index:
     """Read an index.
 
     RAISES (MedlinkError): E202 when it is missing or damaged.
@@ -63,12 +63,12 @@ def _check_flat(size: bytes, left: int, numbers: int) -> None:
         raise ValueError(f"its size is not that of {numbers} numbers")
 
 
-def _check_graph(index: Any) -> None:
+def _check_graph(index: faiss.Index) -> None:
     """Check that the neighbours in an HNSW graph are existing vectors.
 
     RAISES (ValueError): when one does not exist.
     """
-    graph = graph_of(index)
+    graph: Any = graph_of(index)  # whose stubs lack these vectors
     if graph is None:
         return
     neighbours, offsets = _view(graph.neighbors, np.int32), _view(graph.offsets, np.uint64)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..types import Array
 from ..util.held import Directory
 from .arrays import check, check_offsets, has_array, load_arrays
 
@@ -65,7 +66,7 @@ class NameTexts:
         return cls(*(arrays[name] for name in _TYPES))
 
     @property
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, Array]:
         """The arrays, by their names."""
         return dict(zip(_TYPES, (self._rows, self._start, self._text), strict=True))
 

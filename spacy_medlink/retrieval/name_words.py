@@ -2,7 +2,6 @@
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,7 @@ def number_words(names: Iterable[str]) -> tuple[list[str], Ragged]:
     return list(numbers), _ragged(items, lengths)
 
 
-def count_trigrams(words: Sequence[str]) -> Any:
+def count_trigrams(words: Sequence[str]) -> sparse.csr_matrix:
     """Count the trigrams of words: csr_matrix (n_words, BUCKETS), float32."""
     items, lengths = array("i"), array("i")
     for word in words:
@@ -41,7 +40,7 @@ def count_trigrams(words: Sequence[str]) -> Any:
     return counts
 
 
-def count_names(name_words: Ragged, counts: Any) -> NDArray[np.int64]:
+def count_names(name_words: Ragged, counts: sparse.csr_matrix) -> NDArray[np.int64]:
     """Count the names that have each trigram, (BUCKETS,).
 
     counts (csr_matrix): of the trigrams of words.
@@ -52,7 +51,7 @@ def count_names(name_words: Ragged, counts: Any) -> NDArray[np.int64]:
     return counts_of
 
 
-def norms_of(name_words: Ragged, weighted: Any) -> Floats1d:
+def norms_of(name_words: Ragged, weighted: sparse.csr_matrix) -> Floats1d:
     """Compute the norms of the names' vectors, (n_names,), above 0.
 
     weighted (csr_matrix): the trigrams of words, weighted.
@@ -64,7 +63,7 @@ def norms_of(name_words: Ragged, weighted: Any) -> Floats1d:
     return norms
 
 
-def _products(name_words: Ragged, matrix: Any) -> Iterator[Any]:
+def _products(name_words: Ragged, matrix: sparse.csr_matrix) -> Iterator[sparse.csr_matrix]:
     """Multiply names x words by words x trigrams, a chunk of names at a time."""
     for first in range(0, len(name_words), CHUNK):
         offsets = name_words.offsets[first : first + CHUNK + 1]

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..types import Floats1d, Floats2d, Hits, Ints1d, Ints2d
+from ..types import Array, Floats1d, Floats2d, Hits, Ints1d, Ints2d
 from ..util.held import Directory
 from ..util.threads import threads
 from .arrays import check, check_below, check_offsets, load_arrays, save_arrays
@@ -38,7 +38,7 @@ class NgramIndex:
 
     uses_same = False
 
-    def __init__(self, names: Any, grams: Any, idf: Floats1d) -> None:
+    def __init__(self, names: sparse.csr_matrix, grams: sparse.csr_matrix, idf: Floats1d) -> None:
         self._names, self._grams, self.idf = names, grams, idf
         self._parts = MaskedParts[_Part](names.nnz, lambda part: int(part.grams.nnz))
 
@@ -89,7 +89,7 @@ class NgramIndex:
         k: int,
         mask: Mask | None = None,
         same: Ints1d | None = None,
-        weighted: Any = None,
+        weighted: sparse.csr_matrix | None = None,
     ) -> Hits:
         """Find the k names that are most similar.
 
@@ -114,11 +114,13 @@ class NgramIndex:
             scores[index, : end - begin] = values[order]
         return Hits(rows, scores)
 
-    def weigh(self, texts: Sequence[str]) -> Any:
+    def weigh(self, texts: Sequence[str]) -> sparse.csr_matrix:
         """Weigh the trigrams of texts: csr_matrix (n_texts, 2**18)."""
         return weigh(count(texts), self.idf)
 
-    def score(self, texts: Sequence[str], rows: Ints2d, weighted: Any = None) -> Floats2d:
+    def score(
+        self, texts: Sequence[str], rows: Ints2d, weighted: sparse.csr_matrix | None = None
+    ) -> Floats2d:
         """Score names (n_texts, m) for each text; -1 rows score 0.
 
         weighted: the texts as `weigh` gives them; None weighs them.
@@ -149,10 +151,10 @@ class _Part(NamedTuple):
     """The names of a mask: their rows, and their columns of the matrix trigrams x names."""
 
     rows: NDArray[np.int64] | None
-    grams: Any
+    grams: sparse.csr_matrix
 
 
-def _multiply(queries: Any, grams: Any, k: int) -> Any:
+def _multiply(queries: sparse.csr_matrix, grams: sparse.csr_matrix, k: int) -> sparse.csr_matrix:
     """Multiply sparse matrices, keeping the k highest values of each row in order.
 
     The library's checked function is slower: it first copies all indices of the index at every
@@ -172,7 +174,7 @@ def _multiply(queries: Any, grams: Any, k: int) -> Any:
     )
 
 
-def _load_matrix(directory: Directory, name: str) -> list[NDArray[Any]]:
+def _load_matrix(directory: Directory, name: str) -> list[Array]:
     """Map weights, places and offsets of a sparse matrix."""
     types = {f"{name}_data": np.float32, f"{name}_indices": object, f"{name}_indptr": object}
     data, indices, indptr = load_arrays(directory, **types)

@@ -1,12 +1,12 @@
 """Ragged: lists of different lengths, stored end to end in one array."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Floats1d, Ints1d
+from ..types import Array, Floats1d, Ints1d
 from ..util.held import Directory
 from .arrays import check, check_below, check_offsets, load_arrays, save_arrays
 
@@ -20,7 +20,7 @@ class Ragged(NamedTuple):
     of all lists. weights (Optional[Floats1d]): one for each item.
     """
 
-    offsets: NDArray[Any]
+    offsets: Array
     items: NDArray[np.int32]
     weights: Floats1d | None = None
 
@@ -28,12 +28,12 @@ class Ragged(NamedTuple):
         """Count the lists."""
         return len(self.offsets) - 1
 
-    def lengths(self, lists: NDArray[Any]) -> Ints1d:
+    def lengths(self, lists: Array) -> Ints1d:
         """Count the items of some lists, (len(lists),)."""
         lengths: Ints1d = (self.offsets[lists + 1] - self.offsets[lists]).astype(np.int64)
         return lengths
 
-    def places(self, lists: NDArray[Any]) -> tuple[Ints1d, Ints1d]:
+    def places(self, lists: Array) -> tuple[Ints1d, Ints1d]:
         """Find the items of some lists: their positions, list by list, and the lists' lengths."""
         lengths = self.lengths(lists)
         return spread(self.offsets[lists], lengths), lengths
@@ -49,7 +49,7 @@ class Ragged(NamedTuple):
         turned = matrix.tocsc()
         return Ragged(turned.indptr, turned.indices, None if self.weights is None else turned.data)
 
-    def taken(self, lists: NDArray[Any], chunk: int) -> "Ragged":
+    def taken(self, lists: Array, chunk: int) -> "Ragged":
         """Take some lists in order, without weights; `chunk` lists at once to spare memory."""
         lengths = self.lengths(lists)
         offsets = offsets_of(lengths)
@@ -89,7 +89,7 @@ class Ragged(NamedTuple):
         return cls(offsets, items, weights)
 
 
-def spread(starts: NDArray[Any], lengths: Ints1d) -> Ints1d:
+def spread(starts: Array, lengths: Ints1d) -> Ints1d:
     """List the places of runs that begin at `starts`, run after run."""
     ends = np.cumsum(lengths)
     count = int(ends[-1]) if len(ends) else 0
@@ -97,10 +97,10 @@ def spread(starts: NDArray[Any], lengths: Ints1d) -> Ints1d:
     return places
 
 
-def taken(items: NDArray[Any], starts: NDArray[Any], lengths: Ints1d) -> NDArray[Any]:
+def taken(items: Array, starts: Array, lengths: Ints1d) -> Array:
     """Take runs of items that begin at `starts`, run after run."""
     is_long = lengths > _LONG
-    result: NDArray[Any] = np.empty(int(lengths.sum()), dtype=items.dtype)
+    result: Array = np.empty(int(lengths.sum()), dtype=items.dtype)
     begins = np.cumsum(lengths) - lengths
     # Short runs are taken together; a long one is faster copied by itself.
     for start, length, begin in zip(
@@ -112,7 +112,7 @@ def taken(items: NDArray[Any], starts: NDArray[Any], lengths: Ints1d) -> NDArray
     return result
 
 
-def sums(values: NDArray[Any], lengths: Ints1d) -> NDArray[np.float64]:
+def sums(values: Array, lengths: Ints1d) -> NDArray[np.float64]:
     """Add up runs of values that lie end to end: (len(lengths),); 0 for an empty run."""
     ends = np.cumsum(lengths)
     totals = np.append(np.cumsum(values, dtype=np.float64), 0)  # the last one is before the first
@@ -120,7 +120,7 @@ def sums(values: NDArray[Any], lengths: Ints1d) -> NDArray[np.float64]:
     return sums_of
 
 
-def offsets_of(lengths: NDArray[Any]) -> NDArray[Any]:
+def offsets_of(lengths: Array) -> Array:
     """Make the offsets of lists from their lengths, in 32 bits where these suffice."""
     offsets = np.append(0, np.cumsum(lengths, dtype=np.int64))
     return offsets.astype(np.int32) if offsets[-1] < 2**31 else offsets

@@ -9,10 +9,10 @@ import faiss
 import numpy as np
 
 from ..errors import Errors
-from ..types import Floats2d, Ints1d
+from ..types import Array, Floats2d, Ints1d
 
 
-def can_renumber(index: Any) -> bool:
+def can_renumber(index: faiss.Index) -> bool:
     """Tell whether an index is lists of 4-bit codes, refined by vectors or their codes."""
     index = faiss.downcast_index(index)
     return (
@@ -31,7 +31,7 @@ class Renumbering:
     n_names (int): of the next release.
     """
 
-    def __init__(self, old: Any, n_names: int) -> None:
+    def __init__(self, old: faiss.Index, n_names: int) -> None:
         outer: Any = faiss.downcast_index(old)
         self._old = old  # the owner of the lists and the codes
         self._lists: Any = faiss.downcast_index(outer.base_index)
@@ -60,7 +60,7 @@ class Renumbering:
             # Old rows are still in the lists.
             self._lists.add_with_ids(vectors, len(self._row_of) + new_rows[~stays])
 
-    def finish(self) -> Any:
+    def finish(self) -> faiss.Index:
         """Remove what is gone, and give all others their rows.
 
         RETURNS (Any): the new index, of faiss.
@@ -77,15 +77,16 @@ class Renumbering:
                 if not 0 <= ids.min() <= ids.max() < len(row_of):
                     raise Errors.index_damaged(row=int(ids.max()), names=len(self._row_of))
                 ids[:] = row_of[ids]
-        index: Any = makers.IndexRefine(self._lists, self._vectors)
-        index.referenced_objects.append(self._old)  # which owns the lists
+        refined = makers.IndexRefine(self._lists, self._vectors)
+        refined.referenced_objects.append(self._old)  # which owns the lists
+        index: faiss.Index = refined
         return index
 
 
-def _codes(index: Any, count: int) -> Any:
+def _codes(index: Any, count: int) -> Array:
     """View the codes of vectors, (count, bytes of a code), without a copy."""
     makers: Any = faiss
-    view = makers.rev_swig_ptr(index.codes.data(), count * index.code_size)
+    view: Array = makers.rev_swig_ptr(index.codes.data(), count * index.code_size)
     return view.reshape(count, index.code_size)
 
 

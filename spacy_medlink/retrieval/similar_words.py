@@ -2,12 +2,13 @@
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from ..types import Floats1d, Ints1d
+from ..types import Array, Floats1d, Ints1d
 from ..util.held import Directory
 from .arrays import check, load_arrays, save_arrays
 from .grams import BUCKETS, csr, trigrams
@@ -49,7 +50,7 @@ class SimilarWords:
         self._known = lru_cache(_KNOWN)(self._find)
 
     @classmethod
-    def of(cls, weighted: Any, idf: Floats1d) -> "SimilarWords":
+    def of(cls, weighted: sparse.csr_matrix, idf: Floats1d) -> "SimilarWords":
         """Make it of a matrix words x trigrams, weighted by `idf`: csr (n_words, BUCKETS)."""
         lengths = np.diff(weighted.indptr)
         norms = np.sqrt(sums(weighted.data.astype(np.float64) ** 2, lengths)).astype(np.float32)
@@ -79,7 +80,7 @@ class SimilarWords:
         by_gram = Ragged.load(directory, "gram_words", BUCKETS, len(norms), weighted=True)
         return cls(norms, idf, grams, by_gram)
 
-    def trigrams_of(self, words: NDArray[Any], column: NDArray[np.int32], width: int) -> Any:
+    def trigrams_of(self, words: Array, column: NDArray[np.int32], width: int) -> sparse.csr_matrix:
         """Get the weighted trigrams of words: csr_matrix (n, width).
 
         column (NDArray[int32]): the column of each bucket, (BUCKETS,).
@@ -139,15 +140,15 @@ class SimilarWords:
         return distinct(items[cosines >= max(least, bar(cosines, _COMPARED))])
 
 
-def best(items: NDArray[Any], scores: NDArray[Any], most: int) -> NDArray[Any]:
+def best(items: Array, scores: Array, most: int) -> Array:
     """Keep the items of the highest scores, at most `most`, in any order."""
     return items if len(items) <= most else items[np.argpartition(-scores, most)[:most]]
 
 
-def distinct(items: NDArray[Any]) -> NDArray[Any]:
+def distinct(items: Array) -> Array:
     """Sort and remove repetitions, faster than np.unique for a few thousand."""
     items = np.sort(items)
-    first: NDArray[Any] = items[np.append(True, items[1:] != items[:-1])[: len(items)]]
+    first: Array = items[np.append(True, items[1:] != items[:-1])[: len(items)]]
     return first
 
 
@@ -170,7 +171,7 @@ class Totals:
         return self._sums.take(items & self._mask)
 
 
-def bar(scores: NDArray[Any], most: int) -> float:
+def bar(scores: Array, most: int) -> float:
     """Estimate from a sample the score that about `most` of many scores reach."""
     if len(scores) <= most:
         return 0.0

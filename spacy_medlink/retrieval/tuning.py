@@ -6,7 +6,7 @@ An index may be wrapped in others: in a rotation of the vectors ("OPQ96,..."), a
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import faiss
 
@@ -36,7 +36,7 @@ class SearchSettings(NamedTuple):
     k_factor: int = 0
 
     @classmethod
-    def of(cls, index: Any) -> "SearchSettings":
+    def of(cls, index: faiss.Index) -> "SearchSettings":
         """Read the settings of an index."""
         graph, lists, refined = graph_of(index), _lists(index), _refined(index)
         return cls(
@@ -46,14 +46,14 @@ class SearchSettings(NamedTuple):
         )
 
 
-def prepare(index: Any) -> None:
+def prepare(index: faiss.Index) -> None:
     """Set the build settings, before vectors are added."""
     graph = graph_of(index)
     if graph is not None:
         graph.efConstruction = _EF_CONSTRUCTION
 
 
-def train(index: Any, vectors: Floats2d) -> None:
+def train(index: faiss.Index, vectors: Floats2d) -> None:
     """Train an index; the vectors of many lists find theirs through a graph.
 
     RAISES (RuntimeError): when faiss refuses, for example too few vectors.
@@ -67,11 +67,11 @@ def train(index: Any, vectors: Floats2d) -> None:
     try:
         index.train(vectors)
     finally:
-        lists.clustering_index = None
+        lists.clustering_index = None  # type: ignore[assignment]  # as before
 
 
 @contextmanager
-def finding_lists_fast(index: Any) -> Iterator[None]:
+def finding_lists_fast(index: faiss.Index) -> Iterator[None]:
     """Find the lists of vectors through a graph while they are added, where there are many lists.
 
     A search compares with all lists: that is exact, and takes less than reading the lists.
@@ -90,7 +90,7 @@ def finding_lists_fast(index: Any) -> Iterator[None]:
         lists.quantizer = exact
 
 
-def _has_many(lists: Any) -> bool:
+def _has_many(lists: faiss.IndexIVF | None) -> TypeGuard[faiss.IndexIVF]:
     """Whether an IVF index compares vectors with the centroids of many lists."""
     return (
         lists is not None
@@ -100,13 +100,13 @@ def _has_many(lists: Any) -> bool:
     )
 
 
-def _centroid_graph(dim: int) -> Any:
+def _centroid_graph(dim: int) -> faiss.IndexHNSWFlat:
     graph = faiss.IndexHNSWFlat(dim, _CENTROID_LINKS, faiss.METRIC_INNER_PRODUCT)
     graph.hnsw.efConstruction, graph.hnsw.efSearch = _EF_CONSTRUCTION, _CENTROID_EF
     return graph
 
 
-def tune(index: Any, settings: SearchSettings, keep: bool = False) -> None:
+def tune(index: faiss.Index, settings: SearchSettings, keep: bool = False) -> None:
     """Set the search settings, and let an IVF index find a vector by its row.
 
     settings (SearchSettings): 0 takes the default; with `keep` it leaves the setting as it is.
@@ -125,13 +125,13 @@ def tune(index: Any, settings: SearchSettings, keep: bool = False) -> None:
         refined.k_factor = settings.k_factor or _K_FACTOR
 
 
-def restricted(index: Any, mask: Mask) -> Any:
+def restricted(index: faiss.Index, mask: Mask) -> Any:
     """Make the faiss parameters of a search within a mask; None where faiss has none."""
     makers: Any = faiss  # its type stubs lag behind
     return _restricted(index, mask, makers.IDSelectorBitmap(mask.bits))
 
 
-def _restricted(index: Any, mask: Mask, selector: Any) -> Any:
+def _restricted(index: faiss.Index, mask: Mask, selector: Any) -> Any:
     makers: Any = faiss
     index = faiss.downcast_index(index)
     if isinstance(index, faiss.IndexRefine):
@@ -153,7 +153,7 @@ def _restricted(index: Any, mask: Mask, selector: Any) -> Any:
     return None
 
 
-def _core(index: Any) -> Any:
+def _core(index: faiss.Index) -> faiss.Index:
     """Get the index inside refinement and rotation."""
     index = faiss.downcast_index(index)
     if isinstance(index, faiss.IndexRefine):
@@ -161,17 +161,17 @@ def _core(index: Any) -> Any:
     return _core(index.index) if isinstance(index, faiss.IndexPreTransform) else index
 
 
-def graph_of(index: Any) -> Any:
+def graph_of(index: faiss.Index) -> faiss.HNSW | None:
     """Get the graph of an HNSW index, or of one inside others; None where there is none."""
     core = _core(index)
     return core.hnsw if isinstance(core, faiss.IndexHNSW) else None
 
 
-def _lists(index: Any) -> Any:
+def _lists(index: faiss.Index) -> faiss.IndexIVF | None:
     core = _core(index)
     return core if isinstance(core, faiss.IndexIVF) else None
 
 
-def _refined(index: Any) -> Any:
+def _refined(index: faiss.Index) -> faiss.IndexRefine | None:
     index = faiss.downcast_index(index)
     return index if isinstance(index, faiss.IndexRefine) else None

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
 from ..text.normalisation import hash_keys, key
-from ..types import Hashes1d
+from ..types import Array, Hashes1d
 from ..util.held import Directory
 from .arrays import check, check_below, check_offsets, load_arrays
 
@@ -97,7 +97,7 @@ class Vocabulary:
         return cls(*(arrays[name] for name in _TYPES))
 
     @property
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, Array]:
         """The arrays, by their names."""
         values = (
             self._start, self._text, self._inside, self._last, self._hash, self._word

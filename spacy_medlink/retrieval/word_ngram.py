@@ -13,12 +13,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from ..types import Floats1d, Floats2d, Hits, Ints1d, Ints2d
+from ..types import Array, Floats1d, Floats2d, Hits, Ints1d, Ints2d
 from ..util.held import Directory
 from ..util.threads import side_by_side, threads
 from .arrays import check, check_below, load_arrays, save_arrays
@@ -133,7 +134,7 @@ class WordNgramIndex:
         k: int,
         mask: Mask | None = None,
         same: Ints1d | None = None,
-        weighted: Any = None,
+        weighted: sparse.csr_matrix | None = None,
     ) -> Hits:
         """Find the k most similar names; a name of low cosine may be missed.
 
@@ -171,11 +172,13 @@ class WordNgramIndex:
         side_by_side(search, parts, workers)
         return Hits(rows, scores)
 
-    def weigh(self, texts: Sequence[str]) -> Any:
+    def weigh(self, texts: Sequence[str]) -> sparse.csr_matrix:
         """Weigh the trigrams of texts: csr_matrix (n_texts, 2**18)."""
         return weigh(count(texts), self.idf)
 
-    def score(self, texts: Sequence[str], rows: Ints2d, weighted: Any = None) -> Floats2d:
+    def score(
+        self, texts: Sequence[str], rows: Ints2d, weighted: sparse.csr_matrix | None = None
+    ) -> Floats2d:
         """Score names (n_texts, m) for each text; -1 rows score 0.
 
         weighted: the texts as `weigh` gives them; None weighs them.
@@ -198,7 +201,7 @@ class WordNgramIndex:
             ranks[index, : len(ranks_of)] = ranks_of
         return ranks
 
-    def _nearest(self, text: str, same: int, names: NamesByWord, most: int) -> NDArray[Any]:
+    def _nearest(self, text: str, same: int, names: NamesByWord, most: int) -> Array:
         """Find names that probably have a high cosine with a text; `same` is as for `search`."""
         if len(names.rows) <= _FEW:
             return names.allowed_ranks()
@@ -257,7 +260,7 @@ def _score(
     ranks: NDArray[np.int32],
     products: Floats1d,
     most: int,
-) -> tuple[NDArray[Any], NDArray[Any]]:
+) -> tuple[Array, Array]:
     """Score about `most` names, those that the entries read make most probable, by their words."""
     cosines = Totals(ranks, products).of(ranks) / names.about_norms(ranks)
     ranks = distinct(ranks[cosines >= bar(cosines, most)])

@@ -8,8 +8,8 @@ terminology, the features or the examples change:
 import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
+from ...types import Data
 from .. import Assets
 from ..layout import CALIBRATOR
 
@@ -28,7 +28,7 @@ def with_calibrator(assets: Assets, out: Path) -> Assets:
     return write_variant(assets, out, {"calibrator": fitted["facts"]}, add=add)
 
 
-def fit_starter() -> dict[str, Any]:
+def fit_starter() -> Data:
     """Fit the calibrator. RETURNS: `facts` for the manifest, and `calibrator` for its file."""
     from .. import build_assets
     from . import build_starter_kb
