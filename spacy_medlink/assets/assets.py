@@ -28,7 +28,7 @@ from ..kb import KnowledgeBase
 from ..kb.schema import kb_fingerprint
 from ..linking import Linker, LinkSettings, open_linker
 from ..linking.calibrator import RankingCalibrator
-from ..linking.opening import OF_ASSETS, conditions_of
+from ..linking.opening import OF_ASSETS
 from ..linking.ranker import CandidateRanker
 from ..linking.tiers import NgramTier
 from ..retrieval.added import AddedNames
@@ -349,7 +349,7 @@ class Assets:
 
     def conditions(self, linker: Linker) -> Data:
         """List the conditions on which the scores of a linker over these assets depend."""
-        return conditions_of(self, linker.parts)
+        return linker.parts.conditions(self.manifest["encoder"])
 
     def copy_to(self, target: str | Path) -> None:
         """Copy into another directory, whole or not at all; files are hard-linked where possible.

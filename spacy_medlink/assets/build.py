@@ -19,7 +19,6 @@ from ..fitting.retrieved import RetrievedExamples
 from ..fitting.weights import DEFAULT_WEIGHTS, choose_weights, normalised
 from ..kb import KnowledgeBase
 from ..linking import TIERS, Linker, Parts
-from ..linking.conditions import conditions
 from ..linking.language_weights import LanguageWeights
 from ..retrieval.arrays import save_arrays
 from ..retrieval.exact import ExactIndex
@@ -333,16 +332,14 @@ def _runtime_of(assets: Assets | None) -> str:
 
 
 def _default_linker(tiers: Linker, fusion: Facts, encoder: Facts | None) -> tuple[Linker, Data]:
-    """Make the default linker of these assets, and the facts that its scores depend on."""
-    weights, by_language = fusion["weights"], fusion.get("languages")
-    used, facets = used_tiers(fusion), tiers.parts.facets
-    unused = {tier: None for tier in TIERS if tier not in used}
+    """Make the default linker of these assets, and the conditions on which its scores depend."""
+    by_language, facets = fusion.get("languages"), tiers.parts.facets
+    unused = dict.fromkeys(set(TIERS).difference(used_tiers(fusion)))
     languages = None
     if by_language and facets is not None:
         languages = LanguageWeights(facets.lang, facets.langs, by_language)
     linker = tiers.with_parts(fusion=fusion_of(fusion), languages=languages, **unused)
-    made_by = encoder["fingerprint"] if encoder is not None and "dense" in used else ""
-    return linker, conditions(used, linker.parts.fusion, weights, made_by, "", by_language)
+    return linker, linker.parts.conditions(encoder)
 
 
 def _memory(files: Sequence[GoldSet], old: Assets | None, kb: KnowledgeBase) -> Learned | None:

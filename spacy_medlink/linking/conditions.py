@@ -1,37 +1,11 @@
-"""Conditions of a calibrator: what must be the same where it is fitted and where it is used."""
+"""Conditions of what was fitted to a linker (`Parts.conditions`): they must be the same in use."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..types import Data, Facts
+from ..types import Facts
 
 _DIGITS = 4  # of weights
-
-
-def conditions(
-    tiers: Sequence[str],
-    fusion: object,
-    weights: Mapping[str, float],
-    encoder: str,
-    reranker: str,
-    languages: Mapping[str, Mapping[str, float]] | None = None,
-) -> Data:
-    """List the conditions on which scores depend, as plain data.
-
-    tiers (Sequence[str]): the tiers asked. fusion (object): the function, weights (Mapping): its
-    weights. encoder, reranker (str): their fingerprints, "" for none.
-    languages (Optional[Mapping]): weights by language, where some have their own.
-    """
-    by_language = {
-        lang: _rounded(tiers, shares) for lang, shares in sorted((languages or {}).items())
-    }
-    return {
-        "tiers": sorted(tiers),
-        "fusion": type(fusion).__name__,
-        "weights": _rounded(tiers, weights),
-        "encoder": encoder,
-        "reranker": reranker,
-    } | ({"languages": by_language} if by_language else {})
 
 
 def difference(fitted_for: Facts, used: Facts) -> str:
@@ -43,7 +17,8 @@ def difference(fitted_for: Facts, used: Facts) -> str:
     return ""
 
 
-def _rounded(tiers: Sequence[str], weights: Mapping[str, float]) -> dict[str, float]:
+def rounded_weights(tiers: Sequence[str], weights: Mapping[str, float]) -> dict[str, float]:
+    """Round the weights of tiers, so that conditions compare equal."""
     return {tier: round(weights.get(tier, 0.0), _DIGITS) for tier in sorted(tiers)}
 
 

@@ -11,10 +11,10 @@ from ..kb import KnowledgeBase
 from ..retrieval.fusion import fusion_of
 from ..text.identifiers import spellings
 from ..text.lexicon import Lexicon
-from ..types import Calibrator, Data, Encoder, Fusion, Rescorer
+from ..types import Calibrator, Encoder, Fusion, Rescorer
 from ..util.telling import tell
 from .asset_parts import AssetParts
-from .conditions import conditions, difference
+from .conditions import difference
 from .gate import Gate, RerankGate
 from .identified import IdentifiersOf
 from .language_weights import LanguageWeights
@@ -107,19 +107,6 @@ def _of_tiers(assets: AssetParts, tiers: Sequence[str], encoder: Encoder | None)
     )
 
 
-def conditions_of(assets: AssetParts, parts: Parts) -> Data:
-    """List the conditions on which the scores of a linker over assets depend."""
-    built = {"exact": parts.exact, "ngram": parts.ngram, "dense": parts.dense}
-    tiers = [tier for tier in assets.tiers if built[tier] is not None]
-    made_by = assets.manifest["encoder"] if parts.dense is not None else None
-    return conditions(
-        tiers, parts.fusion, dict(parts.fusion.weights or {}),
-        made_by["fingerprint"] if made_by else "",
-        "" if parts.rescorer is None else parts.rescorer.fingerprint,
-        parts.languages.weights if parts.languages is not None else None,
-    )  # fmt: skip
-
-
 def _check_tiers(assets: AssetParts, tiers: Sequence[str]) -> None:
     for tier in tiers:
         if tier in ("dense", "ngram") and tier not in assets.tiers:
@@ -163,7 +150,7 @@ def _rescorer(assets: AssetParts, parts: Parts, settings: LinkSettings) -> Resco
     """Make the rescorer: the ranker, then the reranker; None with neither."""
     rescorers: list[Rescorer] = []
     ranker = assets.ranker if settings.ranker else None
-    if ranker is not None and ranker.fits(conditions_of(assets, parts)):
+    if ranker is not None and ranker.fits(parts.conditions(assets.manifest["encoder"])):
         rescorers.append(ranker)
     asks_all = settings.tiers is None or set(settings.tiers) >= set(assets.used_tiers)
     reranker = assets.reranker if asks_all and settings.rerank_top != 0 else None
@@ -184,7 +171,7 @@ def _calibrator(assets: AssetParts, parts: Parts, insist: bool) -> "RankingCalib
     calibrator = assets.calibrator
     if calibrator is None:
         return None
-    problem = difference(calibrator.fitted_for, conditions_of(assets, parts))
+    problem = difference(calibrator.fitted_for, parts.conditions(assets.manifest["encoder"]))
     if not problem:
         return calibrator
     if insist and "names" not in assets.manifest["calibrator"].get("fitted_on", {}):
@@ -200,7 +187,7 @@ def _calibrator(assets: AssetParts, parts: Parts, insist: bool) -> "RankingCalib
 def _gate(assets: AssetParts, parts: Parts) -> Gate | None:
     """Get the gate of the assets, if it was fitted for this linker."""
     try:
-        return Gate.of(assets.manifest.get("gate"), conditions_of(assets, parts))
+        return Gate.of(assets.manifest.get("gate"), parts.conditions(assets.manifest["encoder"]))
     except (LookupError, TypeError, AttributeError) as error:
         problem = f"manifest.json: the gate lacks {error}"
         raise Errors.assets_incomplete(path=assets.path, problem=problem) from error
@@ -208,8 +195,9 @@ def _gate(assets: AssetParts, parts: Parts) -> Gate | None:
 
 def _rerank_gate(assets: AssetParts, parts: Parts, before: Sequence[Rescorer]) -> RerankGate | None:
     """Get the gate of the assets' reranker, if it was fitted for the order that it will see."""
-    usual = conditions_of(assets, replace(parts, rescorer=next(iter(before), None)))
-    return RerankGate.of(assets.manifest.get("reranker"), usual)
+    usual = replace(parts, rescorer=next(iter(before), None))
+    conditions = usual.conditions(assets.manifest["encoder"])
+    return RerankGate.of(assets.manifest.get("reranker"), conditions)
 
 
 def _identifiers_of(kb: KnowledgeBase) -> IdentifiersOf:

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from ..kb import KnowledgeBase
 from ..retrieval.fusion import WeightedFusion
 from ..text.lexicon import Lexicon
-from ..types import Calibrator, Encoder, Fusion, Rescorer
+from ..types import Calibrator, Data, Encoder, Facts, Fusion, Rescorer
+from .conditions import rounded_weights
 from .identified import IdentifiersOf
 from .language_weights import LanguageWeights
 from .scopes import Scopes, ScopeSettings
-from .tiers import NgramTier, Tiers
+from .tiers import TIERS, NgramTier, Tiers
 
 if TYPE_CHECKING:  # the tiers are imported only if they are used
     from ..retrieval.added import AddedNames
@@ -76,6 +77,24 @@ class Parts:
     def cheap_tiers(self) -> Tiers:
         """The tiers that are asked about mentions that pass the gate."""
         return replace(self.tiers, ngram=self.ngram or self.spare_ngram, dense=None)
+
+    def conditions(self, encoder: Facts | None) -> Data:
+        """List the conditions on which scores depend, as plain data: whatever is fitted keeps them.
+
+        encoder (Optional[Facts]): as the manifest describes it.
+        """
+        tiers = sorted(tier for tier in TIERS if getattr(self, tier) is not None)
+        languages = self.languages.weights if self.languages is not None else {}
+        by_language = {
+            lang: rounded_weights(tiers, weights) for lang, weights in sorted(languages.items())
+        }
+        return {
+            "tiers": tiers,
+            "fusion": type(self.fusion).__name__,
+            "weights": rounded_weights(tiers, self.fusion.weights or {}),
+            "encoder": encoder["fingerprint"] if encoder and self.dense is not None else "",
+            "reranker": "" if self.rescorer is None else self.rescorer.fingerprint,
+        } | ({"languages": by_language} if by_language else {})
 
     def scopes(self, settings: ScopeSettings) -> Scopes:
         """Make the scopes of entity labels.

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,30 +107,25 @@ class Tiers:
         vectors (Optional[Floats2d]): of the texts, (n, dim), for the dense tier.
         width (int): names that each tier proposes. label (str): of the mentions, for the memory.
         """
-        hits: dict[str, Hits] = {}
+        added, hits = self.added, dict[str, Hits]()
+        asked, first = width, mask
+        if added is not None:
+            asked, first = added.width(width), added.built_mask(mask)
         if self.memory is not None:
             hits[MEMORY] = self._remembered(self.memory.find(texts, label).tolist(), mask)
         if self.exact is not None:
-            hits["exact"] = (
-                self.exact.search(texts, width, mask)
-                if self.added is None
-                else self.added.search("exact", self.exact.search, texts, width, mask)
-            )
+            hits["exact"] = self.exact.search(texts, asked, first)
+            if added is not None:
+                hits["exact"] = added.with_exact(hits["exact"], texts, width, mask)
         weighted = None if self.ngram is None else self.ngram.weigh(texts)
         if self.ngram is not None:
             same = self._same(hits["exact"]) if "exact" in hits else None
-            search = partial(self.ngram.search, same=same, weighted=weighted)
-            hits["ngram"] = (
-                search(texts, width, mask)
-                if self.added is None
-                else self.added.search("ngram", search, texts, width, mask)
-            )
+            hits["ngram"] = self.ngram.search(texts, asked, first, same, weighted)
         if self.dense is not None and vectors is not None:
-            hits["dense"] = (
-                self.dense.search(vectors, width, mask)
-                if self.added is None
-                else self.added.search("dense", self.dense.search, vectors, width, mask)
-            )
+            hits["dense"] = self.dense.search(vectors, asked, first)
+        if added is not None:
+            later = [tier for tier in ("ngram", "dense") if tier in hits]
+            hits |= {tier: added.without_dropped(hits[tier], width) for tier in later}
         none = np.empty((len(texts), 0), dtype=np.int64)
         rows = np.hstack([none, *(proposed.rows for proposed in hits.values())])
         return ScoredNames(rows, self._scores(texts, vectors, weighted, rows, hits), hits)
@@ -204,15 +198,14 @@ class Tiers:
         rows: Ints2d,
         weighted: "csr_matrix | None",
     ) -> Floats2d:
-        index: Any = self.ngram if tier == "ngram" else self.dense
-        scores: Floats2d
-        if self.added is not None:
-            scores = self.added.score(index, texts if tier == "ngram" else vectors, rows)
-        elif tier == "ngram":
-            scores = index.score(texts, rows, weighted)
+        asked = rows if self.added is None else self.added.built_rows(rows)
+        if tier == "ngram":
+            assert self.ngram is not None
+            scores = self.ngram.score(texts, asked, weighted)
         else:
-            scores = index.score(vectors, rows)
-        return scores
+            assert self.dense is not None and vectors is not None
+            scores = self.dense.score(vectors, asked)
+        return scores if self.added is None else self.added.scored(scores, rows)
 
     def _same_concept(self, remembered: Ints2d, rows: Ints2d) -> Floats2d:
         if not remembered.size or not (remembered >= 0).any():

@@ -4,7 +4,6 @@ The added names have an exact tier of their own; the other tiers know them after
 """
 
 from collections.abc import Collection, Sequence
-from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,20 +14,6 @@ from .mask import Mask, MaskedParts
 
 _MASKS = 64  # masks whose two parts are remembered
 _MORE = 256  # rows that a search asks for beyond those wanted, at most
-
-
-class _Search(Protocol):
-    """The search of a tier; queries are texts, or vectors of texts."""
-
-    def __call__(self, queries: Any, k: int, mask: Mask | None = None, /) -> Hits:
-        """Find k names for each query."""
-
-
-class _Scores(Protocol):
-    """A tier that can score any name."""
-
-    def score(self, queries: Any, rows: Ints2d) -> Floats2d:
-        """Score names (n, m) for each query."""
 
 
 class AddedNames:
@@ -44,37 +29,46 @@ class AddedNames:
         self._exact = exact_index(names) if names else None
         self._masks = MaskedParts[tuple[Mask, Mask]](_MASKS, lambda _: 1)
 
-    def search(
-        self, tier: str, search: _Search, queries: Any, k: int, mask: Mask | None = None
-    ) -> Hits:
-        """Search the built index of a tier; for the exact tier the added names, too.
+    def width(self, k: int) -> int:
+        """Tell how many built names a tier must propose, so that about k of them are left."""
+        return k + min(len(self._dropped), _MORE)
 
-        search (_Search): of the tier, over the first `built` names. mask (Optional[Mask]): over
-            all.
-        """
-        first, second = (None, None) if mask is None else self._masks.get(mask, self._split)
-        built = search(queries, k + min(len(self._dropped), _MORE), first)
-        gone = np.isin(built.rows, self._dropped)
-        rows = [np.where(gone, -1, built.rows)]
-        scores = [np.where(gone, np.float32(-np.inf), built.scores)]
-        if tier == "exact" and self._exact is not None:
-            added = self._exact.search(queries, k, second)
-            rows.append(np.where(added.rows >= 0, added.rows + self.built, -1))
-            scores.append(added.scores)
-        all_rows, all_scores = np.hstack(rows), np.hstack(scores)
-        best = np.argsort(-all_scores, axis=1, kind="stable")[:, :k]
+    def built_mask(self, mask: Mask | None) -> Mask | None:
+        """Take the part of a mask that is of the built names."""
+        return None if mask is None else self._masks.get(mask, self._split)[0]
+
+    def without_dropped(self, hits: Hits, k: int) -> Hits:
+        """Leave out the rows that were taken away, and keep the k best of the others."""
+        gone = np.isin(hits.rows, self._dropped)
+        rows, scores = (
+            np.where(gone, -1, hits.rows),
+            np.where(gone, np.float32(-np.inf), hits.scores),
+        )
+        best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         return Hits(
-            np.take_along_axis(all_rows, best, axis=1), np.take_along_axis(all_scores, best, axis=1)
+            np.take_along_axis(rows, best, axis=1), np.take_along_axis(scores, best, axis=1)
         )
 
-    def score(self, index: _Scores, queries: Any, rows: Ints2d) -> Floats2d:
-        """Score names (n, m) for each query, by the built index of the n-gram or dense tier.
+    def with_exact(self, hits: Hits, texts: Sequence[str], k: int, mask: Mask | None) -> Hits:
+        """Add the added names with the key of a text to what the exact tier found.
 
-        An added name is there only where the text is this name, which either tier would score 1.
+        mask (Optional[Mask]): over all names.
         """
-        is_added = rows >= self.built
-        scores = index.score(queries, np.where(is_added, -1, rows))
-        return np.where(is_added, np.float32(1), scores)
+        if self._exact is not None:
+            second = None if mask is None else self._masks.get(mask, self._split)[1]
+            added = self._exact.search(texts, k, second)
+            rows = np.where(added.rows >= 0, added.rows + self.built, -1)
+            scores = np.hstack([hits.scores, added.scores])
+            hits = Hits(np.hstack([hits.rows, rows]), scores)
+        return self.without_dropped(hits, k)
+
+    def built_rows(self, rows: Ints2d) -> Ints2d:
+        """Replace the rows of added names by -1."""
+        return np.where(rows >= self.built, -1, rows)
+
+    def scored(self, scores: Floats2d, rows: Ints2d) -> Floats2d:
+        """Give added names the score 1: the text is this name, and any tier would score it so."""
+        return np.where(rows >= self.built, np.float32(1), scores)
 
     def _split(self, mask: Mask) -> tuple[Mask, Mask]:
         """Split a mask into one for the built names and one for the added names."""

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_medlink.linking.tiers import Tiers
 from spacy_medlink.retrieval.added import AddedNames, exact_index
 from spacy_medlink.retrieval.dense import DenseIndex
 from spacy_medlink.retrieval.mask import Mask
@@ -24,6 +25,13 @@ def vectors_of(texts):
 
 def dense_of(names):
     return DenseIndex.build([vectors_of(names)], len(names), DIM, "Flat")
+
+
+def search(tier, index, added, asked, k, mask=None):
+    """Search one tier, as a linker with added names does."""
+    tiers = Tiers(np.arange(100, dtype=np.int32), added=added, **{tier: index})
+    texts, vectors = (asked, None) if tier != "dense" else ([""] * len(asked), asked)
+    return tiers.search(texts, vectors, k, mask).hits[tier]
 
 
 def found(hits):
@@ -51,11 +59,11 @@ def test_the_exact_tier_is_as_one_index_and_no_tier_finds_what_was_dropped(built
         for mask in (left, allowed):
             expected = whole.search(asked, len(names), Mask.of(mask[: len(known)]))
             given_mask = None if mask is left else Mask.of(mask)
-            hits = own.search(tier, first.search, asked, len(names), given_mask)
+            hits = search(tier, first, own, asked, len(names), given_mask)
             assert found(hits) == found(expected)
         if tier != "exact":
             wanted = np.tile(np.array([-1, *rows]), (len(queries), 1))
-            scores = own.score(first, asked, wanted)
+            scores = own.scored(first.score(asked, own.built_rows(wanted)), wanted)
             expected = first.score(asked, np.where(wanted < len(built), wanted, -1))
             assert np.allclose(scores, np.where(wanted < len(built), expected, 1), atol=1e-5)
 
@@ -63,12 +71,12 @@ def test_the_exact_tier_is_as_one_index_and_no_tier_finds_what_was_dropped(built
 def test_dropped_names_cost_no_place():
     names = [f"fever {n}" for n in range(40)]
     own = AddedNames([], len(names), range(20))
-    hits = own.search("ngram", NgramIndex.build(names).search, ["fever"], 10)
+    hits = search("ngram", NgramIndex.build(names), own, ["fever"], 10)
     assert hits.rows.shape == (1, 10) and hits.rows.min() >= 20
 
 
 @pytest.mark.parametrize("k", [1, 3])
 def test_at_most_as_many_as_wanted(k):
     own = AddedNames(["fever"], 2)
-    hits = own.search("exact", exact_index(["fever", "Fever"]).search, ["fever"], k)
+    hits = search("exact", exact_index(["fever", "Fever"]), own, ["fever"], k)
     assert hits.rows.tolist() == [[0, 1, 2][:k]], "letter case makes no difference"
