@@ -16,6 +16,7 @@ reranker/          a cross-encoder with its head and settings, when one was wort
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -53,8 +54,7 @@ if TYPE_CHECKING:  # faiss and torch are loaded where there is a dense tier or a
 
 Part = TypeVar("Part")
 AnyAssets = TypeVar("AnyAssets", bound="Assets")
-# The arguments of `Assets.engine` that belong to a linker's settings; all others are parts.
-_OF_SETTINGS = ("exact_first", "scope", "names_per_tier", "cache_size")
+_SETTINGS = frozenset(field.name for field in fields(LinkSettings))
 
 
 def loaded_once(load: Callable[[AnyAssets], Part]) -> Callable[[AnyAssets], Part]:
@@ -319,32 +319,23 @@ class Assets:
         *,
         memory: MentionMemory | bool = True,
         calibrator: Calibrator | bool | None = None,
-        ranker: bool = True,
-        rerank_top: int | None = None,
-        **settings: Any,
+        **given: Any,
     ) -> Linker:
         """Make a linker over these assets: `linking.open_linker` with settings by name.
 
         memory (Union[MentionMemory, bool]): another memory, that of the assets (True), or none.
         calibrator (Union[Calibrator, bool, None]): another one, or a value as in `LinkSettings`.
-        settings: further fields of LinkSettings, and arguments of `open_linker`.
+        given: further fields of `LinkSettings`, and arguments of `open_linker`.
         RAISES (MedlinkError): as `open_linker`.
         """
-        given = {name: settings.pop(name) for name in _OF_SETTINGS if name in settings}
-        given_calibrator = None if isinstance(calibrator, bool) else calibrator
+        settings = {name: given.pop(name) for name in _SETTINGS & given.keys()}
+        flag = calibrator if isinstance(calibrator, bool) else None
         return open_linker(
             self,
-            LinkSettings(
-                tiers=tiers,
-                memory=memory is not False,
-                calibrator=calibrator if isinstance(calibrator, bool) else None,
-                ranker=ranker,
-                rerank_top=rerank_top,
-                **given,
-            ),
-            calibrator=given_calibrator,
+            LinkSettings(tiers=tiers, memory=memory is not False, calibrator=flag, **settings),
+            calibrator=None if isinstance(calibrator, bool) else calibrator,
             memory=OF_ASSETS if isinstance(memory, bool) else memory,
-            **settings,
+            **given,
         )
 
     def conditions(self, linker: Linker) -> Data:

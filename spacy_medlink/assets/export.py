@@ -10,22 +10,20 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import torch
 
+from ..encoders.bi_encoder import BiEncoder
 from ..encoders.runtime import FILE, ONNX, RuntimeEncoder
 from ..errors import Errors, MedlinkError
 from ..fitting.name_examples import name_examples
 from ..kb import KnowledgeBase
 from ..linking import Linker
 from ..types import Data, Encoder, Floats2d, Mention
+from ..util.devices import CPU, moved
 from .quantised import quantise
-
-if TYPE_CHECKING:
-    import torch
-
-    from ..encoders.bi_encoder import BiEncoder
 
 # Largest changes by an export. Examples are harder than text: most are names with changed letters
 # or words, or names without their own concept.
@@ -55,7 +53,7 @@ class Checked(NamedTuple):
         return ""
 
 
-def export(encoder: "BiEncoder", linker: Linker, kb: KnowledgeBase, out: Path, saved: Path) -> Data:
+def export(encoder: BiEncoder, linker: Linker, kb: KnowledgeBase, out: Path, saved: Path) -> Data:
     """Export an encoder, check it, and keep fp32 or int8: the faster one that links as torch does.
 
     linker (Linker): the default linker, with torch. kb (KnowledgeBase): its names are the examples.
@@ -91,7 +89,7 @@ def export(encoder: "BiEncoder", linker: Linker, kb: KnowledgeBase, out: Path, s
     }
 
 
-def exports(encoder: "BiEncoder", work: Path) -> list[Path]:
+def exports(encoder: BiEncoder, work: Path) -> list[Path]:
     """Write the exports into directories named after their precision."""
     plain, small = work / "fp32", work / "int8"
     try:
@@ -114,11 +112,8 @@ def _opened(export: Path, saved: Path) -> RuntimeEncoder:
         raise Errors.export_refused(runtime=ONNX, reason=error.message) from error
 
 
-def _write_onnx(encoder: "BiEncoder", path: Path) -> None:
+def _write_onnx(encoder: BiEncoder, path: Path) -> None:
     """Write the network up to the pooled vectors of length 1 as ONNX."""
-    import torch
-
-    from ..util.devices import CPU, moved
 
     class Network(torch.nn.Module):
         def __init__(self) -> None:
@@ -127,8 +122,8 @@ def _write_onnx(encoder: "BiEncoder", path: Path) -> None:
             self.module = self.encoder.module
 
         def forward(
-            self, ids: "torch.Tensor", mask: "torch.Tensor", weights: "torch.Tensor"
-        ) -> "torch.Tensor":
+            self, ids: torch.Tensor, mask: torch.Tensor, weights: torch.Tensor
+        ) -> torch.Tensor:
             hidden = self.module(input_ids=ids, attention_mask=mask).last_hidden_state
             # An encoder without layers does not read the mask; the product keeps it as an input.
             pooled = (hidden * (weights * mask).unsqueeze(-1)).sum(dim=1)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 from numpy.typing import NDArray
 
 _TOP = 63  # of a weight
@@ -18,12 +19,7 @@ _HALF = 128.5  # middle of an unsigned byte, plus a half, since the cast cuts de
 
 
 def quantise(source: Path, target: Path) -> None:
-    """Write a copy of a network with int8 weights in matrix products and look-up tables.
-
-    RAISES (ImportError): without the package onnx.
-    """
-    import onnx
-
+    """Write a copy of a network with int8 weights in matrix products and look-up tables."""
     model = onnx.load(source)
     graph = model.graph
     weights = {array.name: array for array in graph.initializer if len(array.dims) == 2}
@@ -97,15 +93,11 @@ class _Writer:
 
 
 def _node(kind: str, *inputs: str, out: str, **attributes: Any) -> Any:
-    from onnx import helper
-
-    return helper.make_node(kind, inputs, [out], **attributes)
+    return onnx.helper.make_node(kind, inputs, [out], **attributes)
 
 
 def _cast(source: str, out: str, kind: str) -> Any:
-    from onnx import TensorProto
-
-    return _node("Cast", source, out=out, to=getattr(TensorProto, kind))
+    return _node("Cast", source, out=out, to=getattr(onnx.TensorProto, kind))
 
 
 def _axis(node: Any) -> int:

@@ -17,6 +17,9 @@ from .gold_set import GoldSet
 from .outcome import Metrics
 from .settings import Settings
 
+if sys.platform != "win32":
+    import resource
+
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "rapidfuzz", "faiss-cpu", "torch", "spacy")
 _LINKER = (
     "top_k", "threshold", "exact_first", "force_within_filter", "memory", "composite",
@@ -81,8 +84,6 @@ def peak_memory() -> int:
     """Get the highest resident memory of this process, in bytes; 0 where it is unknown."""
     if sys.platform == "win32":
         return 0
-    import resource
-
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from rapidfuzz import process
+from rapidfuzz.distance import Levenshtein
 
 from ..kb import KnowledgeBase
 from ..kb.gold import read_gold
@@ -112,9 +114,6 @@ def _chunks(references: Iterator[str]) -> Iterator[set[str]]:
 
 def _near(texts: Collection[str], references: Collection[str], distance: float) -> set[str]:
     """Compare texts with the references of similar length; others cannot be near."""
-    from rapidfuzz import process
-    from rapidfuzz.distance import Levenshtein
-
     if distance <= 0:
         return set()
     by_length = _by_length(references)
