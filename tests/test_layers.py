@@ -42,16 +42,16 @@ SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
 # may have. A number here goes down; one goes up only together with another that goes down.
 BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
-    ("", "types", "errors"): 1_030,  # wanted: 1,200
+    ("", "types", "errors"): 1_040,  # wanted: 1,200
     ("util",): 1_820,  # wanted: 1,200
     ("text",): 3_380,  # wanted: 3,000
     ("kb",): 10_660,  # wanted: 9,000
     ("encoders",): 2_630,  # wanted: 2,500
     ("retrieval",): 3_740,  # wanted: 3,000
-    ("linking",): 3_850,  # wanted: 3,400
+    ("linking",): 3_830,  # wanted: 3,400
     ("fitting",): 2_900,  # wanted: 2,600
     ("evaluation",): 3_090,  # wanted: 2,300
-    ("assets",): 3_300,  # wanted: 3,000
+    ("assets",): 3_260,  # wanted: 3,000
     ("components",): 6_640,  # wanted: 4,000
     ("annotate",): 3_790,  # wanted: 2,200
     ("serve",): 1_830,  # wanted: 1,300

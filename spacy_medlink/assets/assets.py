@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,7 @@ if TYPE_CHECKING:  # faiss and torch are loaded where there is a dense tier or a
 
 Part = TypeVar("Part")
 AnyAssets = TypeVar("AnyAssets", bound="Assets")
+_NOT_LOADED = object()
 _SETTINGS = frozenset(field.name for field in fields(LinkSettings))
 
 
@@ -63,13 +64,13 @@ def loaded_once(load: Callable[[AnyAssets], Part]) -> Callable[[AnyAssets], Part
 
     @wraps(load)
     def part_of(assets: AnyAssets) -> Part:
-        known = assets.parts
-        if name not in known:
+        part: Any = assets.parts.get(name, _NOT_LOADED)  # which `move` may take out at any time
+        if part is _NOT_LOADED:
             with assets.lock:
-                if name not in known:
-                    known[name] = _with_codes(load, assets)
-        part: Part = known[name]
-        return part
+                part = assets.parts.get(name, _NOT_LOADED)
+                if part is _NOT_LOADED:
+                    part = assets.parts[name] = _with_codes(load, assets)
+        return cast(Part, part)
 
     return part_of
 
