@@ -12,7 +12,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from ..errors import Errors
-from ..text.context.scopes import sentence_starts
+from ..text.context.sections import sentence_starts
 from .correction_file import MARK, CorrectionFile
 from .desk import AllDesks, AskedDesk, Desk, Desks
 from .linking import Body, Limit

@@ -72,10 +72,10 @@ class Phrase(NamedTuple):
         if start + len(self.places) > len(words):
             return False
         return all(
-            words[start + offset] == words_here
-            if isinstance(words_here, str)
-            else words[start + offset] in words_here
-            for offset, words_here in enumerate(self.places)
+            words[start + offset] == allowed
+            if isinstance(allowed, str)
+            else words[start + offset] in allowed
+            for offset, allowed in enumerate(self.places)
         )
 
 
@@ -117,21 +117,20 @@ class Cues:
         cues: list[tuple[int, int, Cue]] = []
         index = 0
         while index < len(words):
-            end, negations = (
-                index,
-                [one for one in cues[-9:] if one[1] == index and one[2].negates],
-            )
+            end, recent = index, range(max(0, len(cues) - 9), len(cues))
+            negations = [row for row in recent if cues[row][1] == index and cues[row][2].negates]
             for phrase in self.phrases.get(words[index], ()):
                 cue, stop = phrase.cue, index + len(phrase.places)
                 if stop < end:
                     break
-                if not (cue.looks_back and index <= first) and phrase.is_at(words, index):
-                    end = stop
-                    if negations and "negated" in cue.ends and len(cue.ends) < len(KINDS):
-                        cues[cues.index(negations[0])] = (negations[0][0], end, negations[0][2])
-                        negations = [(negations[0][0], end, negations[0][2])]
-                    else:
-                        cues.append((index, end, cue))
+                if (cue.looks_back and index <= first) or not phrase.is_at(words, index):
+                    continue
+                end = stop
+                if negations and "negated" in cue.ends and len(cue.ends) < len(KINDS):
+                    start, _, negation = cues[negations[0]]
+                    cues[negations[0]] = (start, end, negation)
+                else:
+                    cues.append((index, end, cue))
             index = max(end, index + 1)
         return cues
 
@@ -151,21 +150,21 @@ class Cues:
                         path=path, line=line_number, problem="this is not a cue", expected=_EXPECTED
                     ) from error
         for phrases in made.phrases.values():
-            phrases.sort(key=lambda one: -len(one.places))
+            phrases.sort(key=lambda phrase: -len(phrase.places))
         made.of_all = frozenset(sets.get(_ALL, "").lower().split("|"))
         return made
 
     def _add(self, line: str, sets: dict[str, str]) -> None:
         kind, way, listed = (field.strip() for field in line.split("\t"))
         if kind == _SET:
-            words = [one.strip() for one in listed.split(";")]
+            words = [word.strip() for word in listed.split(";")]
             sets[way] = "|".join([sets[way], *words] if way in sets else words)
             return
         if kind == _ANSWER:
             _check(way in ("yes", "no"))
             self.answers |= {word.strip().lower(): way == "yes" for word in listed.split(";")}
             return
-        phrases = [places for one in listed.split(";") for places in _expand(one, sets)]
+        phrases = [words for text in listed.split(";") for words in _expand(text, sets)]
         if kind == _SECTION:
             section = _section(way)
             self.sections |= {" ".join(map(str, places)): section for places in phrases}
@@ -220,7 +219,9 @@ def plain(word: str) -> str:
 
 def _cue(kind: str, way: str) -> Cue:
     if kind == END:
-        ends = frozenset(one.strip() for one in way.split(",") if one.strip()) or frozenset(KINDS)
+        ends = frozenset(name.strip() for name in way.split(",") if name.strip()) or frozenset(
+            KINDS
+        )
         _check(ends <= set(KINDS))
         return Cue(kind, ends=ends)
     if kind == _PSEUDO:
@@ -232,8 +233,8 @@ def _cue(kind: str, way: str) -> Cue:
 
 
 def _section(way: str) -> Section:
-    name, _, said = (one.strip() for one in way.partition(":"))
-    kinds = frozenset(one.strip() for one in said.split(",") if one.strip())
+    name, _, listed = (part.strip() for part in way.partition(":"))
+    kinds = frozenset(kind.strip() for kind in listed.split(",") if kind.strip())
     _check(bool(name) and kinds <= set(KINDS))
     return Section(name, kinds)
 
@@ -249,7 +250,7 @@ def _expand(phrase: str, sets: dict[str, str]) -> Iterator[tuple[Words, ...]]:
         last = group.end()
     options.append([_plain_words(phrase[last:])])
     for chosen in product(*options):
-        places = tuple(place for part in chosen for place in part)
+        places = tuple(words for part in chosen for words in part)
         _check(bool(places) or not phrase.strip())
         if places:
             yield places
@@ -258,9 +259,9 @@ def _expand(phrase: str, sets: dict[str, str]) -> Iterator[tuple[Words, ...]]:
 def _alternatives(listed: str, sets: dict[str, str]) -> list[tuple[Words, ...]]:
     """List the alternatives at a place of a phrase; single words together form one alternative."""
     filled = re.sub(r"\{(\w+)\}", lambda name: sets.get(name[1], name[0]), listed)
-    all = [_plain_words(one) for one in filled.split("|")]
-    singles = frozenset(str(one[0]) for one in all if len(one) == 1)
-    others = dict.fromkeys(one for one in all if len(one) != 1)
+    every = [_plain_words(text) for text in filled.split("|")]
+    singles = frozenset(str(words[0]) for words in every if len(words) == 1)
+    others = dict.fromkeys(words for words in every if len(words) != 1)
     return [*([(singles,)] if singles else []), *others]
 
 

@@ -10,14 +10,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from ..headings import Heading, find_headings
-from ..pieces import Border, Pieces
 from .answers import Answer, answer_to
-from .cues import KINDS, YEAR, Cues, Section, find_words, plain
+from .cues import KINDS, YEAR, Cues, find_words, plain
+from .sections import PARAGRAPH, Part, sentence_starts
 
 _BULLET = re.compile(r"\s*(?:[-*•+>·–]|\d+[.)]|[a-z][.)])\s")
-_BEHIND_A_SENTENCE = re.compile(r"[ \t]?[^\s\w]*\s+|[.!?;:,)\]}\"'’”]*")
-_QUERY = re.compile(r"[\s,(/]\?+$")  # of the word behind it: "and ?meningitis"
 _STOPS = frozenset(".!?;")
 _COMMAS = frozenset(",()")
 _AND, _OR = frozenset("and y e ed et und &".split()), frozenset("or nor o ni ou oder né".split())
@@ -31,8 +28,6 @@ _LINKING = _RELATIVE | frozenset(
 )
 _OF_ITEMS = ("historical", "uncertain")
 _AT_THE_BEGINNING = re.compile(r"(?:\A|[\n.;!?] ?)\Z")
-_TEXT = re.compile(r"\S")
-_PARAGRAPH = re.compile(r"\r?\n[ \t]*\r?\n")
 
 
 class Said(NamedTuple):
@@ -45,49 +40,8 @@ class Said(NamedTuple):
     section: str = ""
 
 
-class Part(NamedTuple):
-    """A section of a document: its first and last character, and its kind."""
-
-    start: int
-    end: int
-    section: Section
-
-
 _Span = tuple[int, int]
 Spans = Sequence[_Span]
-
-
-def find_sections(text: str, cues: Cues) -> list[Part]:
-    """Find the sections of a document whose headings the cues know, in order.
-
-    A section ends where the next one begins, or at an unknown heading in capitals or with the last
-    word of a known one, as "Dental history". It ends after its first paragraph if its kinds apply
-    to all its mentions, or if its heading shares a line with text, and after its first sentence if
-    its heading stands within a line: later mentions may not belong to it.
-    """
-    headings: list[tuple[Heading, Section | None]] = []
-    for heading in find_headings(text, titles=True):
-        words = " ".join(plain(word[0]) for word in find_words(heading.title))
-        section = cues.sections.get(words)
-        is_known = section is not None or words.rpartition(" ")[2] in cues.last_words
-        if is_known or (heading.title.isupper() and " " in heading.title.strip()):
-            headings.append((heading, section))
-    parts = []
-    for number, (heading, section) in enumerate(headings):
-        if section is None:
-            continue
-        end = headings[number + 1][0].start if number + 1 < len(headings) else len(text)
-        line = text[heading.end : end].partition("\n")[0]
-        if line.strip() or section.said:
-            first = _TEXT.search(text, heading.end, end)
-            paragraph = _PARAGRAPH.search(text, first.start(), end) if first else None
-            end = paragraph.start() if paragraph else end
-        is_within = text[max(0, heading.start - _GAP) : heading.start].rpartition("\n")[2].strip()
-        if is_within and section.said:
-            following = sentence_starts(text[heading.end : end], cues.shortened)
-            end = heading.end + following[0] if following else end
-        parts.append(Part(heading.start, end, section))
-    return parts
 
 
 def said_of(
@@ -104,7 +58,7 @@ def said_of(
     starts_of_parts = [part.start for part in parts]
     answers = _answers(text, sorted(set(mentions)), cues)
     starts, sentences = _read_sentences(text, mentions, answers, cues)
-    said = []
+    contexts = []
     for start, end in mentions:
         sentence = sentences[bisect_right(starts, start) - 1]
         kinds, name = sentence.said_of(start, end), ""
@@ -113,14 +67,16 @@ def said_of(
         part = parts[bisect_right(starts_of_parts, start) - 1] if parts else None
         if part is not None and part.start <= start < part.end:
             kinds, name = kinds | sentence.implied(part.section.said, start), part.section.name
-        said.append(Said(kinds, name))
-    return said
+        contexts.append(Said(kinds, name))
+    return contexts
 
 
 def _answers(text: str, mentions: Sequence[_Span], cues: Cues) -> dict[_Span, Answer]:
     """Find what answers say of mentions; "Fever or chills? No." and "Ø nausea/vomiting" of both."""
-    found = {one: answer_to(text, *one, cues.answers, cues.answer_pattern) for one in mentions}
-    answers = {mention: answer for mention, answer in found.items() if answer is not None}
+    words, pattern, answers = cues.answers, cues.answer_pattern, dict[_Span, Answer]()
+    for mention in mentions:
+        if answer := answer_to(text, *mention, words, pattern):
+            answers[mention] = answer
     for before, mention in reversed(list(pairwise(mentions))):
         answer = answers.get(mention)
         if answer and before not in answers and answer.start >= mention[1]:
@@ -153,22 +109,26 @@ def _read_sentences(
     a line that ends with a cue of the line below it.
     RETURNS: the starts of sentences, and those that were read, by their number.
     """
-    bounds = [one for block in _blocks(text, mentions) for one in _bounds(text, *block, cues)]
+    bounds = list[_Span]()
+    for begin, stop in _blocks(text, mentions):
+        inside = sentence_starts(text[begin:stop], cues.shortened)
+        bounds += pairwise([begin, *(begin + start for start in inside), stop])
     starts = [start for start, _ in bounds]
     named, answered = dict[int, list[_Span]](), dict[int, list[_Span]]()
-    for found, spans in ((named, mentions), (answered, [one[1:] for one in answers.values()])):
-        for span in spans:
-            found.setdefault(bisect_right(starts, span[0]) - 1, []).append(span)
+    for mention in mentions:
+        named.setdefault(bisect_right(starts, mention[0]) - 1, []).append(mention)
+    for _, first, last in answers.values():
+        answered.setdefault(bisect_right(starts, first) - 1, []).append((first, last))
     sentences: dict[int, _Sentence] = {}
     before: _Sentence | None = None
-    for place, (start, end) in enumerate(bounds):
+    for row, (start, end) in enumerate(bounds):
         written = text[start:end].rstrip()
-        if not written and place not in named:
+        if not written and row not in named:
             continue
-        if not (place in named or place + 1 in named or before or written[-1:] == ":"):
+        if not (row in named or row + 1 in named or before or written[-1:] == ":"):
             continue
-        own = named.get(place, ()), answered.get(place, ())
-        sentences[place] = sentence = _Sentence(text, start, end, cues, *own)
+        spans = named.get(row, ()), answered.get(row, ())
+        sentences[row] = sentence = _Sentence(text, start, end, cues, *spans)
         if before is not None:
             sentence.carried = sentence.goes_on_with(before)
         before = sentence if sentence.is_open else None
@@ -177,18 +137,12 @@ def _read_sentences(
 
 def _blocks(text: str, mentions: Iterable[_Span]) -> Iterator[_Span]:
     """Find the paragraphs with mentions, each with the paragraph before it: nothing else counts."""
-    starts = [0, *(one.end() for one in _PARAGRAPH.finditer(text)), len(text)]
+    starts = [0, *(gap.end() for gap in PARAGRAPH.finditer(text)), len(text)]
     last = 0
-    for place in sorted({bisect_right(starts, start, 0, len(starts) - 1) for start, _ in mentions}):
-        start, end = max(last, starts[max(0, place - 2)]), starts[place]
+    for row in sorted({bisect_right(starts, start, 0, len(starts) - 1) for start, _ in mentions}):
+        start, end = max(last, starts[max(0, row - 2)]), starts[row]
         yield start, end
         last = end
-
-
-def _bounds(text: str, start: int, end: int, cues: Cues) -> Iterator[_Span]:
-    """Find the sentences and lines of a part of a text."""
-    starts = sentence_starts(text[start:end], cues.shortened)
-    yield from pairwise([start, *(start + one for one in starts), end])
 
 
 class _Sentence:
@@ -206,28 +160,24 @@ class _Sentence:
         self._last_sign = text[begin:stop].rstrip()[-1:]
         matches = list(find_words(text, begin, stop))
         self._starts = [word.start() for word in matches]
-        within = [range(*self._words(*one)) for one in mentions]
-        firsts = {places[0] for places in within}
-        hidden = {place for places in within for place in places} - firsts
-        answered = {
-            place
-            for first, last in answers
-            for place in range(bisect_left(self._starts, first), bisect_left(self._starts, last))
-        }
-        kept = {
-            place: "" if place in firsts else "," if place in answered else plain(word[0])
-            for place, word in enumerate(matches)
-            if place not in hidden
-        }
-        self._starts = [self._starts[place] for place in kept]
-        self._all = words = list(kept.values())
-        self._named = [place for place, word in enumerate(words) if not word]
+        words = [plain(word[0]) for word in matches]
+        for first, last in answers:
+            for index in range(bisect_left(self._starts, first), bisect_left(self._starts, last)):
+                words[index] = ","
+        runs = [range(*self._run(*mention)) for mention in mentions]
+        hidden = {index for run in runs for index in run} - {run[0] for run in runs}
+        for run in runs if words else ():
+            words[run[0]] = ""
+        kept = [index for index in range(len(words)) if index not in hidden]
+        self._starts = [self._starts[index] for index in kept]
+        self._words = words = [words[index] for index in kept]
+        self._mentions = [index for index, word in enumerate(words) if not word]
         self._is_bare = all(word in _JOINTS or not word.isalnum() for word in words)
         self._is_closed = any(word in _AND | _OR for word in words)  # as a list
         self._item_starts, self._item_ends = _items(words)
-        first = self._named[0] if self._named else len(words)
-        self._found = cues.find([*words, "."], first)
-        self._reaches = {kind: own for kind in KINDS if (own := self._reach(kind, cues.of_all))}
+        first = self._mentions[0] if self._mentions else len(words)
+        self._cues = cues.find([*words, "."], first)
+        self._reaches = {kind: reach for kind in KINDS if (reach := self._reach(kind, cues.of_all))}
 
     @property
     def is_open(self) -> bool:
@@ -236,15 +186,15 @@ class _Sentence:
 
     @property
     def _open_kinds(self) -> frozenset[str]:
-        count = len(self._all)
+        count = len(self._words)
         return frozenset(kind for kind, (_, ends) in self._reaches.items() if ends[-1] > count)
 
     @property
     def _ends_with_a_cue(self) -> bool:
-        words = self._all
+        words = self._words
         return any(
             cue.forward and all(word and not word.isalnum() for word in words[end:])
-            for _, end, cue in self._found
+            for _, end, cue in self._cues
             if end > len(words) - 3
         )
 
@@ -255,8 +205,8 @@ class _Sentence:
         ends with a cue.
         """
         if before._ends_with_a_cue and before._last_sign not in _STOPS:
-            return before._open_kinds - self._ended(len(self._all))
-        if self._found or not (self._is_item or self._is_bare):
+            return before._open_kinds - self._ended(len(self._words))
+        if self._cues or not (self._is_item or self._is_bare):
             return frozenset()
         if before.carried:
             return before.carried
@@ -266,24 +216,24 @@ class _Sentence:
 
     def said_of(self, start: int, end: int) -> frozenset[str]:
         """Return the kinds of the cues that reach a mention."""
-        first, last = self._words(start, end)
+        first, last = self._run(start, end)
         kinds = []
         for kind, (begins, furthest) in self._reaches.items():
-            place = bisect_right(begins, first) - 1
-            if place >= 0 and furthest[place] >= last:
+            row = bisect_right(begins, first) - 1
+            if row >= 0 and furthest[row] >= last:
                 kinds.append(kind)
         return self.carried.union(kinds)
 
     def implied(self, kinds: frozenset[str], start: int) -> frozenset[str]:
         """Return the section's kinds without those that an end phrase before the mention stops."""
-        return kinds - self._ended(self._words(start, start + 1)[0])
+        return kinds - self._ended(self._run(start, start + 1)[0])
 
-    def _ended(self, place: int) -> set[str]:
+    def _ended(self, index: int) -> set[str]:
         """Return the kinds that end phrases before a word stop; a year is one of its item alone."""
-        own = [one for one in self._found if one[1] <= place and self._all[one[0]] != YEAR]
-        return {kind for _, _, cue in own for kind in cue.ends}
+        before = [cue for cue in self._cues if cue[1] <= index and self._words[cue[0]] != YEAR]
+        return {kind for _, _, cue in before for kind in cue.ends}
 
-    def _words(self, start: int, end: int) -> _Span:
+    def _run(self, start: int, end: int) -> _Span:
         """Find the first word of a mention and the word after it."""
         first = max(bisect_right(self._starts, start) - 1, 0)
         return first, max(bisect_left(self._starts, end), first + 1)
@@ -297,15 +247,15 @@ class _Sentence:
         RETURNS (Optional[Tuple[List[int], List[int]]]): the starts of the reaches, in order, and
             for each the farthest end of the reaches up to it; None without any.
         """
-        own = [one for one in self._found if one[2].kind == kind]
-        if not own:
+        of_kind = [cue for cue in self._cues if cue[2].kind == kind]
+        if not of_kind:
             return None
-        words, count, reaches = self._all, len(self._all), list[_Span]()
-        commas = [place for place, word in enumerate(words) if word in _COMMAS]
-        ends = [one for one in self._found if kind in one[2].ends]
-        starts_of_ends, ends_of_ends = [one[0] for one in ends], [one[1] for one in ends]
-        looking_on = {start for start, _, cue in own if cue.forward}
-        for start, stop, cue in own:
+        words, count, reaches = self._words, len(self._words), list[_Span]()
+        commas = [index for index, word in enumerate(words) if word in _COMMAS]
+        ends = [(start, stop) for start, stop, cue in self._cues if kind in cue.ends]
+        starts_of_ends, ends_of_ends = [start for start, _ in ends], [stop for _, stop in ends]
+        looking_on = {start for start, _, cue in of_kind if cue.forward}
+        for start, stop, cue in of_kind:
             is_item = start > 0 and words[start - 1] in _JOINTS
             goes_on = is_item and stop < count and (words[stop] or "x").isalnum()
             is_before = self._begins(stop) or (start in looking_on and goes_on)
@@ -313,9 +263,9 @@ class _Sentence:
                 limits = [_next(starts_of_ends, stop, count + 1), self._bracket_end(start)]
                 if cue.reach:
                     limits += [_next(commas, stop, count), stop + cue.reach]
-                in_a_list = is_item and bool(self._named) and self._named[0] < start - 1
+                in_a_list = is_item and bool(self._mentions) and self._mentions[0] < start - 1
                 if kind in _OF_ITEMS and is_before and in_a_list:
-                    mention = _next(self._named, stop, min(stop, count - 1))
+                    mention = _next(self._mentions, stop, min(stop, count - 1))
                     limits.append(self._item_ends[mention])
                 if kind == "negated" and start > 0 and not words[start - 1]:
                     limits.append(self._before_an_and(stop))
@@ -328,7 +278,7 @@ class _Sentence:
                 limits = [_last(ends_of_ends, start - is_linked)]
                 if cue.reach:
                     limits += [_last(commas, start - 1), start - cue.reach]
-                mention = _last(self._named, start - 1)
+                mention = _last(self._mentions, start - 1)
                 item = self._item_starts[start - 1] if start else 0
                 if not any(word in of_all for word in words[start:stop]):
                     is_others = mention < item and not _LINKING.issuperset(words[item:start])
@@ -346,37 +296,38 @@ class _Sentence:
         "Epiglottitis and croup considered": both are. "Asthma, gout and croup ruled out": croup is.
         """
         start = self._item_starts[mention]
-        is_pair = start > 1 and self._all[start - 1] in _AND | _OR and not self._all[start - 2]
+        is_pair = start > 1 and self._words[start - 1] in _AND | _OR and not self._words[start - 2]
         first = self._item_starts[start - 2] if is_pair else start
-        is_first = all(word in _ARTICLES for word in self._all[: start - 2])
+        is_first = all(word in _ARTICLES for word in self._words[: start - 2])
         return first if is_pair and is_first else start
 
-    def _begins(self, place: int) -> bool:
-        """Tell whether a mention follows at a place, but for an article."""
-        while place < len(self._all) and self._all[place] in _ARTICLES:
-            place += 1
-        return place < len(self._all) and not self._all[place]
+    def _begins(self, index: int) -> bool:
+        """Tell whether a mention follows at a word, but for an article."""
+        while index < len(self._words) and self._words[index] in _ARTICLES:
+            index += 1
+        return index < len(self._words) and not self._words[index]
 
-    def _bracket_end(self, place: int) -> int:
-        """Find where the brackets around a place end; behind the sentence without any."""
-        before, behind = self._all[max(0, place - _GAP) : place], self._all[place : place + _GAP]
+    def _bracket_end(self, index: int) -> int:
+        """Find where the brackets around a word end; behind the sentence without any."""
+        words = self._words
+        before, behind = words[max(0, index - _GAP) : index], words[index : index + _GAP]
         is_open = "(" in before and ")" not in before[before.index("(") :]
-        return place + behind.index(")") if is_open and ")" in behind else len(self._all) + 1
+        return index + behind.index(")") if is_open and ")" in behind else len(words) + 1
 
-    def _before_an_and(self, place: int) -> int:
-        """Find the comma after a place if the list behind it has an "and", else the end.
+    def _before_an_and(self, index: int) -> int:
+        """Find the comma after a word if the list behind it has an "and", else the end.
 
         "Fever without chills, headache and cough": there is a headache.
         """
-        near = self._all[place : place + _GAP]
-        comma = place + near.index(",") if "," in near else len(self._all)
-        joints = (word for word in self._all[comma : comma + _GAP] if word in _AND | _OR)
-        return comma if next(joints, "or") in _AND else len(self._all) + 1
+        near = self._words[index : index + _GAP]
+        comma = index + near.index(",") if "," in near else len(self._words)
+        joints = (word for word in self._words[comma : comma + _GAP] if word in _AND | _OR)
+        return comma if next(joints, "or") in _AND else len(self._words) + 1
 
 
 def _items(words: Sequence[str]) -> tuple[list[int], list[int]]:
     """Find for each word where the item of a list begins that it is in, and where it ends."""
-    joints = [-1, *(place for place, word in enumerate(words) if word in _JOINTS), len(words)]
+    joints = [-1, *(index for index, word in enumerate(words) if word in _JOINTS), len(words)]
     starts, ends = list[int](), list[int]()
     for before, behind in pairwise(joints):
         starts += [before + 1] * (behind - before)
@@ -384,37 +335,13 @@ def _items(words: Sequence[str]) -> tuple[list[int], list[int]]:
     return starts, ends
 
 
-def sentence_starts(text: str, shortened: Collection[str] = ()) -> list[int]:
-    """Find the starts of all sentences and lines but the first; see `Pieces`.
-
-    shortened (Collection[str]): words with full stops that end no sentence, such as "z.n".
-    """
-    pieces, starts = Pieces(text), list[int]()
-    for place, border in enumerate(pieces.borders[:-1]):
-        gap = pieces.gaps[place]
-        if not place and "\n" not in gap:
-            continue
-        if border < Border.SEPARATOR or (border == Border.SEPARATOR and "\n" not in gap):
-            continue
-        begin = pieces.starts[place] - len(gap)
-        if _QUERY.search(gap) and "\n" not in gap:
-            continue
-        if gap.strip() == "." and "\n" not in gap:
-            last = text[pieces.starts[max(0, place - 2)] : begin].lower().replace(" ", "")
-            if last in shortened or pieces.lower[place - 1] in shortened:
-                continue
-        signs = _BEHIND_A_SENTENCE.match(gap)
-        starts.append(begin + (signs.end() if signs else 0))
-    return starts
-
-
 def _next(places: Sequence[int], start: int, count: int) -> int:
     """Find the first of some places at or after a word, else the end of the sentence."""
-    number = bisect_left(places, start)
-    return places[number] if number < len(places) else count
+    row = bisect_left(places, start)
+    return places[row] if row < len(places) else count
 
 
 def _last(places: Sequence[int], start: int) -> int:
     """Find the last of some places up to a word, else the beginning of the sentence."""
-    number = bisect_right(places, start) - 1
-    return places[number] if number >= 0 else 0
+    row = bisect_right(places, start) - 1
+    return places[row] if row >= 0 else 0

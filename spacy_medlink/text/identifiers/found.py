@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from .spelling import canonical
@@ -81,17 +82,15 @@ _BEFORE = 24  # characters that are looked at
 
 def find_identifiers(text: str) -> list[Identifier]:
     """Find the identifiers that a text writes, in its order."""
-    rare = {letter for letter in _RARE if letter in text}
-    stems = [stem for letter, stem in _RAREST if letter in rare and stem in text]
-    named = {
-        match.end(): Identifier(match.start(), match.end(), *canonical(match[1], match[2]))
-        for stem in stems
-        for pattern in _NAMED[stem]
-        for match in pattern.finditer(text) if _begins(text, match.start())
-    }  # fmt: skip
-    return sorted(
-        [*named.values(), *(unnamed for unnamed in _unnamed(text) if unnamed.end not in named)]
-    )
+    stems = [stem for letter, stem in _RAREST if letter in text and stem in text]
+    named: dict[int, Identifier] = {}
+    for pattern in chain.from_iterable(map(_NAMED.__getitem__, stems)):
+        for match in pattern.finditer(text):
+            if _begins(text, match.start()):
+                code = canonical(match[1], match[2])
+                named[match.end()] = Identifier(match.start(), match.end(), *code)
+    unnamed = [identifier for identifier in _unnamed(text) if identifier.end not in named]
+    return sorted([*named.values(), *unnamed])
 
 
 def _unnamed(text: str) -> Iterator[Identifier]:

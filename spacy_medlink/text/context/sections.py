@@ -1,0 +1,84 @@
+"""Sections and sentences: where a note is cut, and what its headings say."""
+
+import re
+from collections.abc import Collection
+from typing import NamedTuple
+
+from ..headings import Heading, find_headings
+from ..pieces import Border, Pieces
+from .cues import Cues, Section, find_words, plain
+
+_TEXT = re.compile(r"\S")
+PARAGRAPH = re.compile(r"\r?\n[ \t]*\r?\n")
+_BEFORE_HEADING = 20  # characters before a heading that show whether it stands within a line
+_QUERY = re.compile(r"[\s,(/]\?+$")  # of the word behind it: "and ?meningitis"
+_BEHIND_A_SENTENCE = re.compile(r"[ \t]?[^\s\w]*\s+|[.!?;:,)\]}\"'’”]*")
+
+
+class Part(NamedTuple):
+    """A section of a document: its first and last character, and its kind."""
+
+    start: int
+    end: int
+    section: Section
+
+
+def find_sections(text: str, cues: Cues) -> list[Part]:
+    """Find the sections of a document whose headings the cues know, in order.
+
+    A section ends where the next one begins, or at an unknown heading in capitals or with the last
+    word of a known one, as "Dental history". It ends after its first paragraph if its kinds apply
+    to all its mentions, or if its heading shares a line with text, and after its first sentence if
+    its heading stands within a line: later mentions may not belong to it.
+    """
+    headings: list[tuple[Heading, Section | None]] = []
+    for heading in find_headings(text, titles=True):
+        words = " ".join(plain(word[0]) for word in find_words(heading.title))
+        section = cues.sections.get(words)
+        is_known = section is not None or words.rpartition(" ")[2] in cues.last_words
+        if is_known or (heading.title.isupper() and " " in heading.title.strip()):
+            headings.append((heading, section))
+    parts = []
+    ends = [*(heading.start for heading, _ in headings[1:]), len(text)]
+    for (heading, section), end in zip(headings, ends, strict=False):
+        if section is None:
+            continue
+        line = text[heading.end : end].partition("\n")[0]
+        if line.strip() or section.said:
+            first = _TEXT.search(text, heading.end, end)
+            paragraph = PARAGRAPH.search(text, first.start(), end) if first else None
+            end = paragraph.start() if paragraph else end
+        is_within = (
+            text[max(0, heading.start - _BEFORE_HEADING) : heading.start]
+            .rpartition("\n")[2]
+            .strip()
+        )
+        if is_within and section.said:
+            following = sentence_starts(text[heading.end : end], cues.shortened)
+            end = heading.end + following[0] if following else end
+        parts.append(Part(heading.start, end, section))
+    return parts
+
+
+def sentence_starts(text: str, shortened: Collection[str] = ()) -> list[int]:
+    """Find the starts of all sentences and lines but the first; see `Pieces`.
+
+    shortened (Collection[str]): words with full stops that end no sentence, such as "z.n".
+    """
+    pieces, starts = Pieces(text), list[int]()
+    for index, border in enumerate(pieces.borders[:-1]):
+        gap = pieces.gaps[index]
+        if not index and "\n" not in gap:
+            continue
+        if border < Border.SEPARATOR or (border == Border.SEPARATOR and "\n" not in gap):
+            continue
+        begin = pieces.starts[index] - len(gap)
+        if _QUERY.search(gap) and "\n" not in gap:
+            continue
+        if gap.strip() == "." and "\n" not in gap:
+            last = text[pieces.starts[max(0, index - 2)] : begin].lower().replace(" ", "")
+            if last in shortened or pieces.lower[index - 1] in shortened:
+                continue
+        signs = _BEHIND_A_SENTENCE.match(gap)
+        starts.append(begin + (signs.end() if signs else 0))
+    return starts
