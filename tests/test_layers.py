@@ -44,7 +44,7 @@ BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_040,  # wanted: 1,200
     ("util",): 1_820,  # wanted: 1,200
-    ("text",): 3_380,  # wanted: 3,000
+    ("text",): 3_400,  # wanted: 3,000
     ("kb",): 10_660,  # wanted: 9,000
     ("encoders",): 2_630,  # wanted: 2,500
     ("retrieval",): 3_740,  # wanted: 3,000

@@ -61,11 +61,14 @@ class Phrases:
         self._cues = shipped_cues(lang).phrases  # "denies", "possible"
         self._is_english = lang.lower().startswith("en")
         self._is_head_first = lang[:2].lower() in _HEAD_FIRST
-        self._starts = {match.start for match in matches}
-        self._forms = {match.start for match in matches if self._is_quality(match)}
-        self._parts = {start for start in self._forms if self._is_of_a_noun(start + 1)}
-        # Where the longest match up to each end begins: what it says is known.
-        self._first = {match.end: match.start for match in sorted(matches, reverse=True)}
+        self._starts, self._forms = set[int](), set[int]()
+        self._first: dict[int, int] = {}  # where the longest match up to each end begins
+        for match in matches:
+            self._starts.add(match.start)
+            self._first[match.end] = min(match.start, self._first.get(match.end, match.start))
+            if self._is_quality(match):
+                self._forms.add(match.start)
+        self._parts = frozenset(start for start in self._forms if self._is_of_a_noun(start + 1))
         self.matches = [whole for match in matches if (whole := self._whole(match)) is not None]
 
     def _whole(self, match: Match) -> Match | None:
