@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from spacy_medlink.errors import Errors
+from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.files import link_or_copy, replacing_directory, replacing_file, sha256_of
 from spacy_medlink.util.outputs import DirectoryKind, FileKind
 
@@ -59,16 +60,20 @@ def place_ontology(target: Path, overwrite: bool = False) -> None:
         link_or_copy(package_directory(ONTOLOGY_PACKAGE, "starter") / "data" / "hp.obo", path)
 
 
-def place_multilingual(target: Path, overwrite: bool = False) -> None:
+def place_multilingual(target: Path, kb: Path | None = None, overwrite: bool = False) -> None:
     """Write the multilingual base encoder into a directory, after checking its checksum.
 
+    kb (Optional[Path]): a knowledge base: word pieces that its names do not need are left out.
     overwrite (bool): replace the directory even if it holds other files.
     RAISES (MedlinkError): E614 when the package is not installed, E211 for a wrong checksum, E206
         for another layout, E120-E123 for what is there.
     """
     source = package_directory(multilingual.PACKAGE, "multilingual") / multilingual.FILE
+    names = None
+    if kb is not None:
+        names = (name.text for concept in KnowledgeBase(kb) for name in concept.names)
     with replacing_directory(target, _MODEL, overwrite=overwrite) as path:
-        multilingual.write_encoder(source, path)
+        multilingual.write_encoder(source, path, names=names)
 
 
 def package_directory(package: str, extra: str) -> Path:
@@ -92,6 +97,10 @@ def main(
     multilingual_: Annotated[
         Path | None, typer.Option("--multilingual", help="Directory for the multilingual base.")
     ] = None,
+    kb: Annotated[
+        Path | None,
+        typer.Option(help="The multilingual base keeps the word pieces of these names alone."),
+    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Place the base encoder, the ontology, or the multilingual base encoder."""
@@ -104,7 +113,7 @@ def main(
         place_ontology(ontology, overwrite)
         typer.echo(f"{ontology}: in place")
     if multilingual_ is not None:
-        place_multilingual(multilingual_, overwrite)
+        place_multilingual(multilingual_, kb, overwrite)
         typer.echo(f"{multilingual_}: sha256 {multilingual.SHA256[:12]}... as expected")
 
 

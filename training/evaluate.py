@@ -28,7 +28,9 @@ KS = (1, 5)
 _ENDING = ".test.jsonl"
 _MEASURES = ("spans", "strict", "document")
 _NO_TEXT = "No annotated text was there to measure with."
-_NOTHING = "No gold mentions were there to measure with: metrics/compare.md has held-out names."
+_NOTHING = (
+    "No gold mentions were there to measure with: metrics/train_compare.md has held-out names."
+)
 
 
 def evaluate(

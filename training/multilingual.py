@@ -18,7 +18,7 @@ which byte j has weight j in its low and weight j + 16 in its high half, both ra
 
 import json
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,6 +37,7 @@ _MAGIC, _VERSION = b"E5S1", 1
 _BLOCK = np.dtype([("scale", "<f2"), ("pairs", "u1", 16)])
 _WEIGHTS_OF_BLOCK = 32
 _SPECIAL = ("bos_token", "eos_token", "pad_token", "unk_token")
+_PREFIX = "query: "  # what the model was trained to read before texts that are alike
 _LONGEST = 64  # word pieces of a name or mention; the model reads 512
 
 _EMBEDDINGS = {
@@ -78,6 +79,11 @@ class _Vocabulary(NamedTuple):
     pieces: list[tuple[str, float]]
     special: tuple[int, int, int, int]
 
+    def of(self, ids: NDArray[np.int64]) -> "_Vocabulary":
+        """Keep some word pieces, in order; the special ones must be among them."""
+        begin, end, padding, unknown = np.searchsorted(ids, self.special).tolist()
+        return _Vocabulary([self.pieces[row] for row in ids], (begin, end, padding, unknown))
+
 
 class _Reader:
     """Reads numbers from the bytes of the file, one after another."""
@@ -101,11 +107,14 @@ class _Reader:
         return np.frombuffer(self.take(count * np.dtype(of).itemsize), of)
 
 
-def write_encoder(source: Path, target: Path, sha256: str = SHA256) -> None:
+def write_encoder(
+    source: Path, target: Path, sha256: str = SHA256, names: Iterable[str] | None = None
+) -> None:
     """Read the file of the package, and write an encoder with weights of 32 bits.
 
     source (Path): the file. target (Path): an empty directory. sha256 (str): what the file must
-        have.
+        have. names (Optional[Iterable[str]]): of a terminology: the word pieces that they are cut
+        into are kept, and those of one sign, of which any word can be made. None keeps all.
     RAISES (MedlinkError): E211 for another checksum, E206 for another layout.
     """
     found = sha256_of(source)
@@ -115,10 +124,15 @@ def write_encoder(source: Path, target: Path, sha256: str = SHA256) -> None:
         sizes, vocabulary, tensors = read(source.read_bytes())
     except (ValueError, KeyError, struct.error) as error:
         raise Errors.encoder_damaged(path=source, reason=error) from error
+    tokenizer = _tokenizer(vocabulary)
+    if names is not None:
+        ids = _used(tokenizer, vocabulary, names)
+        vocabulary, word = vocabulary.of(ids), _EMBEDDINGS["emb.word"]
+        tokenizer, tensors[word] = _tokenizer(vocabulary), tensors[word][ids]
     save_file(tensors, target / "model.safetensors", {"format": "pt"})
     _write_json(target / "config.json", _config(sizes, vocabulary))
-    _write_tokenizer(target, vocabulary, sizes.positions)
-    settings = {"pooling": "mean_all", "max_length": _LONGEST, "prefix": "query: "}
+    _write_tokenizer(target, tokenizer, vocabulary, sizes.positions)
+    settings = {"pooling": "mean_all", "max_length": _LONGEST, "prefix": _PREFIX}
     _write_json(target / "medlink_encoder.json", settings)
 
 
@@ -214,12 +228,23 @@ def _config(sizes: _Sizes, vocabulary: _Vocabulary) -> dict[str, Any]:
     }
 
 
-def _write_tokenizer(target: Path, vocabulary: _Vocabulary, positions: int) -> None:
-    """Write XLM-R's tokenizer: a unigram model over text that NFKC has normalised.
+def _used(tokenizer: Tokenizer, vocabulary: _Vocabulary, names: Iterable[str]) -> NDArray[np.int64]:
+    """List the ids of the word pieces to keep, sorted."""
+    used = {row for name in names for row in tokenizer.encode(_PREFIX + name).ids}
+    short = (row for row, (piece, _) in enumerate(vocabulary.pieces) if len(piece.strip("▁")) <= 1)
+    return np.array(sorted({*used, *short, *vocabulary.special}))
+
+
+def _special_pieces(vocabulary: _Vocabulary) -> list[str]:
+    return [vocabulary.pieces[place][0] for place in vocabulary.special]
+
+
+def _tokenizer(vocabulary: _Vocabulary) -> Tokenizer:
+    """Make XLM-R's tokenizer: a unigram model over text that NFKC has normalised.
 
     The file's own normalisation differs from that of `tokenizers` in two characters of 1.1 million.
     """
-    special = [vocabulary.pieces[place][0] for place in vocabulary.special]
+    special = _special_pieces(vocabulary)
     begin, end, _, _ = special
     tokenizer = Tokenizer(models.Unigram(vocabulary.pieces, vocabulary.special[3], False))
     spaces = normalizers.Replace(Regex(" {2,}"), " ")
@@ -232,8 +257,14 @@ def _write_tokenizer(target: Path, vocabulary: _Vocabulary, positions: int) -> N
         special_tokens=[(begin, vocabulary.special[0]), (end, vocabulary.special[1])],
     )
     tokenizer.add_special_tokens([AddedToken(text, special=True) for text in special])
+    return tokenizer
+
+
+def _write_tokenizer(
+    target: Path, tokenizer: Tokenizer, vocabulary: _Vocabulary, positions: int
+) -> None:
     tokenizer.save(str(target / "tokenizer.json"))
-    named = dict(zip(_SPECIAL, special, strict=True))
+    named = dict(zip(_SPECIAL, _special_pieces(vocabulary), strict=True))
     _write_json(target / "special_tokens_map.json", named)
     settings = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": positions}
     _write_json(target / "tokenizer_config.json", settings | named)

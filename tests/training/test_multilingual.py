@@ -117,6 +117,22 @@ def test_it_is_an_encoder_that_keeps_its_prefix(tmp_path: Path) -> None:
     assert "<unk>" in names[3]
 
 
+def test_word_pieces_that_no_name_needs_are_left_out(tmp_path: Path) -> None:
+    content = written()[0]
+    source, whole = tmp_path / "e5.bin", made(tmp_path, content)
+    names = ["querry", "a:b"]
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    write_encoder(source, kept, hashlib.sha256(content).hexdigest(), names)
+    small, large = BiEncoder.load(kept), BiEncoder.load(whole)
+    assert set(large.tokenizer.get_vocab()) - set(small.tokenizer.get_vocab()) == {"▁fever"}
+    assert small.tokenizer.all_special_tokens == large.tokenizer.all_special_tokens
+    np.testing.assert_allclose(small.encode(names), large.encode(names), atol=1e-6)
+    ids = small.tokenize(["fever"])[0]
+    assert small.tokenizer.convert_ids_to_tokens(ids)[4:-1] == ["▁", *"fever"]
+    assert small.encode(["fever"]).shape == (1, WIDTH)
+
+
 @pytest.mark.parametrize(
     "content",
     [
