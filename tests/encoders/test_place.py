@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,9 @@ def test_a_directory_that_is_there_in_part_is_meant_as_one(work: Path) -> None:
 def online(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The Hub may be asked; sessions opened meanwhile, which ask too, are forgotten after."""
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    registry = "huggingface_hub.utils._detect_agent"
+    if find_spec(registry):  # since 2: once a day the library asks which programs may call it
+        monkeypatch.setattr(f"{registry}._fetch_registry", lambda: None)
     forget = getattr(utils, "reset_sessions", None) or utils.close_session  # before 1.0, since
     forget()
     yield
