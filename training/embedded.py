@@ -66,14 +66,20 @@ def place_multilingual(target: Path, kb: Path | None = None, overwrite: bool = F
     kb (Optional[Path]): a knowledge base: word pieces that its names do not need are left out.
     overwrite (bool): replace the directory even if it holds other files.
     RAISES (MedlinkError): E614 when the package is not installed, E211 for a wrong checksum, E206
-        for another layout, E120-E123 for what is there.
+        for another layout, E530 for names in one language, E120-E123 for what is there.
     """
     source = package_directory(multilingual.PACKAGE, "multilingual") / multilingual.FILE
-    names = None
-    if kb is not None:
-        names = (name.text for concept in KnowledgeBase(kb) for name in concept.names)
+    names = _multilingual_names(kb) if kb is not None else None
     with replacing_directory(target, _MODEL, overwrite=overwrite) as path:
         multilingual.write_encoder(source, path, names=names)
+
+
+def _multilingual_names(path: Path) -> list[str]:
+    names = [name for concept in KnowledgeBase(path) for name in concept.names]
+    languages = {name.lang for name in names}
+    if len(languages) < 2:
+        raise Errors.too_few_rows(path=path, found=len(languages), what="languages", wanted=2)
+    return [name.text for name in names]
 
 
 def package_directory(package: str, extra: str) -> Path:

@@ -2,6 +2,8 @@
 
 import hashlib
 import struct
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ from numpy.typing import NDArray
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.light import open_to_encode
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import build_kb
+from spacy_medlink.types import Concept, Name
 from training import embedded, multilingual
 from training.multilingual import read, write_encoder
 
@@ -160,6 +164,28 @@ def test_another_file_is_refused_and_replaces_nothing(
     code, _, problem = call(embedded.main, "--multilingual", tmp_path / "base")
     assert code == 1 and "E211" in problem
     assert not (tmp_path / "base").exists()
+
+
+@pytest.mark.parametrize(("lang", "pieces"), [("en", 0), ("es", len(PIECES) - 1)])
+def test_names_in_one_language_are_refused(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lang: str, pieces: int
+) -> None:
+    content = written()[0]
+    (tmp_path / multilingual.FILE).write_bytes(content)
+    monkeypatch.setattr(embedded, "package_directory", lambda package, extra: tmp_path)
+    monkeypatch.setattr(multilingual, "write_encoder", _checked(content))
+    names = (Name("query", lang="en"), Name("querry", lang=lang))
+    build_kb(tmp_path / "names.kb", [Concept("A", "query", names)])
+    arguments = ("--multilingual", tmp_path / "base", "--kb", tmp_path / "names.kb")
+    code, _, problem = call(embedded.main, *arguments)
+    assert code == (0 if pieces else 1) and ("E530" in problem) == (not pieces)
+    assert (tmp_path / "base").exists() == bool(pieces)
+    if pieces:
+        assert len(BiEncoder.load(tmp_path / "base").tokenizer.get_vocab()) == pieces
+
+
+def _checked(content: bytes) -> Callable[..., None]:
+    return partial(write_encoder, sha256=hashlib.sha256(content).hexdigest())
 
 
 def test_the_package_is_named_where_it_is_missing(call: Call, tmp_path: Path) -> None:
