@@ -46,19 +46,19 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("util",): 1_820,  # wanted: 1,200
     ("text",): 3_400,  # wanted: 3,000
     ("kb",): 10_660,  # wanted: 9,000
-    ("encoders",): 2_630,  # wanted: 2,500
+    ("encoders",): 2_710,  # wanted: 2,500
     ("retrieval",): 3_740,  # wanted: 3,000
     ("linking",): 3_830,  # wanted: 3,400
     ("fitting",): 2_900,  # wanted: 2,600
     ("evaluation",): 3_090,  # wanted: 2,300
-    ("assets",): 3_260,  # wanted: 3,000
+    ("assets",): 3_270,  # wanted: 3,000
     ("components",): 6_640,  # wanted: 4,000
     ("annotate",): 3_790,  # wanted: 2,200
     ("serve",): 1_830,  # wanted: 1,300
     ("cli",): 2_530,  # wanted: 1,800
-    ("training",): 11_580,  # wanted: 8,000
+    ("training",): 11_630,  # wanted: 8,000
     ("benchmarks",): 3_420,  # wanted: 2,500
-    ("tests",): 53_730,  # wanted: 38,000
+    ("tests",): 53_880,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

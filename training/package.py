@@ -65,9 +65,10 @@ def make_pipeline(
 def requirement(assets: Assets) -> str:
     """Name what a pipeline over assets needs to be installed with, as pip reads it."""
     encoder = assets.manifest["encoder"] if "dense" in assets.used_tiers else None
-    runtime = (encoder or {}).get("runtime") or {"name": "torch"}
-    extra = "" if encoder is None else f"[{runtime['name']}]"
-    return f"spacy-medlink{extra}>={__version__}"
+    if encoder is None or encoder["static"]:
+        return f"spacy-medlink>={__version__}"
+    runtime = encoder.get("runtime") or {"name": "torch"}
+    return f"spacy-medlink[{runtime['name']}]>={__version__}"
 
 
 def main(

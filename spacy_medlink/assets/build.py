@@ -190,6 +190,8 @@ class Build:
         self.stored = None if is_known else _stored(self.encoder, beside, kb.n_names)
         self.memory = _memory(memory, old, kb)
         self.runtime = runtime or _runtime_of(old)
+        if self.encoder is not None and self.encoder.is_static:
+            self.runtime = TORCH  # there is nothing to export: it links without torch as it is
 
     @property
     def made_by(self) -> str | None:
@@ -400,6 +402,7 @@ def _describe(encoder: "BiEncoder", source: str) -> Data:
         "pooling": encoder.pooling,
         "max_length": encoder.max_length,
         "dim": encoder.dim,
+        "static": encoder.is_static,
         "device": describe(encoder.device),
     }
 

@@ -63,13 +63,14 @@ class RuntimeFacts(FitFacts):
 
 
 class EncoderFacts(_Facts):
-    """The encoder."""
+    """The encoder. static (bool): it has no layers, and needs neither torch nor an export."""
 
     fingerprint: StrictStr
     dim: Annotated[StrictInt, Field(ge=1, le=1 << 16)]
     max_length: Annotated[StrictInt, Field(ge=1, le=1 << 20)]
     pooling: StrictStr
     source: StrictStr
+    static: bool = False
     runtime: RuntimeFacts | None = None
 
 

@@ -103,20 +103,22 @@ def open_dense(files: HeldFiles, manifest: Facts, device: str) -> "DenseIndex":
 
 
 def open_encoder(files: HeldFiles, manifest: Facts, device: str) -> Encoder:
-    """Open the encoder on a device; on the processor, its export if there is one.
+    """Open the encoder on a device; on the processor without torch, if it is static or exported.
 
     Where the runtime is not installed, torch runs the encoder, with a warning (W243).
     RAISES (MedlinkError): E202 another export, E206, E204 if another encoder made the index, E508
         no such device. (ImportError): neither runtime nor torch is installed.
     """
     made_by = manifest["encoder"]
-    if (runtime := made_by.get("runtime")) and _computes_here(device):
+    runtime = made_by.get("runtime")
+    if (runtime or made_by.get("static")) and _computes_here(device):
         try:
-            return _open_export(files, manifest)
+            return _open_checked(files, manifest)
         except ImportError as error:
             if not is_installed("torch"):
                 raise
-            facts = {"path": files.path, "runtime": runtime["name"], "lacking": lacking(error)}
+            name = (runtime or {}).get("name")
+            facts = {"path": files.path, "runtime": name, "lacking": lacking(error)}
             tell(Warnings.runtime_missing.format(**facts))
     from ..encoders.light import open_to_encode
     from ..util.devices import find_device
@@ -137,16 +139,18 @@ def _computes_here(device: str) -> bool:
     return find_device(device).type == CPU
 
 
-def _open_export(files: HeldFiles, manifest: Facts) -> Encoder:
-    """Open an export; it must be the file that the build compared with torch."""
+def _open_checked(files: HeldFiles, manifest: Facts) -> Encoder:
+    """Open an export or a static encoder; the files must be those of the build."""
     from ..encoders.runtime import RuntimeEncoder
 
+    is_export = manifest["encoder"].get("runtime") is not None
     for name, expected in manifest["files"].items():
-        is_used = name.startswith((f"{RUNTIME}/", f"{ENCODER}/")) and name != _WEIGHTS
-        if is_used and files[name].sha256() != expected["sha256"]:
-            problem = f"{name} is not the one that was compared with torch"
+        is_used = name.startswith((f"{RUNTIME}/", f"{ENCODER}/"))
+        is_idle = is_export and name == _WEIGHTS
+        if is_used and not is_idle and files[name].sha256() != expected["sha256"]:
+            problem = f"{name} is not the one of the build"
             raise Errors.assets_incomplete(path=files.path, problem=problem)
-    return RuntimeEncoder(files.part(RUNTIME), files.part(ENCODER))
+    return RuntimeEncoder(files.part(RUNTIME) if is_export else None, files.part(ENCODER))
 
 
 def make_memory(lines: Sequence[Remembered], kb: KnowledgeBase) -> MentionMemory:

@@ -115,6 +115,13 @@ class BiEncoder:
             raise refused(directory, f"sparse_weight is {made.sparse_weight!r}")
         return made.move(device)
 
+    @property
+    def is_static(self) -> bool:
+        """Tell whether it has no layers, so that linking needs no torch."""
+        config: Any = self.module.config
+        is_bert = getattr(config, "model_type", "") == "bert" and self.projection is None
+        return is_bert and bool(config.num_hidden_layers == 0)
+
     def over(self, module: torch.nn.Module) -> "BiEncoder":
         """Make an encoder with another module and the same other parts."""
         return BiEncoder(

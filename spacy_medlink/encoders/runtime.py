@@ -1,4 +1,4 @@
-"""RuntimeEncoder: an exported encoder in ONNX Runtime, which needs no torch."""
+"""RuntimeEncoder: an encoder without torch: exported to ONNX Runtime, or without layers."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +14,7 @@ from ..util.held import Directory, HeldFiles, place_of
 from ..util.locks import ForkSafeLock
 from ..util.threads import side_by_side, threads
 from .preparation import CLS, MEAN, Preparation
+from .static import StaticNetwork
 from .tokens import batches_of, cut, read_json, read_tokenizer, rectangle, special_ids
 
 ONNX = "onnx"
@@ -25,18 +26,18 @@ Session = Callable[[Mapping[str, NDArray[Any]]], Floats2d]
 
 
 class RuntimeEncoder:
-    """Encodes with the same vectors as the exported `BiEncoder`; see `building.export`.
+    """Encodes with the same vectors as the `BiEncoder`; see `assets.export`.
 
     Safe to call from threads. Forked children open sessions of their own.
 
-    files (Directory): of the export.
+    files (Optional[Directory]): of the export; None for a static encoder, which needs none.
     encoder (Directory): what `BiEncoder.save` wrote: tokenizer and settings are read there.
     RAISES (MedlinkError): E206 an encoder or export that cannot be read. (ImportError): ONNX
         Runtime is not installed.
     """
 
-    def __init__(self, files: Directory, encoder: Directory) -> None:
-        self._files = files
+    def __init__(self, files: Directory | None, encoder: Directory) -> None:
+        self._files, self._encoder = files, encoder
         self._lock = ForkSafeLock()
         self._sessions: dict[int, Session] = {}  # by process; a parent's is never closed in a child
         try:
@@ -101,6 +102,8 @@ class RuntimeEncoder:
 
     def _opened(self) -> Session:
         try:
+            if self._files is None:
+                return StaticNetwork(self._encoder)
             if isinstance(self._files, HeldFiles):
                 with self._files.directory() as path:
                     return _open(path)
@@ -109,7 +112,8 @@ class RuntimeEncoder:
             raise
         except Exception as error:  # ONNX Runtime has no base class of its errors
             reason = str(error).strip().partition("\n")[0]
-            raise Errors.encoder_damaged(path=place_of(self._files), reason=reason) from error
+            path = place_of(self._encoder if self._files is None else self._files)
+            raise Errors.encoder_damaged(path=path, reason=reason) from error
 
 
 def _open(directory: Path) -> Session:

@@ -22,5 +22,11 @@ def test_an_export_needs_its_runtime(tiny_assets, tmp_path):
     assert requirement(made) == f"spacy-medlink[onnx]>={__version__}"
 
 
+def test_a_static_encoder_needs_nothing_more(tiny_assets, tmp_path):
+    facts = {"encoder": {**tiny_assets.manifest["encoder"], "static": True}}
+    made = write_variant(tiny_assets, tmp_path / "assets", facts)
+    assert requirement(made) == f"spacy-medlink>={__version__}"
+
+
 def test_without_an_encoder_nothing_more_is_needed(tmp_path):
     assert requirement(assets_of(tmp_path, TINY_RECORDS)) == f"spacy-medlink>={__version__}"
