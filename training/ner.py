@@ -19,6 +19,7 @@ from spacy.vectors import Vectors  # type: ignore[import-not-found]  # compiled,
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.assets.layout import ENCODER
+from spacy_medlink.components.pipelines import blank
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.gold import read_gold
@@ -98,13 +99,13 @@ def write_word_vectors(
     if min(data.shape) > _DIM:
         data = PCA(_DIM, random_state=0).fit_transform(data)
     data = data / np.maximum(np.linalg.norm(data, axis=1, keepdims=True), 1e-9)
-    blank = spacy.blank(nlp.lang or "xx")
+    words_only = spacy.blank(nlp.lang or "xx")
     for word in words:
-        blank.vocab.strings.add(word)
-    blank.vocab.vectors = Vectors(
-        strings=blank.vocab.strings, data=data.astype(np.float32), keys=words, attr="LOWER"
+        words_only.vocab.strings.add(word)
+    words_only.vocab.vectors = Vectors(
+        strings=words_only.vocab.strings, data=data.astype(np.float32), keys=words, attr="LOWER"
     )
-    blank.to_disk(path)
+    words_only.to_disk(path)
 
 
 def train(
@@ -155,10 +156,7 @@ def train_ner(
     inputs = [assets, gold, dev, config]
     check_output(output, NER, inputs, overwrite=overwrite)
     opened = Assets(assets)
-    try:
-        nlp = spacy.blank(lang)
-    except ImportError as error:
-        raise Errors.unknown_language(lang=lang, reason=str(error).partition("\n")[0]) from error
+    nlp = blank(lang)
     config = config or CONFIGS / "ner.cfg"
     paths = load_config(config)["paths"]
     given = {"nlp.lang": lang, "paths.assets": str(assets), **(values or {})}

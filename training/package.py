@@ -12,6 +12,7 @@ from spacy.ty import InitializableComponent
 
 from spacy_medlink import __version__
 from spacy_medlink.assets import Assets
+from spacy_medlink.components.pipelines import blank
 from spacy_medlink.util.files import replacing_directory
 from spacy_medlink.util.outputs import DirectoryKind, check_output
 
@@ -41,11 +42,11 @@ def make_pipeline(
     within (Optional[str]): of `medical_mentions`, which writes `doc.ents` and a group "medical".
     overwrite (bool): lose what lies in the pipeline's directory besides.
     RAISES (MedlinkError): E201-E204 when the assets are not whole, E106, E224 for a bad `within`,
-        E120-E123 for what is at `output`.
+        E120-E123 for what is at `output`, E604 a language that has no tokenizer.
     """
     inputs = [assets, ner]
     check_output(output, PIPELINE, inputs, overwrite=overwrite)
-    nlp = spacy.load(ner) if ner is not None else spacy.blank(lang)
+    nlp = spacy.load(ner) if ner is not None else blank(lang)
     nlp.meta.update({"name": name, "version": version, "license": "see the terminology's licence"})
     made, spans_key = [], SPANS_KEY if ner is None else None
     if ner is None:

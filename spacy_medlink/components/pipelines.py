@@ -62,14 +62,24 @@ def open_pipeline(
     return nlp
 
 
+def blank(lang: str) -> "Language":
+    """Make a pipeline without components.
+
+    RAISES (MedlinkError): E604 for a language that spaCy has no tokenizer for, or none installed.
+    """
+    import spacy
+
+    try:
+        return spacy.blank(lang)
+    except ImportError as error:
+        raise Errors.unknown_language(lang=lang, reason=_first_line(error)) from error
+
+
 def _opened(source: str, lang: str, settings: dict[str, Any]) -> "Language":
     import spacy
 
     if not is_pipeline(source):
-        try:
-            nlp = spacy.blank(lang)
-        except ImportError as error:
-            raise Errors.unknown_language(lang=lang, reason=_first_line(error)) from error
+        nlp = blank(lang)
         assets = None if source == STARTER and not Path(source).exists() else source
         nlp.add_pipe(MENTIONS, config={"assets": assets})
         nlp.add_pipe(LINKER, config={"assets": assets, **settings})

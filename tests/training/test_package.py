@@ -2,8 +2,11 @@
 
 import json
 
+import pytest
+
 from spacy_medlink import __version__
 from spacy_medlink.assets.variant import write_variant
+from spacy_medlink.errors import MedlinkError
 from tests.tiny import TINY_RECORDS, assets_of
 from training.package import make_pipeline, requirement
 
@@ -13,6 +16,14 @@ def test_the_meta_of_a_pipeline_says_what_it_needs(tiny_assets, tmp_path):
     make_pipeline(tiny_assets.path, out, lang="en", cui_scheme=None, name="x", version="1")
     meta = json.loads((out / "meta.json").read_text("utf8"))
     assert meta["requirements"] == [f"spacy-medlink[torch]>={__version__}"]
+
+
+def test_a_language_without_a_tokenizer(tiny_assets, tmp_path):
+    with pytest.raises(MedlinkError, match=r"E604.*'qq'"):
+        make_pipeline(
+            tiny_assets.path, tmp_path / "x", lang="qq", cui_scheme=None, name="x", version="1"
+        )
+    assert not (tmp_path / "x").exists()
 
 
 def test_an_export_needs_its_runtime(tiny_assets, tmp_path):
