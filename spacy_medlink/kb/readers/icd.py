@@ -193,6 +193,9 @@ def read(
         rows = read_table(path, bad_lines)
         yield from read_tabulation(path, rows, bad_lines, lang, source or ICD11.vocabulary)
         return
+    first = next(read_table(path, []), (0, []))[1] if entries is _table else []
+    if first and (unread := _columns(path, first, columns).unread):
+        tell(Warnings.unread_columns.format(path=path, columns=", ".join(unread)))
     codes = {entry.code for entry in entries(path, [], [])}
     edition = edition_of(path, codes, editions, source) if codes else ICD10
     western: list[int] = []
@@ -256,6 +259,35 @@ def _code_file(path: Path, bad_lines: BadLines, western: list[int]) -> Iterator[
     return (row for _, row in rows)
 
 
+class _Columns(NamedTuple):
+    """The columns of a table: positions from 0; unread: headers of the others."""
+
+    code: int
+    name: int
+    other: int | None
+    level: int | None
+    has_header: bool
+    unread: tuple[str, ...] = ()
+
+
+def _columns(path: Path, first: list[str], columns: Columns | None) -> _Columns:
+    if columns and (laid_out := layout_of(path, columns)):
+        fields = laid_out[0].fields
+        return _Columns(fields["id"][0], fields["name"][0], None, None, laid_out[0].has_header)
+    headers = [header.strip().lower() for header in first]
+    (code, *_), (level, *_) = (*_places(headers, _CODES), None), (*_places(headers, _KINDS), None)
+    names = sorted(_places(headers, _NAMES), key=lambda column: "short" in headers[column])
+    if len(first) < 2 or (code is None and len(first) > 2):
+        raise Errors.no_column(path=path, column="'code'", found=", ".join(first)[:500])
+    # Codes have digits, and chapters have Roman numbers.
+    is_data = code is None and re.search(r"\d|^\s*[IVXL]+\s*$", first[0])
+    name, *others = names or [0 if code == 1 else 1]
+    taken = {code or 0, name, level, *others[:1]}
+    unread = (title for column, title in enumerate(first) if column not in taken and title.strip())
+    other = others[0] if others else None
+    return _Columns(code or 0, name, other, level, not is_data, () if is_data else (*unread,))
+
+
 def _table(
     path: Path, bad_lines: BadLines, _: list[int], columns: Columns | None = None
 ) -> Iterator[_Entry]:
@@ -263,33 +295,26 @@ def _table(
     first = next(rows, None)
     if first is None:
         return
-    width = len(first[1])
-    headers = [header.strip().lower() for header in first[1]]
-    code, name, level = (_place(headers, usual) for usual in (_CODES, _NAMES, _KINDS))
-    has_header = code is not None
-    if columns and (laid_out := layout_of(path, columns)):
-        (code, *_), (name, *_) = (laid_out[0].fields[field] for field in ("id", "name"))
-        has_header = laid_out[0].has_header
-    name = name if name is not None else (0 if code == 1 else 1)
-    data = rows if has_header else chain([first], rows)
-    if width < 2 or (code is None and width > 2):
-        raise Errors.no_column(path=path, column="'code'", found=", ".join(first[1])[:500])
+    width, places = len(first[1]), _columns(path, first[1], columns)
 
     def entry(cells: list[str]) -> _Entry | None:
         if len(cells) != width:
             raise FieldError(f"{len(cells)} columns", f"{width} columns as in the first line")
-        struct = "" if level is None else cell(cells[level]).lower()
+        struct = "" if places.level is None else cell(cells[places.level]).lower()
         if struct in _REMARKS:
             return None
         # In the topography, levels are numbers; rows of other kinds are inclusions.
         tty = "PT" if struct in ("", "title") or struct.isdigit() else "SY"
-        id = identifier(cell(cells[code or 0]), "code")
-        return _Entry(id, surface(cell(cells[name], is_name=True)), tty=tty)
+        id = identifier(cell(cells[places.code]), "code")
+        other = "" if places.other is None else cell(cells[places.other], is_name=True)
+        return _Entry(id, surface(cell(cells[places.name], is_name=True)), other, tty=tty)
 
+    data = rows if places.has_header else chain([first], rows)
     yield from (row for _, row in sound(path, data, entry, bad_lines))
 
 
-def _place(headers: list[str], usual: tuple[str, ...]) -> int | None:
-    whole = next((headers.index(header) for header in usual if header in headers), None)
-    last = (column for column, header in enumerate(headers) if header.split(" ")[-1] in usual)
-    return next(last, None) if whole is None else whole  # "diagnosis code"
+def _places(headers: list[str], usual: tuple[str, ...]) -> list[int]:
+    """List the columns with a usual header, else those whose last word is one ("icd9_code")."""
+    whole = [headers.index(header) for header in usual if header in headers]
+    last_words = [re.split(r"[\s_]", header)[-1] for header in headers]
+    return whole or [column for column, word in enumerate(last_words) if word in usual]

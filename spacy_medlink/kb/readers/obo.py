@@ -16,7 +16,7 @@ _MONDO = re.compile(r'"MONDO:(\w+)"')  # in the qualifiers of a cross-reference
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 # Behind a quoted text: scope and type, or a datatype; then sources, qualifiers or a comment.
 _BEHIND = re.compile(r'((?:\s+[^\s\["{!]+){0,2})\s*(?:[\[{!]|$)')
-_XREF = re.compile(r'(?:\S+:\s+(?=[^\s"]))?\S+')
+_XREF = re.compile(r'((?:\S+:\s+(?=[^\s"]))?(?:[^\s\\]|\\.)*)(?:\s*["{].*)?')
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"n": "\n", "t": "\t", "W": " "}
 _SCOPES = frozenset({"EXACT", "BROAD", "NARROW", "RELATED"})
@@ -130,8 +130,8 @@ def _relation_names(path: Path) -> dict[str, str]:
             continue
         if typedef and "name" in typedef:
             name = "_".join(typedef["name"][0].split())
-            by_id.update(dict.fromkeys(typedef.get("id", ()), name))
-            by_xref.update(dict.fromkeys(typedef.get("xref", ()), name))
+            by_id.update(dict.fromkeys(map(compact, typedef.get("id", ())), name))
+            by_xref.update(dict.fromkeys(map(compact, typedef.get("xref", ())), name))
         typedef = {} if tag.startswith("[Typedef]") else None
     return {**by_xref, **by_id}
 
@@ -156,8 +156,10 @@ def _apply(term: _Term, tag: str, value: str, relations: dict[str, str]) -> None
     elif tag == "def":
         term.definition = _quoted(value)[0]
     elif tag == "xref":
-        match = _XREF.match(_TRAILER.sub("", value))
-        term.xrefs.append(identifier(_unescape(match[0]) if match else "", "cross-reference"))
+        match = _XREF.fullmatch(_TRAILER.sub("", value))
+        if match is None:
+            raise FieldError(f"white space inside {value[:60]!r}", "an id, then a quoted text")
+        term.xrefs.append(identifier(_unescape(match[1]), "cross-reference"))
         relation = relation_of_match(_MONDO.findall(value))
         term.matches += [(term.xrefs[-1], relation)] if relation else []
     elif tag == "property_value":
@@ -202,6 +204,7 @@ def _relation(tag: str, words: list[str], names: dict[str, str]) -> Relation:
     if tag == "is_a" or (tag == "intersection_of" and len(words) == 1):
         return Relation(ISA, _id((*words, "")[0]))
     relation, other = (*words, "", "")[:2]
+    relation = compact(relation)
     name = names.get(relation, relation)
     name = ISA if "is_a" in (relation, name) else identifier(name, "relation")
     return Relation(name, _id(other))

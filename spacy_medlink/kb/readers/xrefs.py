@@ -43,6 +43,8 @@ def code_of(xref: str) -> tuple[str, str] | None:
     xref (str): such as "SCTID:73211009", or a web address, whose vocabulary is "URL" unless it is
         that of a code or of an ontology's term.
     """
+    if xref[:4].lower() == "url:":
+        xref = xref[4:]
     if xref.startswith(("http://", "https://")):
         xref = compact(xref)
         if "://" in xref:

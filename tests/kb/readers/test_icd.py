@@ -204,6 +204,26 @@ def test_columns_of_a_table_that_are_named(tmp_path: Path) -> None:
     assert (named.id, named.name, named.codes) == ("A00.0", "Cholera", {"ICD10GM": ("A00.0",)})
 
 
+@pytest.mark.parametrize(
+    ("header", "unread"),
+    [
+        ("ICD9_CODE,SHORT_TITLE,LONG_TITLE,ROW_ID", "ROW_ID"),
+        ("DIAGNOSIS CODE,SHORT DESCRIPTION,LONG DESCRIPTION,NF EXCL", "NF EXCL"),
+    ],
+)
+def test_long_and_short_names_of_a_table(tmp_path: Path, header: str, unread: str) -> None:
+    with pytest.warns(UserWarning, match=f"W110.*known: {unread}[.]"):
+        (concept,) = _read(tmp_path / "icd9.csv", f"{header}\n0010,Chol,Cholera,7\n")
+    assert [(name.text, name.tty) for name in concept.names] == [("Cholera", "PT"), ("Chol", "AB")]
+
+
+def test_a_header_in_any_language_is_no_code(tmp_path: Path) -> None:
+    codes = "".join(f"A0{number}.0;x\n" for number in range(9))
+    first, *_ = _read(tmp_path / "x.csv", f"Schlüssel;Titel\n{codes}")
+    chapter, *_ = _read(tmp_path / "x.csv", f"IV;Diseases\n{codes}")
+    assert (first.id, chapter.id) == ("A00.0", "IV")
+
+
 def test_xml_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MedlinkError, match=r"E160.*icd10cm_tabular.xml.*it is XML"):
         _read(tmp_path / "icd10cm_tabular.xml", '<?xml version="1.0"?>\n<ClaML/>')

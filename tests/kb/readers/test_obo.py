@@ -314,6 +314,15 @@ def test_a_stanza_that_lacks_its_first_line_is_no_part_of_the_one_before(tmp_pat
     assert [(line.line, line.problem) for line in bad] == [(4, "a second id 'A:2' in term 'A:1'")]
 
 
+@pytest.mark.parametrize("xref", ["MESH:D 1", "PMID:1 and 2", 'X:\\:1 y "z"'])
+def test_white_space_inside_a_cross_reference(tmp_path: Path, xref: str) -> None:
+    bad: list[BadLine] = []
+    path = _write(tmp_path / "x.obo", f"[Term]\nid: A:1\nname: a\nxref: {xref}\nxref: X:2\n")
+    (concept,) = read("obo", path, bad)
+    assert isinstance(concept, Concept) and concept.codes == {"X": ("2",)}
+    assert [line.problem for line in bad] == [f"white space inside {xref!r}"]
+
+
 def test_comments_after_stanzas(tmp_path: Path) -> None:
     (concept,) = read("obo", _write(tmp_path / "x.obo", "[Term] ! first\nid: A:1\nname: a!b\n"))
     assert isinstance(concept, Concept)
