@@ -20,7 +20,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Mention
 from spacy_medlink.util import extras
 from tests.children import in_fork, in_threads
-from tests.components.citizen.test_processes import METHODS, PLAIN, run_once
+from tests.components.test_processes import METHODS, PLAIN, run_once
 
 TEXTS = ["fever", "heart attack", "Diabète", "[MASK] fever [SEP]", "血圧 😀", "x" * 300, "", "PE"]
 ROOT = Path(__file__).parents[2]

@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import os
 import pickle
 import re
 import shutil
@@ -359,3 +360,27 @@ def test_saved_meta_with_half_a_surrogate_pair_is_refused(tmp_path, nlp):
     meta.write_text(meta.read_text().replace('"lang"', '"\\ud800":1,"lang"', 1))
     with pytest.raises(MedlinkError, match=r"E302.*meta\.json"):
         open_pipeline(str(tmp_path / "saved"))
+
+
+def test_files_are_copied_where_they_cannot_be_linked(tmp_path, source, want, monkeypatch):
+    def refuse(*arguments, **settings):
+        raise OSError(18, "another device")
+
+    monkeypatch.setattr(os, "link", refuse)
+    pipeline(source, cui_scheme="UMLS").to_disk(tmp_path / "saved")
+    monkeypatch.undo()
+    shutil.rmtree(source.path)
+    nlp = spacy.load(tmp_path / "saved")
+    assert results(nlp) == want
+    Assets(tmp_path / "saved" / "medical_linker" / "assets", verify=True)
+
+
+def test_pipelines_of_a_newer_version(tmp_path, source):
+    nlp = pipeline(source)
+    nlp.to_disk(tmp_path / "saved")
+    manifest = Path(tmp_path / "saved" / "medical_linker" / "assets" / "manifest.json")
+    newer = {**srsly.read_json(manifest), "schema": 99}
+    manifest.unlink()  # it is hard-linked
+    srsly.write_json(manifest, newer)
+    with pytest.raises(MedlinkError, match=r"E103.*schema 99.*[Ii]nstall"):
+        spacy.load(tmp_path / "saved")

@@ -1,0 +1,89 @@
+"""Links in a DocBin, with user data and without."""
+
+import pytest
+import srsly
+from spacy.tokens import DocBin, Span
+from spacy.vocab import Vocab
+
+from spacy_medlink.components import extensions
+from tests.pipelines import TEXTS, doc_with, pipeline, values
+
+
+@pytest.fixture
+def source(tiny_assets):
+    """Assets that no test changes."""
+    return tiny_assets
+
+
+def test_doc_bin_keeps_every_attribute_of_several_linkers(source):
+    nlp = pipeline(source, prefix="a_", composite=True)
+    config = {"assets": str(source.path), "prefix": "b_", "cui_scheme": "ICD10CM", "threshold": 0.0}
+    nlp.add_pipe("medical_linker", "second", config={**config, "merge": "leave"})
+    docs = list(nlp.pipe([*TEXTS, "Type 1 and type 2 diabetes, diabete"]))
+    data = DocBin(docs=docs, store_user_data=True).to_bytes()
+    restored = list(DocBin().from_bytes(data).get_docs(Vocab()))
+    assert sum(len(doc.ents) for doc in docs) > 9
+    for prefix in ("a_", "b_"):
+        want, found = (
+            [srsly.json_loads(srsly.json_dumps(values(doc.ents, prefix))) for doc in own]
+            for own in (docs, restored)
+        )
+        assert found == want
+        assert any(one["codes"] for own in want for one in own)
+
+
+def without_user_data(nlp, text):
+    """A Doc that was linked, as a plain `DocBin()` gives it back; and the Doc before."""
+    doc = nlp(text)
+    (again,) = DocBin().from_bytes(DocBin(docs=[doc]).to_bytes()).get_docs(Vocab())
+    assert not again.user_data
+    return doc, again
+
+
+@pytest.fixture
+def only_linker(monkeypatch):
+    """A process where no other linker has been made, nor warned."""
+    monkeypatch.setattr(extensions, "_PREFIXES", {})
+    monkeypatch.setattr(extensions, "_TOLD_LOST", set())
+
+
+def test_a_plain_doc_bin_keeps_what_the_kb_id_says(source, only_linker):
+    """The concept's id is the code, unless a scheme is set; NIL has none."""
+    doc, again = without_user_data(pipeline(source, deny=["HP:0001658"]), "A heart attack, fever")
+    assert [ent.kb_id_ for ent in again.ents] == [ent.kb_id_ for ent in doc.ents]
+    codes = [ent._.cui for ent in again.ents]
+    assert codes == [ent._.cui for ent in doc.ents]
+    assert "HP:0001945" in codes
+    assert again.ents[0]._.candidates == []
+    again.ents[0]._.cui = "C0"
+    assert again.ents[0]._.cui == "C0"
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_a_plain_doc_bin_says_that_a_code_is_lost(source, only_linker, later):
+    nlp = pipeline(source, **({} if later else {"cui_scheme": "ICD10CM"}))
+    nlp.get_pipe("medical_linker").cui_scheme = "ICD10CM"
+    doc, again = without_user_data(nlp, "type 2 diabetes")
+    assert doc.ents[0]._.cui not in (None, doc.ents[0].kb_id_)
+    with pytest.warns(UserWarning, match=r"W330.*store_user_data=True"):
+        assert again.ents[0]._.cui is None
+
+
+def test_another_linkers_id_is_not_taken_for_the_code(source, only_linker):
+    nlp = pipeline(source)
+    nlp.add_pipe("medical_linker", "second", config={"assets": str(source.path), "prefix": "b_"})
+    _, again = without_user_data(nlp, "a fever")
+    with pytest.warns(UserWarning, match="W330"):
+        assert again.ents[0]._.cui is again.ents[0]._.b_cui is None
+
+
+def test_an_id_that_was_there_before_is_no_code(source, only_linker):
+    """Only where a whole Doc has lost its attributes can the kb_id stand for one."""
+    nlp = pipeline(source, mentions=False, labels_discard=["X"])
+    doc = doc_with(nlp, "a fever and asthma", "fever", "asthma")
+    first, second = doc.ents
+    doc.set_ents([Span(doc, first.start, first.end, label="X", kb_id="Q38933"), second])
+    doc = nlp(doc)
+    assert [(ent.kb_id_, ent._.cui) for ent in doc.ents] == [
+        ("Q38933", None), ("HP:0002099", "HP:0002099"),
+    ]  # fmt: skip
