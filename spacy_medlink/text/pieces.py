@@ -18,8 +18,8 @@ from .normalisation import APOSTROPHES, ENTITY, INVISIBLE, SEPARATORS, UNSPACED,
 _PIECE = re.compile(
     rf"[{UNSPACED}][\u0300-\u036f{INVISIBLE}]*"
     r"|(?<![\w/])[dD]/[oO](?![\w/])"
-    rf"|\d+(?:\.\d+)+(?:(?![{UNSPACED}])[^{SEPARATORS}+])*"
-    rf"|(?:(?![{UNSPACED}])[^{SEPARATORS}+])+(?:[{APOSTROPHES}][sS\uff53\uff33](?!\w))?"
+    rf"|\d+(?:\.\d+)+[^{SEPARATORS}{UNSPACED}+]*"
+    rf"|[^{SEPARATORS}{UNSPACED}+]+(?:[{APOSTROPHES}][sS\uff53\uff33](?!\w))?"
     r"|\+"
 )
 _POSSESSIVE = re.compile(rf"[{APOSTROPHES}][sS\uff53\uff33]$")

@@ -42,12 +42,12 @@ def readings(
     """
     words, inflected, unknown = list[Reading](), list[Reading](), dict[int, str]()
     knows = vocabulary.knows(pieces.keys)
-    for index, (text, lower, key, is_known) in enumerate(
-        zip(pieces.texts, pieces.lower, pieces.keys, knows, strict=True)
+    for index, (says, text, lower, key, is_known) in enumerate(
+        zip(pieces.says, pieces.texts, pieces.lower, pieces.keys, knows, strict=True)
     ):
-        if not pieces.says[index]:
+        if not says:
             continue
-        if is_known and len(key) > 1 and not key.replace(" ", "").isdigit():
+        if is_known and len(key) > 1 and (key.isalpha() or not key.replace(" ", "").isdigit()):
             words.append(Reading(index, index + 1, key))
         if key in common or (len(text) <= _SHORT_FORM and text.isupper()):
             continue
