@@ -48,12 +48,12 @@ def compare(
     knowledge = KnowledgeBase(kb)
     held_out = Holdout.load(holdout, knowledge)
     with TemporaryDirectory() as directory:
-        place = Path(directory)
-        build_kb(place / "kb.sqlite", _without(knowledge, set(held_out.rows)))
+        work = Path(directory)
+        build_kb(work / "kb.sqlite", _without(knowledge, set(held_out.rows)))
         build = partial(
             build_assets, device=device, progress=show_progress, calibrate=False, vectors=trained
         )
-        systems = [*_measure_all(build, place, base, trained, held_out.test)]
+        systems = [*_measure_all(build, work, base, trained, held_out.test)]
     return {"queries": len(held_out.test), "names": knowledge.n_names, "systems": systems}
 
 
@@ -125,10 +125,10 @@ def _measure(
     rankings = engine.rank([Mention(query.text) for query in queries], max(RANKS))
     seconds = time.perf_counter() - start
     places = [
-        next((place for place, item in enumerate(ranking) if item.row == query.concept), max(RANKS))
+        next((rank for rank, item in enumerate(ranking) if item.row == query.concept), max(RANKS))
         for query, ranking in zip(queries, rankings, strict=True)
     ]
-    accuracies = {f"acc@{k}": 100 * sum(place < k for place in places) / len(places) for k in RANKS}
+    accuracies = {f"acc@{k}": 100 * sum(rank < k for rank in places) / len(places) for k in RANKS}
     size = assets.size_of(tiers)
     return {"system": system, **accuracies, "seconds": seconds, "mb": size / 1e6}
 

@@ -42,9 +42,9 @@ def place_model(target: Path, overwrite: bool = False) -> None:
     """
     source = package_directory(MODEL_PACKAGE, "starter") / "model"
     weights = source / "model.safetensors"
-    found = sha256_of(weights)
-    if found != MODEL_SHA256:
-        raise Errors.wrong_checksum(path=weights, found=found, expected=MODEL_SHA256)
+    there = sha256_of(weights)
+    if there != MODEL_SHA256:
+        raise Errors.wrong_checksum(path=weights, found=there, expected=MODEL_SHA256)
     with replacing_directory(target, _MODEL, overwrite=overwrite) as path:
         for name in MODEL_FILES:
             link_or_copy(source / name, path / name)

@@ -117,9 +117,9 @@ def write_encoder(
         into are kept, and those of one sign, of which any word can be made. None keeps all.
     RAISES (MedlinkError): E211 for another checksum, E206 for another layout.
     """
-    found = sha256_of(source)
-    if found != sha256:
-        raise Errors.wrong_checksum(path=source, found=found, expected=sha256)
+    there = sha256_of(source)
+    if there != sha256:
+        raise Errors.wrong_checksum(path=source, found=there, expected=sha256)
     try:
         sizes, vocabulary, tensors = read(source.read_bytes())
     except (ValueError, KeyError, struct.error) as error:
@@ -179,9 +179,11 @@ def _read_tensors(reader: _Reader) -> Iterator[tuple[str, NDArray[np.float32]]]:
     for _ in range(count):
         (length,) = reader.unpack("H")
         name = reader.take(length).decode()
-        kind, numbers, place, size = reader.unpack("BIQQ")
-        part = reader.content[place : place + size]
-        values = np.frombuffer(part, "<f4") if kind == 0 else _unpacked(np.frombuffer(part, _BLOCK))
+        packing, numbers, start, size = reader.unpack("BIQQ")
+        part = reader.content[start : start + size]
+        values = (
+            np.frombuffer(part, "<f4") if packing == 0 else _unpacked(np.frombuffer(part, _BLOCK))
+        )
         if len(values) != numbers:
             raise ValueError(f"{name} has {len(values)} numbers, expected {numbers}")
         yield name, values
@@ -236,7 +238,7 @@ def _used(tokenizer: Tokenizer, vocabulary: _Vocabulary, names: Iterable[str]) -
 
 
 def _special_pieces(vocabulary: _Vocabulary) -> list[str]:
-    return [vocabulary.pieces[place][0] for place in vocabulary.special]
+    return [vocabulary.pieces[row][0] for row in vocabulary.special]
 
 
 def _tokenizer(vocabulary: _Vocabulary) -> Tokenizer:

@@ -56,7 +56,7 @@ def gold_docs(nlp: "Language", path: Path, kb: KnowledgeBase) -> list[Doc]:
         raise Errors.nothing_there(
             path=path, what="document with a text and offsets", remedy="Give a file of documents."
         )
-    known = known_types(
+    linkable = known_types(
         ((mention.type, mention.ids) for document in documents for mention in document.mentions),
         kb,
     )
@@ -66,7 +66,7 @@ def gold_docs(nlp: "Language", path: Path, kb: KnowledgeBase) -> list[Doc]:
         spans = [
             doc.char_span(mention.start, mention.end, label=_LABEL)
             for mention in document.mentions
-            if mention.type in known and mention.start >= 0
+            if mention.type in linkable and mention.start >= 0
         ]
         doc.set_ents(filter_spans([span for span in spans if span is not None]))
         docs.append(doc)
@@ -91,10 +91,12 @@ def write_word_vectors(
     counts: Counter[str] = Counter()
     for name in names:
         counts.update({token.lower_ for token in nlp.make_doc(name)})
-    found = {word for word, count in counts.items() if count >= _NAMES}
+    distinct = {word for word, count in counts.items() if count >= _NAMES}
     for text in texts:
-        found.update(token.lower_ for token in nlp.make_doc(text))
-    words = sorted(word for word in found if len(word) <= _LONGEST and any(map(str.isalpha, word)))
+        distinct.update(token.lower_ for token in nlp.make_doc(text))
+    words = sorted(
+        word for word in distinct if len(word) <= _LONGEST and any(map(str.isalpha, word))
+    )
     data = encoder.encode(words)
     if min(data.shape) > _DIM:
         data = PCA(_DIM, random_state=0).fit_transform(data)
@@ -121,10 +123,10 @@ def train(
     for name, docs in (("train", train_docs), ("dev", dev_docs)):
         paths[f"paths.{name}"] = str(output / f"{name}.spacy")
         DocBin(docs=docs).to_disk(output / f"{name}.spacy")
-    found = load_config(config, overrides={**paths, **values})
-    if not found["paths"].get("vectors"):
-        _without_vectors(found)
-    found.to_disk(output / "config.cfg")
+    spacy_config = load_config(config, overrides={**paths, **values})
+    if not spacy_config["paths"].get("vectors"):
+        _without_vectors(spacy_config)
+    spacy_config.to_disk(output / "config.cfg")
     spacy_train(output / "config.cfg", output)
 
 

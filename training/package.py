@@ -100,7 +100,7 @@ def main(
         name=name,
         version=version,
         ner=ner,
-        within=" OR ".join(f"<< {one}" for one in branch or () if one) or None,
+        within=" OR ".join(f"<< {concept_id}" for concept_id in branch or () if concept_id) or None,
         overwrite=overwrite,
     )
     typer.echo(f"{output}: a spaCy pipeline over {assets}")

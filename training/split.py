@@ -37,14 +37,14 @@ def split_gold(
         raise Errors.too_few_rows(path=gold, found=len(numbers), wanted=2, what="documents")
     count = min(max(1, round(share * len(numbers))), len(numbers) - 1)
     chosen = set(random.Random(seed).sample(numbers, count))
-    lines = [(number, line.rstrip("\r\n")) for number, line in gold_lines(gold)]
+    lines = [(line_number, line.rstrip("\r\n")) for line_number, line in gold_lines(gold)]
     with (
         replacing_file(kept, _GOLD, [gold], overwrite=overwrite) as first,
         replacing_file(apart, _GOLD, [gold], overwrite=overwrite) as second,
     ):
-        for place, own in ((first, set(numbers) - chosen), (second, chosen)):
-            text = "\n".join(line for number, line in lines if number in own)
-            place.write_text(text + "\n", encoding="utf-8")
+        for path, lines_of in ((first, set(numbers) - chosen), (second, chosen)):
+            text = "\n".join(line for line_number, line in lines if line_number in lines_of)
+            path.write_text(text + "\n", encoding="utf-8")
     return len(numbers) - count, count
 
 

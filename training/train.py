@@ -66,7 +66,7 @@ class Inputs:
 
     def files(self) -> list[Path]:
         """List the files that it learns from."""
-        return [one for one in (self.kb, self.text, self.train, self.dev) if one is not None]
+        return [path for path in (self.kb, self.text, self.train, self.dev) if path is not None]
 
     def given(self) -> list[PathLike | None]:
         """List what the output must not replace."""
@@ -111,10 +111,10 @@ def train(
         ) as path:
             BiEncoder.load(inputs.base).save(path)
             return _write_figures(path, {"left_out": why})
-    place = find_device(rank_device(device))
-    with all_ranks(place) as ranks:
+    torch_device = find_device(rank_device(device))
+    with all_ranks(torch_device) as ranks:
         told = say if ranks.is_first else silent
-        training = _make(recipe, kb, inputs, place, told, ranks)
+        training = _make(recipe, kb, inputs, torch_device, told, ranks)
         result = training.run(inputs.place, resume)
     if result is None:
         return {}
@@ -183,14 +183,14 @@ def main(
     """Train by a recipe; what does not beat its base is not kept, unless the recipe says so."""
     recipe = read_recipe(config, parse_overrides(set_))
     inputs = Inputs(base, output, kb, train_, dev, text, run, prepared)
-    kind = recipe.recipe.kind
+    recipe_kind = recipe.recipe.kind
     for option in ("kb", "train", "dev", "text", "prepared"):
         is_given = getattr(inputs, option) is not None
-        if not is_given and option in _NEEDS[kind]:
-            raise typer.BadParameter(f"a recipe of kind {kind} needs --{option}")
-        if is_given and option not in _NEEDS[kind] + _MAY[kind]:
-            raise typer.BadParameter(f"a recipe of kind {kind} does not use --{option}")
-    if kind == "rerank" and int(os.environ.get("WORLD_SIZE", "1")) > 1:  # as torchrun counts
+        if not is_given and option in _NEEDS[recipe_kind]:
+            raise typer.BadParameter(f"a recipe of kind {recipe_kind} needs --{option}")
+        if is_given and option not in _NEEDS[recipe_kind] + _MAY[recipe_kind]:
+            raise typer.BadParameter(f"a recipe of kind {recipe_kind} does not use --{option}")
+    if recipe_kind == "rerank" and int(os.environ.get("WORLD_SIZE", "1")) > 1:  # as torchrun counts
         raise typer.BadParameter("a recipe of kind rerank trains in one process")
     if dev is not None and train_ is None:
         raise typer.BadParameter("--dev needs --train")

@@ -81,15 +81,18 @@ class Outputs:
         self, output: Path, what: str, inputs: Iterable[PathLike | None], overwrite: bool
     ) -> None:
         self._format = f"spacy-medlink {what.partition(' ')[2]}"
-        kind, page = marked(what, f'"format": "{self._format}"'), output.with_suffix(".md")
-        self._kinds = {output: kind, page: companion(f"the table of {what}", kind, output)}
+        json_kind, page = marked(what, f'"format": "{self._format}"'), output.with_suffix(".md")
+        self._kinds = {
+            output: json_kind,
+            page: companion(f"the table of {what}", json_kind, output),
+        }
         self._inputs, self._overwrite = list(inputs), overwrite
-        for path, one in self._kinds.items():
-            check_output(path, one, self._inputs, overwrite=overwrite)
+        for path, file_kind in self._kinds.items():
+            check_output(path, file_kind, self._inputs, overwrite=overwrite)
 
-    def write(self, facts: Mapping[str, Any], table: str) -> None:
+    def write(self, figures: Mapping[str, Any], table: str) -> None:
         """Write facts as JSON and their table, and print the table."""
-        whole = json.dumps({"format": self._format, **facts}, indent=2, ensure_ascii=False)
-        for (path, kind), text in zip(self._kinds.items(), (whole, table), strict=True):
-            save_text(path, kind, text + "\n", self._inputs, overwrite=self._overwrite)
+        whole = json.dumps({"format": self._format, **figures}, indent=2, ensure_ascii=False)
+        for (path, file_kind), text in zip(self._kinds.items(), (whole, table), strict=True):
+            save_text(path, file_kind, text + "\n", self._inputs, overwrite=self._overwrite)
         typer.echo(table)

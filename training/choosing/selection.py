@@ -47,7 +47,7 @@ def select(
         if are_finite(mixed):
             tried.append((part, fast(mixed)))
     if tried:
-        part, _ = max(tried, key=lambda one: one[1][metric])
+        part, _ = max(tried, key=lambda pair: pair[1][metric])
         mixed = interpolate(base, trained, part)
         figures = whole(mixed)
         if figures[metric] > base_dev[metric] + settings.min_gain:

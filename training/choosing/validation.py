@@ -43,11 +43,11 @@ class QuerySet:
         cls, texts: Sequence[str], golds: Sequence[Collection[int]], encoder: BiEncoder
     ) -> "QuerySet":
         """Cut texts into word pieces. golds (Sequence[Collection[int]]): rows of concepts."""
-        distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        distinct = {text: row for row, text in enumerate(dict.fromkeys(texts))}
         answers = [
-            (distinct[text], place, gold)
-            for place, (text, own) in enumerate(zip(texts, golds, strict=True))
-            for gold in sorted(own)
+            (distinct[text], row, gold)
+            for row, (text, rows) in enumerate(zip(texts, golds, strict=True))
+            for gold in sorted(rows)
         ]
         columns = np.array(answers, dtype=np.int64).reshape(-1, 3).T
         return cls(TokenTable.build(distinct, encoder.tokenize), len(texts), *columns)
@@ -64,9 +64,9 @@ class QuerySet:
         self, encoder: BiEncoder, precision: Precision, names: Floats2d, concepts: Ints1d
     ) -> Ints1d:
         """Return the rank of the best right concept of each query: (n,); see `rank`."""
-        own = rank(self.encode(encoder, precision), self.golds, names, concepts)
+        best_of_text = rank(self.encode(encoder, precision), self.golds, names, concepts)
         ranks = np.full(len(self), NEVER)
-        np.minimum.at(ranks, self.owner, own)
+        np.minimum.at(ranks, self.owner, best_of_text)
         return ranks
 
 
@@ -83,9 +83,9 @@ def rank(queries: Floats2d, golds: Ints1d, names: Floats2d, concepts: NDArray[np
     for begin in range(0, len(queries), _BLOCK):
         block = slice(begin, begin + _BLOCK)
         best = np.maximum.reduceat(queries[block] @ names.T, starts, axis=1)
-        own = np.take_along_axis(best, places[block, None], axis=1)
-        better = best > own + _TIE
-        tied = (np.abs(best - own) <= _TIE) & (np.arange(len(rows)) < places[block, None])
+        of_right = np.take_along_axis(best, places[block, None], axis=1)
+        better = best > of_right + _TIE
+        tied = (np.abs(best - of_right) <= _TIE) & (np.arange(len(rows)) < places[block, None])
         ranks[block] = (better | tied).sum(axis=1)
     return ranks
 

@@ -136,10 +136,10 @@ class Yardstick:
         return {**self._facts, "names": len(self._all), "shortlist": len(self._shortlist)}
 
     def _encode(
-        self, encoder: BiEncoder, what: str, known: StoredVectors | None = None
+        self, encoder: BiEncoder, what: str, stored: StoredVectors | None = None
     ) -> Floats2d:
         """Encode the names whose vectors are not known."""
-        return encode_unknown(encoder, self._names.tokens, self._all, self._precision, what, known)
+        return encode_unknown(encoder, self._names.tokens, self._all, self._precision, what, stored)
 
     def _measure(
         self, encoder: BiEncoder, halves: Iterable[str], vectors: Floats2d, wanted: Ints1d

@@ -23,10 +23,10 @@ def read(source: Path, tally: Tally) -> Iterator[Document]:
     for path in files_of(source, _PATTERN, "askapatient", _EXPECTED):
         named = re.fullmatch(_PATTERN, path.name, re.I)
         split = named[1].lower() if named else ""
-        for number, line in read_lines(path, tally, fallback="latin-1"):
+        for line_number, line in read_lines(path, tally, fallback="latin-1"):
             cells = [cell.strip() for cell in line.split("\t")]
             if len(cells) >= 3 and cells[2]:
-                mention = Mention(cells[2], (), split_ids(cells[0], "|"), line=number)
-                yield Document("", None, (mention,), path, "en", split, number)
+                mention = Mention(cells[2], (), split_ids(cells[0], "|"), line=line_number)
+                yield Document("", None, (mention,), path, "en", split, line_number)
             elif line.strip():
-                tally.fault("lines without code, name and phrase", path, number)
+                tally.fault("lines without code, name and phrase", path, line_number)

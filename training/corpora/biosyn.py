@@ -26,17 +26,19 @@ def read(source: Path, tally: Tally) -> Iterator[Document]:
 
 
 def _mentions(path: Path, tally: Tally) -> Iterator[Mention]:
-    for number, line in read_lines(path, tally):
+    for line_number, line in read_lines(path, tally):
         cells = [cell.strip() for cell in line.split("||")]
         if len(cells) == 5:
-            _, offsets, type, said, ids = cells
+            _, offsets, type, mention_text, ids = cells
             start, _, end = offsets.partition("|")
             span = to_span(start, end)
             link = split_ids(ids)
-            parts = tuple(part for part in said.split("|") if part) if link.composite else ()
-            whole = said.replace("|", " ") if link.composite else said
+            parts = (
+                tuple(part for part in mention_text.split("|") if part) if link.composite else ()
+            )
+            whole = mention_text.replace("|", " ") if link.composite else mention_text
             spans = (span,) if span else ()
             kept = parts if len(parts) > 1 else ()
-            yield Mention(whole, spans, link, type, kept, number)
+            yield Mention(whole, spans, link, type, kept, line_number)
         elif line.strip():
-            tally.fault("lines that are no mention", path, number)
+            tally.fault("lines that are no mention", path, line_number)

@@ -23,20 +23,20 @@ _EXPECTED = "the directory with text/, original/, sct/ and meddra/"
 _OFFSETS = re.compile(r"[\s|]*(?<!\d)(\d+ +\d+(?: *; *\d+ +\d+)*)[\s;]*$")
 
 
-def _read(kind: str, source: Path, tally: Tally) -> Iterator[Document]:
+def _read(vocabulary: str, source: Path, tally: Tally) -> Iterator[Document]:
     folder = beside(source)
-    by_kind: dict[str, dict[str, Path]] = {"text": {}, "original": {}, kind: {}}
+    by_kind: dict[str, dict[str, Path]] = {"text": {}, "original": {}, vocabulary: {}}
     for path in walk(folder):
         if path.parent.name.lower() in by_kind:
             by_kind[path.parent.name.lower()][path.stem] = path
-    if not by_kind["text"] or not by_kind[kind]:
-        problem = f"text/ and {kind}/ are not in it"
+    if not by_kind["text"] or not by_kind[vocabulary]:
+        problem = f"text/ and {vocabulary}/ are not in it"
         raise Errors.wrong_file(
             path=source, what="the corpus cadec", problem=problem, expected=_EXPECTED
         )
     for name, path in by_kind["text"].items():
         text = read_text(path, tally, fallback="latin-1")
-        codes = by_kind[kind].get(name)
+        codes = by_kind[vocabulary].get(name)
         if codes is None:
             tally.fault("texts without an annotation file", path)
         elif text is not None:
@@ -49,12 +49,12 @@ read_meddra = partial(_read, "meddra")
 
 
 def _annotations(path: Path, tally: Tally) -> Iterator[tuple[int, list[str]]]:
-    for number, line in read_lines(path, tally, fallback="latin-1"):
+    for line_number, line in read_lines(path, tally, fallback="latin-1"):
         cells = re.split(r"\t| {4,}", line.strip())
         if cells[0].startswith("T"):
-            yield number, cells
+            yield line_number, cells
         elif line.strip() and not line.startswith("#"):
-            tally.fault("lines that are no annotation", path, number)
+            tally.fault("lines that are no annotation", path, line_number)
 
 
 def _types(path: Path | None, tally: Tally) -> Iterator[tuple[str, str]]:
@@ -64,21 +64,23 @@ def _types(path: Path | None, tally: Tally) -> Iterator[tuple[str, str]]:
 
 
 def _mentions(path: Path, types: dict[str, str], tally: Tally) -> Iterator[Mention]:
-    for number, cells in _annotations(path, tally):
+    for line_number, cells in _annotations(path, tally):
         body = " ".join(cells[1:-1]) if len(cells) > 2 else ""
         spans, codes = _split(body)
         if not spans:
-            tally.fault("lines that are no annotation", path, number)
+            tally.fault("lines that are no annotation", path, line_number)
             continue
-        yield Mention(cells[-1].strip(), spans, _link(codes), types.get(cells[0], ""), line=number)
+        yield Mention(
+            cells[-1].strip(), spans, _link(codes), types.get(cells[0], ""), line=line_number
+        )
 
 
 def _split(body: str) -> tuple[tuple[Span, ...], str]:
     """Split "271782001 | Drowsy | 9 19" into its offsets and the rest."""
-    found = _OFFSETS.search(body)
-    if not found:
+    offsets = _OFFSETS.search(body)
+    if not offsets:
         return (), body
-    return spans_of(found[1]), body[: found.start()]
+    return spans_of(offsets[1]), body[: offsets.start()]
 
 
 def _link(codes: str) -> Ids:

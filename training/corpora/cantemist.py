@@ -20,9 +20,9 @@ _NORM = "cantemist-norm"
 def read(source: Path, tally: Tally) -> Iterator[Document]:
     """Stream the documents, also those without a mention."""
     folder = beside(source)
-    found = list(pairs(folder, tally))
-    norm = [pair for pair in found if _NORM in pair[1].parts]
-    for textual, annotation in norm or found:
+    documents = list(pairs(folder, tally))
+    norm = [pair for pair in documents if _NORM in pair[1].parts]
+    for textual, annotation in norm or documents:
         text = read_text(textual, tally)
         if text is None:
             continue

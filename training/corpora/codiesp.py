@@ -43,22 +43,22 @@ def read_all(source: Path, tally: Tally) -> Iterator[Document]:
             text = read_text(path, tally)
             if text is not None:
                 split = split_of(table, source)
-                own = tuple(mentions.pop(name, ()))
-                yield Document(name, text, own, table, "es", split)
+                of_document = tuple(mentions.pop(name, ()))
+                yield Document(name, text, of_document, table, "es", split)
         if mentions:
             for name, lost in mentions.items():
                 tally.fault("documents without a text file", table, lost[0].line, name)
 
 
 def _mentions(table: Path, tally: Tally) -> dict[str, list[Mention]]:
-    found: dict[str, list[Mention]] = {}
+    by_document: dict[str, list[Mention]] = {}
     for line, cells in read_cells(table, tally, "\t"):
         cells = [cell.strip() for cell in cells]
         spans = spans_of(cells[4]) if len(cells) >= 5 else ()
         if not spans:
             tally.fault("rows without five cells and places", table, line)
             continue
-        name, type, code, said, _ = cells[:5]
+        name, type, code, mention_text, _ = cells[:5]
         link = split_ids(code.upper(), "|+")
-        found.setdefault(name, []).append(Mention(said, spans, link, type, line=line))
-    return found
+        by_document.setdefault(name, []).append(Mention(mention_text, spans, link, type, line=line))
+    return by_document

@@ -52,8 +52,8 @@ def convert(
             file.write(json.dumps(to_record(document, tally), ensure_ascii=False) + "\n")
         for split in splits:
             if not any(belongs(name, split) for name in seen):
-                known = ", ".join(sorted(filter(None, seen))) or "none"
-                raise Errors.unknown_choice(what="split", value=split, known=known)
+                splits_there = ", ".join(sorted(filter(None, seen))) or "none"
+                raise Errors.unknown_choice(what="split", value=split, known=splits_there)
         if not tally.mentions:
             remedy = f"Check that it holds the corpus {corpus.name}, unpacked. Nothing was written."
             raise Errors.nothing_there(path=source, what="mention", remedy=remedy)

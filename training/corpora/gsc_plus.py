@@ -39,9 +39,9 @@ def read(source: Path, tally: Tally) -> Iterator[Document]:
 
 def _gold_file(path: Path, source: Path, tally: Tally) -> Iterator[Document]:
     block: list[tuple[int, str]] = []
-    for number, line in read_lines(path, tally):
+    for line_number, line in read_lines(path, tally):
         if line.strip():
-            block.append((number, line))
+            block.append((line_number, line))
         elif block:
             yield from _document(block, path, source, tally)
             block = []
@@ -52,9 +52,9 @@ def _gold_file(path: Path, source: Path, tally: Tally) -> Iterator[Document]:
 def _document(
     block: list[tuple[int, str]], path: Path, source: Path, tally: Tally
 ) -> Iterator[Document]:
-    (number, doc_id), *rest = block
+    (line_number, doc_id), *rest = block
     if not rest or "\t" in rest[0][1]:
-        tally.fault("documents without a text", path, number)
+        tally.fault("documents without a text", path, line_number)
         return
     mentions = []
     for line, annotation in rest[1:]:
@@ -65,7 +65,7 @@ def _document(
         else:
             mentions.append(Mention(cells[2], (span,), _ids(cells[3]), "Phenotype", line=line))
     split = split_of(path, source)
-    yield Document(doc_id.strip(), rest[0][1], tuple(mentions), path, split=split, line=number)
+    yield Document(doc_id.strip(), rest[0][1], tuple(mentions), path, split=split, line=line_number)
 
 
 def _pairs(source: Path, files: list[Path], tally: Tally) -> Iterator[Document]:
@@ -86,14 +86,14 @@ def _pairs(source: Path, files: list[Path], tally: Tally) -> Iterator[Document]:
 
 
 def _mentions(path: Path, tally: Tally) -> Iterator[Mention]:
-    for number, line in read_lines(path, tally):
-        found = _ANNOTATION.fullmatch(line.strip())
-        if found:
-            start, end, id, said = found.groups()
+    for line_number, line in read_lines(path, tally):
+        annotation = _ANNOTATION.fullmatch(line.strip())
+        if annotation:
+            start, end, id, mention_text = annotation.groups()
             span = (int(start), int(end))
-            yield Mention(said.strip(), (span,), _ids(id), "Phenotype", line=number)
+            yield Mention(mention_text.strip(), (span,), _ids(id), "Phenotype", line=line_number)
         elif line.strip():
-            tally.fault("lines that are no mention", path, number)
+            tally.fault("lines that are no mention", path, line_number)
 
 
 def _ids(cell: str) -> Ids:

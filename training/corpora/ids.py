@@ -18,8 +18,8 @@ def split_ids(cell: str, separators: str = "|+", prefix: str = "") -> Ids:
 
     separators (str): characters between ids. prefix (str): removed from the ids.
     """
-    found = re.split(f"[{re.escape(separators)}]", cell) if separators else [cell]
-    return together(*(id.strip().removeprefix(prefix) for id in found))
+    ids = re.split(f"[{re.escape(separators)}]", cell) if separators else [cell]
+    return together(*(id.strip().removeprefix(prefix) for id in ids))
 
 
 def together(*ids: str) -> Ids:
@@ -35,7 +35,7 @@ def either(*ids: str) -> Ids:
 
 def cuis_in(text: str) -> list[str]:
     """Find UMLS CUIs in a cell that may also hold names."""
-    return [found.upper() for found in _CUI.findall(text)]
+    return [cui.upper() for cui in _CUI.findall(text)]
 
 
 def numbers_in(text: str) -> list[str]:

@@ -37,10 +37,10 @@ def split_of(path: Path, root: Path) -> str:
     """
     below = path.relative_to(root).parts if path != root else (path.name,)
     for part in reversed(below):
-        found = _SPLIT.search(part)
-        if found:
-            name = found[1].lower()
-            return _NAMES.get(name, name) + found[2]
+        named = _SPLIT.search(part)
+        if named:
+            name = named[1].lower()
+            return _NAMES.get(name, name) + named[2]
     return ""
 
 
@@ -53,13 +53,13 @@ def files_of(source: Path, pattern: str, corpus: str, expected: str) -> Iterator
     if source.is_file():
         yield source
         return
-    found = [path for path in walk(source) if re.fullmatch(pattern, path.name, re.I)]
-    if not found:
+    paths = [path for path in walk(source) if re.fullmatch(pattern, path.name, re.I)]
+    if not paths:
         problem = f"no file in it is named like {pattern}"
         raise Errors.wrong_file(
             path=source, what=f"the corpus {corpus}", problem=problem, expected=expected
         )
-    yield from found
+    yield from paths
 
 
 def walk(source: Path) -> Iterator[Path]:

@@ -42,15 +42,15 @@ def _units(path: Path, tally: Tally) -> Iterator[Document]:
 def _entities(record: XmlRecord, path: Path, tally: Tally) -> Iterator[Mention]:
     for entity in record.element.iter("e"):
         span = to_span(entity.get("offset", ""), entity.get("len", ""))
-        said = "".join(entity.itertext()).strip()
+        mention_text = "".join(entity.itertext()).strip()
         link = either(*cuis_in(entity.get("cui", "")))
         if span is None:
             tally.fault("mentions without offsets", path, record.line)
         spans = ((span[0], span[0] + span[1]),) if span else ()
-        yield Mention(said, spans, link, entity.get("grp", ""), line=record.line)
+        yield Mention(mention_text, spans, link, entity.get("grp", ""), line=record.line)
 
 
 def _kind(name: str) -> str:
     """Read the kind of text out of a name: "medline", "emea", "patent", or ""."""
-    found = _KIND.match(name)
-    return found[0].lower() if found else ""
+    named = _KIND.match(name)
+    return named[0].lower() if named else ""

@@ -36,13 +36,13 @@ def _is_note(path: Path) -> bool:
 
 
 def _mentions(path: Path, tally: Tally) -> Iterator[Mention]:
-    for number, line in read_lines(path, tally):
+    for line_number, line in read_lines(path, tally):
         cells = [cell.strip() for cell in line.split("||")]
         spans = _spans(cells[2:])
         if spans:
-            yield Mention("", spans, split_ids(cells[1], "|"), line=number)
+            yield Mention("", spans, split_ids(cells[1], "|"), line=line_number)
         elif line.strip():
-            tally.fault("lines that are no mention", path, number)
+            tally.fault("lines that are no mention", path, line_number)
 
 
 def _spans(cells: list[str]) -> tuple[Span, ...]:

@@ -47,11 +47,11 @@ def _ids(cell: str) -> Ids:
 def _corpus(source: Path, name: str, part: str) -> Path:
     if source.is_file():
         return source
-    found = [path for path in walk(source) if path.name in _NAMES]
-    of_part = [path for path in found if part in path.relative_to(source).parts]
-    if of_part or len(found) == 1:
-        return (of_part or found)[0]
-    problem = f"{len(found)} files corpus_pubtator.txt.gz, none of them below {part}/"
+    paths = [path for path in walk(source) if path.name in _NAMES]
+    of_part = [path for path in paths if part in path.relative_to(source).parts]
+    if of_part or len(paths) == 1:
+        return (of_part or paths)[0]
+    problem = f"{len(paths)} files corpus_pubtator.txt.gz, none of them below {part}/"
     raise Errors.wrong_file(
         path=source, what=f"the corpus {name}", problem=problem, expected=_EXPECTED
     )
@@ -67,8 +67,8 @@ def _splits(source: Path, tally: Tally) -> dict[str, str]:
         path = files.get(f"corpus_pubtator_pmids_{word}.txt")
         if path is None:
             continue
-        for number, line in read_lines(path, tally):
+        for line_number, line in read_lines(path, tally):
             pmid = line.strip()
             if pmid and splits.setdefault(pmid, split) != split:
-                tally.fault("documents in the lists of two splits", path, number)
+                tally.fault("documents in the lists of two splits", path, line_number)
     return splits

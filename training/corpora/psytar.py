@@ -37,8 +37,8 @@ Rows = list[tuple[int, list[str]]]
 def _read(vocabulary: str, source: Path, tally: Tally) -> Iterator[Document]:
     sheets = {_plain(name): rows for name, rows in _sheets(source, tally)}
     if _SENTENCES not in sheets or not _MAPPED.keys() & sheets.keys():
-        found = ", ".join(sheets) or "nothing"
-        problem = f"the sheets Sentence_Labeling and ADR_Mapped are not in it, but {found}"
+        sheets_there = ", ".join(sheets) or "nothing"
+        problem = f"the sheets Sentence_Labeling and ADR_Mapped are not in it, but {sheets_there}"
         raise Errors.wrong_file(
             path=source, what="the corpus psytar", problem=problem, expected=_EXPECTED
         )
@@ -93,21 +93,23 @@ def _header(rows: Rows) -> tuple[list[str], Rows]:
 
 def _key(row: dict[str, str]) -> str:
     """Name a sentence: drug_id and number, which spreadsheets may write as 3.0."""
-    number = next((row[key] for key in _KEYS if row.get(key)), "").strip().removesuffix(".0")
+    sentence_number = (
+        next((row[key] for key in _KEYS if row.get(key)), "").strip().removesuffix(".0")
+    )
     drug = row.get("drug_id", "").strip()
-    return f"{drug}#{number}" if drug and number else ""
+    return f"{drug}#{sentence_number}" if drug and sentence_number else ""
 
 
 def _mentions(rows: Rows, type: str, column: str, vocabulary: str) -> Iterator[tuple[str, Mention]]:
     header, rows = _header(rows)
     for line, cells in rows:
         row = dict(zip(header, cells, strict=False))
-        said, key = row.get(column, "").strip(), _key(row)
-        if said and key:
+        mention_text, key = row.get(column, "").strip(), _key(row)
+        if mention_text and key:
             # Two columns may have the same name, so a row as a dictionary is not enough.
             pairs = list(zip(header, cells, strict=False))
-            own = [cell for name, cell in pairs if name.startswith(vocabulary)]
-            yield key, Mention(said, (), _link(own, vocabulary), type, line=line)
+            codes = [cell for name, cell in pairs if name.startswith(vocabulary)]
+            yield key, Mention(mention_text, (), _link(codes, vocabulary), type, line=line)
 
 
 def _link(cells: list[str], vocabulary: str) -> Ids:
@@ -120,8 +122,10 @@ def _placed(text: str, mentions: list[Mention]) -> Iterator[Mention]:
     """Add offsets to each mention; the second of two equal mentions gets the second place."""
     ends: dict[str, int] = {}
     for mention in mentions:
-        said = mention.said.lower()
-        spans = find_said(text, mention.said, ends.get(said, 0)) or find_said(text, mention.said)
+        mention_text = mention.said.lower()
+        spans = find_said(text, mention.said, ends.get(mention_text, 0)) or find_said(
+            text, mention.said
+        )
         if spans:
-            ends[said] = spans[0][1]
+            ends[mention_text] = spans[0][1]
         yield mention._replace(spans=spans)

@@ -60,11 +60,11 @@ read_symptemist = partial(_read, "symptemist")
 
 
 def _texts(folder: Path, tally: Tally) -> dict[str, list[Path]]:
-    found: dict[str, list[Path]] = {}
+    by_name: dict[str, list[Path]] = {}
     for path in walk(folder):
         if path.suffix == ".txt":
-            found.setdefault(path.stem, []).append(path)
-    return found
+            by_name.setdefault(path.stem, []).append(path)
+    return by_name
 
 
 def _nearest(paths: list[Path], table: Path) -> Path | None:
@@ -82,7 +82,7 @@ def _fullest(tables: list[Path]) -> list[Path]:
 
 
 def _mentions(table: Path, tally: Tally) -> dict[str, list[Mention]]:
-    found: dict[str, list[Mention]] = {}
+    by_document: dict[str, list[Mention]] = {}
     for line, row in read_table(table, tally, _COLUMNS):
         span = to_span(row["start"], row["end"])
         if span is None or not row["file"]:
@@ -90,5 +90,5 @@ def _mentions(table: Path, tally: Tally) -> dict[str, list[Mention]]:
             continue
         link = split_ids(row["code"], "+|")
         mention = Mention(row["said"], (span,), link, row["type"], line=line)
-        found.setdefault(row["file"].removesuffix(".txt"), []).append(mention)
-    return found
+        by_document.setdefault(row["file"].removesuffix(".txt"), []).append(mention)
+    return by_document

@@ -18,8 +18,8 @@ def to_record(document: Document, tally: Tally) -> dict[str, Any]:
         "composite", "parts" and "spans" on the mentions that have them.
     """
     text = _fitting(document)
-    own = document._replace(text=text)
-    made = (_mention(own, mention, tally) for mention in document.mentions)
+    fitted = document._replace(text=text)
+    made = (_mention(fitted, mention, tally) for mention in document.mentions)
     mentions = [mention for mention in made if mention is not None]
     tally.documents += 1
     tally.splits[document.split] += 1
@@ -54,10 +54,14 @@ def _fits(text: str, mentions: tuple[Mention, ...]) -> int:
 
 
 def _mention(document: Document, mention: Mention, tally: Tally) -> dict[str, Any] | None:
-    place = _place(document, mention, tally)
-    if place is None:
+    text_and_offsets = _place(document, mention, tally)
+    if text_and_offsets is None:
         return None
-    record: dict[str, Any] = {**place, "ids": list(mention.link.ids), "type": mention.type}
+    record: dict[str, Any] = {
+        **text_and_offsets,
+        "ids": list(mention.link.ids),
+        "type": mention.type,
+    }
     if mention.link.composite:
         record["composite"] = True
         tally.note("composite mentions: all ids, with a mark")
@@ -68,24 +72,24 @@ def _mention(document: Document, mention: Mention, tally: Tally) -> dict[str, An
 
 def _place(document: Document, mention: Mention, tally: Tally) -> dict[str, Any] | None:
     """Return text and offsets of a mention; None when it has no text."""
-    text, spans, said = document.text, mention.spans, mention.said
+    text, spans, mention_text = document.text, mention.spans, mention.said
     if text is None:
         single = len(spans) == 1 and spans[0][0] < spans[0][1]
-        known = {"start": spans[0][0], "end": spans[0][1]} if single else {}
-        return _kept({**known, "mention": said}, document, mention, tally)
+        offsets = {"start": spans[0][0], "end": spans[0][1]} if single else {}
+        return _kept({**offsets, "mention": mention_text}, document, mention, tally)
     if spans:
         spans = _merged(text, spans)
         if all(0 <= start < end <= len(text) for start, end in spans):
             there = _joined(text, spans)
-            if not (there.strip() or said.strip()):
+            if not (there.strip() or mention_text.strip()):
                 return _kept({}, document, mention, tally)
-            if not said or _same(there, said):
+            if not mention_text or _same(there, mention_text):
                 return _found(there, spans, tally)
-            if _same(there.casefold(), said.casefold()):
+            if _same(there.casefold(), mention_text.casefold()):
                 tally.note("mentions that the text has in another case, as it has them")
                 return _found(there, spans, tally)
             where = f"offsets {_shown(spans)}"
-            quoted = f"{said[:60]!r}, but the text has {there[:60]!r}"
+            quoted = f"{mention_text[:60]!r}, but the text has {there[:60]!r}"
             tally.fault(
                 "mentions whose offsets point at something else, kept without offsets",
                 document.path, mention.line, f"document {document.doc_id}, {where}", quoted,
@@ -96,9 +100,9 @@ def _place(document: Document, mention: Mention, tally: Tally) -> dict[str, Any]
                 document.path, mention.line,
                 f"document {document.doc_id}, offsets {_shown(spans)} of {len(text)}",
             )  # fmt: skip
-    elif said.strip():
+    elif mention_text.strip():
         tally.note("mentions whose place in the text is not known, without offsets")
-    return _kept({"mention": said}, document, mention, tally)
+    return _kept({"mention": mention_text}, document, mention, tally)
 
 
 def _found(there: str, spans: tuple[Span, ...], tally: Tally) -> dict[str, Any]:

@@ -24,29 +24,29 @@ def read(source: Path, tally: Tally) -> Iterator[Document]:
     files = list(files_of(source, _PATTERN, "xl-bel", _EXPECTED))
     by_lang = [path for path in files if _language(path) != "all"]
     for path in by_lang or files:
-        for number, line in read_lines(path, tally):
+        for line_number, line in read_lines(path, tally):
             if line.strip():
-                yield from _document(line, path, number, tally)
+                yield from _document(line, path, line_number, tally)
 
 
 def _language(path: Path) -> str:
     return path.name.split("_")[0].lower()
 
 
-def _document(line: str, path: Path, number: int, tally: Tally) -> Iterator[Document]:
+def _document(line: str, path: Path, line_number: int, tally: Tally) -> Iterator[Document]:
     cui, _, rest = line.partition("||")
-    said, _, sentence = rest.partition("||")
-    if not said.strip():
-        tally.fault("lines without a mention", path, number)
+    mention_text, _, sentence = rest.partition("||")
+    if not mention_text.strip():
+        tally.fault("lines without a mention", path, line_number)
         return
     text, start = _unmarked(sentence)
-    spans = ((start, start + len(said.strip())),) if start >= 0 else ()
+    spans = ((start, start + len(mention_text.strip())),) if start >= 0 else ()
     if text and not spans:
-        tally.fault("sentences without a marked mention", path, number)
-    mention = Mention(said.strip(), spans, split_ids(cui, "|"), line=number)
+        tally.fault("sentences without a marked mention", path, line_number)
+    mention = Mention(mention_text.strip(), spans, split_ids(cui, "|"), line=line_number)
     lang = _language(path)
     yield Document(
-        "", text or None, (mention,), path, "und" if lang == "all" else lang, "test", number
+        "", text or None, (mention,), path, "und" if lang == "all" else lang, "test", line_number
     )
 
 

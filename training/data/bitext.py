@@ -57,7 +57,7 @@ def convert_bitext(
         )
     output.parent.mkdir(parents=True, exist_ok=True)
     pairs = dict.fromkeys(pair for file in kept for pair in _pairs(file, FORMATS[format]))
-    text = "".join(f"{one}\t{other}\n" for one, other in pairs)
+    text = "".join(f"{english}\t{other}\n" for english, other in pairs)
     save_text(output, _BITEXT, text, given, overwrite=True)
     return len(pairs)
 

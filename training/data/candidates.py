@@ -51,8 +51,8 @@ class Candidates:
             scores = queries[begin : begin + _BLOCK] @ vectors.T
             near = np.argpartition(-scores, self._k - 1, axis=1)[:, : self._k]
             order = np.argsort(-np.take_along_axis(scores, near, axis=1), axis=1, kind="stable")
-            for place, dense in enumerate(np.take_along_axis(near, order, axis=1), start=begin):
-                self._rows[place] = self._merged(self._sparse[place], dense)
+            for row, dense in enumerate(np.take_along_axis(near, order, axis=1), start=begin):
+                self._rows[row] = self._merged(self._sparse[row], dense)
         self._scores = self._ngram.score(self._texts, self._rows)
         self.epoch = epoch
 

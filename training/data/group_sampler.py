@@ -42,10 +42,10 @@ class GroupSampler:
 
     def batch(self, step: int) -> Ints1d:
         """Get the names of a step."""
-        epoch, place = divmod(step, self._steps)
+        epoch, batch = divmod(step, self._steps)
         if epoch != self._epoch:
             self._deal(epoch)
-        return np.sort(self._names[self._cuts[place] : self._cuts[place + 1]])
+        return np.sort(self._names[self._cuts[batch] : self._cuts[batch + 1]])
 
     def _deal(self, epoch: int) -> None:
         """Draw the groups of an epoch, their order, and the starts of batches."""
@@ -53,16 +53,16 @@ class GroupSampler:
         owner = np.repeat(np.arange(len(self._counts)), self._counts)
         names = self._positions[np.lexsort((rng.random(len(owner)), owner))]
         begins = np.cumsum(self._counts) - self._counts
-        place = np.arange(len(owner)) - np.repeat(begins, self._counts)
-        kept = place < self._most
-        names, owner, place = names[kept], owner[kept], place[kept]
+        within = np.arange(len(owner)) - np.repeat(begins, self._counts)
+        kept = within < self._most
+        names, owner, within = names[kept], owner[kept], within[kept]
         counts = np.minimum(self._counts, self._most)
         groups = np.minimum(-(-counts // self._group), counts // 2)  # of each concept
         first = np.cumsum(groups) - groups
-        number = first[owner] + place % groups[owner]
+        group = first[owner] + within % groups[owner]
         rank = rng.permutation(int(groups.sum()))  # place of each group in the epoch
-        names = names[np.argsort(rank[number], kind="stable")]
-        sizes = np.bincount(rank[number])
+        names = names[np.argsort(rank[group], kind="stable")]
+        sizes = np.bincount(rank[group])
         ends = np.cumsum(sizes)
         # A batch begins with the first group that begins at or after a multiple of the size.
         wanted = self._batch * np.arange(self._steps)

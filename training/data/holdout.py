@@ -50,14 +50,14 @@ class Holdout:
 
     def save(self, directory: Path) -> None:
         """Write dev.jsonl and test.jsonl (bare mentions), and holdout.json with the rows."""
-        facts = {
+        content = {
             "kb": self.kb,
             "rows": self.rows,
             "dev": [asdict(query) for query in self.dev],
             "test": [asdict(query) for query in self.test],
         }
         with replacing_directory(directory, HOLDOUT) as path:
-            (path / FACTS_FILE).write_text(json.dumps(facts, ensure_ascii=False), "utf-8")
+            (path / FACTS_FILE).write_text(json.dumps(content, ensure_ascii=False), "utf-8")
             for half, queries in (("dev", self.dev), ("test", self.test)):
                 (path / f"{half}.jsonl").write_text("".join(map(_mention, queries)), "utf-8")
 
@@ -70,12 +70,12 @@ class Holdout:
         """
         path = directory / FACTS_FILE
         try:
-            facts = json.loads(path.read_text("utf-8"))
+            content = json.loads(path.read_text("utf-8"))
             holdout = cls(
-                tuple(Query(**query) for query in facts["dev"]),
-                tuple(Query(**query) for query in facts["test"]),
-                tuple(facts["rows"]),
-                facts["kb"],
+                tuple(Query(**query) for query in content["dev"]),
+                tuple(Query(**query) for query in content["test"]),
+                tuple(content["rows"]),
+                content["kb"],
             )
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise Errors.bad_holdout(path=path, problem=f"cannot be read ({error})") from error
@@ -107,8 +107,8 @@ def make_holdout(kb: KnowledgeBase, fraction: float, most: int, seed: int) -> Ho
     for index in rng.permutation(len(possible))[:count].tolist():
         concept = kb.concept_at(possible[index])
         choices = _choices(concept)
-        own = sorted(choices.keys() - shared)
-        variants = choices[own[int(rng.integers(len(own)))]]
+        unshared = sorted(choices.keys() - shared)
+        variants = choices[unshared[int(rng.integers(len(unshared)))]]
         queries.append(_query(concept, variants[0]))
         rows += variants
     half = len(queries) // 2
@@ -142,8 +142,8 @@ def _shared_strings(kb: KnowledgeBase) -> set[int]:
 
 def _query(concept: Concept, row: int) -> Query:
     name = concept.names[row - concept.first_name]
-    kind = concept.types[0] if concept.types else ""
-    return Query(row, concept.row, concept.id, name.text, name.lang, kind)
+    type = concept.types[0] if concept.types else ""
+    return Query(row, concept.row, concept.id, name.text, name.lang, type)
 
 
 def _mention(query: Query) -> str:

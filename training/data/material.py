@@ -80,8 +80,8 @@ class Material:
 
 def hold_out(kb: KnowledgeBase, wanted: Wanted) -> Holdout:
     """Hold out names, as `make_holdout` does."""
-    own = wanted.holdout
-    return make_holdout(kb, own.fraction, own.most, own.seed)
+    settings = wanted.holdout
+    return make_holdout(kb, settings.fraction, settings.most, settings.seed)
 
 
 def read_material(kb: KnowledgeBase, tokenize: Tokenize, wanted: Wanted) -> Material:

@@ -106,8 +106,12 @@ def mention_pairs(names: NamesAndMentions, most: int, seed: int) -> Pairs:
     last = np.searchsorted(concepts, names.concepts[mentions], side="right")
     blocks = [np.empty((0, 2), dtype=np.int32)]
     for mention, begin, end in zip(mentions.tolist(), first.tolist(), last.tolist(), strict=True):
-        own = possible[begin:end]
-        if len(own) > most:
-            own = np.sort(rng.choice(own, size=most, replace=False))
-        blocks.append(np.stack([np.full(len(own), mention), own], axis=1).astype(np.int32))
+        names_of_concept = possible[begin:end]
+        if len(names_of_concept) > most:
+            names_of_concept = np.sort(rng.choice(names_of_concept, size=most, replace=False))
+        blocks.append(
+            np.stack([np.full(len(names_of_concept), mention), names_of_concept], axis=1).astype(
+                np.int32
+            )
+        )
     return np.concatenate(blocks)

@@ -72,7 +72,10 @@ def read_mentions(path: Path, kb: KnowledgeBase) -> Mentions:
             what=f"mention to train on (left out: {dict(left_out)})",
             remedy="Check that it is the gold file that belongs to this knowledge base.",
         )
-    meant = {text: min(found, key=lambda row: (-found[row], row)) for text, found in seen.items()}
+    meant = {
+        text: min(concepts, key=lambda row: (-concepts[row], row))
+        for text, concepts in seen.items()
+    }
     return Mentions(
         tuple(meant),
         np.fromiter(meant.values(), dtype=np.int64),
@@ -126,7 +129,7 @@ def join(names: TrainingNames, mentions: Mentions, tokenize: Tokenize) -> NamesA
     """
     strings = np.array([string_hash(text) for text in mentions.texts], dtype=np.uint64)
     new = np.flatnonzero(~_are_names(names, mentions.concepts, strings))
-    tokens = TokenTable.build((mentions.texts[one] for one in new), tokenize)
+    tokens = TokenTable.build((mentions.texts[row] for row in new), tokenize)
     concepts = np.concatenate([names.concepts, mentions.concepts[new]])
     order = np.argsort(concepts, kind="stable")
     is_mention = np.arange(len(concepts)) >= len(names)
@@ -141,9 +144,9 @@ def join(names: TrainingNames, mentions: Mentions, tokenize: Tokenize) -> NamesA
 
 
 def _are_names(names: TrainingNames, concepts: Ints1d, strings: Hashes1d) -> NDArray[np.bool_]:
-    known = set(zip(names.concepts.tolist(), names.strings.tolist(), strict=True))
+    named = set(zip(names.concepts.tolist(), names.strings.tolist(), strict=True))
     pairs = zip(concepts.tolist(), strings.tolist(), strict=True)
-    return np.fromiter((pair in known for pair in pairs), dtype=np.bool_, count=len(concepts))
+    return np.fromiter((pair in named for pair in pairs), dtype=np.bool_, count=len(concepts))
 
 
 def _joined(first: TokenTable, second: TokenTable, order: Ints1d) -> TokenTable:

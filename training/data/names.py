@@ -118,8 +118,8 @@ def name_blocks(
     skip: frozenset[int] = frozenset(),
 ) -> Iterator[Block]:
     """Read names block by block, so that memory holds a few thousand of them as objects."""
-    found = (entry for entry in distinct_names(kb) if entry[0] not in skip)
-    for chunk in chunks(found):
+    entries = (entry for entry in distinct_names(kb) if entry[0] not in skip)
+    for chunk in chunks(entries):
         rows, concepts, names, strings = zip(*chunk, strict=True)
         pieces = tokenize([name.text for name in names])
         yield Block(
@@ -140,7 +140,7 @@ def flattened(pieces: Sequence[Sequence[int]]) -> tuple[Ints1d, NDArray[np.int32
 def empty_block() -> Block:
     """Make a block without names."""
     kinds = (np.int64, np.int64, np.uint64, bool, np.int64, np.int32)
-    return Block(*(np.empty(0, dtype=kind) for kind in kinds))
+    return Block(*(np.empty(0, dtype=dtype) for dtype in kinds))
 
 
 def joined(blocks: Sequence[Block]) -> TrainingNames:

@@ -25,28 +25,28 @@ _MANIFEST, _HOLDOUT, _PAIRS, _OFFSETS = "manifest.json", "holdout", "pairs.npy",
 _MATERIAL = DirectoryKind("prepared names and pairs")
 
 
-def prepare(kb: KnowledgeBase, encoder: BiEncoder, wanted: Wanted, place: Path) -> Path:
+def prepare(kb: KnowledgeBase, encoder: BiEncoder, wanted: Wanted, parent: Path) -> Path:
     """Prepare the material on disk, unless it is there.
 
     Complete material of the same knowledge base, tokenizer and settings is used again.
 
-    place (Path): gets a directory for each such combination.
+    parent (Path): gets a directory for each such combination.
     RETURNS (Path): directory for `open_material`.
     RAISES (MedlinkError): E530 too few names, E401 bitext, E109 no space.
     """
-    facts = {
+    made_of = {
         "format": _FORMAT,
         "kb": _stamp(kb),
         "tokenizer": _cutting(encoder),
         "wanted": wanted.facts(),
     }
-    key = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
-    directory = place / key[:16]
+    key = hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()
+    directory = parent / key[:16]
     if not _is_whole(directory, key):
         with replacing_directory(directory, _MATERIAL) as path:
             n_kb = _write(kb, encoder, wanted, path)
             files = {file.name: file.stat().st_size for file in path.iterdir() if file.is_file()}
-            manifest = {"key": key, "made_of": facts, "n_kb": n_kb, "files": files}
+            manifest = {"key": key, "made_of": made_of, "n_kb": n_kb, "files": files}
             (path / _MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", "utf-8")
     return directory
 
@@ -62,7 +62,7 @@ def open_material(directory: Path, kb: KnowledgeBase) -> Material:
 
 def _open_names(directory: Path) -> TrainingNames:
     rows, concepts, strings, trainable, _, flat = (
-        np.memmap(directory / name, kind, "r") for name, kind in _columns().items()
+        np.memmap(directory / name, dtype, "r") for name, dtype in _columns().items()
     )
     tokens = TokenTable(flat, np.memmap(directory / _OFFSETS, np.int64, "r"))
     return TrainingNames(rows, concepts, strings, trainable, tokens)
@@ -101,8 +101,8 @@ def _columns() -> dict[str, np.dtype[Any]]:
 
 def _cutting(encoder: BiEncoder) -> str:
     """Hash all that decides about the word pieces of a string."""
-    own = encoder.tokenizer._tokenizer.to_str()
-    text = f"{encoder.max_length} {encoder.preparation} {own}"
+    tokenizer = encoder.tokenizer._tokenizer.to_str()
+    text = f"{encoder.max_length} {encoder.preparation} {tokenizer}"
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

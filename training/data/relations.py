@@ -82,7 +82,7 @@ class RelationSampler:
         longest = [max(len(head), len(tail)) for head, tail, _ in zip(*drawn, strict=True)]
         # The end with fewer names repeats them.
         ends, tailed, astray = (
-            np.concatenate([np.resize(own, n) for own, n in zip(part, longest, strict=True)])
+            np.concatenate([np.resize(names, n) for names, n in zip(part, longest, strict=True)])
             for part in drawn
         )
         return Triples(ends, tailed, astray, np.repeat(2 * kinds + inverse, longest))
@@ -108,10 +108,12 @@ class RelationSampler:
         edges = np.fromiter(self._numbers(kb), dtype=np.int64).reshape(-1, 3)
         ends = edges[:, [0, 2]]
         places = np.searchsorted(self._rows, ends).clip(max=max(0, len(self._rows) - 1))
-        known = ends[:, 0] != ends[:, 1]
-        known &= (self._rows[places] == ends).all(axis=1) if len(self._rows) else False
-        found: Ints2d = np.stack([places[:, 0], edges[:, 1], places[:, 1]], axis=1)[known]
-        return found
+        both_named = ends[:, 0] != ends[:, 1]
+        both_named &= (self._rows[places] == ends).all(axis=1) if len(self._rows) else False
+        edges_between: Ints2d = np.stack([places[:, 0], edges[:, 1], places[:, 1]], axis=1)[
+            both_named
+        ]
+        return edges_between
 
     def _numbers(self, kb: KnowledgeBase) -> Iterator[int]:
         numbers: dict[str, int] = {}

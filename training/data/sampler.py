@@ -136,14 +136,14 @@ class Shuffle:
 
     def part(self, step: int) -> Ints1d:
         """Get the items of a step."""
-        epoch, place = divmod(step, self.steps_per_epoch)
+        epoch, part = divmod(step, self.steps_per_epoch)
         if epoch != self._epoch:
             rng = np.random.default_rng((self._seed, epoch))
             self._epoch, self._order = epoch, rng.permutation(self._count)
-        return self._order[place * self._size : (place + 1) * self._size]
+        return self._order[part * self._size : (part + 1) * self._size]
 
 
 def _with_synonym(concepts: Ints1d, trainable: NDArray[np.bool_]) -> Ints1d:
     positions = np.flatnonzero(trainable)
-    _, number, counts = np.unique(concepts[positions], return_inverse=True, return_counts=True)
-    return positions[counts[number] > 1]
+    _, concept, counts = np.unique(concepts[positions], return_inverse=True, return_counts=True)
+    return positions[counts[concept] > 1]

@@ -36,13 +36,13 @@ class SynonymTable:
         that are not trainable.
         RETURNS (Ints2d): (2, n_pairs), index into the batch and position of the other.
         """
-        own = self._same_concept(batch)
+        same_concept = self._same_concept(batch)
         wanted = self._strings[batch]
         first = np.searchsorted(self._sorted_strings, wanted, side="left")
         last = np.searchsorted(self._sorted_strings, wanted, side="right")
         twins = _ranges(first, last)
         twins[1] = self._by_string[twins[1]]
-        return np.concatenate([own[:, ~self._trainable[own[1]]], twins], axis=1)
+        return np.concatenate([same_concept[:, ~self._trainable[same_concept[1]]], twins], axis=1)
 
     def _same_concept(self, batch: Ints1d) -> Ints2d:
         wanted = self._concepts[batch]

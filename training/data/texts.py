@@ -22,8 +22,8 @@ def read_texts(
     generator = np.random.default_rng(seed)
     rows = [entry[0] for entry in distinct_names(kb) if entry[0] not in skip]
     texts: list[str] = []
-    for place in generator.permutation(len(rows))[:_MOST].tolist():
-        name = kb.name_at(rows[place])
+    for row in generator.permutation(len(rows))[:_MOST].tolist():
+        name = kb.name_at(rows[row])
         texts.append(name.text)
         made = (mutated(name.text, generator, name.lang or "en") for _ in range(mutations))
         texts += filter(None, made)

@@ -52,8 +52,8 @@ class Distillation(EncoderTraining):
     ) -> None:
         self._teacher = teacher.move(find_device(str(device)))
         self._precision = Precision(recipe.training.precision, self._teacher.device)
-        own = recipe.holdout
-        self.holdout: Holdout = make_holdout(kb, own.fraction, own.most, own.seed)
+        held = recipe.holdout
+        self.holdout: Holdout = make_holdout(kb, held.fraction, held.most, held.seed)
         self._kb = kb
         self._known = StoredVectors.find(teacher, vectors)
         texts = read_texts(kb, recipe.distil.mutations, recipe.training.seed, self.holdout.rows)
@@ -81,11 +81,11 @@ class Distillation(EncoderTraining):
         """The yardstick on the hold-out; made at first use, which encodes names."""
         return self._yardstick_of(self._base)
 
-    def _yardstick_of(self, base: BiEncoder, known: StoredVectors | None = None) -> Yardstick:
+    def _yardstick_of(self, base: BiEncoder, stored: StoredVectors | None = None) -> Yardstick:
         names = read_names(self._kb, base.tokenize, self.holdout.rows)
         nearest, among = self._recipe.selection.shortlist, self._recipe.holdout.among
         return Yardstick.of_holdout(
-            base, names, self.holdout, nearest, self._precision, among, known
+            base, names, self.holdout, nearest, self._precision, among, stored
         )
 
     def run(self, directory: Path, resume: bool = False) -> Result | None:
@@ -98,10 +98,10 @@ class Distillation(EncoderTraining):
         if result is None:
             return None
         metric, allowed = self._recipe.selection.metric, self._recipe.distil.max_loss
-        wanted, found = self.teacher["dev"][metric], result.figures["shipped"]["dev"][metric]
-        if wanted - found > allowed:
+        wanted, reached = self.teacher["dev"][metric], result.figures["shipped"]["dev"][metric]
+        if wanted - reached > allowed:
             raise Errors.student_too_weak(
-                metric=metric, found=found, wanted=wanted, lost=wanted - found, allowed=allowed
+                metric=metric, found=reached, wanted=wanted, lost=wanted - reached, allowed=allowed
             )
         return Result(result.encoder, {"teacher": self.teacher, **result.figures})
 
@@ -110,9 +110,9 @@ class Distillation(EncoderTraining):
         return TextSampler(len(self.names), size, seed)
 
     def _objective(self) -> Objective:
-        own = self._recipe.objective
+        settings = self._recipe.objective
         objective: Objective = choice_of(self._recipe).with_settings(
-            own.loss_settings, self._targets, self._device
+            settings.loss_settings, self._targets, self._device
         )
         return objective
 

@@ -206,25 +206,26 @@ class EncoderTraining(ABC):
         """Put the chosen weights into the base's own module, whose config is that of the base."""
         if not selection.part:
             return self._base
-        own, module = self._encoder, self._base.module
-        reduction = adapter_reduction(own.module)
+        trained, module = self._encoder, self._base.module
+        reduction = adapter_reduction(trained.module)
         if reduction and adapter_reduction(module) is None:
             add_adapters(module, reduction)
         module.load_state_dict(selection.weights)
-        return own.over(module)
+        return trained.over(module)
 
 
-def made_with(recipe: Recipe, *facts: str) -> str:
-    """Identify all that a checkpoint depends on. facts (str): identities of base and data."""
-    text = json.dumps([recipe.decisive(), facts], sort_keys=True)
+def made_with(recipe: Recipe, *identities: str) -> str:
+    """Identify all that a checkpoint depends on. identities (str): identities of base and data."""
+    text = json.dumps([recipe.decisive(), identities], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def describe(halves: Halves) -> str:
     """Write the figures of both halves in a line."""
     return "; ".join(
-        f"{half} acc@1 {own['acc@1']:.1f}, @5 {own['acc@5']:.1f}, @20 {own['acc@20']:.1f}"
-        for half, own in halves.items()
+        f"{half} acc@1 {of_half['acc@1']:.1f}, "
+        f"@5 {of_half['acc@5']:.1f}, @20 {of_half['acc@20']:.1f}"
+        for half, of_half in halves.items()
     )
 
 

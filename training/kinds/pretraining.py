@@ -76,16 +76,22 @@ class Pretraining(EncoderTraining):
     def _gather(self, wanted: Wanted, prepared: Path | None) -> Material:
         if prepared is None:
             return read_material(self._kb, self._encoder.tokenize, wanted)
-        place = self._ranks.from_first(lambda: prepare(self._kb, self._encoder, wanted, prepared))
-        return open_material(place, self._kb)
+        directory = self._ranks.from_first(
+            lambda: prepare(self._kb, self._encoder, wanted, prepared)
+        )
+        return open_material(directory, self._kb)
 
     def _make_relations(self) -> RelationSampler | None:
         """Make the sampler of triples, if the recipe gives relations a weight."""
         if not self._recipe.relations.weight:
             return None
-        own, seed, names = self._recipe.sampler, self._recipe.training.seed, self._material.kb_names
-        each = max(1, own.names_per_concept)
-        return RelationSampler(self._kb, names, 2 * own.batch_pairs, each, seed)
+        sampling, seed, names = (
+            self._recipe.sampler,
+            self._recipe.training.seed,
+            self._material.kb_names,
+        )
+        each = max(1, sampling.names_per_concept)
+        return RelationSampler(self._kb, names, 2 * sampling.batch_pairs, each, seed)
 
     @cached_property
     def yardstick(self) -> Yardstick:
@@ -107,10 +113,10 @@ class Pretraining(EncoderTraining):
             return self._relations
         sampler = _WAYS[needs_of(recipe)].sampler(self)
         if recipe.bitext.order == "after":
-            own = recipe.bitext
-            second = PairSampler(self._material.translations, own.batch_pairs, seed)
+            bitext = recipe.bitext
+            second = PairSampler(self._material.translations, bitext.batch_pairs, seed)
             first = round(recipe.training.epochs * sampler.steps_per_epoch)
-            self._count = first + round(own.epochs * second.steps_per_epoch)
+            self._count = first + round(bitext.epochs * second.steps_per_epoch)
             sampler = SequenceSampler([(sampler, first), (second, self._count - first)])
         return sampler
 
@@ -122,12 +128,12 @@ class Pretraining(EncoderTraining):
         return NameSampler(self.names, size, self._recipe.training.seed)
 
     def _of_synonyms(self) -> Sampler:
-        own, seed, material = self._recipe.sampler, self._recipe.training.seed, self._material
-        size, mixed = own.batch_pairs, self._recipe.bitext.order == "mixed"
-        if own.names_per_concept:
+        sampling, seed, material = self._recipe.sampler, self._recipe.training.seed, self._material
+        size, mixed = sampling.batch_pairs, self._recipe.bitext.order == "mixed"
+        if sampling.names_per_concept:
             names = material.names if mixed else material.kb_names
             most = self._recipe.data.pairs_per_concept
-            return GroupSampler(names, own.names_per_concept, 2 * size, most, seed)
+            return GroupSampler(names, sampling.names_per_concept, 2 * size, most, seed)
         pairs = material.pairs if mixed else material.synonyms
         return PairSampler(pairs, size, seed)
 
@@ -140,12 +146,12 @@ class Pretraining(EncoderTraining):
         main = _WAYS[needs_of(recipe)].objective(self)
         parts: list[tuple[str, float, Part]] = []
         if self._relations is not None:
-            own, kinds = recipe.relations, 2 * len(self._relations.kinds)
+            relations, kinds = recipe.relations, 2 * len(self._relations.kinds)
             draw, device = self._relations.draw, self._device
-            part: Part = TransE(draw, kinds, dim, own.margin, seed, device)
-            if own.loss == "distmult":
+            part: Part = TransE(draw, kinds, dim, relations.margin, seed, device)
+            if relations.loss == "distmult":
                 part = TermRelationTerm(draw, kinds, dim, device)
-            parts.append(("relations", own.weight, part))
+            parts.append(("relations", relations.weight, part))
         if recipe.types.weight:
             types = concept_types(self._kb)
             if int(types.max()) < 1:
@@ -174,10 +180,10 @@ class Pretraining(EncoderTraining):
         self.yardstick.store(directory)
 
     def _facts(self) -> dict[str, int]:
-        own, translations = self._material, len(self._material.translations)
-        facts = {"names": own.n_kb, "pairs": len(own.synonyms)}
-        facts |= {"translations": translations} if translations else {}
-        return {**facts, "held_out": len(self.holdout.rows)}
+        material, translations = self._material, len(self._material.translations)
+        counts = {"names": material.n_kb, "pairs": len(material.synonyms)}
+        counts |= {"translations": translations} if translations else {}
+        return {**counts, "held_out": len(self.holdout.rows)}
 
     def _made_of(self) -> list[str]:
         return [self.holdout.kb, self._bitext]

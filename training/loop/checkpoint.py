@@ -66,7 +66,7 @@ def save_checkpoint(
     RAISES (MedlinkError): E109 when it cannot be written; the previous one stays complete.
     """
     state = parts.optimizer.state_dict()
-    facts = {
+    content = {
         "made_with": made_with,
         "progress": vars(progress),
         "groups": [{**group, "params": len(group["params"])} for group in state["param_groups"]],
@@ -77,7 +77,7 @@ def save_checkpoint(
         save_file(best, path / _BEST)
         save_file(_flat_state(state["state"]) | _random_state(), path / _OPTIMIZER)
         save_file(_contiguous(parts.objective.state()), path / _OBJECTIVE)
-        (path / _STATE).write_text(json.dumps(facts), "utf-8")
+        (path / _STATE).write_text(json.dumps(content), "utf-8")
 
 
 def load_checkpoint(directory: Path, parts: Parts, made_with: str) -> tuple[Weights, Progress]:
@@ -91,19 +91,19 @@ def load_checkpoint(directory: Path, parts: Parts, made_with: str) -> tuple[Weig
     if not (directory / _STATE).is_file():
         raise Errors.bad_checkpoint(path=directory, problem="there is none")
     try:
-        facts = json.loads((directory / _STATE).read_text("utf-8"))
-        if facts["made_with"] != made_with:
+        content = json.loads((directory / _STATE).read_text("utf-8"))
+        if content["made_with"] != made_with:
             raise Errors.bad_checkpoint(
                 path=directory, problem="it was made with another recipe, KB or base model"
             )
         parts.module.load_state_dict(load_file(directory / _MODEL))
         tensors = load_file(directory / _OPTIMIZER)
-        parts.optimizer.load_state_dict(_optimizer_state(tensors, facts["groups"]))
-        if facts["scaler"]:
-            parts.scaler.load_state_dict(facts["scaler"])
+        parts.optimizer.load_state_dict(_optimizer_state(tensors, content["groups"]))
+        if content["scaler"]:
+            parts.scaler.load_state_dict(content["scaler"])
         parts.objective.load_state(load_file(directory / _OBJECTIVE))
         _set_random_state(tensors)
-        return load_file(directory / _BEST), Progress(**facts["progress"])
+        return load_file(directory / _BEST), Progress(**content["progress"])
     except MedlinkError:  # which is a ValueError, too
         raise
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
@@ -116,8 +116,8 @@ def _flat_state(state: dict[int, dict[str, torch.Tensor]]) -> Weights:
     """Name the moments of every parameter "<number>.<what>"."""
     return _contiguous(
         {
-            f"{number}.{what}": tensor
-            for number, moments in state.items()
+            f"{parameter}.{what}": tensor
+            for parameter, moments in state.items()
             for what, tensor in moments.items()
         }
     )
@@ -126,9 +126,9 @@ def _flat_state(state: dict[int, dict[str, torch.Tensor]]) -> Weights:
 def _optimizer_state(tensors: Weights, groups: list[dict[str, Any]]) -> dict[str, Any]:
     state: dict[int, dict[str, torch.Tensor]] = {}
     for name, tensor in tensors.items():
-        number, what = name.split(".", 1)
-        if number.isdigit():
-            state.setdefault(int(number), {})[what] = tensor
+        parameter, what = name.split(".", 1)
+        if parameter.isdigit():
+            state.setdefault(int(parameter), {})[what] = tensor
     whole, first = [], 0
     for group in groups:
         numbers = list(range(first, first + group["params"]))
@@ -139,16 +139,16 @@ def _optimizer_state(tensors: Weights, groups: list[dict[str, Any]]) -> dict[str
 
 def _random_state() -> Weights:
     states = {"random.cpu": torch.get_rng_state()}
-    for number in range(torch.cuda.device_count()):
-        states[f"random.cuda.{number}"] = torch.cuda.get_rng_state(number)
+    for device in range(torch.cuda.device_count()):
+        states[f"random.cuda.{device}"] = torch.cuda.get_rng_state(device)
     return states
 
 
 def _set_random_state(tensors: Weights) -> None:
     torch.set_rng_state(tensors["random.cpu"])
-    for number in range(torch.cuda.device_count()):
-        if (name := f"random.cuda.{number}") in tensors:
-            torch.cuda.set_rng_state(tensors[name], number)
+    for device in range(torch.cuda.device_count()):
+        if (name := f"random.cuda.{device}") in tensors:
+            torch.cuda.set_rng_state(tensors[name], device)
 
 
 def _contiguous(tensors: dict[str, Any]) -> Weights:

@@ -49,7 +49,7 @@ def encode_names(
     RETURNS (Floats2d): (n, dim), rows of length 1.
     """
     vectors = np.empty((len(wanted), encoder.dim), dtype=np.float32)
-    own = _for_inference(encoder, precision)
+    for_inference = _for_inference(encoder, precision)
     order = np.argsort(-tokens.lengths()[wanted], kind="stable")
     chunk = _CHUNK_ON_CPU if encoder.device.type == "cpu" else _CHUNK
     starts = range(0, len(order), chunk)
@@ -57,7 +57,9 @@ def encode_names(
     progress = show_progress if what else no_progress
     for start in progress(starts, len(starts), what):
         part = order[start : start + chunk]  # names of similar length, the longest first
-        vectors[part] = own.run_batches(own.module, tokens.take(wanted[part]), size)
+        vectors[part] = for_inference.run_batches(
+            for_inference.module, tokens.take(wanted[part]), size
+        )
     return vectors
 
 
@@ -67,13 +69,13 @@ def encode_unknown(
     wanted: Ints1d,
     precision: Precision,
     what: str,
-    known: StoredVectors | None = None,
+    stored: StoredVectors | None = None,
 ) -> Floats2d:
     """Encode training names without stored vectors; see `encode_names`."""
     vectors = np.empty((len(wanted), encoder.dim), dtype=np.float32)
     is_known = np.zeros(len(wanted), dtype=np.bool_)
-    if known is not None:
-        is_known, vectors[is_known] = known.of_pieces(tokens.take(wanted))
+    if stored is not None:
+        is_known, vectors[is_known] = stored.of_pieces(tokens.take(wanted))
     vectors[~is_known] = encode_names(encoder, tokens, wanted[~is_known], precision, what=what)
     return vectors
 

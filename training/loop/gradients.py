@@ -33,16 +33,16 @@ def backward(
     RETURNS (Tensor): the loss of the whole batch, on every rank; it stays on the device, so that
         nothing waits for it.
     """
-    whole, own = loss_of, pieces
+    whole, of_rank = loss_of, pieces
     if ranks.count > 1:
         shares = ranks.shares([len(row) for row in pieces])
-        own = [pieces[index] for index in shares[ranks.rank]]
+        of_rank = [pieces[index] for index in shares[ranks.rank]]
         whole = _joint(loss_of, ranks, shares)
-    if not own:  # more ranks than names
+    if not of_rank:  # more ranks than names
         return pulled(whole(torch.zeros(0, encoder.dim, device=encoder.device)), precision)
     # On a GPU a part takes as long as the whole batch, since starting kernels limits the speed.
     parts = settings.sub_batches if encoder.device.type == "cpu" else 1
-    return pulled(whole(encode_sorted(encoder, own, parts, precision)), precision)
+    return pulled(whole(encode_sorted(encoder, of_rank, parts, precision)), precision)
 
 
 def _joint(loss_of: LossOf, ranks: Ranks, shares: Sequence[Ints1d]) -> LossOf:

@@ -31,14 +31,14 @@ class Interruption:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        error_type: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
 
-    def _ask(self, number: int, frame: FrameType | None) -> None:
+    def _ask(self, signal_number: int, frame: FrameType | None) -> None:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True

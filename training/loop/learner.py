@@ -46,13 +46,13 @@ class Learner:
     def __init__(self, task: Task, recipe: Recipe, precision: Precision, ranks: Ranks) -> None:
         self._task, self._recipe, self._precision, self._ranks = task, recipe, precision, ranks
         self._others = [*task.head(), *task.objective.parameters()]
-        own = set(map(id, self._others))
+        ids = set(map(id, self._others))
         self._encoders = [
             weight
             for weight in task.module.parameters()
-            if weight.requires_grad and id(weight) not in own
+            if weight.requires_grad and id(weight) not in ids
         ]
-        groups = [{"params": self._encoders}, *([{"params": self._others}] if own else [])]
+        groups = [{"params": self._encoders}, *([{"params": self._others}] if ids else [])]
         self.optimizer = torch.optim.AdamW(groups, fused=True)
 
     def learn(self, step: int, rate: float) -> Learnt:
@@ -63,13 +63,16 @@ class Learner:
         encoder, objective = self._recipe.optimizer, self._recipe.objective
         times = objective.learning_rate / encoder.learning_rate
         settings = ((rate, encoder.weight_decay), (rate * times, objective.weight_decay))
-        for group, (own, decay) in zip(self.optimizer.param_groups, settings, strict=False):
-            group.update(lr=own, weight_decay=decay)
+        for group, (own_rate, decay) in zip(self.optimizer.param_groups, settings, strict=False):
+            group.update(lr=own_rate, weight_decay=decay)
         self._seed(step)
         count = self._recipe.training.accumulation
         numbers = range(step * count, (step + 1) * count)
         losses, mined, names = zip(
-            *(self._task.pull(one, 1 / count, self._precision, self._ranks) for one in numbers),
+            *(
+                self._task.pull(batch_number, 1 / count, self._precision, self._ranks)
+                for batch_number in numbers
+            ),
             strict=True,
         )
         return Learnt(self._update(numbers, losses), sum(mined), sum(names))
@@ -85,21 +88,21 @@ class Learner:
         scaler.unscale_(self.optimizer)
         everything = [*self._encoders, *self._others]
         norm = torch.nn.utils.clip_grad_norm_(everything, clip or math.inf)
-        *found, length = fetched(torch.stack([*losses, norm]).double()).tolist()
-        for number, loss in zip(numbers, found, strict=True):
-            self._check_finite("loss", loss, number)
+        *values, length = fetched(torch.stack([*losses, norm]).double()).tolist()
+        for batch_number, loss in zip(numbers, values, strict=True):
+            self._check_finite("loss", loss, batch_number)
         if not scaler.is_enabled():  # a scaler skips such a step and lowers its scale
             self._check_finite("gradient", length, numbers[0])
         scaler.step(self.optimizer)
         scaler.update()
         self.optimizer.zero_grad()
         self._task.objective.after_step()
-        return float(sum(found))
+        return float(sum(values))
 
-    def _check_finite(self, what: str, value: float, number: int) -> None:
+    def _check_finite(self, what: str, value: float, batch_number: int) -> None:
         if not math.isfinite(value):
             self.optimizer.zero_grad()
-            raise NotFiniteError(what, value, number)
+            raise NotFiniteError(what, value, batch_number)
 
     def _seed(self, step: int) -> None:
         """Seed the dropout of every rank differently, but equally when training is resumed."""

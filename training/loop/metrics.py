@@ -101,7 +101,7 @@ class ProgressBar:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        error_type: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
@@ -112,8 +112,8 @@ class ProgressBar:
         speed = progress.names / max(progress.training_seconds, 1e-9)
         left = tqdm.format_interval(progress.seconds * (1 - part) / max(part, 1e-9))
         dev = f", dev {progress.best:.3g}" if progress.history else ""
-        said = f"loss {loss:.3f}{dev}, {speed:.0f} names/s, {left} left"
-        self._bar.set_postfix_str(said, refresh=False)
+        line = f"loss {loss:.3f}{dev}, {speed:.0f} names/s, {left} left"
+        self._bar.set_postfix_str(line, refresh=False)
         self._bar.update(int(_PARTS * part) - self._bar.n)
         if self._log is not None:
-            self._log.tell(lambda _: f"Training {part:.0%}: {said}")
+            self._log.tell(lambda _: f"Training {part:.0%}: {line}")

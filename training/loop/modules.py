@@ -129,7 +129,7 @@ def _add_lora(module: torch.nn.Module, settings: AdapterSettings) -> Any:
             what="A LoRA", lacking=lacking(error), package="'spacy-medlink[peft]'"
         ) from error
 
-    kind = getattr(module.config, "model_type", "")
-    targets: Any = KNOWN.get(kind, "all-linear")
+    model_type = getattr(module.config, "model_type", "")
+    targets: Any = KNOWN.get(model_type, "all-linear")
     config = LoraConfig(r=settings.rank, lora_alpha=settings.alpha, target_modules=targets)
     return get_peft_model(module, config)

@@ -46,16 +46,16 @@ class NameTask(Task):
         self.made_with, self.batches = made_with, batches
         self._settings, self._validate = settings, validate
 
-    def pull(self, number: int, weight: float, precision: Precision, ranks: Ranks) -> Pulled:
+    def pull(self, batch_number: int, weight: float, precision: Precision, ranks: Ranks) -> Pulled:
         """Add the gradients of a batch's loss, times a weight.
 
         ranks (Ranks): share the batch. RAISES (MedlinkError): E509 out of memory.
         """
-        names, mined = self.sampler.batch(number), 0
+        names, mined = self.sampler.batch(batch_number), 0
 
         def loss_of(vectors: torch.Tensor) -> torch.Tensor:
             nonlocal mined
-            loss, mined = self.objective(vectors, self._batch(names, number))
+            loss, mined = self.objective(vectors, self._batch(names, batch_number))
             return loss * weight if weight != 1 else loss
 
         try:
@@ -65,9 +65,9 @@ class NameTask(Task):
                 raise
             raise self._out_of_memory(names, precision, ranks) from error
 
-    def describe(self, number: int) -> str:
+    def describe(self, batch_number: int) -> str:
         """Describe the names of a batch."""
-        rows = self.names.rows[self.sampler.batch(number)[:5]]
+        rows = self.names.rows[self.sampler.batch(batch_number)[:5]]
         return f"the name rows {', '.join(map(str, rows))} ..."
 
     def validate(self) -> dict[str, float]:
@@ -80,11 +80,11 @@ class NameTask(Task):
         pieces = self.names.tokens.take(names)
         return backward(self.encoder, pieces, loss_of, self._settings, precision, ranks)
 
-    def _batch(self, names: Ints1d, number: int) -> Batch:
-        own = self.names
-        columns = (names, own.concepts[names], own.strings[names].view(np.int64))
+    def _batch(self, names: Ints1d, batch_number: int) -> Batch:
+        names_of = self.names
+        columns = (names, names_of.concepts[names], names_of.strings[names].view(np.int64))
         positions, labels, strings = sent(np.stack(columns), self.encoder.device)
-        return Batch(positions, labels, strings, number)
+        return Batch(positions, labels, strings, batch_number)
 
     def _out_of_memory(self, names: Ints1d, precision: Precision, ranks: Ranks) -> MedlinkError:
         """Try smaller batches to find how much would have fitted."""

@@ -46,22 +46,22 @@ class Ranks:
         order = np.argsort(lengths, kind="stable")
         return [order[rank :: self.count] for rank in range(self.count)]
 
-    def joined(self, own: torch.Tensor, shares: Sequence[Ints1d]) -> torch.Tensor:
+    def joined(self, of_rank: torch.Tensor, shares: Sequence[Ints1d]) -> torch.Tensor:
         """Gather the vectors of all ranks; gradients flow to the vectors of this rank.
 
-        own (Tensor): vectors of this rank's share, (n_own, dim).
+        of_rank (Tensor): vectors of this rank's share, (n_own, dim).
         RETURNS (Tensor): vectors of the batch, (n, dim).
         """
         if self.count == 1:
             raise ValueError("one rank has nothing to join")
         most = max(map(len, shares))
-        padded = own.new_zeros((most, own.shape[1]))
-        padded[: len(own)] = own.detach()
+        padded = of_rank.new_zeros((most, of_rank.shape[1]))
+        padded[: len(of_rank)] = of_rank.detach()
         received = [torch.empty_like(padded) for _ in shares]
         dist.all_gather(received, padded)
-        received[self.rank] = own
+        received[self.rank] = of_rank
         parts = [part[: len(share)] for part, share in zip(received, shares, strict=True)]
-        back = sent(np.argsort(np.concatenate(shares), kind="stable"), own.device)
+        back = sent(np.argsort(np.concatenate(shares), kind="stable"), of_rank.device)
         return torch.cat(parts)[back]
 
     def add_gradients(self, parameters: Sequence[torch.nn.Parameter]) -> None:
@@ -76,9 +76,9 @@ class Ranks:
         """Tell whether any rank was asked to stop, and how long training took on the first."""
         if self.count == 1:
             return asked, seconds
-        facts = sent(np.array([float(asked), seconds if self.is_first else 0.0]), self._device)
-        dist.all_reduce(facts)
-        return bool(facts[0] > 0), float(facts[1])
+        values = sent(np.array([float(asked), seconds if self.is_first else 0.0]), self._device)
+        dist.all_reduce(values)
+        return bool(values[0] > 0), float(values[1])
 
     def from_first(self, make: Callable[[], Value]) -> Value:
         """Compute a value on the first rank, and send it to all."""

@@ -41,14 +41,14 @@ class Task(ABC):
         return []
 
     @abstractmethod
-    def pull(self, number: int, weight: float, precision: Precision, ranks: Ranks) -> Pulled:
+    def pull(self, batch_number: int, weight: float, precision: Precision, ranks: Ranks) -> Pulled:
         """Add the gradients of a batch's loss, times a weight.
 
         RAISES (MedlinkError): E509 out of memory.
         """
 
     @abstractmethod
-    def describe(self, number: int) -> str:
+    def describe(self, batch_number: int) -> str:
         """Describe a batch, for a message."""
 
     @abstractmethod

@@ -46,9 +46,9 @@ def read_recipe(path: Path, overrides: Mapping[str, Any] | None = None) -> Recip
     RAISES (MedlinkError): as `read_sections` does, and E502 for settings that do not go together.
     """
     recipe = read_sections(path, Recipe, overrides)
-    own, losses = recipe.objective, LOSSES[recipe.recipe.kind]
-    _check_choice(path, "miner", own.miner, own.miner_settings, MINERS)
-    _check_choice(path, "loss", own.loss, own.loss_settings, losses)
+    objective, losses = recipe.objective, LOSSES[recipe.recipe.kind]
+    _check_choice(path, "miner", objective.miner, objective.miner_settings, MINERS)
+    _check_choice(path, "loss", objective.loss, objective.loss_settings, losses)
     for key, only, why in _demands(recipe):
         section, name = key.split(".")
         value = getattr(getattr(recipe, section), name)
@@ -62,11 +62,11 @@ def read_recipe(path: Path, overrides: Mapping[str, Any] | None = None) -> Recip
 
 
 def read_sections(
-    path: Path, kind: type[Sections], overrides: Mapping[str, Any] | None = None
+    path: Path, sections: type[Sections], overrides: Mapping[str, Any] | None = None
 ) -> Sections:
     """Read a file of sections (the format of spaCy's config.cfg).
 
-    kind (Type[Sections]): the sections that there are.
+    sections (Type[Sections]): the sections that there are.
     overrides (Mapping): values by dotted key ("training.max_minutes"), which win over the file.
     RAISES (MedlinkError): E107 no such file, E160 not such a file, E501 unknown key, E502 a value
         that cannot be.
@@ -77,9 +77,9 @@ def read_sections(
     _put_all(config, overrides or {})
     try:
         # As JSON, whose lists become tuples: strictly read, lists of Python do not.
-        return kind.model_validate_json(json.dumps(config))
+        return sections.model_validate_json(json.dumps(config))
     except ValidationError as error:
-        raise _as_ours(path, kind, error) from error
+        raise _as_ours(path, sections, error) from error
 
 
 def _with_bases(path: Path) -> Iterator[dict[str, Any]]:
@@ -115,38 +115,38 @@ def _flat(config: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any
 
 def _put_all(config: dict[str, Any], values: Mapping[str, Any]) -> None:
     """Put values into a config; another loss or miner does not inherit the settings of the old."""
-    own = config.get("objective")
+    objective = config.get("objective")
     for what in ("loss", "miner"):
         new = values.get(f"objective.{what}")
-        if isinstance(own, dict) and new is not None and new != own.get(what):
-            own.pop(f"{what}_settings", None)
+        if isinstance(objective, dict) and new is not None and new != objective.get(what):
+            objective.pop(f"{what}_settings", None)
     for key, value in values.items():
         *sections, last = key.split(".")
-        place = config
+        section = config
         for name in sections:
-            place = place.setdefault(name, {})
-            if not isinstance(place, dict):
+            section = section.setdefault(name, {})
+            if not isinstance(section, dict):
                 raise Errors.bad_value(key=key, value=value, rule=f"{name} is not a section")
-        place[last] = value
+        section[last] = value
 
 
 def _check_choice(
-    path: Path, what: str, name: str, settings: Mapping[str, float], known: Mapping[str, Choice]
+    path: Path, what: str, name: str, settings: Mapping[str, float], choices: Mapping[str, Choice]
 ) -> None:
     """Check the name of a loss or miner, and the names of its settings."""
-    if name not in known:
-        rule = f"must be one of {', '.join(known)}{_nearest(name, known)}"
+    if name not in choices:
+        rule = f"must be one of {', '.join(choices)}{_nearest(name, choices)}"
         raise Errors.bad_value(key=f"objective.{what}", value=name, rule=rule)
     for setting in settings:
-        if setting not in (own := known[name].settings):
-            raise _unknown_key(path, f"setting of the {what} {name}", setting, own)
+        if setting not in (settings_there := choices[name].settings):
+            raise _unknown_key(path, f"setting of the {what} {name}", setting, settings_there)
 
 
 def _demands(recipe: Recipe) -> Iterator[tuple[str, object, str]]:
     """List what a setting demands of another one: its key, the only value it may have, and why."""
-    own = recipe.objective
+    objective = recipe.objective
     if needs_of(recipe) == "memory":
-        why = f"with the loss {own.loss}, which compares with all names"
+        why = f"with the loss {objective.loss}, which compares with all names"
         yield "objective.miner", "none", why
         yield "bitext.order", "none", why
         yield "sampler.names_per_concept", 0, why
@@ -162,7 +162,7 @@ def _demands(recipe: Recipe) -> Iterator[tuple[str, object, str]]:
 def _as_ours(path: Path, kind: type[Section], error: ValidationError) -> MedlinkError:
     """Make E501 of a key that there is not, else E502 of the first value that cannot be."""
     faults = error.errors(include_url=False)
-    fault = min(faults, key=lambda one: one["type"] != "extra_forbidden")
+    fault = min(faults, key=lambda fault: fault["type"] != "extra_forbidden")
     *places, key = map(str, fault["loc"])
     dotted = ".".join((*places, key))
     if fault["type"] == "missing":
@@ -170,11 +170,11 @@ def _as_ours(path: Path, kind: type[Section], error: ValidationError) -> Medlink
     if fault["type"] != "extra_forbidden":
         rule = _SAYS.sub("must", fault["msg"])
         return Errors.bad_value(key=dotted, value=fault["input"], rule=rule)
-    known: Any = kind
-    for place in places:
-        known = known.model_fields[place].annotation
+    fields: Any = kind
+    for section in places:
+        fields = fields.model_fields[section].annotation
     what = f"key in [{'.'.join(places)}]" if places else "section"
-    return _unknown_key(path, what, key, known.model_fields)
+    return _unknown_key(path, what, key, fields.model_fields)
 
 
 def _unknown_key(path: Path, what: str, key: str, known: Collection[str]) -> MedlinkError:
@@ -183,7 +183,7 @@ def _unknown_key(path: Path, what: str, key: str, known: Collection[str]) -> Med
     return Errors.unknown_key(path=path, what=what, key=key, guess=guess, known=listed)
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
+def _nearest(name: str, possible: Iterable[str]) -> str:
     """Ask whether the nearest known name was meant; "" when none is near."""
-    near = get_close_matches(name, list(known), n=1)
+    near = get_close_matches(name, list(possible), n=1)
     return f" (did you mean {near[0]!r}?)" if near else ""

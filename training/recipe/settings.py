@@ -337,9 +337,9 @@ class Recipe(Section):
     @property
     def chooses(self) -> bool:
         """Whether weights are chosen by what dev says, rather than those of the last step taken."""
-        training, own = self.training, self.selection
+        training, selection = self.training, self.selection
         is_last = training.eval_every >= _NEVER and not training.patience
-        return not (is_last and own.interpolation == (1.0,) and own.min_gain <= -100)
+        return not (is_last and selection.interpolation == (1.0,) and selection.min_gain <= -100)
 
     def decisive(self) -> dict[str, Any]:
         """Return what a checkpoint depends on; the rest may be new when a training is resumed."""

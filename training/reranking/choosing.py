@@ -42,17 +42,17 @@ def by_weight(
         {one.row for one, flag in zip(own.candidates, own.right, strict=True) if flag}
         for own in lists
     ]
-    found = {}
+    ranks = {}
     for weight in WEIGHTS:
         reranker.weight = weight
         reranked = reranker.rescore(mentions, rankings)
-        found[weight] = reciprocal(
+        ranks[weight] = reciprocal(
             [
                 first_right([one.row for one in own], wanted)
                 for own, wanted in zip(reranked, right, strict=True)
             ]
         )
-    return found
+    return ranks
 
 
 def choose(

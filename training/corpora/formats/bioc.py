@@ -52,8 +52,8 @@ def _mention(annotation: Element, tally: Tally) -> Mention | None:
         return None
     cell = next((infons[key] for key in _ID_KEYS if infons.get(key)), "")
     spans = tuple(_spans(annotation))
-    said = (annotation.findtext("text") or "").strip()
-    return Mention(said, spans, split_ids(cell), infons.get("type", ""))
+    mention_text = (annotation.findtext("text") or "").strip()
+    return Mention(mention_text, spans, split_ids(cell), infons.get("type", ""))
 
 
 def _spans(annotation: Element) -> Iterator[Span]:

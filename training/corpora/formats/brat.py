@@ -34,14 +34,14 @@ class Standoff(NamedTuple):
 def read_brat(path: Path, tally: Tally) -> Standoff:
     """Read an `.ann` file; relations, events, attributes and normalisations are left out."""
     standoff = Standoff({}, {})
-    for number, line in read_lines(path, tally):
+    for line_number, line in read_lines(path, tally):
         id, _, rest = line.partition("\t")
         head, _, tail = rest.partition("\t")
         if not line.strip():
             continue
-        if id.startswith("T") and (bound := _bound(head, tail, number)):
+        if id.startswith("T") and (bound := _bound(head, tail, line_number)):
             if id in standoff.bounds:
-                tally.fault("annotations whose id another one has", path, number)
+                tally.fault("annotations whose id another one has", path, line_number)
             else:
                 standoff.bounds[id] = bound
         elif id.startswith("#") and len(names := head.split()) == 2:
@@ -49,26 +49,26 @@ def read_brat(path: Path, tally: Tally) -> Standoff:
         elif id[:1] in tuple("AMREN*"):
             tally.drop("relations, events, attributes and normalisations")
         else:
-            tally.fault("lines that are no annotation", path, number)
+            tally.fault("lines that are no annotation", path, line_number)
     return standoff
 
 
-def _bound(head: str, said: str, line: int) -> Bound | None:
+def _bound(head: str, mention_text: str, line: int) -> Bound | None:
     type, _, offsets = head.partition(" ")
     spans = spans_of(offsets)
-    return Bound(type, spans, said.strip(), line) if type and spans else None
+    return Bound(type, spans, mention_text.strip(), line) if type and spans else None
 
 
 def spans_of(offsets: str) -> tuple[Span, ...]:
     """Read "0 5;9 12"; () for any other form."""
-    found = []
+    spans = []
     for piece in re.split(r"\s*;\s*", offsets.strip()):
         numbers = piece.split()
         span = to_span(*numbers) if len(numbers) == 2 else None
         if span is None:
             return ()
-        found.append(span)
-    return tuple(sorted(found))
+        spans.append(span)
+    return tuple(sorted(spans))
 
 
 def pairs(folder: Path, tally: Tally) -> Iterator[tuple[Path, Path]]:

@@ -36,21 +36,21 @@ def read_pubtator(path: Path, tally: Tally, read_ids: ReadIds = split_ids) -> It
     read_ids (Callable[[str], Ids]): reads a cell of ids of this corpus.
     """
     block: _Block | None = None
-    for number, line in read_lines(path, tally):
+    for line_number, line in read_lines(path, tally):
         passage = _PASSAGE.fullmatch(line)
         if passage:
-            doc_id, kind, text = passage.groups()
-            if block is None or block.doc_id != doc_id.strip() or kind == "t":
+            doc_id, passage_type, text = passage.groups()
+            if block is None or block.doc_id != doc_id.strip() or passage_type == "t":
                 if block is not None:
                     yield block.document()
-                block = _Block(doc_id.strip(), path, number)
-            block.passages[kind] = text
+                block = _Block(doc_id.strip(), path, line_number)
+            block.passages[passage_type] = text
         elif not line.strip():
             if block is not None:
                 yield block.document()
             block = None
         else:
-            _add(block, line.split("\t"), path, number, tally, read_ids)
+            _add(block, line.split("\t"), path, line_number, tally, read_ids)
     if block is not None:
         yield block.document()
 
@@ -73,13 +73,13 @@ def _add(
 def _mention(cells: list[str], line: int, read_ids: ReadIds) -> Mention | None:
     if len(cells) < 5:
         return None
-    _, start, end, said, type, *rest = (cell.strip() for cell in cells)
+    _, start, end, mention_text, type, *rest = (cell.strip() for cell in cells)
     span = to_span(start, end)
     if span is None:
         return None
     link = read_ids(rest[0] if rest else "")
     parts = tuple(filter(None, rest[1].split("|"))) if len(rest) > 1 else ()
-    return Mention(said, (span,), link, type, parts if link.composite else (), line)
+    return Mention(mention_text, (span,), link, type, parts if link.composite else (), line)
 
 
 def to_span(start: str, end: str) -> tuple[int, int] | None:

@@ -31,7 +31,7 @@ def read_table(
             continue
         yield (
             line,
-            {name: cells[place].strip() for name, place in places.items() if place < len(cells)},
+            {name: cells[column].strip() for name, column in places.items() if column < len(cells)},
         )
 
 
@@ -60,12 +60,12 @@ def _tell(path: Path, tally: Tally, bad: list[BadLine], told: int) -> int:
 def _places(path: Path, names: list[str], columns: Aliases, optional: Aliases) -> dict[str, int]:
     places = {}
     for name, aliases in [*columns.items(), *optional.items()]:
-        place = _first(names, aliases)
-        if place is not None:
-            places[name] = place
+        column = _first(names, aliases)
+        if column is not None:
+            places[name] = column
         elif name in columns:
-            found = ", ".join(names[:20]) or "nothing"
-            problem = f"no column {' or '.join(map(repr, aliases))}; the first line has: {found}"
+            header = ", ".join(names[:20]) or "nothing"
+            problem = f"no column {' or '.join(map(repr, aliases))}; the first line has: {header}"
             raise Errors.source_unreadable(path=path, reason=problem)
     return places
 

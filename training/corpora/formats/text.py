@@ -39,18 +39,18 @@ def read_lines(path: Path, tally: Tally, fallback: str = "") -> Iterator[tuple[i
     Only a line feed ends a line. Lines that are not text are counted as faults and left out.
     RAISES (MedlinkError): E165 when the file cannot be opened, E165 when a gzip file is damaged.
     """
-    number = 0
+    line_number = 0
     with open_source(path) as file:
         try:
-            for number, raw in enumerate(file, 1):
-                raw = raw.removeprefix(BOM) if number == 1 else raw
+            for line_number, raw in enumerate(file, 1):
+                raw = raw.removeprefix(BOM) if line_number == 1 else raw
                 line = _decoded(raw, fallback)
                 if line is None:
-                    tally.fault("lines that are not UTF-8 text", path, number)
+                    tally.fault("lines that are not UTF-8 text", path, line_number)
                 else:
-                    yield number, line.rstrip("\r\n")
+                    yield line_number, line.rstrip("\r\n")
         except _DAMAGED as error:
-            raise _broken(path, error, number + 1) from error
+            raise _broken(path, error, line_number + 1) from error
 
 
 def _decoded(data: bytes, fallback: str) -> str | None:

@@ -34,17 +34,19 @@ def read_xmi(path: Path, tags: Collection[str]) -> Xmi | None:
 
     RETURNS (Optional[Xmi]): None when the file holds no text.
     """
-    text, found = None, []
+    text, annotations = None, []
     for record in read_elements(path, {_SOFA, *tags}):
         attributes = dict(record.element.attrib)
         if record.element.tag == _SOFA:
             text = attributes.get("sofaString")
         else:
-            found.append((record.element.tag, attributes))
+            annotations.append((record.element.tag, attributes))
     if text is None:
         return None
     places = _characters(text)
-    features = [Feature(tag, _span(attributes, places), attributes) for tag, attributes in found]
+    features = [
+        Feature(tag, _span(attributes, places), attributes) for tag, attributes in annotations
+    ]
     return Xmi(text, features)
 
 
@@ -53,7 +55,7 @@ def _characters(text: str) -> dict[int, int] | None:
     if text.isascii() or max(text) <= "\uffff":
         return None
     units = accumulate((1 + (character > "\uffff") for character in text), initial=0)
-    return {unit: place for place, unit in enumerate(units)}
+    return {unit: character for character, unit in enumerate(units)}
 
 
 def _span(attributes: dict[str, str], places: dict[int, int] | None) -> Span | None:
