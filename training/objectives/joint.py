@@ -47,17 +47,17 @@ class JointObjective:
 
     def state(self) -> Weights:
         """Get the memory of the main objective and the weights of the parts."""
-        own = {
-            f"{name}.{number}": parameter.detach()
+        of_parts = {
+            f"{name}.{position}": parameter.detach()
             for name, _, part in self._parts
-            for number, parameter in enumerate(part.parameters())
+            for position, parameter in enumerate(part.parameters())
         }
-        return {**self._main.state(), **own}
+        return {**self._main.state(), **of_parts}
 
     @torch.no_grad()
     def load_state(self, state: Weights) -> None:
         """Put back what `state` gave."""
         self._main.load_state(state)
         for name, _, part in self._parts:
-            for number, parameter in enumerate(part.parameters()):
-                parameter.copy_(state[f"{name}.{number}"])
+            for position, parameter in enumerate(part.parameters()):
+                parameter.copy_(state[f"{name}.{position}"])

@@ -33,7 +33,7 @@ class TypedTerms(NamedTuple):
 
 def encode_terms(encoder: BiEncoder, terms: Sequence[str]) -> Floats2d:
     """Encode terms: (n, dim), rows of length 1; equal ones once."""
-    places = {term: place for place, term in enumerate(dict.fromkeys(terms))}
+    places = {term: row for row, term in enumerate(dict.fromkeys(terms))}
     return encoder.encode(list(places))[[places[term] for term in terms]]
 
 
@@ -50,7 +50,9 @@ def read_typed(kb: KnowledgeBase) -> TypedTerms:
             remedy="Build it from a source with types, or set weight = 0 in [types].",
         )
     concepts = [kb.concept_at(row) for row in rows]
-    return TypedTerms([one.name for one in concepts], [one.types for one in concepts])
+    return TypedTerms(
+        [concept.name for concept in concepts], [concept.types for concept in concepts]
+    )
 
 
 def mcsm(
@@ -68,28 +70,28 @@ def mcsm(
     """
     neighbours = _nearest(vectors, min(k, len(vectors) - 1))
     gains = 1 / np.log2(np.arange(neighbours.shape[1]) + 2)
-    known = sorted({type for own in types for type in own})
-    found = {}
-    for name in wanted or known:
-        of_type = np.array([name in own for own in types])
+    all_types = sorted({type for types_of in types for type in types_of})
+    by_type = {}
+    for name in wanted or all_types:
+        of_type = np.array([name in types_of for types_of in types])
         if of_type.any():
             scores = of_type[neighbours[of_type]] @ gains
-            found[name] = {
+            by_type[name] = {
                 "n": int(of_type.sum()),
                 "mcsm": round(float(scores.mean()), _DIGITS),
                 "std": round(float(scores.std()), _DIGITS),
             }
-    return {"concepts": len(vectors), "types": found}
+    return {"concepts": len(vectors), "types": by_type}
 
 
 def _nearest(vectors: Floats2d, k: int) -> Ints2d:
     """Find the k nearest others of each: (n, k)."""
     index = DenseIndex.build(_chunks(vectors), len(vectors), vectors.shape[1], "Flat")
-    rows: Ints2d = np.concatenate([index.search(own, k + 1).rows for own in _chunks(vectors)])
-    own = rows == np.arange(len(rows))[:, None]
+    rows: Ints2d = np.concatenate([index.search(chunk, k + 1).rows for chunk in _chunks(vectors)])
+    itself = rows == np.arange(len(rows))[:, None]
     # Of equal vectors, others may fill all places before the term itself: then the last one goes.
-    own[~own.any(axis=1), -1] = True
-    others: Ints2d = rows[~own].reshape(len(rows), k)
+    itself[~itself.any(axis=1), -1] = True
+    others: Ints2d = rows[~itself].reshape(len(rows), k)
     return others
 
 

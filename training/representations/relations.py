@@ -50,18 +50,18 @@ def read_triplets(
         counted. seed (int): of the draw.
     RAISES (MedlinkError): E165 a column is missing, E530 hardly any triplet came out.
     """
-    found, generator = [], np.random.default_rng(seed)
+    triplets, generator = [], np.random.default_rng(seed)
     for line, cells in read_table(path, tally, _COLUMNS):
         head, tail = (_term(cells[side], kb, generator) for side in ("head", "tail"))
         if head and tail and cells["relation"]:
-            found.append(Triplet(head, tail, cells["relation"]))
+            triplets.append(Triplet(head, tail, cells["relation"]))
         elif kb is not None and all(cells[name] for name in _COLUMNS):
             tally.drop("triplets with an id that the knowledge base lacks")
         else:
             tally.fault("triplets without head, tail and relation", path, line)
-    if len(found) < _FEWEST:
-        raise Errors.too_few_rows(path=path, found=len(found), wanted=_FEWEST, what="triplets")
-    return found
+    if len(triplets) < _FEWEST:
+        raise Errors.too_few_rows(path=path, found=len(triplets), wanted=_FEWEST, what="triplets")
+    return triplets
 
 
 def divide(triplets: list[Triplet], seed: int) -> tuple[list[Triplet], list[Triplet]]:
@@ -69,7 +69,7 @@ def divide(triplets: list[Triplet], seed: int) -> tuple[list[Triplet], list[Trip
     order = np.random.default_rng(seed).permutation(len(triplets))
     cut = max(1, round(TEST_PART * len(triplets)))
     test, train = order[:cut].tolist(), order[cut:].tolist()
-    return [triplets[place] for place in train], [triplets[place] for place in test]
+    return [triplets[row] for row in train], [triplets[row] for row in test]
 
 
 def _term(cell: str, kb: KnowledgeBase | None, generator: np.random.Generator) -> str:
@@ -107,12 +107,12 @@ def classify(
     encoder (BiEncoder): changed where it is tuned.
     RETURNS (Dict[str, Any]): "accuracy" on test, "n_test", and whether the encoder was "tuned".
     """
-    relations = sorted({one.relation for one in (*train, *test)})
-    number = {relation: place for place, relation in enumerate(relations)}
-    labels = np.array([number[one.relation] for one in train], dtype=np.int64)
+    relations = sorted({triplet.relation for triplet in (*train, *test)})
+    label = {relation: row for row, relation in enumerate(relations)}
+    labels = np.array([label[triplet.relation] for triplet in train], dtype=np.int64)
     model = _Classifier(encoder, len(relations), settings)
     model.learn(train, labels)
-    wanted = np.array([number[one.relation] for one in test], dtype=np.int64)
+    wanted = np.array([label[triplet.relation] for triplet in test], dtype=np.int64)
     given = model.predict(test)
     accuracy = round(float((given == wanted).mean()), _DIGITS)
     return {"tuned": settings.tune, "n_test": len(test), "accuracy": accuracy}
@@ -129,19 +129,19 @@ class _Classifier:
             self._head = moved(torch.nn.Linear(2 * config.hidden_size, relations), encoder.device)
 
     def learn(self, triplets: Sequence[Triplet], labels: Ints1d) -> None:
-        own = self._settings
-        groups = [{"params": list(self._head.parameters()), "lr": own.learning_rate}]
-        if own.tune:
+        settings = self._settings
+        groups = [{"params": list(self._head.parameters()), "lr": settings.learning_rate}]
+        if settings.tune:
             body = [weight for weight in self._encoder.module.parameters() if weight.requires_grad]
-            groups.append({"params": body, "lr": own.encoder_rate})
+            groups.append({"params": body, "lr": settings.encoder_rate})
         optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
-        frozen = None if own.tune else self._features(triplets)
-        for epoch in range(own.epochs):
-            order = np.random.default_rng((own.seed, epoch)).permutation(len(triplets))
-            for start in range(0, len(order), own.batch):
-                part = order[start : start + own.batch]
+        frozen = None if settings.tune else self._features(triplets)
+        for epoch in range(settings.epochs):
+            order = np.random.default_rng((settings.seed, epoch)).permutation(len(triplets))
+            for start in range(0, len(order), settings.batch):
+                part = order[start : start + settings.batch]
                 if frozen is None:
-                    features = self._forward([triplets[place] for place in part.tolist()])
+                    features = self._forward([triplets[row] for row in part.tolist()])
                 else:
                     features = sent(frozen[part], self._encoder.device)
                 target = sent(labels[part], self._encoder.device)
@@ -149,7 +149,7 @@ class _Classifier:
                 optimizer.zero_grad()
                 torch.autograd.backward(loss)
                 optimizer.step()
-        if own.tune:
+        if settings.tune:
             self._encoder.refresh()
 
     def predict(self, triplets: Sequence[Triplet]) -> Ints1d:
@@ -170,9 +170,13 @@ class _Classifier:
 
     def _forward(self, triplets: Sequence[Triplet]) -> torch.Tensor:
         """Get the vectors of [CLS] of heads and tails, side by side: (n, 2 dim)."""
-        own, module = self._encoder, self._encoder.module
-        pieces = own.tokenize([term for one in triplets for term in (one.head, one.tail)])
-        ids, mask = pad(pieces, own.tokenizer.pad_token_id or 0, own.device, own.max_length)
+        encoder, module = self._encoder, self._encoder.module
+        pieces = encoder.tokenize(
+            [term for triplet in triplets for term in (triplet.head, triplet.tail)]
+        )
+        ids, mask = pad(
+            pieces, encoder.tokenizer.pad_token_id or 0, encoder.device, encoder.max_length
+        )
         hidden = module(input_ids=ids, attention_mask=unseen(mask, module)).last_hidden_state
         first: torch.Tensor = hidden[:, 0].float().reshape(len(triplets), -1)
         return first

@@ -25,8 +25,8 @@ class Similarities(NamedTuple):
 
     def shares(self) -> tuple[Floats1d, Floats1d]:
         """Compute the share of the pairs in each bin, of both kinds: (40,)."""
-        counts = (np.histogram(own, _BINS)[0] for own in self)
-        positive, negative = (own / max(1, own.sum()) for own in counts)
+        counts = (np.histogram(cosines, _BINS)[0] for cosines in self)
+        positive, negative = (bins / max(1, bins.sum()) for bins in counts)
         return positive, negative
 
     @property
@@ -42,10 +42,10 @@ def similarities(encoder: BiEncoder, kb: KnowledgeBase, seed: int) -> dict[str, 
     drawn = np.random.default_rng(seed).permutation(len(pairs))[:_PAIRS]
     names = np.unique(pairs[drawn])
     vectors = encode_terms(encoder, [kb.name_at(row).text for row in names.tolist()])
-    cosines, own = vectors @ vectors.T, concepts[names]
+    cosines, concept_of = vectors @ vectors.T, concepts[names]
     first, second = np.triu_indices(len(names), 1)
-    is_same = own[first] == own[second]
-    hard = HardPairMiner(_MARGIN)(torch.from_numpy(vectors), torch.from_numpy(own))
+    is_same = concept_of[first] == concept_of[second]
+    hard = HardPairMiner(_MARGIN)(torch.from_numpy(vectors), torch.from_numpy(concept_of))
     anchor, positive, other, negative = (part.numpy() for part in hard)
     return {
         "all pairs": Similarities(

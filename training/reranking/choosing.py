@@ -37,10 +37,17 @@ def by_weight(
 ) -> dict[float, Ranks]:
     """Rerank lists with each weight; the candidates are read once."""
     reranker = Reranker(encoder.using(top=1 << 30), kb, cache_size=len(lists) + 1)
-    mentions, rankings = [own.mention for own in lists], [own.candidates for own in lists]
+    mentions, rankings = (
+        [ranked.mention for ranked in lists],
+        [ranked.candidates for ranked in lists],
+    )
     right = [
-        {one.row for one, flag in zip(own.candidates, own.right, strict=True) if flag}
-        for own in lists
+        {
+            candidate.row
+            for candidate, flag in zip(ranked.candidates, ranked.right, strict=True)
+            if flag
+        }
+        for ranked in lists
     ]
     ranks = {}
     for weight in WEIGHTS:
@@ -48,8 +55,8 @@ def by_weight(
         reranked = reranker.rescore(mentions, rankings)
         ranks[weight] = reciprocal(
             [
-                first_right([one.row for one in own], wanted)
-                for own, wanted in zip(reranked, right, strict=True)
+                first_right([candidate.row for candidate in ranked], wanted)
+                for ranked, wanted in zip(reranked, right, strict=True)
             ]
         )
     return ranks
@@ -66,13 +73,13 @@ def choose(
 
     wanted (Optional[float]): taken in its place, whatever it gains.
     """
-    texts = [own.mention.text.lower() for own in lists]
+    texts = [ranked.mention.text.lower() for ranked in lists]
     plain = ranks[0.0]
-    first = {weight: float((own == 1).mean()) for weight, own in ranks.items()}
+    first = {weight: float((of_weight == 1).mean()) for weight, of_weight in ranks.items()}
     earned = [
-        weight for weight, own in ranks.items()
+        weight for weight, of_weight in ranks.items()
         if weight and first[weight] >= first[0.0]
-        and (own - plain).mean() > _ERRORS * standard_error(own - plain, texts)
+        and (of_weight - plain).mean() > _ERRORS * standard_error(of_weight - plain, texts)
     ]  # fmt: skip
     chosen = wanted or 0.0
     if earned and not wanted:
@@ -82,13 +89,15 @@ def choose(
             if (ranks[best] - ranks[weight]).mean()
             <= standard_error(ranks[best] - ranks[weight], texts)
         )  # fmt: skip
-    facts = {
+    content = {
         "mentions": len(lists),
-        "mrr_by_weight": {str(w): round(float(own.mean()), _DIGITS) for w, own in ranks.items()},
+        "mrr_by_weight": {
+            str(w): round(float(of_weight.mean()), _DIGITS) for w, of_weight in ranks.items()
+        },
         "retrieval": figures(plain),
         "reranked": figures(ranks[chosen]),
     }
-    return Choice(chosen, facts)
+    return Choice(chosen, content)
 
 
 def figures(ranks: Ranks) -> dict[str, float]:

@@ -42,18 +42,21 @@ def unannotated_lists(
     """
     asked = list(rank_unannotated(assets, load_gold(path, assets.kb), top, tiers=tiers))
     rest = [
-        _list(one.case.mention, one.ranking, one.case.right)
-        for one in asked
-        if one.fold != _HELD and not remembered(one.ranking)
+        _list(looked_up.case.mention, looked_up.ranking, looked_up.case.right)
+        for looked_up in asked
+        if looked_up.fold != _HELD and not remembered(looked_up.ranking)
     ]
-    own = [one for one in asked if one.fold == _HELD]
-    mentions, rankings = [one.case.mention for one in own], [one.ranking for one in own]
+    apart = [looked_up for looked_up in asked if looked_up.fold == _HELD]
+    mentions, rankings = (
+        [looked_up.case.mention for looked_up in apart],
+        [looked_up.ranking for looked_up in apart],
+    )
     ranker = assets.engine(tiers, calibrator=False, rerank_top=0).parts.rescorer
-    if own and isinstance(ranker, CandidateRanker):
-        rankings = ranker.knowing(own[0].facts()).rescore(mentions, rankings)
+    if apart and isinstance(ranker, CandidateRanker):
+        rankings = ranker.knowing(apart[0].facts()).rescore(mentions, rankings)
     held = [
-        _list(mention, ranking, one.case.right)
-        for mention, ranking, one in zip(mentions, rankings, own, strict=True)
+        _list(mention, ranking, looked_up.case.right)
+        for mention, ranking, looked_up in zip(mentions, rankings, apart, strict=True)
     ]
     return rest, held
 
@@ -84,11 +87,11 @@ def name_lists(
     lists = []
     for start in range(0, len(queries), _CHUNK):
         part = queries[start : start + _CHUNK]
-        found = engine.retrieval.search([text for _, text in part])
-        rows, fused, scores = found.rows, engine.retrieval.fused(found), found.scores
-        for place, (concept, text) in enumerate(part):
-            own = {tier: values[place] for tier, values in scores.items()}
-            ranking = _ranking(kb, engine, rows[place], fused[place], own, concept, text, top)
+        retrieved = engine.retrieval.search([text for _, text in part])
+        rows, fused, scores = retrieved.rows, engine.retrieval.fused(retrieved), retrieved.scores
+        for row, (concept, text) in enumerate(part):
+            of_tiers = {tier: values[row] for tier, values in scores.items()}
+            ranking = _ranking(kb, engine, rows[row], fused[row], of_tiers, concept, text, top)
             lists.append(_list(Mention(text), ranking, {concept}))
     return lists
 
@@ -120,22 +123,22 @@ def _ranking(
     top: int,
 ) -> list[Candidate]:
     """Rank concepts by their best names, without names equal to the mention."""
-    own, found = key(text), dict[int, Candidate]()
-    for place in np.lexsort((rows, -fused)).tolist():
-        row = int(rows[place])
+    mention_key, best = key(text), dict[int, Candidate]()
+    for column in np.lexsort((rows, -fused)).tolist():
+        row = int(rows[column])
         if row < 0:
             continue
         of = int(engine.name_concept[row])
-        if of in found or (of == concept and key(kb.name_at(row).text) == own):
+        if of in best or (of == concept and key(kb.name_at(row).text) == mention_key):
             continue
-        tiers = {tier: float(values[place]) for tier, values in scores.items()}
-        found[of] = Candidate(of, row, float(fused[place]), tiers)
-        if len(found) == top:
+        tiers = {tier: float(values[column]) for tier, values in scores.items()}
+        best[of] = Candidate(of, row, float(fused[column]), tiers)
+        if len(best) == top:
             break
-    return list(found.values())
+    return list(best.values())
 
 
 def _list(mention: Mention, ranking: Sequence[Candidate], right: Iterable[int]) -> RankedList:
     wanted = set(right)
-    flags = np.array([one.row in wanted for one in ranking], dtype=np.bool_)
+    flags = np.array([candidate.row in wanted for candidate in ranking], dtype=np.bool_)
     return RankedList(mention, list(ranking), flags)

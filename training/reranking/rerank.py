@@ -56,47 +56,49 @@ def rerank(
         (StoppedError): after Ctrl-C.
     """
     check_output(output, ASSETS, [train, dev], improves=assets, overwrite=overwrite)
-    place = find_device(device)
-    own = Assets(assets, device=device)
-    if own.manifest["encoder"] is None:
-        raise Errors.tier_not_built(path=own.path, tier="dense", built=", ".join(own.tiers))
-    if if_any and (why := why_nothing(own.kb, train, dev)):
+    torch_device = find_device(device)
+    made_from = Assets(assets, device=device)
+    if made_from.manifest["encoder"] is None:
+        raise Errors.tier_not_built(
+            path=made_from.path, tier="dense", built=", ".join(made_from.tiers)
+        )
+    if if_any and (why := why_nothing(made_from.kb, train, dev)):
         say(f"The reranker is left out: {why}.")
-        return leave_out_reranker(own, output, why, overwrite)
-    training, held = lists_of(own, recipe, train, dev)
-    base = BiEncoder.load(own.path / ENCODER, device=place)
+        return leave_out_reranker(made_from, output, why, overwrite)
+    training, held = lists_of(made_from, recipe, train, dev)
+    base = BiEncoder.load(made_from.path / ENCODER, device=torch_device)
     reads = recipe.reranking
     settings = CrossSettings(
         reads.max_length, reads.context, reads.reads,
         LOSSES[recipe.objective.loss].activation, top=reads.top,
-        kb=kb_fingerprint(own.manifest["kb"]),
+        kb=kb_fingerprint(made_from.manifest["kb"]),
     )  # fmt: skip
     encoder = CrossEncoder.of(base, settings, reads.layers)
 
     def validate() -> dict[str, float]:
-        ranks = by_weight(encoder, own.kb, held)
+        ranks = by_weight(encoder, made_from.kb, held)
         best = max(ranks, key=lambda weight: float(ranks[weight].mean()))
         return {**figures(ranks[best]), "weight": best}
 
-    texts = CandidateTexts(own.kb, reads.reads)
+    texts = CandidateTexts(made_from.kb, reads.reads)
     files = [sha256_of(path) for path in (train, dev) if path is not None]
-    identity = made_with(recipe, own.manifest["encoder"]["fingerprint"], settings.kb, *files)
+    identity = made_with(recipe, made_from.manifest["encoder"]["fingerprint"], settings.kb, *files)
     task = ListTask(encoder, recipe, training, texts, validate, identity)
     if not task.lists or not held:
         why = "mentions without a right and a wrong candidate"
         raise Errors.nothing_there(
-            path=train or own.path,
+            path=train or made_from.path,
             what=f"mention to train on (left out: {why})",
             remedy="Check that it is the gold file that belongs to this knowledge base.",
         )
     say(f"{len(task.lists):,} mentions to train on, {len(held):,} to choose by")
-    trainer = Trainer(task, recipe, run, Precision(recipe.training.precision, place))
+    trainer = Trainer(task, recipe, run, Precision(recipe.training.precision, torch_device))
     trainer.train(resume)
     encoder.module.load_state_dict(trainer.best)
     encoder.refresh()
-    chosen = choose(by_weight(encoder, own.kb, held), held, reads.weight)
+    chosen = choose(by_weight(encoder, made_from.kb, held), held, reads.weight)
     chosen_on = dev or train
-    facts = {
+    content = {
         "chosen_on": {**chosen.facts, "file": chosen_on.name if chosen_on else None},
         "recipe": recipe.as_dict(),
     }
@@ -105,22 +107,22 @@ def rerank(
         measured = f"acc@1 {before['acc@1']}, mrr {before['mrr']}"
         why = f"it does not beat retrieval beyond doubt ({measured})"
         say(f"The reranker is left out: {why}.")
-        return leave_out_reranker(own, output, why, overwrite)
+        return leave_out_reranker(made_from, output, why, overwrite)
     say(f"Retrieval: {before}\nReranked:  {after} (weight {chosen.weight})")
     say("The calibrator is fitted anew, to names: those of other scores do not fit.")
     encoder = encoder.using(weight=chosen.weight)
     if reads.weight is None:  # a wanted weight is an order that nothing else may change
-        retriever = own.engine(calibrator=False, ranker=train is not None, rerank_top=0)
-        facts["gate"] = gate = fit_rerank_gate(
-            Reranker(encoder, own.kb),
-            [one.mention for one in held],
-            [one.candidates for one in held],
-            own.conditions(retriever),
+        retriever = made_from.engine(calibrator=False, ranker=train is not None, rerank_top=0)
+        content["gate"] = gate = fit_rerank_gate(
+            Reranker(encoder, made_from.kb),
+            [ranked.mention for ranked in held],
+            [ranked.candidates for ranked in held],
+            made_from.conditions(retriever),
         )
         sure = f"{gate['passing']:,} of {gate['mentions']:,} mentions"
         say(f"Gate: not read are {sure}, whose first candidate is {gate['margin']:.3f} ahead")
     encoder.move(CPU)
-    return store_reranker(own, output, encoder, facts, overwrite)
+    return store_reranker(made_from, output, encoder, content, overwrite)
 
 
 def lists_of(
@@ -132,17 +134,17 @@ def lists_of(
     too, since a reranker must beat the assets without it.
     """
     # With a reranker the gate is shut: all tiers are asked.
-    own, seed = recipe.reranking, recipe.training.seed
-    tiers: list[str] | None = list(own.tiers) or None
+    settings, seed = recipe.reranking, recipe.training.seed
+    tiers: list[str] | None = list(settings.tiers) or None
     engine = assets.engine(tiers, calibrator=False, rerank_top=0, exact_first=False)
     plain = engine.with_parts(memory=None, rescorer=None)
-    names = own.names if train is None else own.beside
-    lists = name_lists(assets.kb, plain, own.top, names, seed) if names else []
+    names = settings.names if train is None else settings.beside
+    lists = name_lists(assets.kb, plain, settings.top, names, seed) if names else []
     if train is None:
         held = round(len(lists) * _DEV_SHARE)
         return lists[held:], lists[:held]
-    rest, apart = unannotated_lists(train, assets, own.top, tiers)
+    rest, apart = unannotated_lists(train, assets, settings.top, tiers)
     if dev is None:
         return [*rest, *lists], apart
-    unknown = [one for one in apart if not remembered(one.candidates)]
-    return [*rest, *unknown, *lists], gold_lists(dev, assets.kb, engine, own.top)
+    unknown = [ranked for ranked in apart if not remembered(ranked.candidates)]
+    return [*rest, *unknown, *lists], gold_lists(dev, assets.kb, engine, settings.top)

@@ -39,7 +39,7 @@ class ListTask(Task):
         made_with: str,
     ) -> None:
         loss = LOSSES[recipe.objective.loss]
-        self.lists = [own for own in lists if loss.teaches(own.right)]
+        self.lists = [ranked for ranked in lists if loss.teaches(ranked.right)]
         self.module, self.objective, self.made_with = encoder.module, Stateless(), made_with
         self._shuffle = Shuffle(len(self.lists), recipe.reranking.batch, recipe.training.seed)
         self.steps_per_epoch = self._shuffle.steps_per_epoch
@@ -53,24 +53,30 @@ class ListTask(Task):
         """List the weights of the head, which the encoder did not have."""
         return list(self._encoder.module.head.parameters())
 
-    def pull(self, number: int, weight: float, precision: Precision, ranks: Ranks) -> Pulled:
+    def pull(self, batch_number: int, weight: float, precision: Precision, ranks: Ranks) -> Pulled:
         """Add the gradients of a batch's loss, times a weight; one rank has the whole batch."""
-        batch = self._batch(number)
-        pairs = [Pair(own.mention, self._texts.of(one)) for own in batch for one in own.candidates]
+        batch = self._batch(batch_number)
+        pairs = [
+            Pair(ranked.mention, self._texts.of(candidate))
+            for ranked in batch
+            for candidate in ranked.candidates
+        ]
         with precision.autocast():
             logits = self._encoder.forward(self._encoder.tokenize(pairs))
-        right = [own.right for own in batch]
+        right = [ranked.right for ranked in batch]
         loss = self._loss(logits.float(), right) * weight
-        return Pulled(pulled(loss, precision), sum(int(own.sum()) for own in right), len(pairs))
+        return Pulled(
+            pulled(loss, precision), sum(int(ranked.sum()) for ranked in right), len(pairs)
+        )
 
-    def describe(self, number: int) -> str:
+    def describe(self, batch_number: int) -> str:
         """Say how many mentions are in a batch."""
-        return f"{len(self._batch(number))} mentions"
+        return f"{len(self._batch(batch_number))} mentions"
 
     def validate(self) -> dict[str, float]:
         """Measure the encoder on dev, with the weights as they are now."""
         self._encoder.refresh()
         return self._validate()
 
-    def _batch(self, number: int) -> list[RankedList]:
-        return [self.lists[place] for place in self._shuffle.part(number)]
+    def _batch(self, batch_number: int) -> list[RankedList]:
+        return [self.lists[row] for row in self._shuffle.part(batch_number)]
