@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import NoneType
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ Ints1d = NDArray[np.int64]
 Ints2d = NDArray[np.int64]
 Hashes1d = NDArray[np.uint64]
 Array = NDArray[Any]
+Item = TypeVar("Item")
 
 Data = dict[str, Any]
 """Plain values by name, as JSON has them."""
@@ -260,5 +261,5 @@ class Calibrator(Protocol):
 class Progress(Protocol):
     """A function that shows the progress of long work."""
 
-    def __call__(self, items: Iterable[Any], total: int | None, what: str) -> Iterable[Any]:
+    def __call__(self, items: Iterable[Item], total: int | None, what: str) -> Iterable[Item]:
         """Pass the items on, showing how many have gone by."""

@@ -23,7 +23,6 @@ from ..linking.calibrator import KINDS, RankingCalibrator
 from ..linking.conditions import difference
 from ..linking.facts import NameFacts, name_facts
 from ..linking.linear import Floats
-from ..linking.ranker import with_facts
 from ..text.normalisation import hash_key
 from ..types import Data, Facts, Progress
 from ..util.progress import no_progress
@@ -218,7 +217,6 @@ def _rank_folds(
     examples, parts = list[Example](), list[RankedExamples]()
     for fold in folds(assets, gold, progress):
         engine = fold.engine(assets)
-        engine = engine.with_parts(rescorer=with_facts(engine.parts.rescorer, fold.facts))
         of_fold = examples_of(fold.cases, in_context)
         parts.append(rank_examples(engine, assets.kb, of_fold, gone=fold.gone))
         examples += of_fold

@@ -17,6 +17,7 @@ from ..kb import KnowledgeBase
 from ..linking import Linker
 from ..linking.asset_parts import AssetParts
 from ..linking.facts import NameFacts, name_facts
+from ..linking.ranker import with_facts
 from ..retrieval.mask import Mask
 from ..retrieval.memory import NIL, Entry, MentionMemory, Remembered, memory_key
 from ..types import FROM_MENTIONS, Candidate, Mention, Progress
@@ -57,8 +58,10 @@ class Fold(NamedTuple):
     facts: Callable[[], NameFacts]
 
     def engine(self, assets: AssetParts, **settings: Any) -> Linker:
-        """Make a linker with the memory of the other documents."""
-        return assets.engine(calibrator=False, memory=self.memory or False, **settings)
+        """Make a linker with the memory, and a ranker's knowledge, of the other documents."""
+        linker = assets.engine(calibrator=False, memory=self.memory or False, **settings)
+        rescorer = with_facts(linker.parts.rescorer, self.facts)
+        return linker if rescorer is None else linker.with_parts(rescorer=rescorer)
 
 
 def folds(assets: AssetParts, gold: GoldSet, progress: Progress = no_progress) -> Iterator[Fold]:

@@ -8,7 +8,6 @@ from ..evaluation.gold_set import GoldSet
 from ..linking.asset_parts import AssetParts
 from ..linking.decision import NOT_A_CONCEPT, Decision, decide
 from ..linking.linear import Floats
-from ..linking.ranker import with_facts
 from ..types import Progress
 from ..util.progress import no_progress
 from .examples import DEPTH, Flags
@@ -78,7 +77,6 @@ def links_of(assets: AssetParts, gold: GoldSet, progress: Progress = no_progress
 
 def _links(assets: AssetParts, fold: Fold) -> Links:
     engine = fold.engine(assets, rerank_top=0)
-    engine = engine.with_parts(rescorer=with_facts(engine.parts.rescorer, fold.facts))
     mask = visible(assets.kb, fold.gone)
     mentions = [case.mention._replace(identifiers=()) for case in fold.cases]
     decisions: list[Decision] = []

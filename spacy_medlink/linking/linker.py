@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..retrieval.filters import select
 from ..retrieval.mask import Mask
-from ..types import Calibrator, Candidate, Mention
+from ..types import Candidate, Mention
 from .composite import choose_parts, composites, parts_of
 from .decision import (
     FILTERED,
@@ -36,7 +36,6 @@ from .prepare import Document, prepare
 from .retrieval import Rankings, Retrieval, Retrieved, Vectors
 from .scopes import Scope, Scopes, ScopeSettings
 from .settings import LinkSettings
-from .tiers import Tiers
 
 if TYPE_CHECKING:
     from ..retrieval.filters import Only
@@ -255,16 +254,6 @@ class Linker:
         """Concept row of every name row, (n_names,)."""
         return self.parts.name_concept
 
-    @property
-    def tiers(self) -> Tiers:
-        """The tiers that are asked."""
-        return self.retrieval.tiers
-
-    @property
-    def calibrator(self) -> Calibrator | None:
-        """The model that gives probabilities."""
-        return self.parts.calibrator
-
     # Helpers
 
     def _lookups(
@@ -292,7 +281,7 @@ class Linker:
     ) -> Candidate | None:
         """Get the best concept of the search without filters, if it is outside and better."""
         best = free[0] if free else None
-        if best is None or self.tiers.has_name(best.row, mask):
+        if best is None or self.retrieval.tiers.has_name(best.row, mask):
             return None
         return best if is_better(best, within[0] if within else None) else None
 
@@ -348,7 +337,7 @@ class Linker:
             if mention.long_form:
                 decisions[position] = said_narrower(mention, decisions[position], calibrator)
         heads_by_position = heads_of(mentions, decisions, self.parts.lexicon)
-        if not heads_by_position or self.tiers.exact is None:
+        if not heads_by_position or self.retrieval.tiers.exact is None:
             return
         heads = [
             (position, head) for position, heads in heads_by_position.items() for head in heads

@@ -4,23 +4,24 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
 
 from tqdm import tqdm
+
+from ..types import Item
 
 EVERY = 60.0  # seconds between two lines of a log
 
 
-def no_progress(items: Iterable[Any], total: int | None, what: str) -> Iterable[Any]:
+def no_progress(items: Iterable[Item], total: int | None, what: str) -> Iterable[Item]:
     """Show nothing: the default of functions, so that libraries stay silent."""
     return items
 
 
-def show_progress(items: Iterable[Any], total: int | None, what: str) -> Iterable[Any]:
+def show_progress(items: Iterable[Item], total: int | None, what: str) -> Iterable[Item]:
     """Show progress on standard error: the share done, the speed and the time left."""
     if not sys.stderr.isatty():
         return in_lines(items, total, what)
-    bar: Iterable[Any] = tqdm(items, total=total, desc=what, leave=False, smoothing=0.1)
+    bar: Iterable[Item] = tqdm(items, total=total, desc=what, leave=False, smoothing=0.1)
     return bar
 
 
@@ -49,8 +50,8 @@ class Log:
 
 
 def in_lines(
-    items: Iterable[Any], total: int | None, what: str, log: Log | None = None
-) -> Iterator[Any]:
+    items: Iterable[Item], total: int | None, what: str, log: Log | None = None
+) -> Iterator[Item]:
     """Pass items on, and write to a log how many have gone by."""
     log = log or Log()
     for count, item in enumerate(items, 1):

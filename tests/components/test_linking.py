@@ -131,7 +131,7 @@ def searched_by(engine, monkeypatch):
     searched, search = [], Tiers.search
 
     def counted(tiers, texts, *rest):
-        if tiers is engine.tiers:  # the exact tier alone is asked of others
+        if tiers is engine.retrieval.tiers:  # the exact tier alone is asked of others
             searched.extend(texts)
         return search(tiers, texts, *rest)
 

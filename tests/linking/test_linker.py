@@ -39,7 +39,7 @@ def test_the_five_verbs_give_what_is_linked(tiny_assets: Assets) -> None:
 
 def test_nothing_of_a_linker_can_be_set(tiny_assets: Assets) -> None:
     linker = open_linker(tiny_assets)
-    for whole in (linker, linker.parts, linker.settings, linker.tiers):
+    for whole in (linker, linker.parts, linker.settings, linker.retrieval.tiers):
         for field in fields(whole):
             with pytest.raises(FrozenInstanceError):
                 setattr(whole, field.name, None)

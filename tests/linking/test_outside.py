@@ -140,7 +140,7 @@ def test_nothing_more_is_searched_without_filters_or_for_names_within(tiny_asset
     search = Tiers.search
 
     def counted(tiers, texts, *rest):
-        if tiers is engine.tiers:
+        if tiers is engine.retrieval.tiers:
             asked.extend(texts)
         return search(tiers, texts, *rest)
 

@@ -11,7 +11,7 @@ from ...util.files import save_text
 from ...util.outputs import marked
 from ..outcome import VERDICTS, Metrics
 from ..records import Record
-from .changes import count_links, tables_of_changes
+from .comparison import count_links, tables_of_changes
 from .metrics_file import Run
 from .tables import Cell, Table, make_tables
 

@@ -108,7 +108,7 @@ def test_documents_that_another_transformer_has_read(tmp_path, tiny_encoder, nam
 def test_calibrators_of_names_are_left_out(tiny_encoder, names):
     with pytest.warns(UserWarning, match="W241"):
         nlp = made(tiny_encoder, names, threshold=None)
-    assert linker_of(nlp).engine.calibrator is None
+    assert linker_of(nlp).engine.parts.calibrator is None
 
 
 def test_evaluation_without_context_says_so(tmp_path, trained, gold):
