@@ -31,13 +31,13 @@ from ..linking import Linker, LinkSettings, open_linker
 from ..linking.calibrator import RankingCalibrator
 from ..linking.opening import OF_ASSETS
 from ..linking.ranker import CandidateRanker
-from ..linking.tiers import NgramTier
 from ..retrieval.added import AddedNames
 from ..retrieval.exact import ExactIndex
 from ..retrieval.facets import Facets
 from ..retrieval.filters import NameFilters
 from ..retrieval.fusion import used_tiers
 from ..retrieval.memory import MentionMemory, Remembered, read_memory
+from ..retrieval.word_ngram import NgramTier
 from ..types import Calibrator, Data, Encoder, Facts
 from ..util.extras import missing
 from ..util.files import replacing_directory

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from ..kb.curation import Curation, Rule
 from ..kb.overlay import OverlaidKb, Overlay
-from ..linking.tiers import NgramTier
 from ..retrieval.added import AddedNames
 from ..retrieval.exact import ExactIndex
 from ..retrieval.facets import Facets
 from ..retrieval.memory import MentionMemory, Remembered, memory_key
+from ..retrieval.word_ngram import NgramTier
 from ..types import Data, Encoder, Facts
 from .assets import Assets, loaded_once
 from .parts import make_memory

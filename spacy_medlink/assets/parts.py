@@ -15,12 +15,11 @@ from ..kb import KnowledgeBase
 from ..linking.calibrator import RankingCalibrator
 from ..linking.facts import name_facts
 from ..linking.ranker import CandidateRanker
-from ..linking.tiers import NgramTier
-from ..retrieval import word_ngram
 from ..retrieval.arrays import check, check_below, load_arrays
 from ..retrieval.exact import ExactIndex
 from ..retrieval.memory import MentionMemory, Remembered
 from ..retrieval.ngram import NgramIndex
+from ..retrieval.word_ngram import FILE, NgramTier, WordNgramIndex
 from ..types import Encoder, Facts
 from ..util.extras import CPU as CPU
 from ..util.extras import is_installed, is_processor, lacking
@@ -75,8 +74,8 @@ def open_exact(files: HeldFiles, manifest: Facts, kb: KnowledgeBase) -> ExactInd
 def open_ngram(files: HeldFiles, manifest: Facts) -> NgramTier:
     """Map the n-gram tier, of either kind. RAISES (MedlinkError): E202."""
     ngram_files, names = files.part(NGRAM), manifest["kb"]["names"]
-    if word_ngram.FILE in ngram_files:
-        return word_ngram.WordNgramIndex.load(ngram_files, names)
+    if FILE in ngram_files:
+        return WordNgramIndex.load(ngram_files, names)
     return NgramIndex.load(ngram_files, names)
 
 

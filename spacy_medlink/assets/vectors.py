@@ -4,10 +4,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
 from ..types import Floats2d, Ints1d, Progress
@@ -18,6 +17,7 @@ if TYPE_CHECKING:  # torch and transformers are not needed to build the starter'
     import torch
 
     from ..encoders.bi_encoder import BiEncoder
+    from ..encoders.stored import StoredVectors
 
 Made = TypeVar("Made")
 _CHUNK = 4096
@@ -26,23 +26,16 @@ _CHUNK_OF_KNOWN = 32_768  # larger, so that the few new names of a chunk make a 
 _AHEAD = 2  # chunks under way on a GPU: it computes one while the next is cut into word pieces
 
 
-class Known(Protocol):
-    """Vectors made before: of older assets, or stored beside an encoder."""
-
-    def take(self, texts: Sequence[str]) -> tuple[NDArray[np.bool_], Floats2d]:
-        """Tell which texts are known, (n,), and return their vectors, (n_known, dim)."""
-
-
 def name_vectors(
     encoder: "BiEncoder",
     kb: KnowledgeBase,
-    known: Known | None,
+    known: "KnownVectors | StoredVectors | None",
     progress: Progress,
     kept: KeptVectors | None = None,
 ) -> Iterator[Floats2d]:
     """Stream the vectors of the names chunk by chunk.
 
-    known (Optional[Known]): vectors made before.
+    known: vectors made before, of older assets or stored beside an encoder.
     kept (Optional[KeptVectors]): keeps new vectors, and has the vectors of an interrupted build.
     """
     if known is None:
@@ -142,7 +135,7 @@ def _encoded(encoder: "BiEncoder", texts: Sequence[str]) -> Floats2d:
 def _completed(
     encoder: "BiEncoder",
     kept: KeptVectors | None,
-    known: Known,
+    known: "KnownVectors | StoredVectors",
     texts: Sequence[str],
 ) -> Floats2d:
     """Encode only the unknown texts."""

@@ -9,7 +9,6 @@ from ..linking.asset_parts import AssetParts
 from ..linking.settings import NAMES_PER_TIER
 from ..types import Floats2d, Progress
 from ..util.progress import no_progress
-from .judging import Ranker
 from .settings import Settings
 from .tfidf import TfidfRanker
 
@@ -23,14 +22,13 @@ def make_baselines(
     assets: AssetParts,
     settings: Settings,
     progress: Progress = no_progress,
-) -> tuple[dict[str, Linker | Ranker], dict[str, str]]:
+) -> tuple[dict[str, Linker | TfidfRanker], dict[str, str]]:
     """Make the baselines: exact look-up, TF-IDF, n-grams, and an untrained encoder if one is named.
 
-    RETURNS (Tuple[Dict[str, Linker | Ranker], Dict[str, str]]): the baselines, and the reasons for
-        those left out.
+    RETURNS (Tuple[Dict, Dict[str, str]]): the baselines, and the reasons for those left out.
     RAISES (MedlinkError): E205 for a directory that holds no encoder.
     """
-    made: dict[str, Linker | Ranker] = {}
+    made: dict[str, Linker | TfidfRanker] = {}
     left_out: dict[str, str] = {}
     depth = max(settings.ks)
     for tier in (EXACT, NGRAM):

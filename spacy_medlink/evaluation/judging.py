@@ -5,7 +5,7 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import islice
 from math import prod
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,21 +18,12 @@ from ..util.progress import no_progress
 from .gold_set import Case
 from .outcome import Outcome, first_right
 from .protocols import paper_key
+from .tfidf import TfidfRanker
 
 _BATCH = 512
 # Candidates at deeper places do not count as retrieved.
 RETRIEVAL_DEPTH = 64
 _MOST_KEPT = 100  # candidates to keep for a mention
-
-
-class Ranker(Protocol):
-    """The methods of a system that a linker is compared with."""
-
-    def rank(self, mentions: Sequence[Mention], k: int) -> list[list[Candidate]]:
-        """Rank the concepts for each mention, best first."""
-
-    def rank_names(self, texts: Sequence[str], k: int) -> list[list[tuple[int, float]]]:
-        """Rank names for each text: (name row, score), best first."""
 
 
 class Judged(NamedTuple):
@@ -60,7 +51,7 @@ class _Ranked(NamedTuple):
 
 
 def judge(
-    system: Linker | Ranker,
+    system: Linker | TfidfRanker,
     kb: KnowledgeBase,
     cases: Sequence[Case],
     *,
@@ -153,7 +144,7 @@ class _View(NamedTuple):
     threshold: float | None
     discard: Collection[str]
 
-    def rank(self, system: Linker | Ranker, mentions: Sequence[Mention]) -> list[_Ranked]:
+    def rank(self, system: Linker | TfidfRanker, mentions: Sequence[Mention]) -> list[_Ranked]:
         """Rank mentions by the protocol."""
         if self.by_names:
             return self._rank_names(system, mentions)
@@ -187,7 +178,9 @@ class _View(NamedTuple):
             share=prod(_share(ranking.tied, case.right) for ranking in rankings),
         )
 
-    def _rank_names(self, system: Linker | Ranker, mentions: Sequence[Mention]) -> list[_Ranked]:
+    def _rank_names(
+        self, system: Linker | TfidfRanker, mentions: Sequence[Mention]
+    ) -> list[_Ranked]:
         texts = [mention.long_form or mention.text for mention in mentions]
         # All names are needed, since many are the same string and only distinct ones count.
         ranked = (

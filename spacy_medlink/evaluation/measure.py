@@ -13,7 +13,7 @@ from ..types import Mention, Progress
 from ..util.progress import no_progress
 from .baselines import alone, default_linker, make_baselines
 from .gold_set import Case, GoldSet, Prepare
-from .judging import Judged, Ranker, judge
+from .judging import Judged, judge
 from .labels import Labeller, useful
 from .metrics import compute_metrics, compute_totals
 from .outcome import Metrics, Outcome
@@ -23,6 +23,7 @@ from .report.metrics_file import FORMAT, SCHEMA
 from .rollup import with_rollup
 from .settings import Settings
 from .splits import Splits, make_splits
+from .tfidf import TfidfRanker
 
 _WARM_UP = "warm up"
 
@@ -189,7 +190,7 @@ class _Bench:
         judged = self._judge(linker, tier, self._settings.threshold, with_lexicon=False)
         return self._totals(judged, [tier])
 
-    def _measure_baseline(self, name: str, system: Linker | Ranker) -> Metrics:
+    def _measure_baseline(self, name: str, system: Linker | TfidfRanker) -> Metrics:
         judged = self._judge(system, name, with_lexicon=False)
         return {
             **compute_totals(judged.outcomes, self._settings.ks),
@@ -213,7 +214,7 @@ class _Bench:
 
     def _judge(
         self,
-        system: Linker | Ranker,
+        system: Linker | TfidfRanker,
         what: str,
         threshold: float | None = 0.0,
         keep: int = 1,

@@ -92,9 +92,9 @@ def fit_on_gold(
     RAISES (MedlinkError): E530 too few mentions.
     """
     engine = assets.engine(calibrator=False)
-    ranked = _on_gold(assets, engine, gold, as_if_unannotated, progress)
-    chosen = _choose(ranked.fitted.curve, ranked.fitted, target_precision)
-    fitted = ranked.fitted.at(chosen.threshold)
+    fitted, mentions, concepts = _on_gold(assets, engine, gold, as_if_unannotated, progress)
+    chosen = _choose(fitted.curve, fitted, target_precision)
+    fitted = fitted.at(chosen.threshold)
     chosen = chosen._replace(threshold=fitted.calibrator.threshold)
     fitted_for, before = assets.conditions(engine), assets.calibrator
     if before is not None and difference(before.fitted_for, fitted_for):
@@ -105,8 +105,8 @@ def fit_on_gold(
         "nil_share": NIL_SHARE,
         "fitted_on": {"file": gold.path.name, "sha256": gold.sha256},
         "as_if_unannotated": as_if_unannotated,
-        "mentions": ranked.mentions,
-        "concepts": ranked.concepts,
+        "mentions": mentions,
+        "concepts": concepts,
     }
     return _fit(fitted, facts, fitted_for, name_facts(assets.kb, engine.name_concept))
 
@@ -174,21 +174,14 @@ def _fit(
     return CalibratorFit(ready, facts, fitted)
 
 
-class _Found(NamedTuple):
-    """A calibrator, and how many mentions of how many concepts it was fitted to."""
-
-    fitted: Fitted
-    mentions: int
-    concepts: int
-
-
 def _on_gold(
     assets: AssetParts,
     engine: Linker,
     gold: GoldSet,
     as_if_unannotated: bool,
     progress: Progress,
-) -> _Found:
+) -> tuple[Fitted, int, int]:
+    """Fit to gold. RETURNS: what was fitted, and to how many mentions of how many concepts."""
     # Without a reranker that reads the context, equal mentions are ranked once.
     in_context = engine.parts.rescorer is not None and engine.parts.rescorer.reads_context
     if as_if_unannotated:
@@ -207,7 +200,7 @@ def _on_gold(
     # In text there are few slips of the pen, and names can have any number of them.
     names = fit_on_names(RetrievedExamples.of(engine, assets.kb, progress), assets.kb)
     of_slips = names.calibrator.misspelt if names is not None else None
-    return _Found(fit(ranked, of_slips=of_slips), mentions, concepts)
+    return fit(ranked, of_slips=of_slips), mentions, concepts
 
 
 def _rank_folds(

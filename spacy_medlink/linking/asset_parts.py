@@ -20,9 +20,9 @@ if TYPE_CHECKING:  # the tiers are imported only if they are used
     from ..retrieval.facets import Facets
     from ..retrieval.filters import NameFilters
     from ..retrieval.memory import MentionMemory, Remembered
+    from ..retrieval.word_ngram import NgramTier
     from .calibrator import RankingCalibrator
     from .linker import Linker
-    from .tiers import NgramTier
 
 
 class AssetParts(Protocol):

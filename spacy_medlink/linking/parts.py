@@ -14,7 +14,7 @@ from .conditions import rounded_weights
 from .identified import IdentifiersOf
 from .language_weights import LanguageWeights
 from .scopes import Scopes, ScopeSettings
-from .tiers import TIERS, NgramTier, Tiers
+from .tiers import TIERS, Tiers
 
 if TYPE_CHECKING:  # the tiers are imported only if they are used
     from ..retrieval.added import AddedNames
@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # the tiers are imported only if they are used
     from ..retrieval.facets import Facets
     from ..retrieval.filters import NameFilters
     from ..retrieval.memory import MentionMemory
+    from ..retrieval.word_ngram import NgramTier
     from .gate import Gate
 
 
@@ -52,7 +53,7 @@ class Parts:
     name_concept: NDArray[np.int32]
     kb: KnowledgeBase | None = None
     exact: "ExactIndex | None" = None
-    ngram: NgramTier | None = None
+    ngram: "NgramTier | None" = None
     dense: "DenseIndex | None" = None
     memory: "MentionMemory | None" = None
     encoder: Encoder | None = None
@@ -66,7 +67,7 @@ class Parts:
     lexicon: Lexicon = field(default_factory=Lexicon)
     added: "AddedNames | None" = None
     gate: "Gate | None" = None
-    spare_ngram: NgramTier | None = None
+    spare_ngram: "NgramTier | None" = None
 
     @property
     def tiers(self) -> Tiers:

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..retrieval.concepts import MEMORY
 from ..retrieval.exact import IN_CAPITALS
-from ..types import Floats1d, Floats2d, Hits, Ints1d, Ints2d, Mention
+from ..types import Floats2d, Hits, Ints1d, Ints2d, Mention
 
 if TYPE_CHECKING:  # the tiers are imported only if they are used
     from scipy.sparse import csr_matrix
@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # the tiers are imported only if they are used
     from ..retrieval.exact import ExactIndex
     from ..retrieval.mask import Mask
     from ..retrieval.memory import MentionMemory
+    from ..retrieval.word_ngram import NgramTier
 
 TIERS = ("exact", "ngram", "dense")
 
@@ -44,41 +45,6 @@ class ScoredNames(NamedTuple):
         return ~np.any(more, axis=0) if more else np.ones(len(self.rows), dtype=np.bool_)
 
 
-class NgramTier(Protocol):
-    """The methods that an n-gram tier must have.
-
-    uses_same (bool): whether a search is faster for a text that is known to be a name.
-    """
-
-    uses_same: bool
-
-    @property
-    def idf(self) -> Floats1d:
-        """Weight of each trigram bucket."""
-
-    def search(
-        self,
-        texts: Sequence[str],
-        k: int,
-        mask: "Mask | None" = None,
-        same: Ints1d | None = None,
-        weighted: "csr_matrix | None" = None,
-    ) -> Hits:
-        """Find the k names that are most similar to each text.
-
-        same (Optional[Ints1d]): for each text the row of a name with its key, or -1.
-        weighted: the texts as `weigh` gives them; None weighs them.
-        """
-
-    def weigh(self, texts: Sequence[str]) -> "csr_matrix":
-        """Weigh the trigrams of texts, once for a search and what is scored after it."""
-
-    def score(
-        self, texts: Sequence[str], rows: Ints2d, weighted: "csr_matrix | None" = None
-    ) -> Floats2d:
-        """Score name rows (n, m) for each text; `weighted` as for `search`."""
-
-
 @dataclass(frozen=True)
 class Tiers:
     """The tiers to ask; None leaves one out.
@@ -89,7 +55,7 @@ class Tiers:
 
     name_concept: NDArray[np.int32]
     exact: "ExactIndex | None" = None
-    ngram: NgramTier | None = None
+    ngram: "NgramTier | None" = None
     dense: "DenseIndex | None" = None
     memory: "MentionMemory | None" = None
     added: "AddedNames | None" = None

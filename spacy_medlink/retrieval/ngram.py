@@ -36,8 +36,6 @@ class NgramIndex:
     idf (Floats1d): (2**18,) weight of each trigram bucket.
     """
 
-    uses_same = False
-
     def __init__(self, names: sparse.csr_matrix, grams: sparse.csr_matrix, idf: Floats1d) -> None:
         self._names, self._grams, self.idf = names, grams, idf
         self._parts = MaskedParts[_Part](names.nnz, lambda part: int(part.grams.nnz))

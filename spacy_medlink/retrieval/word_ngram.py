@@ -35,6 +35,7 @@ from .grams import (
 from .mask import Mask, MaskedParts
 from .name_words import CHUNK, count_names, count_trigrams, norms_of, number_words
 from .names_by_word import NamesByWord
+from .ngram import NgramIndex
 from .ragged import Ragged, spread, sums
 from .similar_words import SimilarWords, Totals, bar, best, distinct
 
@@ -69,8 +70,6 @@ class WordNgramIndex:
 
     ranks (NDArray[int32]): the place of each name row in `names`.
     """
-
-    uses_same = True
 
     def __init__(self, names: NamesByWord, words: SimilarWords, ranks: NDArray[np.int32]) -> None:
         self._names, self._words, self._ranks = names, words, ranks
@@ -268,3 +267,6 @@ def _score(
     given = Totals(expansion.words, expansion.products)
     places, lengths = names.words.places(ranks)
     return ranks, sums(given.of(names.words.items[places]), lengths) / names.norms[ranks]
+
+
+NgramTier = NgramIndex | WordNgramIndex
