@@ -89,7 +89,7 @@ def test_few_changed_names_keep_all(dense: Assets, next_kb: Path, tmp_path: Path
     for part in ("calibrator", "gate"):
         assert made.manifest[part] == {**dense.manifest[part], CHANGED: 6}, "3 lost, 3 added"
     assert (made.path / CALIBRATOR).read_bytes() == (dense.path / CALIBRATOR).read_bytes()
-    assert Assets(made.path, verify=True).engine(calibrator=True).calibrator is not None
+    assert Assets(made.path, verify=True).engine(calibrator=True).parts.calibrator is not None
     texts = ["lesion 1 of the bada", "bada dabaitis", "bada dabaitid", "gout"]
     # The concept may have more or fewer names, of which probabilities know.
     assert probabilities(made, texts)[1] == pytest.approx(probabilities(dense, texts)[1], abs=1e-3)
@@ -151,7 +151,7 @@ def test_what_else_is_new_is_fitted_for(
         dense = write_variant(dense, tmp_path / "earlier", {"versions": versions})
     made = build_assets(tmp_path / "new", next_kb, update=dense.path, **settings)
     assert since(made) == [None, None] and made.manifest["gate"] is not None
-    assert made.engine(calibrator=True).calibrator is not None
+    assert made.engine(calibrator=True).parts.calibrator is not None
 
 
 def test_fits_for_other_scores_are_not_kept(dense: Assets, next_kb: Path, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_everything_is_learned(place, learned):
     assert learned.assets.kb.manifest["mention_names"]["names"] == len(PAIRS)
     engine = learned.assets.engine()
     assert engine.parts.memory is not None and engine.parts.rescorer is not None
-    assert engine.calibrator is not None
+    assert engine.parts.calibrator is not None
     texts = [f"{site} {kind}" for site, kind in PAIRS[:9]]
     assert links(Assets(place / "plain"), texts) == [f"C{n}" for n in range(9)]
     assert links(learned.assets, texts) == [f"D{n}" for n in range(9)]
@@ -110,7 +110,7 @@ def test_an_update_has_no_ranker_so_it_fits_a_calibrator_to_names(learned, tmp_p
     made = build_assets(tmp_path / "new", names, update=learned.assets.path)
     assert made.manifest.get("ranker") is None
     assert made.manifest["calibrator"]["fitted_on"] == {"names": "of the knowledge base"}
-    assert made.engine(calibrator=True).calibrator is not None
+    assert made.engine(calibrator=True).parts.calibrator is not None
 
 
 def test_in_place_again_and_nothing_is_left_behind(place, learned, tmp_path):
@@ -130,7 +130,7 @@ def test_what_there_is_too_little_text_for_is_left_out(place, tmp_path):
     assert done.left_out.keys() == {"ranker"} and done.facts["left_out"]["ranker"]
     assert done.facts["memory"]["mentions"] == done.names == 9
     assert done.facts["calibrator"]["fitted_on"] == {"names": "of the knowledge base"}
-    assert done.assets.engine(calibrator=True).calibrator is not None
+    assert done.assets.engine(calibrator=True).parts.calibrator is not None
     assert links(done.assets, ["heart carcinoma"]) == ["D0"]
 
 
@@ -240,7 +240,7 @@ def test_the_earlier_models_stay_where_they_are_better(place, tmp_path, monkeypa
     assert (made.path / CALIBRATOR).read_bytes() == (plain.path / CALIBRATOR).read_bytes()
     assert made.manifest["calibrator"] == plain.manifest["calibrator"]
     assert made.manifest["fusion"] == plain.manifest["fusion"]
-    assert made.engine(calibrator=True).calibrator is not None
+    assert made.engine(calibrator=True).parts.calibrator is not None
     texts = [f"{site} {kind}" for site, kind in PAIRS[:9]]
     assert links(made, texts) == [f"D{n}" for n in range(9)]
 

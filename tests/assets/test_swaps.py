@@ -108,7 +108,9 @@ def test_every_part_stays(tmp_path, tiny_kb, tiny_encoder):
     other.copy_to(tmp_path / "live")
     engine = opened.engine()
     assert (
-        engine.parts.rescorer is not None and engine.calibrator is not None and engine.parts.memory
+        engine.parts.rescorer is not None
+        and engine.parts.calibrator is not None
+        and engine.parts.memory
     )
     assert [[one.row for one in own] for own in engine.rank(mentions, 5)] == [
         [one.row for one in own] for own in want

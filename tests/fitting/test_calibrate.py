@@ -131,9 +131,9 @@ def test_a_calibrator_of_other_tiers_is_refused_or_left_out(calibrated):
             linker(assets, calibrator=True, **settings).link_texts(["heart"])
         (linked,) = linker(assets, calibrator=False, **settings).link_texts(["heart carcinoma"])
         assert (linked.id, linked.candidates[0]["prob"]) == ("X:0", None)
-        assert assets.engine(**settings).calibrator is None
-    assert assets.engine(calibrator=False).calibrator is None
-    assert assets.engine(exact_first=True, calibrator=True).calibrator is not None
+        assert assets.engine(**settings).parts.calibrator is None
+    assert assets.engine(calibrator=False).parts.calibrator is None
+    assert assets.engine(exact_first=True, calibrator=True).parts.calibrator is not None
 
 
 def test_a_threshold_outside_0_and_1_in_the_manifest_is_refused(place, calibrated, tmp_path):
@@ -162,7 +162,7 @@ def test_calibrating_again_in_place_replaces_the_calibrator(calibrated, tmp_path
     made = calibrated_on_names(Assets(tmp_path / "own"), tmp_path / "own")
     facts = Assets(tmp_path / "own", verify=True).manifest["calibrator"]
     assert facts["fitted_on"] == {"names": "of the knowledge base"}
-    assert made.assets.engine().calibrator is not None
+    assert made.assets.engine().parts.calibrator is not None
 
 
 def test_calibrating_twice_gives_the_same_bytes(place, calibrated, tmp_path):
@@ -213,7 +213,7 @@ def test_what_is_remembered_can_be_calibrated_on_as_if_it_were_not(place, rememb
         return sorted(map(tuple, calibrated.fit.fitted.examples.features.round(5).tolist()))
 
     assert described(honest) == described(plain)
-    assert honest.assets.engine(calibrator=True).calibrator is not None
+    assert honest.assets.engine(calibrator=True).parts.calibrator is not None
     deceived = calibrated_on(assets, tmp_path / "deceived", gold, target_precision=0.8)
     assert described(deceived) != described(plain)
 

@@ -112,7 +112,7 @@ def test_the_manifest_says_what_it_was_fitted_to(assets):
     assert facts["fitted_on"] == {"names": "of the knowledge base"}
     assert set(facts["examples"]) <= set(SHARES) and facts["examples"]["verbatim"] == 98
     assert CALIBRATOR in assets.files
-    assert assets.engine(calibrator=True).calibrator is not None
+    assert assets.engine(calibrator=True).parts.calibrator is not None
 
 
 def test_two_builds_fit_the_same(assets, tmp_path):
@@ -166,7 +166,7 @@ def test_a_new_ranker_is_calibrated_anew(assets, tmp_path):
     gold = tmp_path / "gold.jsonl"
     gold.write_text("\n".join(map(json.dumps, lines)))
     fitted = ranked_on(assets, tmp_path / "ranked", gold)
-    assert fitted.assets.engine(calibrator=True).calibrator is not None
+    assert fitted.assets.engine(calibrator=True).parts.calibrator is not None
 
 
 def test_gold_mentions_that_a_build_is_given_calibrate_it(assets, tmp_path):

@@ -242,7 +242,7 @@ def test_in_a_pipeline_and_with_a_calibrator(place, fitted, tmp_path):
     done = calibrated_on(
         fitted.assets, tmp_path / "calibrated", place / "gold.jsonl", target_precision=0.5
     )
-    assert done.assets.engine(calibrator=True).calibrator is not None
+    assert done.assets.engine(calibrator=True).parts.calibrator is not None
     with pytest.raises(MedlinkError, match="E214"):
         done.assets.engine(calibrator=True, ranker=False)
 
