@@ -13,6 +13,8 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
+from ..types import Array
+
 _TOP = 63  # of a weight
 _LEAST = 1e-12
 _HALF = 128.5  # middle of an unsigned byte, plus a half, since the cast cuts decimals off
@@ -45,13 +47,13 @@ class _Writer:
     """The writer of quantised nodes. arrays (Dict): the weights and scales of the nodes."""
 
     def __init__(self) -> None:
-        self.arrays: dict[str, NDArray[Any]] = {
+        self.arrays: dict[str, Array] = {
             "_half": np.array(_HALF, np.float32), "_zero": np.array(_HALF, np.uint8),
             "_most": np.array(127, np.float32), "_least": np.array(_LEAST, np.float32),
         }  # fmt: skip
         self._inputs: set[str] = set()
 
-    def product(self, node: Any, weights: NDArray[np.float32]) -> list[Any]:
+    def product(self, node: onnx.NodeProto, weights: NDArray[np.float32]) -> list[onnx.NodeProto]:
         """Multiply bytes: rows are scaled at run time, columns in advance."""
         (text, matrix), (out,) = node.input, node.output
         self._scaled(matrix, weights, 0)
@@ -74,7 +76,7 @@ class _Writer:
             _node("Mul", f"{out}_rows", f"{matrix}_scale", out=out),
         ]
 
-    def rows(self, node: Any, weights: NDArray[np.float32]) -> list[Any]:
+    def rows(self, node: onnx.NodeProto, weights: NDArray[np.float32]) -> list[onnx.NodeProto]:
         """Look up rows of bytes, each with its scale."""
         (table, which), (out,) = node.input, node.output
         self._scaled(table, weights, 1)
@@ -92,13 +94,13 @@ class _Writer:
         self.arrays[f"{name}_scale"] = scale.astype(np.float32)
 
 
-def _node(kind: str, *inputs: str, out: str, **attributes: Any) -> Any:
+def _node(kind: str, *inputs: str, out: str, **attributes: Any) -> onnx.NodeProto:
     return onnx.helper.make_node(kind, inputs, [out], **attributes)
 
 
-def _cast(source: str, out: str, kind: str) -> Any:
+def _cast(source: str, out: str, kind: str) -> onnx.NodeProto:
     return _node("Cast", source, out=out, to=getattr(onnx.TensorProto, kind))
 
 
-def _axis(node: Any) -> int:
+def _axis(node: onnx.NodeProto) -> int:
     return sum(attribute.i for attribute in node.attribute if attribute.name == "axis")

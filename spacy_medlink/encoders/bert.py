@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import torch
 from torch.nn.functional import embedding, gelu, layer_norm, linear, scaled_dot_product_attention
 
+from ..types import Facts
+
 Weights = Mapping[str, torch.Tensor]
 _ROBERTA = ("roberta", "xlm-roberta", "camembert")
 _LAYER = "encoder.layer.{}."
@@ -32,7 +34,7 @@ class Bert(torch.nn.Module):
     RAISES (KeyError): for a missing weight. See `can_run`.
     """
 
-    def __init__(self, config: Mapping[str, Any], weights: Weights, dtype: torch.dtype) -> None:
+    def __init__(self, config: Facts, weights: Weights, dtype: torch.dtype) -> None:
         super().__init__()
         self.config = SimpleNamespace(**config)
         self._weights: dict[str, torch.nn.Parameter] = {}
@@ -134,7 +136,7 @@ class Bert(torch.nn.Module):
         self._weights[name] = parameter
 
 
-def can_run(config: Mapping[str, Any]) -> bool:
+def can_run(config: Facts) -> bool:
     """Tell whether a model of this config computes what Bert does, and nothing else."""
     return (
         config.get("model_type") in ("bert", *_ROBERTA)

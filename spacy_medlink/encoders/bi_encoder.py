@@ -14,7 +14,7 @@ import torch
 import xxhash
 
 from ..errors import Errors
-from ..types import Floats2d
+from ..types import Data, Floats2d
 from ..util import devices
 from ..util.devices import has_native_bf16
 from ..util.locks import ForkSafeLock
@@ -146,7 +146,7 @@ class BiEncoder:
         special = path / SPECIAL_TOKENS
         if not special.exists():  # transformers 5 has them in tokenizer_config.json
             special.write_text(json.dumps(self.tokenizer.special_tokens_map), encoding="utf-8")
-        settings: dict[str, Any] = {"pooling": self.pooling, "max_length": self.max_length}
+        settings: Data = {"pooling": self.pooling, "max_length": self.max_length}
         settings |= self.preparation.as_settings()
         if reduction:
             settings["adapter_reduction"] = reduction
@@ -370,7 +370,7 @@ def says_pooling(source: str | Path) -> bool:
     return "pooling" in _read_settings(Path(source))
 
 
-def _read_settings(directory: Path) -> dict[str, Any]:
+def _read_settings(directory: Path) -> Data:
     """Read how an encoder prepares texts: as it was saved here, or by sentence-transformers."""
     if not (directory / SETTINGS_FILE).exists():
         return read_sentence_settings(directory)

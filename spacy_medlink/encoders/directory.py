@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Errors, MedlinkError
+from ..types import Data
 
 CONFIG, WEIGHTS, SHARDS = "config.json", "model.safetensors", "model.safetensors.index.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
@@ -53,7 +54,7 @@ _MOST: dict[str, int] = {
 }
 
 
-def read_config(directory: Path) -> dict[str, Any]:
+def read_config(directory: Path) -> Data:
     """Read config.json, after a check of all JSON files that a library would read.
 
     RETURNS (Dict): what the model is made of, without fields that say how it is to be loaded.

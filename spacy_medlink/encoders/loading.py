@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from ..errors import Errors, MedlinkError
+from ..types import Data
 from ..util import devices
 from .directory import TOKENIZER_CONFIG, check_files, read_config, read_json, refused
 
@@ -35,7 +36,7 @@ def running() -> Iterator[None]:
         raise Errors.encoder_unfit(reason=str(error).partition("\n")[0]) from error
 
 
-_LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+_LOCAL: Data = {"local_files_only": True, "trust_remote_code": False}
 
 
 def load_transformer(

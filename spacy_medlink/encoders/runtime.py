@@ -3,13 +3,12 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors
-from ..types import Floats2d, Ints1d
+from ..types import Array, Floats2d, Ints1d
 from ..util.held import Directory, HeldFiles, place_of
 from ..util.locks import ForkSafeLock
 from ..util.threads import side_by_side, threads
@@ -21,7 +20,7 @@ ONNX = "onnx"
 FILE = "model.onnx"
 _PIECES = 512  # word pieces in a batch, padding included; batches run side by side
 
-Session = Callable[[Mapping[str, NDArray[Any]]], Floats2d]
+Session = Callable[[Mapping[str, Array]], Floats2d]
 """A network: `ids`, `mask` (int64) and `weights` (float32) of pieces, (n, length), to (n, dim)."""
 
 
@@ -70,7 +69,7 @@ class RuntimeEncoder:
         table = rectangle(pieces, width, self.tokenizer.pad_token_id or 0)
         ids = np.ascontiguousarray(table[:, 1:])
         mask = np.arange(width) < table[:, :1]
-        inputs: dict[str, NDArray[Any]] = {
+        inputs: dict[str, Array] = {
             "ids": ids,
             "mask": mask.astype(np.int64),
             "weights": self._weights(ids, mask),

@@ -2,8 +2,8 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
+from ..types import Data
 from .directory import CONFIG, read_json, refused
 from .preparation import CLS, MEAN_ALL
 
@@ -14,7 +14,7 @@ _MODE = "pooling_mode_"  # what the fields of old sentence-transformers begin wi
 _TAKEN = ("Transformer", "Pooling", "Normalize")
 
 
-def read_sentence_settings(directory: Path) -> dict[str, Any]:
+def read_sentence_settings(directory: Path) -> Data:
     """Read how texts were prepared, as settings of an encoder; {} for another kind of directory.
 
     RAISES (MedlinkError): E206 for what cannot be taken over, in one line.
@@ -24,7 +24,7 @@ def read_sentence_settings(directory: Path) -> dict[str, Any]:
         return {}
     try:
         config = _object(directory, f"{pooling}/{CONFIG}")
-        settings: dict[str, Any] = {"pooling": _pooling(config), "prefix": _prefix(directory)}
+        settings: Data = {"pooling": _pooling(config), "prefix": _prefix(directory)}
         if settings["prefix"] and not config.get("include_prompt", True):
             raise ValueError("the pooling leaves out the words of the prompt")
         for path in sorted(directory.glob("sentence_*_config.json")):
@@ -91,7 +91,7 @@ def _prefix(directory: Path) -> str:
     return str(prompts[name])
 
 
-def _object(directory: Path, name: str) -> dict[str, Any]:
+def _object(directory: Path, name: str) -> Data:
     content = read_json(directory, name)
     if not isinstance(content, dict):
         raise ValueError(f"{name} is not an object")

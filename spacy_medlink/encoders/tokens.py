@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from tokenizers import Tokenizer
 
-from ..types import Ints2d
+from ..types import Data, Ints2d
 from ..util.held import Directory, held
 from .preparation import Preparation
 
@@ -53,9 +53,9 @@ def read_tokenizer(directory: Directory) -> LightTokenizer:
     )
 
 
-def read_json(directory: Directory, name: str) -> dict[str, Any]:
+def read_json(directory: Directory, name: str) -> Data:
     """Read a JSON file of a directory."""
-    content: dict[str, Any] = json.loads(held(directory, name).read().decode("utf-8"))
+    content: Data = json.loads(held(directory, name).read().decode("utf-8"))
     return content
 
 

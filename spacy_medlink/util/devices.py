@@ -6,7 +6,7 @@ or an id as spaCy's `--gpu-id` has them: "0", and "-1" for the processor.
 
 import os
 from collections.abc import Iterable
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from thinc.api import prefer_gpu
 from thinc.util import get_torch_default_device
 
 from ..errors import Errors
+from ..types import Array
 
 AUTO = "auto"
 CPU = torch.device("cpu")
@@ -93,7 +94,7 @@ def moved(what: Movable, device: torch.device) -> Movable:
     return cast(Movable, what.to(device))
 
 
-def sent(array: NDArray[Any], device: torch.device) -> torch.Tensor:
+def sent(array: Array, device: torch.device) -> torch.Tensor:
     """Make a tensor of an array; on a processor it shares the array's memory.
 
     It is copied to a GPU through pinned memory, so that the call does not wait for the copy.
@@ -104,9 +105,9 @@ def sent(array: NDArray[Any], device: torch.device) -> torch.Tensor:
     return tensor if device.type == "cpu" else tensor.to(device)
 
 
-def fetched(tensor: torch.Tensor) -> NDArray[Any]:
+def fetched(tensor: torch.Tensor) -> Array:
     """Get a tensor as an array. This waits for the device: call it once for many batches."""
-    array: NDArray[Any] = tensor.detach().cpu().numpy()
+    array: Array = tensor.detach().cpu().numpy()
     return array
 
 

@@ -1,14 +1,14 @@
 """Losses over the candidates of mentions; each takes logits (n,) of all candidates of a batch."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
-from numpy.typing import NDArray
 
+from ...types import Array
 from ...util.devices import sent
 
-Flags = Sequence[NDArray[Any]]
+Flags = Sequence[Array]
 Loss = Callable[[torch.Tensor, Flags], torch.Tensor]
 _MARGIN = 1.0
 
@@ -62,7 +62,7 @@ class ListLoss(NamedTuple):
     activation: str
     nil: bool = False
 
-    def teaches(self, right: NDArray[Any]) -> bool:
+    def teaches(self, right: Array) -> bool:
         """Tell whether a list of candidates teaches something. right: which are right, (n,)."""
         both = bool(right.any() and not right.all())
         return both or (self.nil and len(right) > 0)

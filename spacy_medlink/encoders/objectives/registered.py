@@ -5,14 +5,14 @@ spaCy resolves them with every pipeline that is loaded, so this module imports n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...errors import Errors
 
 if TYPE_CHECKING:
-    from .protocol import Objective
+    from .protocol import Choice, Objective
 
 Numbers = Mapping[str, float]
 
@@ -52,14 +52,14 @@ def batch_objective(
     return BatchChoice(loss, miner, loss_settings or {}, miner_settings or {})
 
 
-def _chosen(what: str, name: str, settings: Numbers, choices: Mapping[str, Any]) -> Any:
+def _chosen(what: str, name: str, settings: Numbers, choices: Mapping[str, Choice]) -> Any:
     _check(what, name, choices)
     for setting in settings:
         _check(f"setting of {name}", setting, choices[name].settings)
     return choices[name].with_settings(settings)
 
 
-def _check(what: str, name: str, choices: Mapping[str, Any]) -> None:
+def _check(what: str, name: str, choices: Collection[str]) -> None:
     if name not in choices:
         rule = f"must be one of {', '.join(choices) or 'none'}"
         raise Errors.bad_setting(name=f"{what} of an objective", value=name, rule=rule)
