@@ -52,13 +52,13 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("fitting",): 2_900,  # wanted: 2,600
     ("evaluation",): 3_080,  # wanted: 2,300
     ("assets",): 3_260,  # wanted: 3,000
-    ("components",): 6_650,  # wanted: 4,000
+    ("components",): 6_640,  # wanted: 4,000
     ("annotate",): 3_790,  # wanted: 2,200
     ("serve",): 1_830,  # wanted: 1,300
     ("cli",): 2_530,  # wanted: 1,800
     ("training",): 11_700,  # wanted: 8,000
     ("benchmarks",): 3_420,  # wanted: 2,500
-    ("tests",): 53_920,  # wanted: 38,000
+    ("tests",): 53_930,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

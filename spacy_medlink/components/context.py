@@ -16,6 +16,7 @@ from spacy.vocab import Vocab
 from ..errors import Warnings
 from ..text import context as reading
 from ..text.context import KINDS, SECTION, Cues
+from ..text.tables import read_table
 from ..util import setting_types as types
 from ..util.files import save_text
 from ..util.outputs import marked
@@ -111,7 +112,7 @@ class MedicalContext(DocPipe):
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = _NONE) -> "MedicalContext":
         """Load the user's own cues from a directory."""
         file = Path(path) / _FILE
-        return self._take(reading.read_cues(file) if file.is_file() else None)
+        return self._take(read_table(file) if file.is_file() else None)
 
     def _take(self, text: str | None) -> "MedicalContext":
         if text is not None:
@@ -120,7 +121,7 @@ class MedicalContext(DocPipe):
 
     def _own_text(self) -> str | None:
         if self._text is None and self._path is not None:
-            self._text = reading.read_cues(Path(self._path))
+            self._text = read_table(Path(self._path))
         return self._text
 
     def _annotate(self, doc: Doc) -> None:

@@ -7,13 +7,14 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+from .tables import read_table, table_lines
+
 
 def _read() -> dict[str, frozenset[str]]:
     """Read the words of each kind, of all languages, from the table beside this file."""
-    table = Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8")
-    rows = [line.split("\t") for line in table.splitlines() if not line.startswith("#")]
     words: dict[str, set[str]] = {}
-    for kind, _, listed in rows:
+    for _, line in table_lines(read_table(Path(__file__).with_suffix(".tsv"))):
+        kind, _, listed = line.split("\t")
         words.setdefault(kind, set()).update(listed.split())
     return {kind: frozenset(listed) for kind, listed in words.items()}
 

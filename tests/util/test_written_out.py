@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.text.abbreviations import LongForms, written_out
+from spacy_medlink.text.abbreviations import LongForms
 from spacy_medlink.text.abbreviations.expansion import LONGEST, _undefined, _without_next
 from tests.growth import exponent
 
@@ -43,13 +43,13 @@ def whole(short: str, defined: Mapping[str, str], nested: int) -> str:
 
 @given(LONG, st.dictionaries(LETTERS, LONG, max_size=8))
 def test_any_definitions(text: str, defined: dict[str, str]) -> None:
-    assert written_out(text, defined) == every_definition(text, defined)
+    assert LongForms(defined).written_out(text) == every_definition(text, defined)
 
 
 @given(st.text("AB s", max_size=12), st.dictionaries(st.text("ABs", min_size=1, max_size=3), LONG))
 def test_many_definitions(text: str, defined: dict[str, str]) -> None:
     defined |= {f"X{number}": "none of these" for number in range(100)}
-    assert written_out(text, defined) == every_definition(text, defined)
+    assert LongForms(defined).written_out(text) == every_definition(text, defined)
 
 
 def test_long_mentions_stay_as_they_are() -> None:
@@ -63,9 +63,9 @@ def test_long_forms_do_not_multiply() -> None:
     shorts = [f"A{number}" for number in range(15)]
     defined = {short: " ".join(f"B{number}" for number in range(15)) for short in shorts}
     defined |= {f"B{number}": "c" * 300 for number in range(15)}
-    assert written_out(" ".join(shorts), defined) == " ".join([defined["A1"]] * 15)
-    assert written_out(" ".join(shorts * 2), defined) == ""
-    assert written_out("A1", defined) == defined["A1"]
+    assert LongForms(defined).written_out(" ".join(shorts)) == " ".join([defined["A1"]] * 15)
+    assert LongForms(defined).written_out(" ".join(shorts * 2)) == ""
+    assert LongForms(defined).written_out("A1") == defined["A1"]
 
 
 class Counting(dict[str, str]):

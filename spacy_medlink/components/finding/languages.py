@@ -9,6 +9,7 @@ import numpy as np
 
 from ...retrieval.mask import Mask
 from ...text.normalisation import key
+from ...text.tables import read_table, table_lines
 
 if TYPE_CHECKING:
     from ...retrieval.facets import Facets
@@ -91,18 +92,14 @@ def heading_words(lang: str) -> frozenset[str]:
 @lru_cache
 def words_beside() -> dict[str, frozenset[str]]:
     """Read the groups of words that show what stands beside them: titles, roles, streets."""
-    lines = (_LISTS / "beside.en.txt").read_text(encoding="utf-8").splitlines()
-    groups = (line.partition(": ") for line in lines if not line.startswith("#"))
+    groups = (line.partition(": ") for line in lines_of("beside", "en"))
     return {group: frozenset(words.split()) for group, _, words in groups}
 
 
 def lines_of(kind: str, lang: str) -> list[str]:
     """Read the lines of a list of a language; none where it has none."""
     path = _LISTS / f"{kind}.{_primary(lang)}.txt"
-    if not path.is_file():
-        return []
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if not line.startswith("#")]
+    return [line for _, line in table_lines(read_table(path))] if path.is_file() else []
 
 
 def _words(kind: str, lang: str) -> list[str]:

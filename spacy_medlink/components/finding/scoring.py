@@ -5,11 +5,11 @@ from functools import partial
 from typing import Any
 
 from spacy.scorer import Scorer, get_ner_prf
-from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from ...errors import Warnings
 from ...util.telling import tell
+from ..pipelines import linked_spans
 
 SCORES = ("mentions_p", "mentions_r", "mentions_f")
 
@@ -23,7 +23,7 @@ def score_mentions(examples: Sequence[Example], spans_key: str | None, name: str
         an NER ("ents_p", ...) or a span categorizer ("spans_KEY_p", ...), where labels count. None
         where the gold Docs have no mentions.
     """
-    spans_of = partial(_spans, spans_key=spans_key)
+    spans_of = partial(linked_spans, spans_key=spans_key)
     compare = partial(
         Scorer.score_spans,
         examples,
@@ -51,9 +51,3 @@ def _warn_of_labels(examples: Iterable[Example], spans_of: Any, name: str) -> No
     if not predicted & gold:
         labels = (", ".join(sorted(labels)[:3]) for labels in (gold, predicted))
         tell(Warnings.other_labels.format(name=name, gold=next(labels), found=next(labels)))
-
-
-def _spans(doc: Doc, spans_key: str | None) -> list[Span]:
-    if spans_key is None:
-        return list(doc.ents)
-    return list(doc.spans[spans_key]) if spans_key in doc.spans else []

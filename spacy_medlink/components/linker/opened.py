@@ -74,13 +74,11 @@ class LinkerParts:
         self.is_stale = False  # whether training has changed a network since the assets were made
 
     def take(self, assets: "Assets", saved: bool = False) -> None:
-        """Take opened assets.
-
-        saved (bool): whether they came with the component.
-        """
+        """Take opened assets. saved (bool): whether they came with the component."""
         from ...assets.starter import is_starter
 
-        self._assets, self.is_saved = self.overlay.over(assets.move(self.device)), saved
+        self.put(assets)
+        self.is_saved = saved
         if is_starter(assets):
             concepts = assets.manifest["kb"]["concepts"]
             tell(Warnings.starter_kb.format(name=self.name, concepts=concepts))

@@ -6,7 +6,7 @@ expansion: a mention with its abbreviations written out.
 """
 
 from .definitions import Definitions, find_definitions
-from .expansion import LongForms, written_out
+from .expansion import LongForms
 from .implied import implied_definitions
 
-__all__ = ["Definitions", "LongForms", "find_definitions", "implied_definitions", "written_out"]
+__all__ = ["Definitions", "LongForms", "find_definitions", "implied_definitions"]

@@ -7,11 +7,6 @@ LONGEST = 1_000  # characters of a mention, and of its expansion
 _NESTED = 2  # levels of long forms within long forms, because definitions may be circular
 
 
-def written_out(text: str, defined: Mapping[str, str]) -> str:
-    """Write out the abbreviations of one mention, as LongForms does."""
-    return LongForms(defined).written_out(text)
-
-
 class LongForms:
     """Writes mentions out: "SJS type 2" is "Schwartz-Jampel syndrome type 2".
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import Errors
+from ..tables import read_table, table_lines
 from .answers import answer_pattern
 
 KINDS = ("negated", "historical", "hypothetical", "family", "uncertain")
@@ -141,14 +142,13 @@ class Cues:
         RAISES (MedlinkError): E401 for an invalid line.
         """
         made, sets = cls(), dict[str, str]()
-        for line_number, line in enumerate(text.splitlines(), 1):
-            if line.strip() and not line.startswith("#"):
-                try:
-                    made._add(line, sets)
-                except ValueError as error:
-                    raise Errors.wrong_line(
-                        path=path, line=line_number, problem="this is not a cue", expected=_EXPECTED
-                    ) from error
+        for row, line in table_lines(text):
+            try:
+                made._add(line, sets)
+            except ValueError as error:
+                raise Errors.wrong_line(
+                    path=path, line=row, problem="this is not a cue", expected=_EXPECTED
+                ) from error
         for phrases in made.phrases.values():
             phrases.sort(key=lambda phrase: -len(phrase.places))
         made.of_all = frozenset(sets.get(_ALL, "").lower().split("|"))
@@ -178,31 +178,11 @@ class Cues:
                 self.phrases.setdefault(word, []).append(Phrase(places, cue))
 
 
-def read_cues(path: Path) -> str:
-    """Read the text of a file of cues.
-
-    RAISES (MedlinkError): E107 without the file, E401 where it is no UTF-8.
-    """
-    if not path.is_file():
-        raise Errors.source_missing(path=path)
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise Errors.wrong_line(
-            path=path, line="?", problem="not text", expected="UTF-8"
-        ) from error
-
-
 @cache
 def shipped_cues(language: str) -> Cues:
     """Read the package's cues for a language; empty for a language without any."""
     path = _DIRECTORY / f"{language.lower().replace('_', '-').partition('-')[0]}.tsv"
-    return Cues.parse(read_cues(path), path) if path.is_file() else Cues()
-
-
-def languages() -> list[str]:
-    """List the languages for which the package has cues."""
-    return sorted(path.stem for path in _DIRECTORY.glob("*.tsv"))
+    return Cues.parse(read_table(path), path) if path.is_file() else Cues()
 
 
 def find_words(text: str, start: int = 0, end: int | None = None) -> Iterator[re.Match[str]]:

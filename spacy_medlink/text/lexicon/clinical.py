@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from ...errors import Errors
+from ..tables import languages_in
 from .entries import read_entries
 from .lexicon import Lexicon
 
@@ -14,7 +15,7 @@ _DIRECTORY = Path(__file__).parent
 
 def languages() -> list[str]:
     """List the languages that have a clinical lexicon."""
-    return sorted(path.stem for path in _DIRECTORY.glob("*.tsv"))
+    return languages_in(_DIRECTORY)
 
 
 def open_lexicon(names: str | Sequence[str] | None, language: str) -> Lexicon:

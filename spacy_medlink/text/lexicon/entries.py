@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import Errors
+from ..tables import read_table, table_lines
 from .conditions import Conditions
 
 _EXPECTED = "short form, tab, long form, and optionally tab, entity label, tab, conditions"
@@ -47,15 +48,7 @@ def read_entries(path: Path) -> Iterator[Entry]:
 
     RAISES (MedlinkError): E107 without the file, E401 for a line that is no entry.
     """
-    if not path.is_file():
-        raise Errors.source_missing(path=path)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise Errors.wrong_line(
-            path=path, line="?", problem="not text", expected="UTF-8"
-        ) from error
-    return parse_entries(text, path)
+    return parse_entries(read_table(path), path)
 
 
 def parse_entries(text: str, path: str | Path) -> Iterator[Entry]:
@@ -63,13 +56,11 @@ def parse_entries(text: str, path: str | Path) -> Iterator[Entry]:
 
     RAISES (MedlinkError): E401 for a line that is no entry.
     """
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
+    for row, line in table_lines(text):
         entry = _entry(line)
         if isinstance(entry, str):
             raise Errors.wrong_line(
-                path=path, line=number, problem="no entry of a lexicon", expected=entry
+                path=path, line=row, problem="no entry of a lexicon", expected=entry
             )
         yield entry
 

@@ -5,8 +5,12 @@ from pathlib import Path
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.text.context import KINDS, Cues, languages, read_cues, shipped_cues
+from spacy_medlink.text import context
+from spacy_medlink.text.context import KINDS, Cues, shipped_cues
 from spacy_medlink.text.context.cues import plain
+from spacy_medlink.text.tables import languages_in, read_table
+
+LANGUAGES = languages_in(Path(context.__file__).parent)
 
 
 def _phrases(cues: Cues) -> set[tuple[tuple[object, ...], str]]:
@@ -62,13 +66,13 @@ def test_a_line_that_is_no_cue_is_named(line: str) -> None:
 
 def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
     with pytest.raises(MedlinkError, match="E107"):
-        read_cues(tmp_path / "none.tsv")
+        read_table(tmp_path / "none.tsv")
     (tmp_path / "bad.tsv").write_bytes(b"negated\tforward\t\xff\xfe")
     with pytest.raises(MedlinkError, match="E401"):
-        read_cues(tmp_path / "bad.tsv")
+        read_table(tmp_path / "bad.tsv")
 
 
-@pytest.mark.parametrize("lang", languages())
+@pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_language_has_all_kinds(lang: str) -> None:
     cues = shipped_cues(lang)
     kinds = {phrase.cue.kind for same in cues.phrases.values() for phrase in same}
@@ -78,6 +82,6 @@ def test_every_language_has_all_kinds(lang: str) -> None:
 
 
 def test_languages() -> None:
-    assert languages() == ["de", "en", "es", "fr", "it"]
+    assert LANGUAGES == ["de", "en", "es", "fr", "it"]
     assert shipped_cues("en_GB") is not None and shipped_cues("en_GB").phrases
     assert not shipped_cues("xx").phrases
