@@ -19,6 +19,7 @@ from .readers import existing, get_reader, module_of
 from .rekey import rekey
 from .schema import KB
 from .sssom import MappingSets
+from .vocabularies import iso_639_1
 from .writer import BuildReport
 
 _SHOWN = 20  # bad lines in the message of an error
@@ -97,6 +98,8 @@ def _records(
     bad_lines: list[BadLine],
     progress: Progress | None,
 ) -> Iterator[Record]:
+    if lang := options.get("lang"):
+        options = {**options, "lang": iso_639_1(lang)}
     for format, path in sources:
         reader = get_reader(format)
         records = reader(existing(path), bad_lines, **options)

@@ -36,10 +36,10 @@ def test_what_a_table_does_not_say_is_asked_for(run: Run, fail: Fail, tmp_path: 
     table.write_text('id,name,synonyms\n1,Fever,"Pyrexia, Heat"\n')
     codes.write_text("E8000   Railway accident\nV1251   History of thrombosis\n")
     fail("E132", "kb", "build", table, "--from", "csv", "--output", out)
-    said = ("--separator", ", ", "--vocabulary", "LOCAL")
+    said = ("--separator", ", ", "--vocabulary", "LOCAL", "--lang", "de-AT", "--languages", "ger")
     run("kb", "build", table, "--from", "csv", *said, "--output", out)
-    names = [(name.text, name.source) for name in KnowledgeBase(out)["1"].names]
-    assert names == [("Fever", "LOCAL"), ("Pyrexia", "LOCAL"), ("Heat", "LOCAL")]
+    names = [(name.text, name.source, name.lang) for name in KnowledgeBase(out)["1"].names]
+    assert names == [(text, "LOCAL", "de") for text in ("Fever", "Pyrexia", "Heat")]
     fail("E133", "kb", "build", codes, "--from", "icd", "--output", out)
     run("kb", "build", codes, "--from", "icd", "--vocabulary", "ICD9CM", "--output", out)
     assert [concept.id for concept in KnowledgeBase(out)] == ["E800.0", "V12.51"]

@@ -84,7 +84,8 @@ def examine(
         plain = list(read(format, path))
     except MedlinkError as error:
         strict = error
-        assert error.code in fatal | {"E105"}, error
+        # Hypothesis knows how archives begin.
+        assert error.code in fatal | {"E105"} or " is not text: " in error.message, error
         assert str(path) in error.message
     try:
         records = list(read(format, path, bad))
