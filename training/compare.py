@@ -4,8 +4,7 @@
 """
 
 import json
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,25 +15,23 @@ import typer
 
 from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.evaluation import Settings, load_gold, measure
 from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.types import Concept, Mention
+from spacy_medlink.types import Concept
 from spacy_medlink.util.devices import AUTO
 from spacy_medlink.util.progress import show_progress
 
-from .data.holdout import Holdout, Query
+from .data.holdout import Holdout
 from .train import FIGURES
-from .verbs import Device, Outputs, Overwrite, run_verb
+from .verbs import Device, Outputs, Overwrite, as_table, run_verb
 
 RANKS = (1, 5, 20)
 _HARD = ("triplet_margin", "hard_pairs")  # miners of hard pairs, as SAP has them
+_TIERS = {"exact": "exact", "ngram": "n-gram", "dense": "base encoder"}
 
 
 def compare(
-    kb: Path,
-    holdout: Path,
-    base: Path,
-    trained: Sequence[Path],
-    device: str = AUTO,
+    kb: Path, holdout: Path, base: Path, trained: Sequence[Path], device: str = AUTO
 ) -> dict[str, Any]:
     """Measure every tier, all encoders and the fusion on the test half of a hold-out.
 
@@ -42,8 +39,7 @@ def compare(
     holdout (Path): directory of a `training.data.holdout.Holdout`. base (Path): the encoder before
     training. trained (Sequence[Path]): encoders in the order of training; the last one ships.
     device (str): where encoders compute.
-    RETURNS (Dict): `queries`, `names` and `systems`, one row each: system, acc@k in per cent,
-        seconds for all queries, MB on disk of what it searches with.
+    RETURNS (Dict): `queries`, `names` and `systems`, one row each: system, and acc@k in per cent.
     """
     knowledge = KnowledgeBase(kb)
     held_out = Holdout.load(holdout, knowledge)
@@ -51,9 +47,21 @@ def compare(
         work = Path(directory)
         build_kb(work / "kb.sqlite", _without(knowledge, set(held_out.rows)))
         build = partial(
-            build_assets, device=device, progress=show_progress, calibrate=False, vectors=trained
-        )
-        systems = [*_measure_all(build, work, base, trained, held_out.test)]
+            build_assets, kb=work / "kb.sqlite", device=device, progress=show_progress,
+            calibrate=False, vectors=trained,
+        )  # fmt: skip
+        gold = holdout / "test.jsonl"
+        made = build(work / "base", encoder=base)
+        systems = [
+            {"system": shown, **_measured(made, gold, (tier,))} for tier, shown in _TIERS.items()
+        ]
+        before = _fingerprint(base)
+        for number, encoder in enumerate(trained):
+            now = _fingerprint(encoder)
+            if now != before:
+                made, before = build(work / str(number), encoder=encoder), now
+            systems.append({"system": name_of(encoder), **_measured(made, gold, ("dense",))})
+        systems.append({"system": "fused", **_measured(made, gold, (*_TIERS,))})
     return {"queries": len(held_out.test), "names": knowledge.n_names, "systems": systems}
 
 
@@ -63,39 +71,21 @@ def _without(kb: KnowledgeBase, rows: set[int]) -> Iterator[Concept]:
         yield replace(concept, names=tuple(name for row, name in numbered if row not in rows))
 
 
+def _measured(assets: Assets, gold: Path, tiers: tuple[str, ...]) -> dict[str, float]:
+    settings = Settings(ks=RANKS, tiers=tiers, lexicon=None, baselines=False)
+    found = measure(assets, load_gold(gold, assets.kb), settings)
+    return {f"acc@{k}": 100 * found[f"acc@{k}"] for k in RANKS}
+
+
+def _fingerprint(encoder: Path) -> str:
+    return BiEncoder.load(encoder).fingerprint()
+
+
 def table(results: dict[str, Any]) -> str:
     """Write results as a table in Markdown."""
-    lines = [
-        "| system | " + " | ".join(f"acc@{k}" for k in RANKS) + " | seconds | MB |",
-        "|---|" + "---:|" * (len(RANKS) + 2),
-    ]
-    for row in results["systems"]:
-        accuracies = " | ".join(f"{row[f'acc@{k}']:.1f}" for k in RANKS)
-        lines.append(f"| {row['system']} | {accuracies} | {row['seconds']:.1f} | {row['mb']:.0f} |")
     queries, names = results["queries"], results["names"]
-    lines += ["", f"{queries:,} held-out names as queries, ranks count concepts, {names:,} names."]
-    return "\n".join(lines)
-
-
-def _measure_all(
-    build: Callable[..., Assets],
-    place: Path,
-    base: Path,
-    trained: Sequence[Path],
-    queries: Sequence[Query],
-) -> Iterator[dict[str, Any]]:
-    kb = place / "kb.sqlite"
-    made = build(place / "base", kb, base)
-    yield _measure("exact", made, ["exact"], queries)
-    yield _measure("n-gram", made, ["ngram"], queries)
-    yield _measure("base encoder", made, ["dense"], queries)
-    before = _fingerprint(base)
-    for number, encoder in enumerate(trained):
-        now = _fingerprint(encoder)
-        if now != before:
-            made, before = build(place / str(number), kb, encoder), now
-        yield _measure(name_of(encoder), made, ["dense"], queries)
-    yield _measure("fused", made, ["exact", "ngram", "dense"], queries)
+    note = f"{queries:,} held-out names as queries, ranks count concepts, {names:,} names."
+    return f"{as_table(results['systems'])}\n\n{note}"
 
 
 def name_of(encoder: Path) -> str:
@@ -114,27 +104,6 @@ def name_of(encoder: Path) -> str:
     if training["stopped_by"] == "minutes":
         said += " (stopped by the clock)"
     return said if figures["trained_part"] else f"{said} (its base was kept)"
-
-
-def _measure(
-    system: str, assets: Assets, tiers: list[str], queries: Sequence[Query]
-) -> dict[str, Any]:
-    engine = assets.engine(tiers)
-    engine.rank([Mention("warm up")], 1)
-    start = time.perf_counter()
-    rankings = engine.rank([Mention(query.text) for query in queries], max(RANKS))
-    seconds = time.perf_counter() - start
-    places = [
-        next((rank for rank, item in enumerate(ranking) if item.row == query.concept), max(RANKS))
-        for query, ranking in zip(queries, rankings, strict=True)
-    ]
-    accuracies = {f"acc@{k}": 100 * sum(rank < k for rank in places) / len(places) for k in RANKS}
-    size = assets.size_of(tiers)
-    return {"system": system, **accuracies, "seconds": seconds, "mb": size / 1e6}
-
-
-def _fingerprint(encoder: Path) -> str:
-    return BiEncoder.load(encoder).fingerprint()
 
 
 def main(

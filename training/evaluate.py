@@ -4,7 +4,6 @@
 A pipeline in place of assets is measured from raw text to links.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,12 +21,13 @@ from spacy_medlink.util.devices import AUTO
 from spacy_medlink.util.progress import show_progress
 
 from .data.mentions import why_nothing
-from .verbs import Device, Outputs, Overwrite, run_verb
+from .verbs import Device, Outputs, Overwrite, as_table, run_verb
 
 KS = (1, 5)
 _ENDING = ".test.jsonl"
 _MEASURES = ("spans", "strict", "document")
 _NO_TEXT = "No annotated text was there to measure with."
+_COUNTED = "Gold mentions whose concept the knowledge base has; ranks count concepts."
 _NOTHING = (
     "No gold mentions were there to measure with: metrics/train_compare.md has held-out names."
 )
@@ -97,36 +97,27 @@ def evaluate_pipeline(source: Path, gold: Path, device: str = AUTO) -> dict[str,
 
 def end_to_end_table(results: dict[str, Any]) -> str:
     """Write results of a pipeline as a table in Markdown, a row for each corpus and measure."""
-    lines = ["| corpus | measure | P | R | F1 |", "|---|---|---:|---:|---:|"]
-    for name, own in results["end_to_end"].items():
-        for one in _MEASURES:
-            values = (own[one][of] for of in ("precision", "recall", "f1"))
-            figures = ("" if value is None else f"{100 * value:.1f}" for value in values)
-            lines.append(f"| {name} | {one} | {' | '.join(figures)} |")
-    return "\n".join(lines if results["end_to_end"] else [_NO_TEXT])
+    shown = {"precision": "P", "recall": "R", "f1": "F1"}
+    rows = [
+        {"corpus": name, "measure": one}
+        | {head: "" if own[one][of] is None else 100 * own[one][of] for of, head in shown.items()}
+        for name, own in results["end_to_end"].items()
+        for one in _MEASURES
+    ]
+    return as_table(rows) if rows else _NO_TEXT
 
 
 def table(results: dict[str, Any]) -> str:
     """Write results as a table in Markdown, a column for each corpus."""
-    corpora, left_out = results["corpora"], results["left_out"]
-    lines = list(_rows(corpora)) if corpora else [_NOTHING]
-    return "\n".join([*lines, *(f"{name} is left out: {why}." for name, why in left_out.items())])
-
-
-def _rows(corpora: dict[str, Any]) -> Iterator[str]:
-    heads = [f"{name} ({own['mentions']:,} mentions)" for name, own in corpora.items()]
-    yield f"| acc@1 / @5, % | {' | '.join(heads)} |"
-    yield "|---|" + "---:|" * len(heads)
-    names = dict.fromkeys(name for own in corpora.values() for name in own["systems"])
-    for name in names:
-        cells = [
-            f"{found['acc@1']:.1f} / {found['acc@5']:.1f}" if found else ""
-            for own in corpora.values()
-            for found in [own["systems"].get(name)]
-        ]
-        yield f"| {name} | {' | '.join(cells)} |"
-    yield ""
-    yield "Gold mentions whose concept the knowledge base has; ranks count concepts."
+    rows: dict[str, dict[str, str]] = {}
+    for name, own in results["corpora"].items():
+        head = f"{name} ({own['mentions']:,} mentions)"
+        for system, found in own["systems"].items():
+            row = rows.setdefault(system, {"acc@1 / @5, %": system})
+            row[head] = f"{found['acc@1']:.1f} / {found['acc@5']:.1f}"
+    lines = [as_table([*rows.values()]), "", _COUNTED] if rows else [_NOTHING]
+    left_out = results["left_out"].items()
+    return "\n".join([*lines, *(f"{name} is left out: {why}." for name, why in left_out)])
 
 
 def main(

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -66,6 +66,17 @@ def run_verb(main: Callable[..., None]) -> None:
     except MedlinkError as error:
         typer.echo(str(error), err=True)
         sys.exit(1)
+
+
+def as_table(rows: Sequence[Mapping[str, object]]) -> str:
+    """Write rows as a Markdown table, with a column for each key; numbers with one digit."""
+    heads = list(dict.fromkeys(head for row in rows for head in row))
+    cells = [[row.get(head, "") for head in heads] for row in rows]
+    lines = [heads, ["---"] * len(heads)]
+    lines += [
+        [f"{one:.1f}" if isinstance(one, float) else str(one) for one in row] for row in cells
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 class Outputs:

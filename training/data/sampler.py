@@ -77,7 +77,7 @@ class NameSampler(Shuffled):
         return np.sort(self._names[self._shuffle.part(step)])
 
 
-class TextSampler:
+class TextSampler(Shuffled):
     """A sampler of random texts, each once an epoch, for a loss that needs no positives.
 
     count (int): texts. batch_texts (int): texts a batch.
@@ -85,11 +85,6 @@ class TextSampler:
 
     def __init__(self, count: int, batch_texts: int, seed: int) -> None:
         self._shuffle = Shuffle(count, batch_texts, seed)
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Number of batches in one pass."""
-        return self._shuffle.steps_per_epoch
 
     def batch(self, step: int) -> Ints1d:
         """Get the texts of a step."""

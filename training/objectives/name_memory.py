@@ -61,18 +61,6 @@ class NameMemory:
         """
         return self._indices(self._table.ignored(names.cpu().numpy()))
 
-    @torch.no_grad()
-    def nearest_wrong(self, vectors: torch.Tensor, names: torch.Tensor, count: int) -> torch.Tensor:
-        """Find the names of other concepts that are nearest to some names.
-
-        vectors (Tensor): of the names, (n, dim). names (Tensor): positions, (n,).
-        RETURNS (Tensor): positions, (n, count).
-        """
-        scores = vectors @ self.vectors.T
-        scores[self.ignored(names)] = -torch.inf
-        scores[self.synonyms(names)] = -torch.inf
-        return scores.topk(min(count, scores.shape[1]), dim=1).indices
-
     def state(self) -> Weights:
         """Get the vectors."""
         return {"memory": self.vectors}

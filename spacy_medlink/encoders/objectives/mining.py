@@ -18,27 +18,13 @@ class HardPairMiner:
     def __init__(self, margin: float) -> None:
         self.margin = margin
 
-    def __call__(
-        self,
-        vectors: torch.Tensor,
-        labels: torch.Tensor,
-        ref_emb: torch.Tensor | None = None,
-        ref_labels: torch.Tensor | None = None,
-    ) -> Indices:
-        """Mine.
-
-        vectors (Tensor): anchors, (n, dim). labels (Tensor): (n,).
-        ref_emb, ref_labels (Optional[Tensor]): what anchors are compared with, (m, dim) and (m,),
-            the anchors first; the anchors alone when left out. PML's miners call them so.
-        RETURNS (Indices): pairs (a, p, a, n).
-        """
+    def __call__(self, vectors: torch.Tensor, labels: torch.Tensor) -> Indices:
+        """Mine. vectors (Tensor): (n, dim). labels (Tensor): (n,). RETURNS: pairs (a, p, a, n)."""
         with torch.no_grad():
             unit = torch.nn.functional.normalize(vectors.float(), dim=1)
-            others = unit if ref_emb is None else torch.nn.functional.normalize(ref_emb.float())
-            distance = torch.cdist(unit, others)
-            same = labels[:, None] == (labels if ref_labels is None else ref_labels)[None]
-            itself = torch.eye(*same.shape, dtype=torch.bool, device=labels.device)
-            positive = same & ~itself
+            distance = torch.cdist(unit, unit)
+            same = labels[:, None] == labels
+            positive = same & ~torch.eye(len(labels), dtype=torch.bool, device=labels.device)
             farthest = distance.masked_fill(~positive, -torch.inf).amax(dim=1, keepdim=True)
             nearest = distance.masked_fill(same, torch.inf).amin(dim=1, keepdim=True)
             keep_positive = positive & (nearest - distance <= self.margin)
@@ -52,22 +38,16 @@ class RandomTripletMiner:
     def __init__(self, negatives: float) -> None:
         self._negatives = int(negatives)
 
-    def __call__(
-        self,
-        vectors: torch.Tensor,
-        labels: torch.Tensor,
-        ref_emb: torch.Tensor | None = None,
-        ref_labels: torch.Tensor | None = None,
-    ) -> Indices:
+    def __call__(self, vectors: torch.Tensor, labels: torch.Tensor) -> Indices:
         """Mine; as HardPairMiner is called. RETURNS (Indices): triplets (a, p, n)."""
-        mined: Indices = get_random_triplet_indices(labels, ref_labels, self._negatives)
+        mined: Indices = get_random_triplet_indices(labels, t_per_anchor=self._negatives)
         return mined
 
 
 def without_twins(mined: Indices, strings: torch.Tensor) -> Indices:
     """Leave out negatives that are the anchor's own string.
 
-    strings (Tensor): of what anchors are compared with, the anchors first.
+    strings (Tensor): of all names, (n,).
     """
     anchors, negatives = mined[-3 if len(mined) == 3 else 2], mined[-1]
     keep = strings[anchors] != strings[negatives]
