@@ -89,10 +89,18 @@ class BiEncoder:
             sentence-transformers, else "mean" and 64.
         device (torch.device): the device for encoding, as `util.devices` finds it.
         RAISES (MedlinkError): E205 no such directory, E206 files that cannot be read or would run
-            code, E302 another pooling.
+            code, or name a pooling that is not supported; E302 another pooling.
         """
         directory = directory_of(source)
         saved = _read_settings(directory)
+        own_pooling = str(saved.get("pooling", MEAN))
+        if not pooling and own_pooling not in POOLINGS:
+            raise refused(
+                directory,
+                f"its pooling is {own_pooling!r}, and only {', '.join(POOLINGS)} are supported. "
+                "Take a model that was trained with one of these. (`--pooling` loads this one with "
+                "another pooling than its own, so its vectors are worse)",
+            )
         tokenizer, module = load_transformer(directory, devices.attention_for(device))
         length = max_length or saved.get("max_length", 64)
         if type(length) is not int:
@@ -105,7 +113,7 @@ class BiEncoder:
         made = cls(
             tokenizer,
             module,
-            pooling or saved.get("pooling", MEAN),
+            pooling or own_pooling,
             length,
             Preparation.of(saved),
             projection,

@@ -63,7 +63,7 @@ def _pooling_directory(directory: Path) -> str | None:
 
 
 def _pooling(config: dict[str, object]) -> str:
-    """Return the pooling under our name; another one, which `BiEncoder` refuses, under its own."""
+    """Return the pooling under our name; another one, refused at loading, under its own."""
     named = config.get("pooling_mode")
     if named is None:
         named = [name for name, used in config.items() if name.startswith(_MODE) and used is True]
