@@ -5,7 +5,8 @@ What MedCATtrainer, Label Studio and Prodigy export becomes records of gold.
 
 import gzip
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -53,7 +54,7 @@ def read_export(data: Any) -> Iterator[Record]:
             yield from map(_of_medcat, project["documents"])
     else:
         tasks = data if isinstance(data, list) else [data]
-        yield from filter(None, map(_of_label_studio, tasks))
+        yield from _of_label_studio(tasks)
 
 
 def of_prodigy(task: Json) -> Record:
@@ -88,8 +89,17 @@ def _of_medcat(document: Json) -> Record:
     return {"doc_id": str(name), "text": text, "mentions": mentions}
 
 
-def _of_label_studio(task: Json) -> Record | None:
-    """Keep the regions that have a concept, of the true annotation, or else of the last one."""
+def _of_label_studio(tasks: Iterable[Json]) -> Iterator[Record]:
+    annotated = [(task, results) for task in tasks if (results := _results(task)) is not None]
+    likelihood = _likelihood_of_texts(annotated)
+    for task, results in annotated:
+        text = _text_of(task["data"], likelihood)
+        mentions = list(_regions(text, results))
+        yield {"doc_id": str(task.get("id") or ""), "text": text, "mentions": mentions}
+
+
+def _results(task: Json) -> list[Json] | None:
+    """Get what the true annotation says, or else the last one; None where there is none."""
     given = task["annotations"] if "annotations" in task else task.get("completions")
     if given is None and "data" not in task:
         raise ValueError("JSON-MIN does not say to which region a concept belongs")
@@ -97,11 +107,15 @@ def _of_label_studio(task: Json) -> Record | None:
     if not annotations:
         return None
     true = [each for each in annotations if each.get("ground_truth")]
+    results = (true or annotations)[-1]["result"]
+    return [result for result in results if "value" in result]  # relations have none
+
+
+def _regions(text: str, of_task: Iterable[Json]) -> Iterator[Record]:
+    """Make mentions of the regions that have a concept."""
     regions: dict[str, list[Json]] = {}
-    for result in (true or annotations)[-1]["result"]:
-        if "value" in result:  # relations have none
-            regions.setdefault(str(result.get("id")), []).append(result)
-    text, mentions = _text_of(task["data"]), []
+    for result in of_task:
+        regions.setdefault(str(result.get("id")), []).append(result)
     for results in regions.values():
         ids = _ids([value for result in results for value in _concepts(result)])
         region = next(
@@ -114,17 +128,42 @@ def _of_label_studio(task: Json) -> Record | None:
             continue
         labels = [label for result in results for label in result["value"].get("labels", ())]
         label = labels[0] if labels else ""
-        mentions.append(_placed(text, region, region.get("text"), ids, label, _COUNTS))
-    return {"doc_id": str(task.get("id") or ""), "text": text, "mentions": mentions}
+        yield _placed(text, region, region.get("text"), ids, label, _COUNTS)
 
 
-def _text_of(data: Json) -> str:
-    """Get the text of a task: its field "text", or else its only string."""
-    strings = [value for value in data.values() if isinstance(value, str)]
-    text = data.get("text", strings[0] if len(strings) == 1 else None)
-    if not isinstance(text, str):
-        raise ValueError('a task has no field "text"')
-    return text
+_Likelihood = Callable[[str], tuple[int, bool, bool]]
+
+
+def _likelihood_of_texts(annotated: Iterable[tuple[Json, list[Json]]]) -> _Likelihood:
+    """Rank the fields of tasks: an export does not say which of them was shown as the text.
+
+    RETURNS (Callable): of a field's name, how many regions have recorded what stands in it, whether
+        the text was shown under this name (`to_name`), and whether it is "text".
+    """
+    fitting, shown = Counter[str](), set[str]()
+    for task, results in annotated:
+        for result in results:
+            shown.add(str(result.get("to_name")))
+            region = result["value"]
+            if isinstance(region.get("text"), str) and isinstance(region.get("start"), int):
+                fitting.update(
+                    key
+                    for key, text in task["data"].items()
+                    if isinstance(text, str) and _span(text, region, region["text"], _COUNTS)
+                )
+    return lambda key: (fitting[key], key in shown, key == "text")
+
+
+def _text_of(data: Json, likelihood: _Likelihood) -> str:
+    """Get the text of a task: its likeliest string."""
+    strings = [key for key, value in data.items() if isinstance(value, str)]
+    first, *others = sorted(strings, key=likelihood, reverse=True) or [""]
+    if not first or (others and likelihood(first) == likelihood(others[0])):
+        raise ValueError(
+            f"which field of a task is the text ({', '.join(strings[:9]) or 'none is a string'})? "
+            'Say it with a field "text", as in `jq "map(.data.text = .data.FIELD)"`'
+        )
+    return str(data[first])
 
 
 def _placed(
@@ -140,13 +179,22 @@ def _placed(
     Without a recorded text the first way to count is taken. Where none fits, the mention has the
     recorded text, too, so that the reader of gold finds the mismatch.
     """
-    start, end = region["start"], region["end"]
     wanted = recorded if isinstance(recorded, str) else ""
+    if span := _span(text, region, wanted, counts):
+        return _mention(span, ids, label)
+    span = (region["start"], region["end"])
+    return _mention(span, ids, label) | ({"mention": wanted} if wanted else {})
+
+
+def _span(
+    text: str, region: Json, wanted: str, counts: Iterable[tuple[bool, bool]]
+) -> tuple[int, int] | None:
+    """Find the offsets of a region in characters, at which the text is the wanted one, if any."""
     for units, joined in counts:
-        span = _characters(text, start, end, units, joined)
+        span = _characters(text, region["start"], region["end"], units, joined)
         if span and (not wanted or _plain(text[slice(*span)]) == _plain(wanted)):
-            return _mention(span, ids, label)
-    return _mention((start, end), ids, label) | ({"mention": wanted} if wanted else {})
+            return span
+    return None
 
 
 def _characters(

@@ -168,6 +168,40 @@ def test_medcattrainer_is_checked_against_its_values(tmp_path: Path, counted: st
     assert CRLF[mention.start : mention.end] == mention.text == "asthma"
 
 
+TITLE = "Fever and HTN"
+
+
+@pytest.mark.parametrize(
+    ("data", "facts"),
+    [
+        ({"note": TEXT, "title": TITLE}, {}),
+        ({"title": TITLE, "report.body": TEXT, "url": "https://a.b/c"}, {}),
+        ({"text": TITLE, "note": TEXT}, {}),  # another field than the one that was shown
+        ({"note": TEXT, "copy": TEXT}, {"from_name": "label", "to_name": "note"}),
+        ({"text": TEXT, "copy": TEXT}, {"from_name": "label", "to_name": "shown"}),
+        ({"id": 7, "note": TEXT}, {}),
+    ],
+)
+def test_the_text_of_a_task_is_found(
+    tmp_path: Path, data: dict[str, Any], facts: dict[str, Any]
+) -> None:
+    task = task_of(TEXT, browser(TEXT, "atrial"), browser(TEXT, "HTN")) | {"data": data}
+    without = {"id": 4, "data": data, "annotations": [{"result": []}]}
+    for result in task["annotations"][0]["result"]:
+        result |= facts
+    documents = list(read_gold(written(tmp_path / "x.json", [without, task]), strict=True))
+    assert [document.text for document in documents] == [TEXT, TEXT]
+    assert [mention.text for mention in documents[1].mentions] == ["atrial", "HTN"]
+
+
+def test_a_text_that_is_not_found_is_asked_for(tmp_path: Path) -> None:
+    task = task_of(TEXT, browser(TEXT, "Fever")) | {"data": {"title": TITLE, "note": TEXT}}
+    with pytest.raises(MedlinkError, match=r"E160.*title, note.*data.text = .data.FIELD"):
+        list(read_gold(written(tmp_path / "x.json", [task])))
+    task["data"]["text"] = task["data"]["note"]
+    assert len(found(written(tmp_path / "x.json", [task]))) == 1
+
+
 def test_offsets_that_fit_no_way_to_count_are_a_mismatch(tmp_path: Path) -> None:
     path = written(tmp_path / "x.json", [task_of(TEXT, {"start": 0, "end": 5, "text": "asthma"})])
     mismatches: list[BadLine] = []
