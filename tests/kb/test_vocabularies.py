@@ -58,8 +58,8 @@ def test_each_spelling_and_address_is_of_one_vocabulary() -> None:
 
 
 def test_a_long_name_takes_no_quadratic_time() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     assert canonical("_" * 300_000) == "_" * 300_000
     canonical("a" + "_2010" * 100_000)
     canonical("a" + "_2010" * 100_000 + "!")
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
