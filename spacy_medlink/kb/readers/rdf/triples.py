@@ -1,5 +1,6 @@
 """Streams the triples of a file, with the line of each; pyoxigraph comes with the extra `rdf`."""
 
+import codecs
 import re
 from collections.abc import Container, Iterator
 from io import BufferedIOBase
@@ -26,6 +27,8 @@ _OTHERS = (
     (".obojson", "an OBO graph in JSON", rb'\{(?:[^\[]|\[\s*\])*"graphs"\s*:', _GRAPH),
     (".jsonld", "JSON-LD", rb"\{|\[\s*\{", _JSON_LD),
 )
+_DECLARED = re.compile(rb"\s*<\?xml\s[^>]*?\sencoding\s*=\s*[\"']([\w.\-]+)")
+_UTF8 = ("UTF-8", "UTF8")
 _COMMENTS = re.compile(rb"(?:\s|#[^\n]*\n)*")
 _PLACE = re.compile(r"^Parser error at line .*?: ")
 _LONGEST_START = 1 << 20  # bytes before the root element
@@ -95,6 +98,7 @@ class _Lines:
         self.line = self._next = 1
         self._file, self._path = file, path
         self._at = 0
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._block = self._load().removeprefix(b"\xef\xbb\xbf")
         self.syntax = _syntax(path, self._block)
         self._guard = _Guard(path) if self.syntax == "RDF_XML" else None
@@ -134,7 +138,29 @@ class _Lines:
                 path=self._path, line=self._next, problem=f"damaged gzip data ({error})",
                 expected="a complete gzip file",
             ) from error  # fmt: skip
-        return block.replace(b"\r\n", b"\n")
+        block = block.replace(b"\r\n", b"\n")
+        self._check_encoding(block)
+        return block
+
+    def _check_encoding(self, block: bytes) -> None:
+        """Refuse what is not UTF-8, or says that it is not, with the command that converts it."""
+        declared = _DECLARED.match(block) if self._next == 1 else None
+        encoding, line = declared[1].decode().upper() if declared else "UTF-8", self._next
+        try:
+            self._decoder.decode(block)
+        except UnicodeDecodeError as error:
+            is_utf16 = block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+            likely = "UTF-16" if is_utf16 else "ISO-8859-1"
+            encoding = likely if encoding in _UTF8 else encoding
+            line += error.object[: error.start].count(b"\n")
+        if encoding not in _UTF8:
+            name, is_packed = self._path.name, self._path.suffix == ".gz"
+            raise Errors.bad_line(
+                path=self._path, line=line, problem=f"text in {encoding}",
+                expected=f"UTF-8: `{'zcat' if is_packed else 'cat'} {name} | iconv -f {encoding} "
+                f"-t UTF-8 | sed '1s/{encoding}/UTF-8/I' > utf8.{name.removesuffix('.gz')}` "
+                "makes it",
+            )  # fmt: skip
 
     def _check(self, data: bytes) -> None:
         if self._guard is not None:
