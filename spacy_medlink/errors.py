@@ -603,6 +603,14 @@ class Warnings:
         "[W111] {path} has no MRSTY.RRF (of RxNorm: RXNSTY.RRF), so no concept gets a type, and a "
         "filter by types or groups will leave nothing. Put that file beside MRCONSO.RRF."
     )
+    bare_xrefs = (
+        "[W112] {path}: {count:,} cross-references, such as {example!r}, name no vocabulary, so "
+        "they are left out. Write them as `VOCABULARY:CODE`."
+    )
+    unread_resources = (
+        "[W113] {path}: these resources are not read: {counts}. Concepts come from CodeSystem and "
+        "ValueSet; of a ConceptMap make a mapping set (SSSOM) for `--maps`."
+    )
     many_abbreviations = (
         "[W340] A document has too many mentions to compare them all with its abbreviations. Only "
         "the first {shorts:,} abbreviations and the first {longs:,} mentions were compared. Split "

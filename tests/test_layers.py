@@ -45,8 +45,8 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_040,  # wanted: 1,200
     ("util",): 1_820,  # wanted: 1,200
     ("text",): 3_400,  # wanted: 3,000
-    ("kb",): 10_690,  # wanted: 9,000
-    ("encoders",): 2_690,  # wanted: 2,500
+    ("kb",): 10_820,  # wanted: 9,000
+    ("encoders",): 2_700,  # wanted: 2,500
     ("retrieval",): 3_740,  # wanted: 3,000
     ("linking",): 3_780,  # wanted: 3,400
     ("fitting",): 2_900,  # wanted: 2,600
@@ -58,7 +58,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("cli",): 2_530,  # wanted: 1,800
     ("training",): 11_650,  # wanted: 8,000
     ("benchmarks",): 3_420,  # wanted: 2,500
-    ("tests",): 53_880,  # wanted: 38,000
+    ("tests",): 53_980,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

@@ -2,12 +2,15 @@
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from ...errors import Warnings
 from ...types import ISA, BadLines, Concept, Name, Record, Relation, Retired
+from ...util.telling import tell
 from ..code_systems import vocabulary_of
 from ..scratch import scratch
 from ..vocabularies import iso_639_1
@@ -47,6 +50,7 @@ _PARENTS = "SELECT parent FROM above WHERE section = ? AND child = ? ORDER BY ro
 _RESOURCES = ("CodeSystem", "ValueSet", "Bundle")
 _FACTS = ("resourceType", "url", "name", "language", "supplements", "hierarchyMeaning")
 _OWN = ("code", "display", "definition", "designation", "property", "system", "inactive")
+_SHOWN = 20  # types of resources in a warning
 _DEEPEST = 100  # levels of concepts in concepts
 _MEANINGS = "http://hl7.org/fhir/concept-properties#"
 _GONE = frozenset({("inactive", "true"), ("status", "retired"), ("status", "inactive")})
@@ -109,7 +113,8 @@ def read(path: Path, bad_lines: BadLines = None, *, lang: str = "en") -> Iterato
     is not the concept's own has its name before it. A value set is read from its expansion, or from
     the codes that `compose` lists, without those that it excludes. What a filter or another value
     set chooses, and the rest of an incomplete expansion, are bad lines, unless the file has the
-    code system or the value set. A concept without any name has none here either; the builder
+    code system or the value set. A warning counts the resources of other types, and those within
+    resources (`contained`), by type. A concept without any name has none here either; the builder
     counts it. Concepts pass through a temporary file; the whole file is never in memory.
 
     path (Path): `.json` or `.json.gz`. lang (str): language of names for which neither resource
@@ -143,6 +148,7 @@ class _Spool:
         self._db, self._path, self._bad_lines = db, path, bad_lines
         self._sections: list[_Section] = []
         self._count = 0
+        self._unread: Counter[str] = Counter()
 
     def load(self) -> None:
         """Read the file."""
@@ -156,6 +162,11 @@ class _Spool:
             stream.finish()
         if (resource := top.facts.get("resourceType", "")) not in _RESOURCES:
             self._report(1, f"the resourceType {resource!r:.60}", " or ".join(_RESOURCES))
+        if self._unread:
+            counts = ", ".join(
+                f"{type} {count:,}" for type, count in self._unread.most_common(_SHOWN)
+            )
+            tell(Warnings.unread_resources.format(path=self._path, counts=counts))
         self._choose()
         self._hierarchy()
 
@@ -212,6 +223,10 @@ class _Spool:
                 self._compose(stream, resource)
             elif key == "expansion" and stream.is_next("{"):
                 self._expansion(stream, resource)
+            elif key == "contained" and stream.is_next("["):
+                for _ in stream.elements():
+                    stream.skip()
+                    self._unread["contained"] += 1
             elif key == "entry" and is_top and stream.is_next("["):
                 for _ in stream.elements():
                     for part in stream.items():
@@ -222,6 +237,11 @@ class _Spool:
             else:
                 stream.skip()
         header = resource.facts
+        if (
+            not is_top
+            and (type := header.get("resourceType", "without a type")) not in _RESOURCES[:2]
+        ):
+            self._unread[type] += 1
         extended = header.get("supplements", "").partition("|")[0]
         for section in self._sections[start:]:
             if section.resource is resource and section.part == "concept":

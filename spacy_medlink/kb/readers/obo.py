@@ -9,7 +9,7 @@ from pathlib import Path
 from ...types import ISA, BadLines, Concept, Name, Record, Relation, Retired
 from .fields import FieldError, identifier, surface
 from .lines import numbered_lines, report
-from .xrefs import codes_of, compact, maps_of, relation_of_match, source_of
+from .xrefs import CrossReferences, compact, maps_of, relation_of_match, source_of
 
 _TAG = re.compile(r"([A-Za-z_][\w.\-]*):\s*(.*)")
 _MONDO = re.compile(r'"MONDO:(\w+)"')  # in the qualifiers of a cross-reference
@@ -69,10 +69,10 @@ def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
     with the name of their Typedef, with underscores ("part_of"), and `is_a` as "isa"; those that
     need not hold of anything (`all_only`) are passed over. The source of
     names and relations is the ontology's id, in capitals ("HP"). Terms of which nothing but
-    relations is said are passed over.
+    relations is said are passed over. A warning counts cross-references without a vocabulary.
     RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects it.
     """
-    relations = _relation_names(path)
+    relations, xrefs = _relation_names(path), CrossReferences()
     header: dict[str, str] = {}
     term: _Term | None = None
     in_header = True
@@ -82,7 +82,7 @@ def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
             continue
         try:
             if text.startswith("["):
-                yield from _records(term, path, bad_lines, header)
+                yield from _records(term, path, bad_lines, header, xrefs)
                 in_header, term = False, None
                 term = _Term(line_number) if _stanza(text) == "Term" else None
                 continue
@@ -96,7 +96,7 @@ def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
                 # The lines up to the next stanza are of a term of its own, and not of this one.
                 earlier, problem = term, f"a second id {value[:60]!r} in term {term.id[:60]!r}"
                 term = None
-                yield from _records(earlier, path, bad_lines, header)
+                yield from _records(earlier, path, bad_lines, header, xrefs)
                 raise FieldError(problem, "`[Term]` before it")
             if in_header:
                 header[tag] = _plain(value)
@@ -104,7 +104,8 @@ def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
                 _apply(term, tag, value, relations)
         except FieldError as error:
             report(path, line_number, error.problem, error.expected, bad_lines)
-    yield from _records(term, path, bad_lines, header)
+    yield from _records(term, path, bad_lines, header, xrefs)
+    xrefs.tell_left_out(path)
 
 
 def release_of(path: Path) -> str:
@@ -211,7 +212,11 @@ def _relation(tag: str, words: list[str], names: dict[str, str]) -> Relation:
 
 
 def _records(
-    term: _Term | None, path: Path, bad_lines: BadLines, header: dict[str, str]
+    term: _Term | None,
+    path: Path,
+    bad_lines: BadLines,
+    header: dict[str, str],
+    xrefs: CrossReferences,
 ) -> Iterator[Record]:
     if term is None or term.id.endswith(_OBSOLETE):
         return
@@ -237,7 +242,7 @@ def _records(
         names=tuple(name._replace(source=source) for name in (*preferred, *term.synonyms)),
         types=(namespace,) if namespace else (),
         definition=term.definition,
-        codes=codes_of(term.xrefs, term.matches),
+        codes=xrefs.codes_of(term.xrefs, term.matches),
         maps=maps_of(term.matches, source),
         parents=parents,
         relations=tuple(relation._replace(source=source) for relation in relations),

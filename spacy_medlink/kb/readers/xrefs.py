@@ -5,7 +5,9 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from ...errors import Warnings
 from ...types import CodeMap
+from ...util.telling import tell
 from ..code_systems import system_of, vocabulary_of
 from ..vocabularies import VOCABULARIES, by_shape, by_vocabulary, canonical
 
@@ -113,11 +115,29 @@ def maps_of(matches: Iterable[Match], source: str) -> tuple[CodeMap, ...]:
     return tuple(CodeMap(*code, relation, source) for code, relation in pairs if code)
 
 
-def codes_of(xrefs: Iterable[str], matches: Sequence[Match]) -> dict[str, tuple[str, ...]]:
-    """Sort cross-references and matches by vocabulary, exact ones first and each code once.
+class CrossReferences:
+    """Sorts the cross-references of a file by vocabulary, and counts those that name none."""
 
-    Cross-references without a vocabulary are left out.
-    """
-    exact = (xref for xref, relation in matches if relation == "exact")
-    everything = (*exact, *xrefs, *(xref for xref, _ in matches))
-    return by_vocabulary(filter(None, map(code_of, everything)))
+    def __init__(self) -> None:
+        self._left_out, self._example = 0, ""
+
+    def codes_of(
+        self, xrefs: Iterable[str], matches: Sequence[Match]
+    ) -> dict[str, tuple[str, ...]]:
+        """Sort those of a concept, and its matches: exact ones first and each code once."""
+        exact = (xref for xref, relation in matches if relation == "exact")
+        everything = dict.fromkeys((*exact, *xrefs, *(xref for xref, _ in matches)))
+        codes = []
+        for xref in everything:
+            if code := code_of(xref):
+                codes.append(code)
+            else:
+                self._left_out += 1
+                self._example = self._example or xref
+        return by_vocabulary(codes)
+
+    def tell_left_out(self, path: Path) -> None:
+        """Warn of cross-references that name no vocabulary."""
+        if self._left_out:
+            count, example = self._left_out, self._example[:60]
+            tell(Warnings.bare_xrefs.format(path=path, count=count, example=example))

@@ -86,13 +86,25 @@ def test_several_systems_stand_before_their_codes(tmp_path: Path) -> None:
     alone = _read(tmp_path / "x.json", FHIR_VALUE_SET)
     assert list(alone) == ["SWEET:D1", "SNOMEDCT_US:S1", "SNOMEDCT_US:S2"]
     path = tmp_path / "x.json"
-    path.write_text(json.dumps(_bundle(FHIR, {"resourceType": "Patient"}, FHIR_VALUE_SET)))
+    path.write_text(json.dumps(_bundle(FHIR, FHIR_VALUE_SET)))
     build_kb(tmp_path / "x.kb", read("fhir", path))
     kb = KnowledgeBase(tmp_path / "x.kb")
     assert [name.text for name in kb["SWEET:D1"].names][::4] == ["Sweet disease", "Sugary disease"]
     assert kb.ancestors("SWEET:D2") == {"SWEET:D1": 1, "SWEET:D": 2}
     assert kb["SNOMEDCT_US:S1"].codes == {"SNOMEDCT_US": ("S1",)}
     assert fhir.release_of(path) == ""
+
+
+def test_resources_that_are_not_read_are_counted(tmp_path: Path) -> None:
+    others: list[dict[str, Any]] = [
+        {"group": [], "resourceType": "ConceptMap"}, {"resourceType": "ConceptMap"},
+        {"resourceType": "Patient"}, _bundle(FHIR_VALUE_SET), {"id": "x"},
+    ]  # fmt: skip
+    system = _system({"code": "a", "display": "fever"}, contained=[FHIR_VALUE_SET, {}])
+    with pytest.warns(UserWarning, match="W113") as told:
+        assert list(_read(tmp_path / "x.json", _bundle(system, *others))) == ["a"]
+    counts = ("ConceptMap 2", "Patient 1", "Bundle 1", "contained 2", "without a type 1")
+    assert all(count in str(told[0].message) for count in counts)
 
 
 def test_an_expansion_is_more_than_what_is_composed(tmp_path: Path) -> None:

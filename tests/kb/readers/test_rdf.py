@@ -1,6 +1,8 @@
 """OWL and SKOS: what is read of them, and what is refused before it does harm."""
 
 import gzip
+import shutil
+import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
@@ -405,6 +407,42 @@ def test_what_breaks_the_syntax_cannot_be_skipped(
     for bad in (None, []):
         with pytest.raises(MedlinkError, match=rf"E105.*{name}, line {line}: "):
             list(read("owl", path, bad))
+
+
+@pytest.mark.skipif(not shutil.which("iconv"), reason="the remedy is a command of iconv")
+@pytest.mark.parametrize(
+    ("name", "encoding", "declared"),
+    [
+        ("x.owl", "iso-8859-1", "ISO-8859-1"), ("x.owl", "latin-1", "latin1"),
+        ("x.owl", "latin-1", "UTF-8"), ("x.owl", "latin-1", ""), ("x.owl.gz", "latin-1", ""),
+        ("x.owl", "cp1252", "windows-1252"), ("x.owl", "iso-8859-2", "ISO-8859-2"),
+        ("x.owl", "utf-16", "UTF-16"), ("x.owl", "utf-16", ""), ("x.ttl", "latin-1", ""),
+    ],
+)  # fmt: skip
+def test_other_encodings_come_with_the_command_that_converts_them(
+    tmp_path: Path, name: str, encoding: str, declared: str
+) -> None:
+    turtle = PREFIXES + ':a a owl:Class ; rdfs:label "é" .'
+    text = turtle if name == "x.ttl" else RDF % "é"
+    head = f'<?xml version="1.0" encoding="{declared}"?>\n' if declared else ""
+    data = (head + text).encode(encoding)
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    with pytest.raises(MedlinkError, match=r"E105.*iconv -f \S+ -t UTF-8") as refused:
+        list(read("owl", path))
+    command = str(refused.value).split("`")[1]
+    subprocess.run(command, shell=True, cwd=tmp_path, check=True)
+    (concept,) = read("owl", tmp_path / command.rpartition(" ")[2])
+    assert isinstance(concept, Concept) and "é" in concept.name
+
+
+def test_cross_references_without_a_vocabulary_are_counted(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match=r"W112.* 2 cross-references, such as '12345'"):
+        concept = _concept(
+            tmp_path,
+            'obo:X_1 a owl:Class ; rdfs:label "a" ; oio:hasDbXref "12345", "MESH:", "X:2" .',
+        )
+    assert concept.codes == {"X": ("2",)}
 
 
 LAUGHS = "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcde", "bcdef", strict=True))

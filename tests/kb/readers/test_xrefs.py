@@ -2,7 +2,13 @@ from pathlib import Path
 
 import pytest
 
-from spacy_medlink.kb.readers.xrefs import code_by_shape, code_of, codes_of, compact, source_of
+from spacy_medlink.kb.readers.xrefs import (
+    CrossReferences,
+    code_by_shape,
+    code_of,
+    compact,
+    source_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +52,8 @@ def test_shapes(id: str, vocabulary: str | None) -> None:
 
 def test_collection() -> None:
     matches = [("MSH:D2", "related"), ("UMLS:C3", "exact")]
-    assert codes_of(["UMLS:C2", "UMLS:C1", "UMLS:C2", "none", "MSH:D1"], matches) == {
+    xrefs = ["UMLS:C2", "UMLS:C1", "UMLS:C2", "none", "MSH:D1"]
+    assert CrossReferences().codes_of(xrefs, matches) == {
         "UMLS": ("C3", "C2", "C1"), "MESH": ("D1", "D2"),
     }  # fmt: skip
 

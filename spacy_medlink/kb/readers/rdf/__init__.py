@@ -11,7 +11,15 @@ from ...scratch import scratch
 from ...vocabularies import iso_639_1
 from ..fields import FieldError, identifier, without_blank_names
 from ..lines import report
-from ..xrefs import Match, codes_of, compact, maps_of, relation_of_match, source_of, vocabulary_in
+from ..xrefs import (
+    CrossReferences,
+    Match,
+    compact,
+    maps_of,
+    relation_of_match,
+    source_of,
+    vocabulary_in,
+)
 from .store import OBSOLETE, TABLES, Fact, Store, facts
 from .triples import BASE
 
@@ -46,7 +54,7 @@ def read(path: Path, bad_lines: BadLines = None, *, lang: str = "en") -> Iterato
     underscores ("part_of"). Of a definition (an equivalent class) and of an intersection, each part
     counts as a superclass does. What is deprecated, below "Obsolete Class", or replaced, is
     retired. Other anonymous classes, properties, individuals, imports, and classes that are only
-    referred to are passed over.
+    referred to are passed over. A warning counts cross-references without a vocabulary.
 
     path (Path): RDF/XML, Turtle or N-Triples, also `.gz`. Triples pass through a temporary file.
     lang (str): language of text without one, and of preferred name and definition if there are
@@ -66,6 +74,7 @@ def read(path: Path, bad_lines: BadLines = None, *, lang: str = "en") -> Iterato
                 continue
             for record in records:
                 yield without_blank_names(record, path, line, "a name", bad_lines)
+        graph.xrefs.tell_left_out(path)
 
 
 def release_of(path: Path) -> str:
@@ -88,6 +97,7 @@ class _Graph:
 
     def __init__(self, store: Store, path: Path, lang: str) -> None:
         self._store, self._path, self._lang = store, path, lang
+        self.xrefs = CrossReferences()
         ontology = store.ontology().removeprefix(BASE)
         self._ontology = (
             ontology if "://" in ontology else ontology.rpartition(":")[2]
@@ -119,7 +129,7 @@ class _Graph:
             names=tuple(name._replace(source=source) for name in names),
             types=(*_of(stated, "oio:hasOBONamespace"), *_of(stated, "umls:tui")),
             definition=definition,
-            codes=codes_of(_xrefs(stated, source), matches),
+            codes=self.xrefs.codes_of(_xrefs(stated, source), matches),
             maps=maps_of(matches, source),
             parents=tuple(relation.id for relation in relations if relation.relation == ISA),
             relations=relations,
