@@ -443,7 +443,7 @@ class Errors:
     other_job = Message(
         "E613",
         "{path} holds parts of an earlier run with {what} than now. Use the options of that run "
-        "to finish it, or `--restart` to throw these parts away.",
+        "to finish it, or `--overwrite` to throw these parts away.",
     )
     extra_missing = Message("E614", "{what} needs {lacking}: `pip install {package}`.")
     no_text_column = Message(
@@ -474,7 +474,7 @@ class Errors:
     too_much_text = Message(
         "E624",
         "A request may have {texts} texts of {length:,} characters, and must have a "
-        "Content-Length. Send less, or start `medlink serve` with a larger `--max-length`.",
+        "Content-Length. Send less, or link files with `medlink annotate`.",
     )
     too_slow = Message(
         "E626", "There was no answer within {seconds:g} seconds. Send less text, or ask again."

@@ -81,26 +81,26 @@ class Journal:
         self.aside = output.with_name(f"{output.name}.bad.jsonl")
         self._job = json.loads(json.dumps(job))
 
-    def begin(self, restart: bool = False) -> set[int]:
+    def begin(self, overwrite: bool = False) -> set[int]:
         """Make the directory, or find the directory of an earlier run.
 
-        restart (bool): delete the parts of an earlier run.
+        overwrite (bool): delete the parts of an earlier run that had another job.
         RETURNS (Set[int]): the parts that are done.
         RAISES (MedlinkError): E613 when an earlier run had another job, E109 when the directory
             cannot be written, E120 or E124 when another file is in the place of the file of
             documents set aside.
         """
         check_output(self.aside, ASIDE_FILE)
-        if restart:
-            self._remove()
         done = self._done()
         job = self.directory / _JOB
-        if done:
-            found = _read_job(job)
-            changed = [name for name in self._job if found.get(name) != self._job[name]]
-            if changed:
-                raise Errors.other_job(path=self.directory, what="another " + ", ".join(changed))
-        else:
+        before = _read_job(job) if done else self._job
+        changed = [name for name in self._job if before.get(name) != self._job[name]]
+        if changed and not overwrite:
+            raise Errors.other_job(path=self.directory, what="another " + ", ".join(changed))
+        if changed:
+            self._remove()
+            done = set()
+        if not done:
             save_text(job, PRIVATE, json.dumps(self._job))
         return done
 

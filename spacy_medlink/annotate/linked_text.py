@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ..components.pipelines import STARTER, linked_spans, linker_of, open_pipeline
 from ..components.reading import make_doc
 from .formats import format_named
-from .page import render_text
+from .markup import render_text
 from .records import record_of_link
 
 if TYPE_CHECKING:

@@ -61,7 +61,6 @@ def annotate_file(
     device: str | None = None,
     part_size: int = PART_DOCUMENTS,
     overwrite: bool = False,
-    restart: bool = False,
     progress: Progress = no_progress,
 ) -> Annotation:
     """Find and link the mentions of many documents.
@@ -77,7 +76,7 @@ def annotate_file(
     engine (str): "local" or "ray". n_process (int): processes that link.
     device (Optional[str]): device of the networks, "auto" for a GPU where there is one; None for
         spaCy's device. part_size (int): documents that are linked and written together.
-    overwrite (bool): replace an output. restart (bool): do not resume an earlier run.
+    overwrite (bool): replace an output, and the parts of an earlier run that had other options.
     RAISES (MedlinkError): E610-E616, E155, E108, E107, E109, E165, and what `open_pipeline` raises.
     """
     if path.resolve() == output.resolve():
@@ -97,7 +96,7 @@ def annotate_file(
     with only_process(output):
         if output.exists() and not overwrite and not journal.directory.exists():
             raise Errors.output_exists(path=output)
-        done = journal.begin(restart)
+        done = journal.begin(overwrite)
         own = (lang, linker, shape, device)
         job = Job(_absolute(source), journal.directory.resolve(), *own)
         parts = PartStream(path.resolve(), columns, part_size, frozenset(done))

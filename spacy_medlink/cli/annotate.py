@@ -47,14 +47,13 @@ def command(
     ] = False,
     engine: Annotated[str, typer.Option(help="local, or ray (Ray Data).")] = "local",
     n_process: Annotated[int, typer.Option(min=1, help="Processes that link.")] = 1,
-    part_size: Annotated[
-        int, typer.Option(min=1, help="Documents that are linked and written together.")
-    ] = 500,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace what is at --output when all is done.")
-    ] = False,
-    restart: Annotated[
-        bool, typer.Option("--restart", help="Throw away what a killed run has done.")
+        bool,
+        typer.Option(
+            "--overwrite",
+            help="Replace what is at --output when all is done, and throw away what a killed run "
+            "has done with other options.",
+        ),
     ] = False,
     device: Device = AUTO,
 ) -> None:
@@ -86,9 +85,7 @@ def command(
             engine=engine,
             n_process=n_process,
             device=device,
-            part_size=part_size,
             overwrite=overwrite,
-            restart=restart,
             progress=show_progress,
         )
     if done.resumed:
@@ -129,6 +126,6 @@ def _say_what_is_kept(out: Path) -> None:
 
     typer.echo(
         f"Stopped. {kept_parts(out):,} parts are done and kept beside {out}; run the same command "
-        "again to go on, or with --restart to begin anew.",
+        "again to go on.",
         err=True,
     )

@@ -78,9 +78,6 @@ def command(
     baselines: Annotated[
         bool, typer.Option(help="Measure exact look-up, n-grams and TF-IDF beside the linker.")
     ] = True,
-    base: Annotated[
-        str, typer.Option(metavar="DIR", help="An untrained encoder to compare with, too.")
-    ] = "",
     against: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Metrics of another system: test the difference."),
@@ -103,9 +100,6 @@ def command(
             "error browser of `medlink report` shows.",
         ),
     ] = False,
-    keep: Annotated[
-        int, typer.Option(min=1, max=100, help="Candidates of each mention to keep.")
-    ] = 5,
     output: Annotated[Path | None, typer.Option(help="Write the metrics here, JSON.")] = None,
     overwrite: Overwrite = False,
     device: Device = AUTO,
@@ -137,8 +131,6 @@ def command(
         composites=one_of(composites, COMPOSITES, "--composites"),
         only_known=only_known,
         baselines=baselines,
-        base=base,
-        keep=keep,
         with_text=with_text,
     )
     metrics = evaluate(

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .kb_summary import bad_line_report, summary
+from .kb_summary import summary
 from .output import Overwrite
 
 
@@ -18,9 +18,6 @@ def command(
         Path | None,
         typer.Option(show_default="FILE's name", help="The knowledge base to write."),
     ] = None,
-    skip_bad_lines: Annotated[
-        bool, typer.Option("--skip-bad-lines", help="Count and report bad concepts; do not stop.")
-    ] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Build a knowledge base from scispaCy's; `medlink kb build --from scispacy` can do more."""
@@ -31,11 +28,8 @@ def command(
     built = build_knowledge_base(
         out=out,
         sources=[("scispacy", path)],
-        skip_bad_lines=skip_bad_lines,
         progress=show_progress,
         overwrite=overwrite,
     )
     typer.echo(summary(built))
-    for line in bad_line_report(built.report.bad_lines):
-        typer.echo(line, err=True)
     typer.echo(f"Next: medlink build {out} --encoder MODEL --output {out.stem}.assets", err=True)

@@ -9,7 +9,7 @@ import typer
 from .effects import curation_report
 from .kb_summary import bad_line_report, summary
 from .output import Overwrite
-from .parsing import allowed_in, comma_list, lines_of, pairs
+from .parsing import allowed_in, comma_list, pairs
 from .sources import COLUMNS_HELP, SEPARATOR_HELP, VOCABULARY_HELP, with_formats
 
 
@@ -35,16 +35,14 @@ def command(
     kept_sources: Annotated[
         str, typer.Option("--sources", help="Keep names of these vocabularies: SNOMEDCT_US.")
     ] = "",
-    types: Annotated[str, typer.Option(help="Keep concepts of these types: T047.")] = "",
-    groups: Annotated[
-        str, typer.Option(help="Keep concepts of these groups of UMLS types: DISO.")
+    types: Annotated[
+        str, typer.Option(help="Keep concepts of these types, or groups of UMLS types: T047,DISO.")
     ] = "",
     term_types: Annotated[str, typer.Option(help="Keep names of these term types: PT,SY.")] = "",
     include_obsolete: Annotated[
         bool, typer.Option("--include-obsolete", help="Keep obsolete and suppressed names.")
     ] = False,
     allow_ids: Annotated[Path | None, typer.Option(help="File of the only ids to keep.")] = None,
-    deny_ids: Annotated[Path | None, typer.Option(help="File of ids to leave out.")] = None,
     curation: Annotated[
         Path | None, typer.Option(help="File of rules: names to deny, force or add, ids to retire.")
     ] = None,
@@ -86,6 +84,7 @@ def command(
     """Build a knowledge base; one that is at --output is replaced when all is done."""
     from ..kb import build_knowledge_base
     from ..kb.filters import Filters
+    from ..kb.vocabularies import GROUPS
     from ..util.progress import show_progress
 
     options: dict[str, Any] = {
@@ -101,12 +100,11 @@ def command(
     filters = Filters(
         languages=comma_list(languages),
         sources=comma_list(kept_sources),
-        types=comma_list(types),
-        groups=comma_list(groups),
+        types=tuple(name for name in comma_list(types) if name not in GROUPS),
+        groups=tuple(name for name in comma_list(types) if name in GROUPS),
         term_types=comma_list(term_types),
         include_obsolete=include_obsolete,
         allow_ids=allowed_in(allow_ids, "--allow-ids"),
-        deny_ids=lines_of(deny_ids),
     )
     built = build_knowledge_base(
         out=output,
@@ -120,7 +118,7 @@ def command(
         skip_bad_lines=skip_bad_lines,
         progress=show_progress,
         overwrite=overwrite,
-        inputs=[allow_ids, deny_ids],
+        inputs=[allow_ids],
     )
     typer.echo(summary(built))
     for line in bad_line_report(built.report.bad_lines):

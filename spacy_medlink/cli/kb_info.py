@@ -10,7 +10,6 @@ from .opening import open_kb
 from .output import echo_json, table
 
 _DIMENSIONS = (384, 768)  # of MiniLM, and of BERT and its descendants
-_IDS = 5  # ids of an ambiguous name that are shown
 _FACTS = ("source", "format", "version", "id_scheme", "concepts", "names", "retired")
 
 
@@ -20,12 +19,9 @@ def command(
     check: Annotated[
         bool, typer.Option("--verify", help="Read everything and check that it is whole.")
     ] = False,
-    ambiguous: Annotated[
-        bool, typer.Option("--ambiguous", help="List the names that most concepts share.")
-    ] = False,
 ) -> None:
     """Describe a knowledge base."""
-    facts = _describe(kb, check, ambiguous)
+    facts = _describe(kb, check)
     if as_json:
         echo_json(facts)
         return
@@ -43,18 +39,13 @@ def command(
     rows.append(("its vectors", _vectors(facts["names"])))
     if check:
         rows.append(("verified", "yes: all is whole"))
-    if ambiguous:
-        rows.append(("ambiguous names", _text(facts["ambiguous"]["names"])))
     typer.echo(table(rows))
-    for name, ids in facts["ambiguous"]["worst"] if ambiguous else ():
-        more = f" and {len(ids) - _IDS:,} more" if len(ids) > _IDS else ""
-        typer.echo(f"  {name}: {len(ids):,} concepts, {', '.join(ids[:_IDS])}{more}")
 
 
-def _describe(kb: Path, check: bool, ambiguous: bool) -> dict[str, Any]:
+def _describe(kb: Path, check: bool) -> dict[str, Any]:
     """Read the manifest, size, and the number of concepts with codes of each vocabulary."""
     from ..components.sources import assets_in
-    from ..kb.browse import ambiguity_of, verify
+    from ..kb.browse import verify
 
     base = open_kb(kb)
     if check:
@@ -62,10 +53,9 @@ def _describe(kb: Path, check: bool, ambiguous: bool) -> dict[str, Any]:
         for assets in assets_in(kb):
             assets.verify()
     size = base.path.stat().st_size
-    facts = {
+    return {
         "path": str(kb), "bytes": size, **base.manifest, "by_vocabulary": base.count_codes(),
     }  # fmt: skip
-    return facts | {"ambiguous": ambiguity_of(base)._asdict()} if ambiguous else facts
 
 
 def _vectors(names: int) -> str:

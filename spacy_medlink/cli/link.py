@@ -8,7 +8,7 @@ import typer
 
 from ..text.context import KINDS
 from .opening import AUTO, As, Device, Overlay, Source
-from .output import Overwrite, echo_json, table
+from .output import echo_json, table
 from .parsing import comma_list, read_text
 
 _HEADER = ("mention", "id", "CUI", "preferred name", "matched name", "score", "context")
@@ -24,14 +24,9 @@ def command(
     file: Annotated[Path | None, typer.Option(help="Read the text from a file.")] = None,
     as_format: As = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    html: Annotated[Path | None, typer.Option(help="Write a displaCy page too.")] = None,
     top_k: Annotated[int, typer.Option(min=1, help="Candidates of a mention, in JSON.")] = 5,
     threshold: Annotated[
         float | None, typer.Option(min=0, max=1, help="Links that score less are NIL.")
-    ] = None,
-    cui_scheme: Annotated[
-        str | None,
-        typer.Option(help="Vocabulary of the CUI column; by default UMLS, where there is any."),
     ] = None,
     types: Annotated[
         str, typer.Option(help="Types or semantic groups of answers: T047,CHEM.")
@@ -45,7 +40,6 @@ def command(
         bool, typer.Option("--explain", help="Say why: tiers, filters, runner-up, ties.")
     ] = False,
     lang: Annotated[str, typer.Option(help="Language of the text, for assets: en, es.")] = "en",
-    overwrite: Overwrite = False,
     device: Device = AUTO,
 ) -> None:
     """Find and link the mentions of a text: one line each."""
@@ -57,20 +51,13 @@ def command(
         format_named(as_format)  # an unknown format raises before the work
     text = _typed(text) if file is None else read_text(file)
     settings = {
-        "top_k": top_k, "threshold": threshold, "cui_scheme": cui_scheme,
-        "types": list(comma_list(types)) or None, "within": within,
-        "overlay": overlay and str(overlay),
+        "top_k": top_k, "threshold": threshold, "types": list(comma_list(types)) or None,
+        "within": within, "overlay": overlay and str(overlay),
     }  # fmt: skip
     given: dict[str, Any] = {name: one for name, one in settings.items() if one is not None}
     from ..annotate.linked_text import TextLinker  # imports spaCy
 
     links = TextLinker.open(source, lang=lang, device=device, **given)(text, explain=explain)
-    if html is not None:
-        from ..annotate.page import PAGE, render_page
-        from ..util.files import save_text
-
-        page = render_page(text, links, lang)
-        save_text(html, PAGE, page, [file, source], overwrite=overwrite)
     if as_format:
         typer.echo(links.to_format(as_format, file.name if file else "1"), nl=False)
     elif as_json:

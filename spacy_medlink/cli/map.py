@@ -7,10 +7,11 @@ import typer
 
 from .opening import AUTO, Device, Overlay, open_kb
 from .output import Overwrite
-from .parsing import choices
+from .parsing import choices, pairs
 
 if TYPE_CHECKING:
     from ..annotate.mapping.run import Mapped
+    from ..annotate.mapping.terms import Columns
 
 SET_ASIDE = 3  # exit code: done, but some rows could not be read
 _FORMATS = ("csv", "usagi", "omop", "fhir", "sssom")
@@ -39,15 +40,14 @@ def command(
         Path | None,
         typer.Option("--from", help="Map the concepts of this knowledge base, in place of TERMS."),
     ] = None,
-    name: Annotated[str, typer.Option(help="Column of the names; guessed by default.")] = "",
-    code: Annotated[str, typer.Option(help="Column of the codes; guessed by default.")] = "",
-    frequency: Annotated[
-        str, typer.Option(help="Column of how often a term occurs; guessed by default.")
+    columns: Annotated[
+        str,
+        typer.Option(
+            help="Columns of TERMS, where their headers are not usual ones: "
+            "name=TERM, code=ID, frequency=N, context=WARD. Several of context, with | between "
+            "them, say more of a term."
+        ),
     ] = "",
-    context: Annotated[
-        list[str] | None,
-        typer.Option(help="Column that says more of a term; may be given several times."),
-    ] = None,
     vocabulary: Annotated[
         str,
         typer.Option(
@@ -91,7 +91,6 @@ def command(
     if as_format:
         choices(as_format, _FORMATS, "--as")
     from ..annotate.mapping.run import map_terms
-    from ..annotate.mapping.terms import Columns
     from ..components.pipelines import linker_of, open_pipeline
     from ..util.progress import show_progress
 
@@ -102,7 +101,7 @@ def command(
         terms if terms is not None else open_kb(from_kb or Path()),
         linker_of(nlp).opened.linker,
         output,
-        columns=Columns(name, code, frequency, tuple(context or ())),
+        columns=_columns(columns),
         vocabulary=vocabulary,
         lang=lang,
         candidates=candidates,
@@ -117,6 +116,16 @@ def command(
     typer.echo(_summary(mapped, output))
     if mapped.found.aside:
         raise typer.Exit(SET_ASIDE)
+
+
+def _columns(text: str) -> "Columns":
+    """Read headers of columns by what they hold."""
+    from ..annotate.mapping.terms import Columns
+
+    given = pairs(text, "--columns") if text else {}
+    choices(",".join(given), Columns._fields, "--columns")
+    context = tuple(given.pop("context", ()))
+    return Columns(**{column: headers[-1] for column, headers in given.items()}, context=context)
 
 
 def _tell(mapped: "Mapped", path: Path) -> None:

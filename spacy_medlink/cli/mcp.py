@@ -24,6 +24,6 @@ def command(
     answer is its own affair.
     """
     from ..serve.mcp import serve
-    from ..serve.worker import Opening
+    from ..serve.terminology import Opening
 
     serve(Opening(source, lang, device), port)

@@ -52,7 +52,6 @@ def command(
         ),
     ] = None,
     lang: Annotated[str, typer.Option(help="Language of the texts, for assets: en, es.")] = "en",
-    max_length: Annotated[int, typer.Option(min=1, help="Longest text, in characters.")] = 100_000,
     device: Device = AUTO,
 ) -> None:
     """Answer on HTTP: a page to look at, and what programs ask.
@@ -76,7 +75,7 @@ def command(
         own = notes if name == first else ()
         desks.append(Desk(name, source, lang, device, corrections=file, notes=own))
     hosts = ["localhost", "127.0.0.1", "[::1]", host, *(allow_host or [])]
-    length = max([max_length, *map(len, notes)])
+    length = max([Limits().length, *map(len, notes)])
     app = make_app(desks, Limits(length=length), token, hosts)
     listen(app, host, port)
 

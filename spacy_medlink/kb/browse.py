@@ -1,12 +1,10 @@
-"""What people ask of a knowledge base: names, concepts, ambiguous names, whether it is whole."""
+"""What people ask of a knowledge base: names, concepts, whether it is whole."""
 
 import heapq
 import string
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any, NamedTuple
 
-import numpy as np
 from rapidfuzz import fuzz, process, utils
 
 from ..errors import Errors
@@ -180,46 +178,6 @@ def _edited(kb: KnowledgeBase, text: str) -> Iterator[tuple[Concept, str]]:
         for concept in kb.find(variant):
             names = (name.text for name in concept.names if key(name.text) == variant)
             yield concept, next(names, concept.name)
-
-
-class AmbiguousName(NamedTuple):
-    """A name as its first concept writes it, and the ids of all concepts that have it."""
-
-    name: str
-    ids: tuple[str, ...]
-
-
-class Ambiguity(NamedTuple):
-    """names (int): how many several concepts share. worst: those that most concepts share."""
-
-    names: int
-    worst: list[AmbiguousName]
-
-
-def ambiguity_of(kb: KnowledgeBase, most: int = 20) -> Ambiguity:
-    """Find the names that several concepts share; case, accents and plural make no difference.
-
-    most (int): the number of names to list, those with the most concepts first.
-    RAISES (MedlinkError): E102 when the file is damaged.
-    """
-    flat = np.fromiter(chain.from_iterable(kb.lookup_table()), dtype=np.int64)
-    hashes, rows = flat.reshape(-1, 2).T
-    concepts = kb.name_concepts()[rows]
-    # Sorted by hash, then by row, so that the names of a concept lie together.
-    is_new = np.append(True, (hashes[1:] != hashes[:-1]) | (concepts[1:] != concepts[:-1]))
-    hashes, rows, concepts = (each[is_new[: len(each)]] for each in (hashes, rows, concepts))
-    firsts = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)])
-    counts = np.diff(np.append(firsts, len(hashes)))
-    worst = [
-        AmbiguousName(
-            kb.text_at(int(rows[first])),
-            tuple(kb.brief_at(row)[0] for row in concepts[first : first + count].tolist()),
-        )
-        for nth in np.argsort(-counts, kind="stable")[:most]
-        if (count := int(counts[nth])) > 1
-        for first in [int(firsts[nth])]
-    ]
-    return Ambiguity(int((counts > 1).sum()), worst)
 
 
 def verify(kb: KnowledgeBase) -> None:

@@ -17,7 +17,8 @@ from ..components.pipelines import STARTER
 from ..components.sources import open_assets
 from ..errors import Errors, MedlinkError
 from .correction_file import CorrectionFile
-from .worker import LinkProcess, Opening
+from .process import LinkProcess
+from .terminology import Opening
 
 _TOGETHER = 20_000  # characters of texts that are linked at once; a longer text is a long one
 _SPEED = 2_000  # characters for which a request waits a second longer than a short one

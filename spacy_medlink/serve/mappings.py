@@ -60,10 +60,10 @@ class TermBody(BaseModel):
     @property
     def rows(self) -> list[Row]:
         """What was decided, as the rows of a table of mappings say it."""
-        said = {"status": self.status.upper() or UNCHECKED, "comment": self.comment}
-        chosen = [one.model_dump(exclude_none=True).items() for one in self.targets] or [{}.items()]
-        cells = ({key: str(value) for key, value in one} for one in chosen)
-        return [Row(said | one, tuple(self.extra.items()), {}) for one in cells]
+        review = {"status": self.status.upper() or UNCHECKED, "comment": self.comment}
+        targets = [target.model_dump(exclude_none=True) for target in self.targets] or [{}]
+        rows = ({key: str(value) for key, value in target.items()} for target in targets)
+        return [Row(review | cells, tuple(self.extra.items()), {}) for cells in rows]
 
 
 class TermsBody(Body):
@@ -76,7 +76,7 @@ class TermsBody(Body):
 
     @model_validator(mode="after")
     def _fits(self) -> "TermsBody":
-        if any(len(one.context) != len(self.context) for one in self.terms):
+        if any(len(term.context) != len(self.context) for term in self.terms):
             raise ValueError("a term has more or fewer cells of context than there are headers")
         return self
 
@@ -84,11 +84,11 @@ class TermsBody(Body):
         """Make the terms that a mapper takes."""
         return [
             Term(
-                one.name, one.code, one.frequency, tuple(one.context), (),
-                (CodeMap(self.vocabulary, one.code, "exact"),)
-                if self.vocabulary and one.code else (),
+                term.name, term.code, term.frequency, tuple(term.context), (),
+                (CodeMap(self.vocabulary, term.code, "exact"),)
+                if self.vocabulary and term.code else (),
             )
-            for one in self.terms
+            for term in self.terms
         ]  # fmt: skip
 
 
@@ -100,9 +100,9 @@ async def terms(body: Table, desks: AllDesks) -> dict[str, Any]:
     """Read a table as `medlink map` does; of a table that it wrote, what was decided, too."""
     columns = Columns(body.name, body.code, body.frequency, tuple(body.context))
     desk, size = desks.named(body.terminology), len(body.table)
-    context, found, aside = await desks.ask(desk, "read_terms", body.table, columns, size=size)
-    _check(desks, len(found))
-    return {"context": context, "terms": list(map(_shown, found)), "aside": aside}
+    context, read, aside = await desks.ask(desk, "read_terms", body.table, columns, size=size)
+    _check(desks, len(read))
+    return {"context": context, "terms": list(map(_shown, read)), "aside": aside}
 
 
 @router.post("/map")
@@ -112,18 +112,19 @@ async def map_terms(
 ) -> Response:  # fmt: skip
     """Map terms to concepts; `as` names the format of a file, as `medlink map --as` does."""
     given, desk = body.read(), desks.named(body.terminology)
-    _check(desks, len(given), max(len("".join((one.name, *one.context))) for one in given))
-    rows, found = [one.rows for one in body.terms], list[Mapping]()
+    _check(desks, len(given), max(len("".join((term.name, *term.context))) for term in given))
+    rows, mappings = [term.rows for term in body.terms], list[Mapping]()
     for start in range(0, len(given), _TOGETHER):
         part, size = slice(start, start + _TOGETHER), _TOGETHER * 10
-        found += await desks.ask(desk, "map", given[part], rows[part], body.candidates, size=size)
+        asked = given[part], rows[part], body.candidates
+        mappings += await desks.ask(desk, "map", *asked, size=size)
     if not as_format:
-        shown = {"terminology": desk.name, "mappings": list(map(_shown, found))}
+        shown = {"terminology": desk.name, "mappings": list(map(_shown, mappings))}
         return Response(write_json(shown), media_type="application/json")
-    extra = list(dict.fromkeys(column for one in body.terms for column in one.extra))
-    kept = [one for one in found if not approved or one.status == APPROVED]
-    facts = body.vocabulary or "terms", body.context, extra, body.candidates
-    file = await desks.ask(desk, "write_mappings", as_format, kept, *facts)
+    extra = list(dict.fromkeys(column for term in body.terms for column in term.extra))
+    kept = [mapping for mapping in mappings if not approved or mapping.status == APPROVED]
+    described = body.vocabulary or "terms", body.context, extra, body.candidates
+    file = await desks.ask(desk, "write_mappings", as_format, kept, *described)
     return Response(file, media_type=_MEDIA.get(as_format, "text/csv"))
 
 
@@ -138,6 +139,6 @@ def _shown(mapping: Mapping) -> dict[str, Any]:
     return {
         "name": term.name, "code": term.code, "frequency": term.frequency,
         "context": term.context, "status": mapping.status, "comment": mapping.comment,
-        "extra": dict(mapping.extra), "targets": [one._asdict() for one in mapping.targets],
-        "others": [one._asdict() for one in mapping.others],
+        "extra": dict(mapping.extra), "targets": [target._asdict() for target in mapping.targets],
+        "others": [target._asdict() for target in mapping.others],
     }  # fmt: skip

@@ -17,7 +17,8 @@ from .. import __version__
 from ..annotate.mapping.terms import Term
 from ..errors import MedlinkError
 from ..util.json_text import read_json
-from .worker import LinkProcess, Opening
+from .process import LinkProcess
+from .terminology import Opening
 
 HOST = "127.0.0.1"
 _SECONDS = 60.0  # for a call; then the process is ended with what it works on

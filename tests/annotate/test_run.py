@@ -311,7 +311,7 @@ def test_another_job_does_not_go_on(tiny_assets: Assets, notes: Notes, tmp_path:
     path = notes(13)
     with pytest.raises(MedlinkError, match=r"E613.*another input"):
         annotate_file(str(tiny_assets.path), path, output, part_size=5)
-    done = annotate_file(str(tiny_assets.path), path, output, part_size=5, restart=True)
+    done = annotate_file(str(tiny_assets.path), path, output, part_size=5, overwrite=True)
     assert (done.resumed, done.linked) == (0, 13)
 
 

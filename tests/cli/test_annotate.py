@@ -41,7 +41,7 @@ def test_repeated_ids_are_reported(run: Run, tiny_assets: Assets, tmp_path: Path
     (tmp_path / "in.jsonl").write_text("\n".join(lines))
     out = tmp_path / "out.jsonl"
     given = (tiny_assets.path, tmp_path / "in.jsonl", "--output", out)
-    result = run("annotate", *given, "--part-size", 2, "--threshold", 1)
+    result = run("annotate", *given, "--threshold", 1)
     assert re.search(r"W342\] 3 documents .*\('a', 'b'\)", result.stderr)
     mentions = sum(len(json.loads(line)["mentions"]) for line in out.read_text().splitlines())
     links = out.read_text().count('"reason": null')
@@ -54,10 +54,10 @@ def test_repeated_ids_are_reported(run: Run, tiny_assets: Assets, tmp_path: Path
 def test_interrupted(
     run: Run, tiny_assets: Assets, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lines = [json.dumps({"doc_id": str(number), "text": "A fever."}) for number in range(6)]
+    lines = [json.dumps({"doc_id": str(number), "text": "A fever."}) for number in range(1100)]
     (tmp_path / "in.jsonl").write_text("\n".join(lines))
     out = tmp_path / "out.jsonl"
-    given = (tiny_assets.path, tmp_path / "in.jsonl", "--output", out, "--part-size", 2)
+    given = (tiny_assets.path, tmp_path / "in.jsonl", "--output", out)
     real = run_module.run_local
 
     def stopped(*arguments: Any) -> Iterator[Done]:
@@ -71,7 +71,10 @@ def test_interrupted(
     assert "same command" in result.stderr
     result = run("annotate", *given)
     assert "2 parts were done already" in result.stderr
-    assert result.stdout == f"6 documents, 6 mentions, 6 links, 0 NIL, 0 set aside: {out}\n"
+    assert (
+        result.stdout
+        == f"1,100 documents, 1,100 mentions, 1,100 links, 0 NIL, 0 set aside: {out}\n"
+    )
 
 
 def test_options(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:

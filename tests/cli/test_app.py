@@ -32,6 +32,14 @@ def _verbs(group: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[tupl
 VERBS = dict(_verbs())
 
 
+def test_options_are_few() -> None:
+    """An option comes for one that goes; 110 are wanted."""
+    assert (
+        sum(one.param_type_name == "option" for verb in VERBS.values() for one in verb.params)
+        <= 121
+    )
+
+
 def test_the_contract_of_the_command_line() -> None:
     kb = {("kb", verb) for verb in "build info show search diff add-mentions".split()}
     others = "build learn link annotate evaluate report".split()

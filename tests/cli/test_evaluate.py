@@ -251,7 +251,6 @@ def test_bad_assets_and_references(
     fail("E405", "evaluate", "starter", gold, "--tiers", "dense")
     fail("E107", "evaluate", tiny_assets.path, gold, "--reference", tmp_path / "none")
     fail("E107", "evaluate", tiny_assets.path, gold, "--train", tmp_path / "none")
-    fail("E107", "evaluate", tiny_assets.path, gold, "--base", tmp_path / "none")
     fail("E412", "evaluate", tiny_assets.path, gold, "--train", gold, "--reference", gold)
     bare = _write(tmp_path / "bare.jsonl", {"mention": "Fever", "ids": ["HP:0001945"]})
     fail("E407", "evaluate", tiny_assets.path, bare, "--end-to-end")
@@ -272,7 +271,6 @@ def test_output_that_cannot_be_written(run: Run, tiny_assets: Assets, gold: Path
         (("--tiers", "exact,dnese"), "'dnese' is not one of exact, ngram, dense"),
         (("--protocol", "tokens"), "'tokens' is not one of concepts, names"),
         (("--composites", "all"), "'all' is not one of any, biosyn"),
-        (("--keep", "0"), "--keep"),
         (("--threshold", "2"), "--threshold"),
     ],
 )

@@ -38,5 +38,5 @@ def test_bad_files(run: Run, fail: Fail, tmp_path: Path) -> None:
     path.write_text('[{"concept_id": "A", "canonical_name": "a"}, {}]')
     fail("E105", "import", "scispacy-kb", path, "--output", tmp_path / "x.kb")
     assert not (tmp_path / "x.kb").exists()
-    result = run("import", "scispacy-kb", path, "--output", tmp_path / "x.kb", "--skip-bad-lines")
-    assert "line 1" in result.stderr
+    skipping = ("--from", "scispacy", "--output", tmp_path / "x.kb", "--skip-bad-lines")
+    assert "line 1" in run("kb", "build", path, *skipping).stderr

@@ -3,15 +3,12 @@
 import json
 import re
 import shutil
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
 import spacy
 
 from spacy_medlink.annotate.formats import FORMATS
-from spacy_medlink.annotate.page import render_page
 from spacy_medlink.annotate.records import record_of_link
 from spacy_medlink.assets import Assets
 from spacy_medlink.components.extensions import SPAN_ATTRIBUTES
@@ -87,11 +84,6 @@ def test_formats_of_other_tools(run: Run, fail: Fail, tiny_assets: Assets, tmp_p
     fail("E108", "link", tiny_assets.path, TEXT, "--as", "word")
     described = run("link", "--help").stdout
     assert all(name in described for name in FORMATS)
-
-
-def test_scheme_of_cuis(run: Run, tiny_assets: Assets) -> None:
-    stdout = run("link", tiny_assets.path, TEXT, "--cui-scheme", "ICD10CM").stdout
-    assert [row[2] for row in _rows(stdout)[1:]] == ["-", "E11"]
 
 
 def test_files_and_standard_input(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
@@ -254,81 +246,6 @@ def test_a_language_that_spacy_does_not_know(fail: Fail, tiny_assets: Assets) ->
     assert "'qq'" in fail("E604", "link", tiny_assets.path, TEXT, "--lang", "qq")
 
 
-# The page
-
-
-class _Reader(HTMLParser):
-    """Collects text, links and tags that are left open."""
-
-    VOID = {"meta", "br"}
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.links: list[str] = []
-        self.text: list[str] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in self.VOID:
-            self.open.append(tag)
-        self.links += [value or "" for name, value in attrs if name == "href"]
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text.append(data)
-
-
-def test_page(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
-    page = tmp_path / "new" / "page.html"
-    run("link", tiny_assets.path, "Fièvre 🙂: fever.\n\nHeart attack", "--html", page)
-    markup = page.read_text(encoding="utf-8")
-    reader = _Reader(markup)
-    assert reader.open == []
-    assert "https://hpo.jax.org/browse/term/HP:0001658" in reader.links
-    assert "https://hpo.jax.org/browse/term/HP:0001945" in reader.links
-    assert 'charset="utf-8"' in markup
-    assert "🙂" in "".join(reader.text)
-    assert not re.search(r"(src|href)=\"(?!https?://(hpo\.jax|www\.))", markup), "self-contained"
-
-
-def _link(start: int, end: int, **other: Any) -> dict[str, Any]:
-    given = {
-        "start": start, "end": end, "mention": "x", "type": "CONCEPT", "ids": ["A:1"], "cui": None,
-        "name": "a", "matched": "a", "score": 0.5, "codes": {}, "candidates": [],
-    }  # fmt: skip
-    return {**given, **other}
-
-
-def test_page_shows_what_markup_would_hide() -> None:
-    text = "<b>Fever</b> & {chills}"
-    evil = "<script>alert(1)</script>"
-    link = _link(3, 8, ids=[evil], name=evil, matched=evil, cui=evil, type=evil, mention="<b>")
-    reader = _Reader(render_page(text, [link]))
-    assert "script" not in reader.open
-    shown = "".join(reader.text)
-    assert "<b>" in shown
-    assert "{chills}" in shown
-    assert shown.count(evil) >= 3
-
-
-def test_page_of_nothing_nil_and_overlaps() -> None:
-    assert "No mention was found." in render_page("", [])
-    overlapping = [_link(0, 5), _link(2, 8), _link(6, 9, ids=[], score=None)]
-    page = render_page("0123456789", overlapping)
-    assert page.count("<mark") == 2
-    assert page.count("<tr>") == 4
-    assert _Reader(page).links == [], "no concept here has a page"
-
-
-def test_page_that_cannot_be_written(fail: Fail, tiny_assets: Assets) -> None:
-    page = tiny_assets.path / "manifest.json" / "page.html"
-    message = fail("E109", "link", tiny_assets.path, TEXT, "--html", page)
-    assert str(page) in message
-
-
 def test_links_need_no_knowledge_base_elsewhere(
     run: Run, pipeline: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -344,7 +261,7 @@ def test_a_link_has_one_form(run: Run, tiny_assets: Assets, tmp_path: Path) -> N
     given = ("--candidates", 3, "--cui-scheme", "UMLS", "--output", out)
     run("annotate", tiny_assets.path, tmp_path / "notes.jsonl", *given)
     annotated = json.loads(out.read_text())["mentions"]
-    linked = run("link", tiny_assets.path, TEXT, "--json", "--top-k", 3, "--cui-scheme", "UMLS")
+    linked = run("link", tiny_assets.path, TEXT, "--json", "--top-k", 3)
     assert json.loads(linked.stdout) == annotated
     doc = open_pipeline(str(tiny_assets.path), top_k=3, cui_scheme="UMLS")(TEXT)
     assert [record_of_link(ent, kept=3) for ent in doc.ents] == annotated

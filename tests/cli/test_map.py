@@ -21,6 +21,16 @@ def test_a_table(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
     assert "Mapped again: 1 as before, 0 changed, 0 new." in result.stdout
 
 
+def test_columns(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+    terms, out = tmp_path / "terms.csv", tmp_path / "out.csv"
+    terms.write_text("what,key,times,ward,site\nfever,7,3,B 2,knee\n")
+    columns = "name=what, code=key,frequency=times,context=ward,context=site"
+    run("map", terms, "--to", tiny_assets.path, "--output", out, "--columns", columns)
+    header, row = (line.split(",")[:5] for line in out.read_text().replace('"', "").splitlines())
+    assert header[3:] == ["context:ward", "context:site"]
+    assert row == ["7", "fever", "3", "B 2", "knee"]
+
+
 def test_a_knowledge_base(
     run: Run, tiny_assets: Assets, tiny_kb: KnowledgeBase, tmp_path: Path
 ) -> None:
@@ -37,6 +47,8 @@ def test_usage(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> Non
     run("map", terms, "--from", terms, *end, expect=2)
     run("map", terms, *end, "--approved", expect=2)
     run("map", terms, *end, "--as", "xls", expect=2)
-    assert "Name the right one with --code" in fail("E615", "map", terms, *end, "--code", "c")
+    said = fail("E615", "map", terms, *end, "--columns", "code=c")
+    assert "Name the right one with `--columns code=HEADER`" in said
+    run("map", terms, *end, "--columns", "id=name", expect=2)
     fail("E107", "map", tmp_path / "none.csv", *end)
     assert not (tmp_path / "out.csv").exists()

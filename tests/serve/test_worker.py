@@ -20,7 +20,8 @@ from fastapi.testclient import TestClient  # there only with the extra `serve`
 
 from spacy_medlink.serve import Desk, Limits, make_app  # imports fastapi
 from spacy_medlink.serve.desk import _pieces
-from spacy_medlink.serve.worker import LinkProcess, Opening, Terminology
+from spacy_medlink.serve.process import LinkProcess
+from spacy_medlink.serve.terminology import Opening, Terminology
 
 WORD, CRAFTED = "diabetes", "utnssibo25kuTl99"
 SLOW = "$" * 1_000_000  # half a minute of tokenising, cut as it is

@@ -110,24 +110,24 @@ class Mapper:
             for term, its_mentions in zip(terms, mentions, strict=True)
         ]
         parts = {
-            number: parts_of(term.name, self._words)
-            for number, term in enumerate(terms)
-            if not self._is_sure(mappings[number])
+            nth: parts_of(term.name, self._words)
+            for nth, term in enumerate(terms)
+            if not self._is_sure(mappings[nth])
         }
         forms = {
-            number: [(form, self._mention(terms[number], form.text, terms[number].name))
+            nth: [(form, self._mention(terms[nth], form.text, terms[nth].name))
                      for form in its_parts.forms if self._is_looked_up(form, its_parts)]
-            for number, its_parts in parts.items()
+            for nth, its_parts in parts.items()
         }  # fmt: skip
         answers |= self._answers(mention for pairs in forms.values() for _, mention in pairs)
-        for number, pairs in forms.items():
-            whole = Form(terms[number].name, EXACT), mentions[number][0]
-            link = _link(answers[mentions[number][0]])
+        for nth, pairs in forms.items():
+            whole = Form(terms[nth].name, EXACT), mentions[nth][0]
+            link = _link(answers[mentions[nth][0]])
             ranks = [_rank(form, answers[mention], link) for form, mention in (whole, *pairs)]
             form, mention = (whole, *pairs)[ranks.index(min(ranks))]
             if form is not whole[0]:
-                mappings[number] = self._mapping(terms[number], [answers[mention]], form.match)
-            mappings[number] = mappings[number]._replace(aside=parts[number].aside)
+                mappings[nth] = self._mapping(terms[nth], [answers[mention]], form.match)
+            mappings[nth] = mappings[nth]._replace(aside=parts[nth].aside)
         return mappings
 
     def _is_sure(self, mapping: Mapping) -> bool:
@@ -154,31 +154,31 @@ class Mapper:
         }
 
     def _read(self, mention: Mention, decision: Decision) -> Iterator[_Answer]:
-        own, best = key(mention.text), decision.answers[: self._k]
-        names = self.kb.texts_at([one.name_row for one in best])
-        for one, name in zip(best, names, strict=True):
-            is_link = decision.link is not None and one.row == decision.link.row
+        wanted, best = key(mention.text), decision.answers[: self._k]
+        names = self.kb.texts_at([answer.name_row for answer in best])
+        for answer, name in zip(best, names, strict=True):
+            is_link = decision.link is not None and answer.row == decision.link.row
             yield _Answer(
-                one.row, name, one.prob, one.score, is_link,
-                MEMORY in one.scores or key(name) == own, bool(one.match),
+                answer.row, name, answer.prob, answer.score, is_link,
+                MEMORY in answer.scores or key(name) == wanted, bool(answer.match),
             )  # fmt: skip
 
     def _mapping(
-        self, term: Term, found: Sequence[Sequence[_Answer]], match: str = EXACT
+        self, term: Term, answers_of_names: Sequence[Sequence[_Answer]], match: str = EXACT
     ) -> Mapping:
         """Make a mapping. match (str): what a concept with the looked up name is to the term."""
         by_row: dict[int, list[_Answer]] = {}
-        for answers in found:
-            for one in answers:
-                by_row.setdefault(one.row, []).append(one)
+        for answers in answers_of_names:
+            for answer in answers:
+                by_row.setdefault(answer.row, []).append(answer)
         coded = self._codes.rows_of(term.codes)
-        named = [row for row, own in by_row.items() if any(one.is_name for one in own)]
+        named = [row for row, of_row in by_row.items() if any(answer.is_name for answer in of_row)]
         exact = {
             self.kb.brief_at(row)[0]
             for row in (*named, *(row for row, relation in coded.items() if relation == EXACT))
         }
         votes = {
-            row: (sum(one.is_link for one in answers), sum(one.is_name for one in answers))
+            row: (sum(each.is_link for each in answers), sum(each.is_name for each in answers))
             for row, answers in ((row, by_row.get(row, ())) for row in (*by_row, *coded))
         }
         order = sorted(votes, key=votes.__getitem__, reverse=True)  # else in the linker's order
@@ -195,11 +195,11 @@ class Mapper:
         self, order: Sequence[int], by_row: dict[int, list[_Answer]], coded: dict[int, str]
     ) -> list[int]:
         """Choose the concepts of a term: by codes, then by names."""
-        linked = [row for row in order if any(one.is_link for one in by_row.get(row, ()))]
+        linked = [row for row in order if any(answer.is_link for answer in by_row.get(row, ()))]
         if not coded:
             return linked[:1]
-        said = [row for row in order if coded.get(row) == EXACT]
-        among = said or [row for row in order if row in coded]
+        exact = [row for row in order if coded.get(row) == EXACT]
+        among = exact or [row for row in order if row in coded]
         # A code that several concepts share stands for the concept with the name, if there is one.
         return [row for row in linked if row in among][:1] or among
 
@@ -212,20 +212,26 @@ class Mapper:
         is_chosen: bool,
     ) -> Target:
         id, name, _ = self.kb.brief_at(row)
-        best = max(answers, key=lambda one: (one.is_name, one.is_link, one.score), default=None)
+        best = max(answers, key=_strength, default=None)
         if coded.get(row):
             match = coded[row]
         elif id in exact:
             match = EXACT
         elif exact & self._above(id).keys():
             match = NARROWER
-        elif any(id in self._above(one) for one in exact) or any(one.is_head for one in answers):
+        elif any(id in self._above(other) for other in exact) or any(
+            each.is_head for each in answers
+        ):
             match = BROADER
         else:
             match = CLOSE if is_chosen or row in coded else RELATED
         if best is None:
             return Target(id, name, match)
         return Target(id, name, match, best.matched, best.prob, best.score)
+
+
+def _strength(answer: _Answer) -> tuple[bool, bool, float]:
+    return answer.is_name, answer.is_link, answer.score
 
 
 def _link(answers: Sequence[_Answer]) -> _Answer | None:

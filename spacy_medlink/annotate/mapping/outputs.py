@@ -69,7 +69,7 @@ class Format(NamedTuple):
 def write_own(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
     """Write a table for spreadsheets: a row for each target, with what was set aside."""
     header = [
-        *list(OWN)[:3], *(f"context:{one}" for one in facts.context), *list(OWN)[3:],
+        *list(OWN)[:3], *(f"context:{column}" for column in facts.context), *list(OWN)[3:],
         *(f"aside_{column}" for column in ASIDE),
         *(f"candidate_{n}_{what}" for n in range(1, facts.k + 1) for what in _CANDIDATE),
     ]  # fmt: skip
@@ -83,14 +83,15 @@ def _own_cells(mapping: Mapping, target: Target) -> list[str]:
         term.code, term.name, term.frequency, *term.context, mapping.status, target.match,
         target.id, target.name, target.matched, _number(target.prob), _number(target.score),
         mapping.comment, *(mapping.aside.get(column, "") for column in ASIDE),
-        *chain.from_iterable((one.id, one.name, one.match, _number(one.prob))
-                             for one in mapping.others),
+        *chain.from_iterable((target.id, target.name, target.match, _number(target.prob))
+                             for target in mapping.others),
     ]  # fmt: skip
 
 
 def write_usagi(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
     """Write a file in Usagi's format: a row for each target."""
-    header = [*list(USAGI)[:4], *(f"ADD_INFO:{one}" for one in facts.context), *list(USAGI)[4:]]
+    context = (f"ADD_INFO:{column}" for column in facts.context)
+    header = [*list(USAGI)[:4], *context, *list(USAGI)[4:]]
     rows = ((_usagi_cells(*pair, facts.kb), pair[0].extra) for pair in _pairs(mappings))
     _write_table(file, header, rows, facts.extra)
 
@@ -126,7 +127,7 @@ def _omop_cells(term: Term, target: Target, facts: Facts) -> list[str]:
 def _pairs(mappings: Iterable[Mapping]) -> Iterator[tuple[Mapping, Target]]:
     """Stream the targets of mappings; one without an id for a mapping that has none."""
     for mapping in mappings:
-        yield from ((mapping, one) for one in mapping.targets or (Target("", "", ""),))
+        yield from ((mapping, target) for target in mapping.targets or (Target("", "", ""),))
 
 
 def write_sssom(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
@@ -137,12 +138,12 @@ def write_sssom(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> Non
         term = mapping.term
         code = term.code or term.name
         subject = code if ":" in code else f"{facts.vocabulary}:{code}"
-        for one in mapping.targets:
-            object = curie(facts.kb[one.id]) if one.id in facts.kb else one.id
-            reason = _justification(mapping, one)
+        for target in mapping.targets:
+            object = curie(facts.kb[target.id]) if target.id in facts.kb else target.id
+            reason = _justification(mapping, target)
             cells = [
-                subject, term.name, predicate_of(one.match), object, reason, one.name,
-                _number(one.prob), mapping.comment,
+                subject, term.name, predicate_of(target.match), object, reason, target.name,
+                _number(target.prob), mapping.comment,
             ]  # fmt: skip
             file.write("\t".join(_cell(" ".join(cell.split())) for cell in cells) + "\n")
 
@@ -154,9 +155,9 @@ def write_fhir(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None
         for system, element in _elements(mapping, facts):
             elements.setdefault(system, []).append(element)
     groups = []
-    for system, own in elements.items():
+    for system, of_system in elements.items():
         ends = {"source": system_of(facts.vocabulary), "target": system}
-        groups.append({end: one for end, one in ends.items() if one} | {"element": own})
+        groups.append({end: uri for end, uri in ends.items() if uri} | {"element": of_system})
     head = {"resourceType": "ConceptMap", "name": "MedlinkMap", "status": "draft"}
     file.write(json.dumps({**head, "description": _BY})[:-1])
     file.write(f', "group": {json.dumps(groups, ensure_ascii=False)}}}\n' if groups else "}\n")
@@ -189,16 +190,16 @@ def format_of(path: Path, kb: KnowledgeBase, wanted: str = "") -> Format:
 
     RAISES (MedlinkError): E611 for an unknown suffix, E407 if concepts have no ids of OMOP.
     """
-    ending = next((one for one in _ENDINGS if path.name.lower().endswith(one)), "")
+    ending = next((suffix for suffix in _ENDINGS if path.name.lower().endswith(suffix)), "")
     name = wanted or _ENDINGS.get(ending, "")
     if name not in FORMATS:
         raise Errors.unknown_ending(path=path, known=", ".join(_ENDINGS))
-    found = FORMATS[name]
-    if found.needs_omop and _OMOP not in kb.code_schemes():
+    chosen = FORMATS[name]
+    if chosen.needs_omop and _OMOP not in kb.code_schemes():
         what = "concept of OMOP's vocabularies, whose ids this format asks for"
         remedy = "Map to assets over `medlink kb build --from omop`, or write another format."
         raise Errors.nothing_there(path=kb.path, what=what, remedy=remedy)
-    return found
+    return chosen
 
 
 def _write_table(
@@ -221,31 +222,32 @@ def _cell(cell: str) -> str:
 def _elements(mapping: Mapping, facts: Facts) -> Iterator[tuple[str, dict[str, Any]]]:
     term = mapping.term
     source = " ".join((term.code or term.name).split())
-    own = {"code": coded(facts.vocabulary, source).code, "display": term.name}
+    source_element = {"code": coded(facts.vocabulary, source).code, "display": term.name}
     if not mapping.targets:
-        yield "", {**own, "target": [{"equivalence": "unmatched", "comment": _comment(mapping)}]}
+        unmatched = {"equivalence": "unmatched", "comment": _comment(mapping)}
+        yield "", {**source_element, "target": [unmatched]}
     by_system: dict[str, list[dict[str, str]]] = {}
-    for one in mapping.targets:
-        codes = facts.kb[one.id].codes if one.id in facts.kb else {}
-        system, code = coded(vocabulary_of_id(one.id, codes), one.id)
+    for target in mapping.targets:
+        codes = facts.kb[target.id].codes if target.id in facts.kb else {}
+        system, code = coded(vocabulary_of_id(target.id, codes), target.id)
         by_system.setdefault(system, []).append({
-            "code": code, "display": one.name,
-            "equivalence": _EQUIVALENCES.get(one.match, "relatedto"),
-            "comment": _comment(mapping, one),
+            "code": code, "display": target.name,
+            "equivalence": _EQUIVALENCES.get(target.match, "relatedto"),
+            "comment": _comment(mapping, target),
         })  # fmt: skip
     for system, targets in by_system.items():
-        yield system, {**own, "target": targets}
+        yield system, {**source_element, "target": targets}
 
 
 def _comment(mapping: Mapping, target: Target | None = None) -> str:
     """Join comment, status, matched name and probability; FHIR needs it for narrower targets."""
-    said = [mapping.comment] if mapping.comment else []
-    said.append(mapping.status)
+    notes = [mapping.comment] if mapping.comment else []
+    notes.append(mapping.status)
     if target is not None and target.matched:
-        said.append(f"matched {target.matched!r}")
+        notes.append(f"matched {target.matched!r}")
     if target is not None and target.prob is not None:
-        said.append(f"probability {_number(target.prob)}")
-    return "; ".join(said)
+        notes.append(f"probability {_number(target.prob)}")
+    return "; ".join(notes)
 
 
 def _justification(mapping: Mapping, target: Target) -> str:

@@ -41,14 +41,19 @@ _MACHINES = frozenset({"", UNCHECKED, "AUTO_MAPPED", "AUTO_MAPPED_TO_1"})
 class Row(NamedTuple):
     """A row: the cells with a known header, the reviewers' cells, and the context by column."""
 
-    said: dict[str, str]
+    cells: dict[str, str]
     extra: tuple[tuple[str, str], ...]
     context: dict[str, str]
 
     @property
+    def decision(self) -> tuple[str, str]:
+        """The concept and the status."""
+        return self.id, self.cells["status"]
+
+    @property
     def id(self) -> str:
         """The id of the concept, "" for none."""
-        id = self.said.get("id", "")
+        id = self.cells.get("id", "")
         return "" if id == "0" else id  # OMOP writes 0 for none
 
 
@@ -74,9 +79,9 @@ class Reviewed:
         self._seen = set[Key]()
         self._saved = dict[Key, Key]()  # the keys, by the keys of terms as spreadsheets save these
         for key, row in self._read(path) if path is not None else ():
-            own = self._rows.setdefault(key, [])
-            if all((row.id, row.said["status"]) != (one.id, one.said["status"]) for one in own):
-                own.append(row)
+            rows = self._rows.setdefault(key, [])
+            if row.decision not in (other.decision for other in rows):
+                rows.append(row)
             self._saved.setdefault((as_saved(key[0]), key[1]), key)
 
     def updated(self, new: Mapping) -> Mapping:
@@ -89,70 +94,71 @@ class Reviewed:
 
     def applied(self, new: Mapping, rows: Sequence[Row]) -> Mapping:
         """Add what the rows of a term say to a new mapping."""
-        if decided := [row for row in rows if row.said["status"] not in _MACHINES]:
+        if decided := [row for row in rows if row.cells["status"] not in _MACHINES]:
             self.kept += 1
             return self._decided(new, decided)
         if not rows:
             self.new += 1
             return new
         before = [self._target(rows[0]).id] if rows[0].id else []
-        is_same = [*map(as_saved, before)] == [as_saved(one.id) for one in new.targets[:1]]
+        is_same = [*map(as_saved, before)] == [as_saved(target.id) for target in new.targets[:1]]
         self.same, self.changed = self.same + is_same, self.changed + (not is_same)
-        return new._replace(comment=rows[0].said.get("comment", ""), extra=rows[0].extra)
+        return new._replace(comment=rows[0].cells.get("comment", ""), extra=rows[0].extra)
 
     def rest(self, context: Sequence[str]) -> Iterator[Mapping]:
         """Stream decided terms that are no longer in the table. context: the context columns."""
         for key, rows in self._rows.items():
-            decided = [row for row in rows if row.said["status"] not in _MACHINES]
+            decided = [row for row in rows if row.cells["status"] not in _MACHINES]
             if key not in self._seen and decided:
                 self.gone += 1
-                cells = tuple(decided[0].context.get(one, "") for one in context)
-                term = Term(key[1], key[0], decided[0].said.get("frequency", ""), cells)
+                cells = tuple(decided[0].context.get(column, "") for column in context)
+                term = Term(key[1], key[0], decided[0].cells.get("frequency", ""), cells)
                 yield self._decided(Mapping(term), decided)
 
     def _decided(self, new: Mapping, rows: Sequence[Row]) -> Mapping:
-        found = {one.id: one for one in (*new.targets, *new.others)}
-        targets = tuple(self._target(row, found) for row in rows if row.id)
-        others = tuple(one for one in found.values() if one.id not in {t.id for t in targets})
-        is_invalid = any(one.id not in self._kb for one in targets)
+        by_id = {target.id: target for target in (*new.targets, *new.others)}
+        targets = tuple(self._target(row, by_id) for row in rows if row.id)
+        chosen = {target.id for target in targets}
+        others = tuple(target for id, target in by_id.items() if id not in chosen)
+        is_invalid = any(target.id not in self._kb for target in targets)
         self.invalid += is_invalid
-        said = rows[0].said
-        status = INVALID if is_invalid else said["status"]
-        comment, extra = said.get("comment", ""), rows[0].extra
+        cells = rows[0].cells
+        status = INVALID if is_invalid else cells["status"]
+        comment, extra = cells.get("comment", ""), rows[0].extra
         return Mapping(new.term, targets, others, status, comment, extra, new.aside)
 
-    def _target(self, row: Row, found: dict[str, Target] | None = None) -> Target:
-        id, said = row.id, row.said
-        if id not in self._kb and found:
-            id = next((one for one in found if as_saved(one) == as_saved(id)), id)
+    def _target(self, row: Row, by_id: dict[str, Target] | None = None) -> Target:
+        id, cells = row.id, row.cells
+        if id not in self._kb and by_id:
+            id = next((other for other in by_id if as_saved(other) == as_saved(id)), id)
         if id not in self._kb:
             rows = self._resolver.rows(f"OMOP:{id}")
             id = self._kb.brief_at(min(rows))[0] if rows else id
-        name = self._kb[id].name if id in self._kb else said.get("concept", "")
-        match = _MATCHES.get(said.get("match", ""), said.get("match", "").lower())
-        new = (found or {}).get(id, Target(id, name, match))
-        if name != said.get("concept", name):  # the row was about another concept
+        name = self._kb[id].name if id in self._kb else cells.get("concept", "")
+        match = _MATCHES.get(cells.get("match", ""), cells.get("match", "").lower())
+        new = (by_id or {}).get(id, Target(id, name, match))
+        if name != cells.get("concept", name):  # the row was about another concept
             return new
-        prob, score = (_number(said.get(word, "")) for word in ("prob", "score"))
-        return Target(id, name, match or new.match, said.get("matched", ""), prob, score)
+        prob, score = (_number(cells.get(word, "")) for word in ("prob", "score"))
+        return Target(id, name, match or new.match, cells.get("matched", ""), prob, score)
 
     def _read(self, path: Source) -> Iterator[tuple[Key, Row]]:
         rows = read_table(path, Problems())
         header = [cell.strip() for cell in next(rows, (0, []))[1]]
         words = OWN if "source_name" in header else USAGI
-        if not {"name", "id", "status"} <= {words.get(one, "") for one in header}:
+        if not {"name", "id", "status"} <= {words.get(column, "") for column in header}:
             problem = "it lacks source_name, concept_id and status (or those of Usagi)"
             expected = "one that `medlink map` or Usagi wrote, as .csv or .xlsx"
             what = "a table of mappings"
             raise Errors.wrong_file(path=path, what=what, problem=problem, expected=expected)
-        self.extra = [one for one in header if not (words.get(one) or _OURS.match(one))]
-        for _, cells in rows:
-            row = dict(zip(header, map(str.strip, cells), strict=False))
-            said = {words[one]: cell for one, cell in row.items() if words.get(one)}
-            said["status"] = said.get("status", "").upper()
-            extra = tuple((one, row.get(one, "")) for one in self.extra)
-            context = {CONTEXT.sub("", one): row[one] for one in row if CONTEXT.match(one)}
-            yield (said.get("code", ""), said.get("name", "")), Row(said, extra, context)
+        self.extra = [column for column in header if not (words.get(column) or _OURS.match(column))]
+        for _, texts in rows:
+            row = dict(zip(header, map(str.strip, texts), strict=False))
+            cells = {words[column]: cell for column, cell in row.items() if words.get(column)}
+            cells["status"] = cells.get("status", "").upper()
+            extra = tuple((column, row.get(column, "")) for column in self.extra)
+            context = {CONTEXT.sub("", name): row[name] for name in row if CONTEXT.match(name)}
+            yield (cells.get("code", ""), cells.get("name", "")), Row(cells, extra, context)
 
 
 def _number(text: str) -> float | None:

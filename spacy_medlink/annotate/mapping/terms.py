@@ -27,9 +27,6 @@ CONTEXT = re.compile("^(?:context|ADD_INFO):")
 """The beginnings of the headers of context columns, in our own files and in Usagi's."""
 
 
-_OPTIONS = ("--name", "--code", "--frequency")
-
-
 class Term(NamedTuple):
     """A term to be mapped.
 
@@ -83,41 +80,42 @@ class Terms:
             remedy = "Give a table whose first row names the columns."
             raise Errors.nothing_there(path=path, what=what, remedy=remedy)
         self._header = [cell.strip() for cell in first[1]]
-        usual = zip(columns[:3], _OPTIONS, (_NAMES, _CODES, _FREQUENCIES), strict=True)
-        self._places = [self._place(*one) for one in usual]
-        marked = [one for one in self._header if CONTEXT.match(one)]
+        usual = zip(columns[:3], Columns._fields, (_NAMES, _CODES, _FREQUENCIES), strict=False)
+        self._places = [self._place(*column) for column in usual]
+        marked = [column for column in self._header if CONTEXT.match(column)]
         given = columns.context or marked
-        self._context = [self._place(one, "--context", ()) for one in given]
-        self.context = [CONTEXT.sub("", self._header[place]) for place in self._context]
+        self._context = [self._place(column, "context", ()) for column in given]
+        self.context = [CONTEXT.sub("", self._header[at]) for at in self._context]
 
     def __iter__(self) -> Iterator[Term]:
         width = len(self._header)
         rows = read_table(self._path, self._found)
         next(rows, None)
-        for number, cells in rows:
+        for line, cells in rows:
             # The last cell is "" and stands for a missing column (place -1).
-            own = [*map(str.strip, cells[:width]), *[""] * (width - len(cells)), ""]
-            name, code, frequency = (own[place] for place in self._places)
+            padded = [*map(str.strip, cells[:width]), *[""] * (width - len(cells)), ""]
+            name, code, frequency = (padded[at] for at in self._places)
             if any(cells[width:]) or not name:
                 problem = "no name" if not name else "more cells than the header"
-                self._found.note(problem, number)
+                self._found.note(problem, line)
                 continue
             codes = (CodeMap(self._vocabulary, code, "exact"),) if self._vocabulary and code else ()
-            context = tuple(own[place] for place in self._context)
+            context = tuple(padded[at] for at in self._context)
             yield Term(name, code, frequency, context, (), codes)
 
-    def _place(self, wanted: str, option: str, usual: Sequence[str]) -> int:
+    def _place(self, wanted: str, what: str, usual: Sequence[str]) -> int:
         """Find a column by the wanted header, or by the usual headers; -1 for none."""
-        plain = [_plain(one) for one in self._header]
+        plain = [_plain(header) for header in self._header]
         if wanted and wanted in self._header:
             return self._header.index(wanted)
-        found = next((plain.index(one) for one in usual if one in plain and not wanted), -1)
-        if found < 0 and (wanted or option == _OPTIONS[0]):
+        at = next((plain.index(header) for header in usual if header in plain and not wanted), -1)
+        if at < 0 and (wanted or what == "name"):
             is_pasted = isinstance(self._path, Pasted)
             shown = f"{len(self._header)} others" if is_pasted else ", ".join(self._header)[:500]
             column = repr(wanted) if wanted else "with a usual header for names"
+            option = f"`--columns {what}=HEADER`"
             raise Errors.no_text_column(path=self._path, column=column, found=shown, option=option)
-        return found
+        return at
 
 
 def pasted(text: str, column: str = "") -> Pasted:
@@ -141,8 +139,8 @@ def terms_of(kb: KnowledgeBase, lang: str = "") -> Iterator[Term]:
     Each name is there once; obsolete names are left out, unless there are no others.
     """
     for concept in kb:
-        fit = [one for one in concept.names if lang in ("", one.lang)]
-        valid = [one.text for one in fit if not one.obsolete] or [one.text for one in fit]
+        fit = [name for name in concept.names if lang in ("", name.lang)]
+        valid = [name.text for name in fit if not name.obsolete] or [name.text for name in fit]
         names = dict.fromkeys((concept.name, *valid))
         codes = CodeMap(scheme_of(concept), concept.id.rpartition(":")[2], "exact")
         yield Term(

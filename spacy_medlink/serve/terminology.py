@@ -1,21 +1,9 @@
-"""What the service asks of a terminology, answered in a process of its own.
+"""Terminology: a pipeline and its knowledge base, with a method for each thing a service asks."""
 
-So a request that takes too long can be stopped, and a fault in a library ends no service.
-"""
-
-import atexit
-import gc
-import os
-import signal
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
 from io import StringIO
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..annotate.mapping.mapper import Mapper
@@ -46,7 +34,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 200  # of children, relations and the like
 _UNKNOWN = 0.5  # doubt of a mention without any candidate
-_ENDING = 5.0  # seconds for a killed process
 
 
 class Opening(NamedTuple):
@@ -111,12 +98,12 @@ class Terminology:
         """List the mentions of each text with the doubt about their links."""
         kept = ("start", "end", "mention", "ids", "prob")
         return [
-            [(_doubtful(one), {name: one[name] for name in kept}) for one in own]
-            for own in self._documents(texts, {}, 1)
+            [(_doubtful(record), {name: record[name] for name in kept}) for record in records]
+            for records in self._documents(texts, {}, 1)
         ]
 
     def locate(
-        self, text: str, place: tuple[int, int], instead: tuple[int, ...], ids: Sequence[str]
+        self, text: str, characters: tuple[int, int], instead: tuple[int, ...], ids: Sequence[str]
     ) -> dict[str, Any]:
         """Get the data of a mention that a correction needs.
 
@@ -132,10 +119,10 @@ class Terminology:
                 raise Errors.unknown_concept(path=kb.path, id=id)
         with self._nlp.memory_zone():
             doc = self._linked(text)
-            span = _span(doc, *place)
+            span = _span(doc, *characters)
             old = _span(doc, *instead) if len(instead) == 2 else span
             there = linked_spans(doc, linker.spans_key)
-            label = next((one.label_ for one in there if one.start < old.end > old.start), "")
+            label = next((ent.label_ for ent in there if ent.start < old.end > old.start), "")
             (mention,) = linker.mentions(doc, [span])
             return {
                 "start": span.start_char, "end": span.end_char, "ids": [*ids], "type": label,
@@ -220,11 +207,11 @@ class Terminology:
         rows, problems = pasted(table, columns.name), Problems()
         terms = Terms(rows, columns, "", problems)
         try:
-            known = Reviewed(rows, self._linker.kb)
+            reviewed = Reviewed(rows, self._linker.kb)
         except MedlinkError:  # E160: another table
-            known = Reviewed(None, self._linker.kb)
-        kept = list(dict.fromkeys(terms) if known.path else terms)
-        read = [known.updated(TermMapping(term)) for term in kept]
+            reviewed = Reviewed(None, self._linker.kb)
+        kept = list(dict.fromkeys(terms) if reviewed.path else terms)
+        read = [reviewed.updated(TermMapping(term)) for term in kept]
         return list(terms.context), read, dict(problems.aside)
 
     def map(
@@ -239,18 +226,18 @@ class Terminology:
                 k,
                 Mapper(linker.using(top_k=k), k, self._nlp.lang or "en"),
             )
-        known = Reviewed(None, self._linker.kb)
+        reviewed = Reviewed(None, self._linker.kb)
         new = made[2].map(terms)
-        return [known.applied(own, rows) for own, rows in zip(new, decided, strict=True)]
+        return [reviewed.applied(mapping, rows) for mapping, rows in zip(new, decided, strict=True)]
 
     def write_mappings(
-        self, format: str, found: Sequence[TermMapping], source: str, context: Sequence[str],
+        self, format: str, mappings: Sequence[TermMapping], source: str, context: Sequence[str],
         extra: Sequence[str], k: int,
     ) -> bytes:  # fmt: skip
         """Write mappings as a file of `medlink map`. context, extra: headers of columns."""
         file, kb = StringIO(), self._linker.kb
         facts = Facts(kb, source, list(context), list(extra), k)
-        format_of(Path(), kb, format).write(file, iter(found), facts)
+        format_of(Path(), kb, format).write(file, iter(mappings), facts)
         return file.getvalue().encode()
 
     def _documents(
@@ -267,7 +254,7 @@ class Terminology:
                 if doc is None:
                     raise Errors.not_linked(problem=problem)
                 spans = linked_spans(doc, self._linker.spans_key)
-                records = (record_of_link(one, self._linker.prefix, candidates) for one in spans)
+                records = (record_of_link(span, self._linker.prefix, candidates) for span in spans)
                 documents.append([_with_url(record) for record in records])
             return documents
 
@@ -280,108 +267,6 @@ class Terminology:
     def _ids_of(self, doc: "Doc", span: "Span") -> list[str]:
         (link,) = self._linker.link_spans(doc, [span])
         return [] if link.id == NIL else [link.id]
-
-
-class LinkProcess:
-    """A Terminology in a process of its own, which is started when it is asked and does not run.
-
-    RAISES (MedlinkError): as `Terminology`.
-    """
-
-    def __init__(self, opening: Opening) -> None:
-        self._opening, self._lock, self._is_closed = opening, Lock(), False
-        self._process: SpawnProcess | None = None
-
-    def ask(self, method: str, args: Sequence[Any], seconds: float) -> Any:
-        """Ask a method of Terminology; a process that takes longer is ended.
-
-        RAISES (MedlinkError): E626 after so many seconds, E625 where the process has failed, and
-            what the method raises.
-        """
-        if not self._is_alive():
-            self.start()
-        try:
-            self._connection.send((method, args))
-            if not self._connection.poll(seconds):
-                self._end()
-                raise Errors.too_slow(seconds=seconds)
-            is_good, answer = self._connection.recv()
-        except (EOFError, OSError):
-            self._end()
-            raise Errors.not_linked(problem="the process that linked it has ended") from None
-        if not is_good:
-            raise answer
-        return answer
-
-    def start_again(self) -> None:
-        """Start the process if it has ended, so that the next request need not wait for it."""
-        if not self._is_alive():
-            with suppress(MedlinkError):  # the next request says it
-                self.start()
-
-    def close(self) -> None:
-        """End the process at once, and for good."""
-        with self._lock:
-            self._is_closed = True
-        self._end()
-
-    def start(self) -> Any:
-        """Start the process. RETURNS: the facts of its Terminology."""
-        context = get_context("spawn")
-        self._connection, other = context.Pipe()
-        with self._lock:
-            if self._is_closed:
-                raise Errors.not_linked(problem="the service ends")
-            self._process = context.Process(target=_work, args=(other, self._opening), daemon=True)
-            self._process.start()
-            atexit.register(_kill, self._process, os.getpid())
-        other.close()
-        try:
-            is_good, facts = self._connection.recv()
-        except (EOFError, OSError):
-            raise Errors.not_linked(problem="its process ended while it was opened") from None
-        if not is_good:
-            raise facts
-        return facts
-
-    def _is_alive(self) -> bool:
-        return self._process is not None and self._process.is_alive()
-
-    def _end(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.join(_ENDING)
-
-
-def _kill(process: SpawnProcess, pid: int) -> None:
-    """End a process that nobody closed; it takes no notice of SIGTERM, and exit would wait."""
-    if os.getpid() == pid:
-        process.kill()
-
-
-def _work(connection: "Connection[Any, Any]", opening: Opening) -> None:
-    """Answer until the service goes away; signals to stop are for the service, which waits."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-    terminology: Terminology | None = None
-    asked: tuple[str, Sequence[Any]] = "facts", ()
-    try:
-        while True:
-            try:
-                if terminology is None:
-                    terminology = Terminology(opening)
-                    gc.freeze()  # what stays is not looked through for each text
-                answer = True, getattr(terminology, asked[0])(*asked[1])
-            except MedlinkError as error:
-                answer = False, error
-            except Exception as error:  # its text may quote a note
-                answer = False, Errors.not_linked(problem=type(error).__name__)
-            connection.send(answer)
-            if terminology is None:
-                return
-            asked = connection.recv()
-    except (EOFError, OSError):
-        return
 
 
 def _with_url(record: dict[str, Any]) -> dict[str, Any]:

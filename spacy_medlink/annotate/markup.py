@@ -1,56 +1,21 @@
-"""A page for the browser: the text with its links, drawn by displaCy, and a table of links."""
+"""A text with its links as HTML, drawn by displaCy, for notebooks."""
 
 from collections.abc import Sequence
 from html import escape
 from typing import Any
 
 from ..kb.code_systems import concept_url
-from ..util.outputs import marked
 
 # Dark text on each of these has a contrast of at least 7 to 1 (WCAG AAA).
 _COLOURS = ("#cfe8ff", "#d6f5d6", "#ffe3b3", "#f3d9fa", "#ffd6d6", "#d0f4f0", "#e8e4c9", "#e0e0ff")
 _NIL_COLOUR = "#e5e5e5"
 _NIL = "NIL"
-PAGE = marked("a page of links", '<meta name="generator" content="medlink link">')
-_PAGE = """<!DOCTYPE html>
-<html lang="{lang}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="medlink link">
-<title>Linked concepts</title>
-<style>
-body {{ font: 16px/1.6 system-ui, sans-serif; color: #1a1a1a; background: #fff;
-       max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }}
-mark.entity {{ color: #1a1a1a; box-decoration-break: clone;
-             -webkit-box-decoration-break: clone; }}
-mark.entity a, td a {{ color: #003a8c; text-decoration: underline !important; }}
-table {{ border-collapse: collapse; margin-top: 2rem; width: 100%; font-size: 0.9rem; }}
-th, td {{ text-align: left; padding: 0.3rem 0.8rem 0.3rem 0; border-bottom: 1px solid #ddd; }}
-td.score {{ text-align: right; font-variant-numeric: tabular-nums; }}
-</style>
-</head>
-<body>
-{text}
-{table}
-</body>
-</html>
-"""
 _ENTITY = (
     '<mark class="entity" title="{title}" style="color: #1a1a1a; background: {bg}; '
     'padding: 0.25em 0.4em; margin: 0 0.15em; line-height: 2; border-radius: 0.35em;">{text}'
     '<span style="font-size: 0.75em; vertical-align: middle; margin-left: 0.5rem">{kb_link}'
     "</span></mark>"
 )
-
-
-def render_page(text: str, links: Sequence[dict[str, Any]], lang: str = "en") -> str:
-    """Render a text and its links as one HTML page without other files.
-
-    text (str): the document. links (Sequence[Dict]): as `record_of_link` makes them.
-    RETURNS (str): the page; entities lead to the page of their concept, where one is known.
-    """
-    return _PAGE.format(lang=escape(lang), text=render_text(text, links), table=_table(links))
 
 
 def render_text(text: str, links: Sequence[dict[str, Any]]) -> str:
@@ -108,20 +73,3 @@ def _without_overlaps(links: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             kept.append(link)
             end = link["end"]
     return kept
-
-
-def _table(links: Sequence[dict[str, Any]]) -> str:
-    if not links:
-        return "<p>No mention was found.</p>"
-    names = ("mention", "id", "CUI", "preferred name", "matched name", "score")
-    header = "".join(f"<th>{name}</th>" for name in names)
-    return f"<table><tr>{header}</tr>{''.join(map(_row, links))}</table>"
-
-
-def _row(link: dict[str, Any]) -> str:
-    url, id = _url(link), escape(_id(link))
-    linked = f'<a href="{escape(url)}">{id}</a>' if url else id
-    score = "" if link["score"] is None else f"{link['score']:.3f}"
-    mention, *others = (escape(link[one] or "") for one in ("mention", "cui", "name", "matched"))
-    cells = "".join(f"<td>{cell}</td>" for cell in (mention, linked, *others))
-    return f'<tr>{cells}<td class="score">{score}</td></tr>'
