@@ -106,7 +106,7 @@ def test_what_is_written_is_named_by_one_option(verb: tuple[str, ...]) -> None:
     """`VERB ASSETS_OR_PIPELINE INPUT --output OUT`: no place on the line is an output."""
     places = [one.metavar for one in VERBS[verb].params if one.param_type_name == "argument"]
     assert not {"OUT", "OUTPUT", "DIR"} & set(places)
-    if verb[-1] not in ("info", "check", "show", "search", "link", "serve", "mcp"):
+    if verb[-1] not in ("info", "check", "show", "search", "diff", "link", "serve", "mcp"):
         assert "--output" in {name for one in VERBS[verb].params for name in one.opts}
 
 
