@@ -45,7 +45,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_040,  # wanted: 1,200
     ("util",): 1_820,  # wanted: 1,200
     ("text",): 3_400,  # wanted: 3,000
-    ("kb",): 10_820,  # wanted: 9,000
+    ("kb",): 10_780,  # wanted: 9,000
     ("encoders",): 2_700,  # wanted: 2,500
     ("retrieval",): 3_740,  # wanted: 3,000
     ("linking",): 3_780,  # wanted: 3,400
@@ -53,12 +53,12 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("evaluation",): 3_080,  # wanted: 2,300
     ("assets",): 3_260,  # wanted: 3,000
     ("components",): 6_640,  # wanted: 4,000
-    ("annotate",): 3_790,  # wanted: 2,200
-    ("serve",): 1_830,  # wanted: 1,300
-    ("cli",): 2_530,  # wanted: 1,800
+    ("annotate",): 3_750,  # wanted: 2,200
+    ("serve",): 1_840,  # wanted: 1,300
+    ("cli",): 2_440,  # wanted: 1,800
     ("training",): 11_650,  # wanted: 8,000
     ("benchmarks",): 3_420,  # wanted: 2,500
-    ("tests",): 53_980,  # wanted: 38,000
+    ("tests",): 53_870,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]
