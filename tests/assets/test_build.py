@@ -22,7 +22,7 @@ def test_the_manifest_says_what_was_built_from_what(tiny_assets, tiny_encoder, t
     assert manifest["index"] == {"spec": "Flat", "names": tiny_kb.n_names}
     assert manifest["encoder"] == {
         "source": tiny_encoder.name, "dim": 32, "pooling": "mean", "max_length": 64,
-        "device": "cpu", "fingerprint": BiEncoder.load(tiny_encoder).fingerprint(),
+        "static": False, "device": "cpu", "fingerprint": BiEncoder.load(tiny_encoder).fingerprint(),
     }  # fmt: skip
     assert manifest["versions"]["spacy-medlink"] == __version__
     assert {"torch", "transformers", "faiss-cpu", "python"} <= manifest["versions"].keys()

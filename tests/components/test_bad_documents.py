@@ -20,7 +20,7 @@ from spacy_medlink.errors import MedlinkError
 from tests.pipelines import doc_with, pipeline
 from tests.timing import cpu_seconds
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 # Large documents

@@ -19,7 +19,7 @@ from spacy_medlink.components import pipe
 from spacy_medlink.components.linker import opened
 from tests.pipelines import TEXTS, doc_with, pipeline
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 def links(docs):

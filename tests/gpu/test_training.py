@@ -12,11 +12,9 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
 from tests.devices import CUDA, DEVICES
 from tests.training.conftest import SETTINGS
-from tests.training.objectives.test_memory import _names, _unit
 from training.kinds.pretraining import Pretraining
 from training.loop.encoding import encode_names
 from training.loop.precision import Precision
-from training.objectives.name_memory import NameMemory
 from training.recipe.reading import read_recipe
 
 SHORT = {"training.epochs": 2.0, "training.eval_every": 1000}
@@ -80,24 +78,6 @@ def test_mixed_precision_trains(make: Make, tmp_path: Path, device: str, precisi
 def test_automatic_precision_on_a_gpu(device: str) -> None:
     native = torch.cuda.is_bf16_supported(including_emulation=False)
     assert Precision("auto", torch.device(device)).name == ("bf16" if native else "fp32")
-
-
-@pytest.mark.parametrize("device", DEVICES)
-def test_a_memory_of_names_mines_the_same(device: str) -> None:
-    names = _names([0, 0, 1, 1, 2, 3, 3], [1, 2, 3, 4, 1, 6, 7], [True] * 7)
-    vectors = _unit(7, 0).numpy()
-    found = []
-    for own in ("cpu", device):
-        place = torch.device(own)
-        memory = NameMemory(names, vectors, place)
-        asked = torch.arange(7, device=memory.vectors.device)
-        near = memory.nearest_wrong(memory.vectors, asked, 3)
-        assert near.device.type == own
-        memory.note(asked[:2], torch.zeros(2, vectors.shape[1], device=near.device))
-        memory.after_step()
-        assert not memory.vectors[:2].any()
-        found.append(near.tolist())
-    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.kb.gold import read_gold
-from spacy_medlink.text.abbreviations import find_definitions, implied_definitions, written_out
+from spacy_medlink.text.abbreviations import find_definitions, implied_definitions
+from spacy_medlink.text.abbreviations.expansion import LongForms
 from spacy_medlink.text.abbreviations.implied import abbreviates, letters_of
 from tests.timing import cpu_seconds
 
@@ -275,7 +276,7 @@ def test_what_is_implied_is_right_in_real_text(data_dir):
             implied = implied_definitions((text for text, _ in said), defined)
             for text, ids in said:
                 short = text.removesuffix("s")
-                if not re.fullmatch("[A-Z]{3,6}", short) or written_out(short, defined):
+                if not re.fullmatch("[A-Z]{3,6}", short) or LongForms(defined).written_out(short):
                     continue
                 undefined += 1
                 if short in implied:
@@ -414,10 +415,10 @@ DEFINED = {
     ],
 )  # fmt: skip
 def test_abbreviations_within_a_mention_are_written_out(text, written):
-    assert written_out(text, DEFINED) == written
+    assert LongForms(DEFINED).written_out(text) == written
 
 
 @given(st.text(max_size=40), st.dictionaries(st.text(max_size=6), st.text(max_size=12), max_size=3))
 def test_writing_out_takes_any_text(text, defined):
-    written = written_out(text, defined)
+    written = LongForms(defined).written_out(text)
     assert text.strip() in defined or written == "" or written != text.strip()
