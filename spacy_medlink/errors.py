@@ -604,11 +604,11 @@ class Warnings:
         "filter by types or groups will leave nothing. Put that file beside MRCONSO.RRF."
     )
     bare_xrefs = (
-        "[W112] {path}: {count:,} cross-references, such as {example!r}, name no vocabulary, so "
+        "[W110] {path}: {count:,} cross-references, such as {example!r}, name no vocabulary, so "
         "they are left out. Write them as `VOCABULARY:CODE`."
     )
     unread_resources = (
-        "[W113] {path}: these resources are not read: {counts}. Concepts come from CodeSystem and "
+        "[W110] {path}: these resources are not read: {counts}. Concepts come from CodeSystem and "
         "ValueSet; of a ConceptMap make a mapping set (SSSOM) for `--maps`."
     )
     many_abbreviations = (
@@ -617,7 +617,7 @@ class Warnings:
         "the document into its notes."
     )
     long_mention = (
-        "[W341] A mention has more than {longest:,} characters, so its abbreviations are not "
+        "[W340] A mention has more than {longest:,} characters, so its abbreviations are not "
         "written out. Check the component that finds the mentions."
     )
     repeated_ids = (
@@ -655,7 +655,7 @@ class Warnings:
         "pipeline's tokens, or overlap with another. Check their offsets."
     )
     found_too_late = (
-        "[W106] {later} finds mentions only after {name} has run, so {name} does not see them. "
+        "[W102] {later} finds mentions only after {name} has run, so {name} does not see them. "
         "Put {later} first: `nlp.add_pipe({factory!r}, name={later!r}, before={name!r})`."
     )
     cui_lost = (
@@ -675,7 +675,7 @@ class Warnings:
         "knowledge base."
     )
     gold_unknown_left_out = (
-        "[W405] {missing:,} of {n:,} gold mentions have no id that the knowledge base knows (such "
+        "[W401] {missing:,} of {n:,} gold mentions have no id that the knowledge base knows (such "
         "as {example}; its own are like {known}): they are left out, as asked for."
     )
     gold_mismatches = (
@@ -683,7 +683,7 @@ class Warnings:
         "counts. The first, of {path}: {examples}"
     )
     repeated_docs = (
-        "[W403] {count:,} documents have an id that another has already; they count as documents "
+        "[W342] {count:,} documents have an id that another has already; they count as documents "
         "of their own. The first, of {path}: {examples}"
     )
     vectors_found = (
@@ -691,12 +691,12 @@ class Warnings:
         "had encoded are in {place}: this build takes those of its own names."
     )
     vectors_kept = (
-        "[W121] {out} was not finished, and what was there before is untouched. The vectors of "
+        "[W120] {out} was not finished, and what was there before is untouched. The vectors of "
         "{count:,} of {names:,} names are kept in {place}: the same command goes on from there. To "
         "start anew, remove that directory."
     )
     vectors_not_kept = (
-        "[W122] {out} was not finished, and what was there before is untouched. Vectors could not "
+        "[W120] {out} was not finished, and what was there before is untouched. Vectors could not "
         "be kept for another try: {reason}"
     )
     overlay_unread = (
@@ -704,7 +704,7 @@ class Warnings:
         "force: {reason}"
     )
     overlay_idle = (
-        "[W131] {count:,} rules of the overlay {path} change nothing; the first is {first}. "
+        "[W130] {count:,} rules of the overlay {path} change nothing; the first is {first}. "
         "`medlink kb show KB ID` shows the names that a concept has."
     )
     without_context = (

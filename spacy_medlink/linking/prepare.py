@@ -40,7 +40,7 @@ class Document(NamedTuple):
         define abbreviations or own the written identifiers.
     definitions (Mapping[str, str]): abbreviations that another component found; they have priority
         over those found here.
-    warn (Callable): called with W340 or W341 if a document exceeds a limit.
+    warn (Callable): called with W340 if a document exceeds a limit.
     """
 
     text: str

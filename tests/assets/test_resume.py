@@ -84,7 +84,7 @@ def test_every_chunk_is_encoded_once(tmp_path, kb, tiny_encoder, whole, encoding
     out = tmp_path / "out"
     encoding.stop(chunks, error)
     with (
-        pytest.warns(UserWarning, match=rf"W121.*of {chunks * CHUNK} of {NAMES} names.*same comm"),
+        pytest.warns(UserWarning, match=rf"W120.*of {chunks * CHUNK} of {NAMES} names.*same comm"),
         pytest.raises(type(error)),
     ):
         build_assets(out, kb, tiny_encoder)
@@ -118,7 +118,7 @@ def test_what_fails_after_the_encoding_is_not_encoded_again(
     with monkeypatch.context() as full:
         full.setattr(build, "write_manifest", no_room)
         with (
-            pytest.warns(UserWarning, match="W121.*60 of 60"),
+            pytest.warns(UserWarning, match="W120.*60 of 60"),
             pytest.raises(MedlinkError, match="E109"),
         ):
             build_assets(tmp_path / "out", kb, tiny_encoder)
@@ -131,7 +131,7 @@ def test_what_fails_after_the_encoding_is_not_encoded_again(
 def test_vectors_of_many_names_take_half(tmp_path, kb, tiny_encoder, whole, encoding, monkeypatch):
     monkeypatch.setattr(kept, "HALVED", 1)
     encoding.stop(4, KeyboardInterrupt())
-    with pytest.warns(UserWarning, match="W121"), pytest.raises(KeyboardInterrupt):
+    with pytest.warns(UserWarning, match="W120"), pytest.raises(KeyboardInterrupt):
         build_assets(tmp_path / "out", kb, tiny_encoder)
     shards = list((tmp_path / ".out.vectors").iterdir())
     assert {np.load(shard).dtype for shard in shards} == {np.dtype(np.float16)}
@@ -184,7 +184,7 @@ def test_an_update_goes_on_too(tmp_path, kb, tiny_encoder, encoding, recwarn):
 @pytest.mark.parametrize("damage", [b"", b"\x93NUMPY", b"nothing like it", None])
 def test_what_is_damaged_is_encoded_again(tmp_path, kb, tiny_encoder, whole, encoding, damage):
     encoding.stop(4, KeyboardInterrupt())
-    with pytest.warns(UserWarning, match="W121"), pytest.raises(KeyboardInterrupt):
+    with pytest.warns(UserWarning, match="W120"), pytest.raises(KeyboardInterrupt):
         build_assets(tmp_path / "out", kb, tiny_encoder)
     shard = sorted((tmp_path / ".out.vectors").iterdir())[0]
     if damage is None:
@@ -202,7 +202,7 @@ def test_a_directory_of_the_user_is_left_alone(tmp_path, kb, tiny_encoder, whole
     (tmp_path / ".out.vectors").mkdir()
     (tmp_path / ".out.vectors" / "thesis.npy").write_text("years of work")
     encoding.stop(4, KeyboardInterrupt())
-    with pytest.warns(UserWarning, match="W122.*not ours"), pytest.raises(KeyboardInterrupt):
+    with pytest.warns(UserWarning, match="W120.*not ours"), pytest.raises(KeyboardInterrupt):
         build_assets(tmp_path / "out", kb, tiny_encoder)
     encoding.go_on()
     assert np.array_equal(all_vectors(build_assets(tmp_path / "out", kb, tiny_encoder)), whole)
@@ -223,7 +223,7 @@ def test_where_nothing_can_be_kept_the_build_ends_all_the_same(
     monkeypatch.setattr(kept, "replacing_file", full)
     assert np.array_equal(all_vectors(build_assets(tmp_path / "out", kb, tiny_encoder)), whole)
     encoding.stop(4, KeyboardInterrupt())
-    with pytest.warns(UserWarning, match="W122.*No space"), pytest.raises(KeyboardInterrupt):
+    with pytest.warns(UserWarning, match="W120.*No space"), pytest.raises(KeyboardInterrupt):
         build_assets(tmp_path / "out", kb, tiny_encoder)
 
 
@@ -272,7 +272,7 @@ def test_a_build_goes_on_after_a_signal(tmp_path, kb, tiny_encoder, whole, encod
     assert process.returncode == (130 if number == signal.SIGINT else -number)
     encoded = 24 + 8 * rest.count("encoded 8")
     if number == signal.SIGINT:
-        assert f"[W121] {out} was not finished" in said and "Stopped." in said
+        assert f"[W120] {out} was not finished" in said and "Stopped." in said
         assert "Traceback" not in said
     with pytest.warns(UserWarning, match="W120"):
         assets = build_assets(out, kb, tiny_encoder)

@@ -153,7 +153,7 @@ def test_gold_ids_of_another_terminology(run: Run, tiny_assets: Assets, tmp_path
 def test_documents_of_one_id(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> None:
     gold = _write(tmp_path / "gold.jsonl", NOTE, NOTE)
     result = run("evaluate", tiny_assets.path, gold, "--tiers", "exact")
-    assert result.stderr.startswith("[W403] 1 documents have an id that another has")
+    assert result.stderr.startswith("[W342] 1 documents have an id that another has")
     fail("E403", "evaluate", tiny_assets.path, gold, "--strict")
 
 
@@ -211,7 +211,7 @@ def test_ids_that_the_knowledge_base_lacks_are_reported(
     assert _table(result.stdout)[1][1:4] == ["4", "3", "75.0"]
     assert "lacks: 1 (wrong)" in result.stdout
     result = run("evaluate", tiny_assets.path, gold, "--tiers", "exact", "--only-known")
-    assert result.stderr.startswith("[W405] 1 of 4 gold mentions have no id")
+    assert result.stderr.startswith("[W401] 1 of 4 gold mentions have no id")
     assert _table(result.stdout)[1][1:4] == ["3", "3", "100.0"]
     assert "lacks: 1 (left out)" in result.stdout
 

@@ -55,7 +55,7 @@ def test_ids_that_no_knowledge_base_knows(run: Run, tiny_assets: Assets, tmp_pat
     assert metrics["gold"]["ids"] == {"unknown": 3}
     assert metrics["end_to_end"]["strict"]["recall"] == 0
     stderr, metrics = _evaluate(run, tiny_assets, gold, "--only-known")
-    assert stderr.startswith("[W405] 2 of 2")
+    assert stderr.startswith("[W401] 2 of 2")
     assert (metrics["n"], metrics["acc@1"], metrics["gold"]["left_out"]) == (0, None, 2)
 
 

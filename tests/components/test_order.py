@@ -19,7 +19,7 @@ def said(nlp, *texts):
         list(nlp.pipe(texts))
         for text in texts:
             nlp(text)
-    return [str(one.message) for one in caught if "W106" in str(one.message)]
+    return [str(one.message) for one in caught if "W102" in str(one.message)]
 
 
 def with_pipes(tiny_assets, *names, spans_key=None):

@@ -26,7 +26,7 @@ def test_a_mention_that_is_too_long_is_linked_as_it_is(tiny_assets: Assets) -> N
         doc.set_ents([Span(doc, 0, 2, label="A"), Span(doc, 5, len(doc), label="B")])
         assert [mention.long_form for mention in linker.mentions(doc)] == ["", ""]
 
-    with pytest.warns(UserWarning, match=r"W341.*1,000 characters"):
+    with pytest.warns(UserWarning, match=r"W340.*1,000 characters"):
         link()
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -97,7 +97,7 @@ def test_what_is_wrong_at_first_is_an_error(assets, rules):
 
 def test_rules_that_change_nothing_are_told(assets, rules):
     replace(rules, ADD + "add\tx\tHP:9\n")
-    with pytest.warns(UserWarning, match="W131.*line 2: unknown id"):
+    with pytest.warns(UserWarning, match="W130.*line 2: unknown id"):
         assert linked(pipeline(assets, rules)) == ID
 
 
@@ -292,7 +292,7 @@ def test_a_gold_file_is_an_overlay(assets, rules):
     (link,) = nlp.get_pipe("medical_linker").link_texts([name])
     assert link.id == "NIL" and "corrections" in link.reason, "what was said last holds"
     replace(rules, CORRECTION % "NONE")
-    with pytest.warns(UserWarning, match="W131.*line 1: unknown id"):
+    with pytest.warns(UserWarning, match="W130.*line 1: unknown id"):
         assert linked(nlp, name) is None
     replace(rules, "")
     assert linked(nlp, name) is None and linked(nlp, "diabetes mellitus") == ID

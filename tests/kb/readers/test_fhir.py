@@ -101,7 +101,7 @@ def test_resources_that_are_not_read_are_counted(tmp_path: Path) -> None:
         {"resourceType": "Patient"}, _bundle(FHIR_VALUE_SET), {"id": "x"},
     ]  # fmt: skip
     system = _system({"code": "a", "display": "fever"}, contained=[FHIR_VALUE_SET, {}])
-    with pytest.warns(UserWarning, match="W113") as told:
+    with pytest.warns(UserWarning, match="W110") as told:
         assert list(_read(tmp_path / "x.json", _bundle(system, *others))) == ["a"]
     counts = ("ConceptMap 2", "Patient 1", "Bundle 1", "contained 2", "without a type 1")
     assert all(count in str(told[0].message) for count in counts)

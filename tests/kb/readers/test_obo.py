@@ -328,7 +328,7 @@ def test_white_space_inside_a_cross_reference(tmp_path: Path, xref: str) -> None
 def test_cross_references_without_a_vocabulary_are_counted(tmp_path: Path, xref: str) -> None:
     text = f"[Term]\nid: A:1\nname: a\nxref: {xref.replace(' ', chr(92) + ' ')}\nxref: X:2\n"
     term = f"\n[Term]\nid: A:2\nname: b\nproperty_value: skos:exactMatch {json.dumps(xref)}\n"
-    with pytest.warns(UserWarning, match=f"W112.* 2 cross-references, such as '{xref}'"):
+    with pytest.warns(UserWarning, match=f"W110.* 2 cross-references, such as '{xref}'"):
         one, other = read("obo", _write(tmp_path / "x.obo", text + term))
     assert isinstance(one, Concept) and one.codes == {"X": ("2",)}
     assert isinstance(other, Concept) and not other.codes

@@ -437,7 +437,7 @@ def test_other_encodings_come_with_the_command_that_converts_them(
 
 
 def test_cross_references_without_a_vocabulary_are_counted(tmp_path: Path) -> None:
-    with pytest.warns(UserWarning, match=r"W112.* 2 cross-references, such as '12345'"):
+    with pytest.warns(UserWarning, match=r"W110.* 2 cross-references, such as '12345'"):
         concept = _concept(
             tmp_path,
             'obo:X_1 a owl:Class ; rdfs:label "a" ; oio:hasDbXref "12345", "MESH:", "X:2" .',
