@@ -151,7 +151,7 @@ def _check_dense(is_missing: bool, **settings: object) -> None:
 
 
 def _summary(assets: "Assets", seconds: float) -> str:
-    facts = assets.manifest
+    manifest = assets.manifest
     rows = [
         (
             tier,
@@ -162,16 +162,17 @@ def _summary(assets: "Assets", seconds: float) -> str:
     ]
     return "\n".join(
         [
-            *_reused(facts["update"]),
-            f"{assets.path}: {facts['kb']['concepts']:,} concepts, {facts['kb']['names']:,} names",
+            *_reused(manifest["update"]),
+            f"{assets.path}: {manifest['kb']['concepts']:,} concepts, "
+            f"{manifest['kb']['names']:,} names",
             table(rows),
-            *_encoded(facts["encoder"]),
-            *_index(facts["index"]),
-            *(memory_report(facts["memory"]) if facts["memory"] is not None else ()),
-            f"fusion weights: {_how_chosen(facts['fusion']['chosen_on'])}",
-            *_calibrated(facts.get("calibrator")),
-            *gate_report(facts.get("gate")),
-            f"{facts['kb']['names']:,} names of {facts['kb']['concepts']:,} concepts, "
+            *_encoded(manifest["encoder"]),
+            *_index(manifest["index"]),
+            *(memory_report(manifest["memory"]) if manifest["memory"] is not None else ()),
+            f"fusion weights: {_how_chosen(manifest['fusion']['chosen_on'])}",
+            *_calibrated(manifest.get("calibrator")),
+            *gate_report(manifest.get("gate")),
+            f"{manifest['kb']['names']:,} names of {manifest['kb']['concepts']:,} concepts, "
             f"{assets.size / 1e6:,.1f} MB in all, built in {seconds:,.1f} s",
         ]
     )
@@ -187,14 +188,19 @@ def _encoded(encoder: dict[str, Any] | None) -> list[str]:
 
 def _exported(encoder: dict[str, Any]) -> list[str]:
     """Report the runtime of the encoder, and its differences from torch."""
-    if (own := encoder.get("runtime")) is None:
+    if (runtime := encoder.get("runtime")) is None:
         return []
-    speeds = ", ".join(f"{kind} {speed:,}" for kind, speed in own["names_per_second"].items())
+    speeds = ", ".join(
+        f"{precision} {speed:,}" for precision, speed in runtime["names_per_second"].items()
+    )
     return [
-        f"runtime {own['name']}, {own['precision']}: {own['changed']:.1%} of {own['examples']:,} "
-        f"examples have another first candidate than with torch, least cosine "
-        f"{own['least_cosine']:.4f}; names a second: {speeds}{_kept(own)}",
-        *(f"  {kind} is left out: {problem}" for kind, problem in own["left_out"].items()),
+        f"runtime {runtime['name']}, {runtime['precision']}: {runtime['changed']:.1%} of "
+        f"{runtime['examples']:,} examples have another first candidate than with torch, least "
+        f"cosine {runtime['least_cosine']:.4f}; names a second: {speeds}{_kept(runtime)}",
+        *(
+            f"  {precision} is left out: {problem}"
+            for precision, problem in runtime["left_out"].items()
+        ),
     ]
 
 
@@ -205,36 +211,39 @@ def _how_chosen(on: dict[str, Any] | None) -> str:
     if "file" in on:
         chosen = f"{on['choice']}, chosen on {on['mentions']:,} mentions of {on['file']}"
     else:
-        kinds = ", ".join(f"{count:,} {kind}" for kind, count in on["examples"].items())
+        kinds = ", ".join(f"{count:,} {example}" for example, count in on["examples"].items())
         chosen = f"{on['choice']}, chosen on examples made of names ({kinds})"
     alone = ", ".join(f"{tier} alone {mrr:.3f}" for tier, mrr in on.get("mrr_alone", {}).items())
     return f"{chosen}: MRR {on['mrr']:.3f} ({alone})" if alone else chosen
 
 
-def gate_report(facts: Mapping[str, Any] | None) -> list[str]:
+def gate_report(gate: Mapping[str, Any] | None) -> list[str]:
     """Report where the dense tier is not asked, and how often that changed an example.
 
-    facts (Optional[Mapping]): "gate" of the manifest of assets.
+    gate (Optional[Mapping]): "gate" of the manifest of assets.
     """
-    if facts is None:
+    if gate is None:
         return []
     passing = [
-        f"{kind} ({own['changed']} of {own['examples']:,} examples change)"
-        for kind, own in facts["answers"].items()
-        if own["at_most"] <= facts["max_changed"]
+        f"{answer} ({counts['changed']} of {counts['examples']:,} examples change)"
+        for answer, counts in gate["answers"].items()
+        if counts["at_most"] <= gate["max_changed"]
     ]
     if not passing:
-        return [f"gate: closed, every mention is encoded{_kept(facts)}"]
-    return [f"gate: not encoded are mentions that are {', '.join(passing)}{_kept(facts)}"]
+        return [f"gate: closed, every mention is encoded{_kept(gate)}"]
+    return [f"gate: not encoded are mentions that are {', '.join(passing)}{_kept(gate)}"]
 
 
-def _calibrated(facts: dict[str, Any] | None) -> list[str]:
+def _calibrated(calibrator: dict[str, Any] | None) -> list[str]:
     """Report the threshold, the probability from which mentions are linked."""
-    if facts is None:
+    if calibrator is None:
         return ["no calibrator: every mention is linked"]
-    on = facts["fitted_on"].get("file", "examples made of names")
-    threshold = f"threshold: links need a probability of {facts['threshold']:.3f}"
-    return [f"{threshold}, fitted to {on}{_kept(facts)}", *links_report(facts.get("links"))]
+    on = calibrator["fitted_on"].get("file", "examples made of names")
+    threshold = f"threshold: links need a probability of {calibrator['threshold']:.3f}"
+    return [
+        f"{threshold}, fitted to {on}{_kept(calibrator)}",
+        *links_report(calibrator.get("links")),
+    ]
 
 
 def links_report(links: Mapping[str, Mapping[str, int]] | None, of: str = "examples") -> list[str]:
@@ -254,20 +263,20 @@ def links_report(links: Mapping[str, Mapping[str, int]] | None, of: str = "examp
     return [f"links: {', '.join(changes)} of {count:,} {of}, before the fit and after"]
 
 
-def _kept(facts: Mapping[str, Any]) -> str:
+def _kept(fit: Mapping[str, Any]) -> str:
     """Report that an update kept what was fitted; "" for what was fitted now."""
-    changed = facts.get("changed_names")
+    changed = fit.get("changed_names")
     return "" if changed is None else f"; kept, {changed:,} names have changed since"
 
 
-def _index(facts: dict[str, Any] | None) -> list[str]:
+def _index(index: dict[str, Any] | None) -> list[str]:
     """Report the recall of an index that is not exhaustive."""
-    if facts is None or "recall" not in facts:
+    if index is None or "recall" not in index:
         return []
-    recall = facts["recall"]
+    recall = index["recall"]
     return [
-        f"index {facts['spec']}: finds {100 * recall['recall@1']:.1f} % of the nearest names, "
-        f"{100 * recall['recall@25']:.1f} % of the 25 nearest{_kept(facts)}"
+        f"index {index['spec']}: finds {100 * recall['recall@1']:.1f} % of the nearest names, "
+        f"{100 * recall['recall@25']:.1f} % of the 25 nearest{_kept(index)}"
     ]
 
 

@@ -7,40 +7,40 @@ if TYPE_CHECKING:
     from ..kb.curation import NoEffect
 
 
-def effect_report(what: str, found: "NoEffect") -> Iterator[str]:
+def effect_report(what: str, no_effect: "NoEffect") -> Iterator[str]:
     """Report which lines had no effect and why, a line for each reason.
 
     what (str): the name of the file, or of the kind of lines.
     """
-    for reason, own in found.items():
-        count, lines = own["count"], own["lines"]
+    for reason, lines_of in no_effect.items():
+        count, lines = lines_of["count"], lines_of["lines"]
         numbers = ", ".join(map(str, lines)) + (", ..." if count > len(lines) else "")
         yield f"{what}: {count:,} without effect, {reason} (line {numbers})"
 
 
-def memory_report(facts: Mapping[str, Any]) -> Iterator[str]:
+def memory_report(memory: Mapping[str, Any]) -> Iterator[str]:
     """Report the size of the memory, and mentions that had no effect.
 
-    facts (Mapping): "memory" of a manifest.
+    memory (Mapping): "memory" of a manifest.
     """
-    nil = facts.get("nil", 0)
+    nil = memory.get("nil", 0)
     none = f"{nil:,} of them no concept; " if nil else ""
     yield (
-        f"memory: {facts['mentions']:,} mentions, {none}{facts['conflicts']:,} of them disputed; "
-        f"{facts['not_in_kb']:,} have no concept here"
+        f"memory: {memory['mentions']:,} mentions, {none}{memory['conflicts']:,} of them disputed; "
+        f"{memory['not_in_kb']:,} have no concept here"
     )
-    for source in facts["sources"]:
+    for source in memory["sources"]:
         yield from effect_report(source["name"], source.get("no_effect", {}))
 
 
-def curation_report(name: str, facts: Mapping[str, Any]) -> Iterable[str]:
+def curation_report(name: str, curation: Mapping[str, Any]) -> Iterable[str]:
     """Report the rules that changed nothing.
 
-    name (str): of the file. facts (Mapping): "curation" of the manifest of a knowledge base.
+    name (str): of the file. curation (Mapping): "curation" of the manifest of a knowledge base.
     """
-    rules = facts["rules"]
+    rules = curation["rules"]
     used = sum(rule["applied"] > 0 for rule in rules)
     yield f"{name}: {len(rules):,} rules, {used:,} of them changed something"
-    yield from effect_report(name, facts["no_effect"])
-    for id in facts["emptied"]:
+    yield from effect_report(name, curation["no_effect"])
+    for id in curation["emptied"]:
         yield f"{name}: {id} has lost its last name and is left out"

@@ -28,9 +28,9 @@ def command(
     knowledge = KnowledgeBase(kb)
     files = [load_gold(path, knowledge, nil_only=True) for path in gold]
     added = add_mention_names(output, knowledge, files, new_concepts, overwrite)
-    facts = added.facts
-    new = f", {facts['new_concepts']:,} of them new" if new_concepts else ""
-    typer.echo(f"{facts['names']:,} names added to {facts['concepts']:,} concepts{new}: {output}")
-    for reason, count in facts["no_effect"].items():
+    counts = added.facts
+    new = f", {counts['new_concepts']:,} of them new" if new_concepts else ""
+    typer.echo(f"{counts['names']:,} names added to {counts['concepts']:,} concepts{new}: {output}")
+    for reason, count in counts["no_effect"].items():
         if count:
             typer.echo(f"{count:,} mentions gave no name: {reason}", err=True)

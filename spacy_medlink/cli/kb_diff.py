@@ -57,39 +57,39 @@ def _write_lines(bases: tuple["KnowledgeBase", "KnowledgeBase"], gold: Path | No
     names = {"old": bases[0].path.name, "new": bases[1].path.name}
     typer.echo(json.dumps({"format": _FORMAT, **names}, ensure_ascii=False))
     for change in chain(changes(*bases), gold_changes(*bases, gold) if gold else ()):
-        said = {name: value for name, value in change._asdict().items() if value}
-        typer.echo(json.dumps(said, ensure_ascii=False))
+        fields = {name: value for name, value in change._asdict().items() if value}
+        typer.echo(json.dumps(fields, ensure_ascii=False))
 
 
-def _rendered(found: "KbDiff", format: str) -> str:
-    facts = _as_dict(found)
+def _rendered(difference: "KbDiff", format: str) -> str:
+    content = _as_dict(difference)
     if format == "json":
-        return json.dumps({"format": _FORMAT, **facts}, indent=2, ensure_ascii=False)
-    return "\n".join(_lines(found, facts)) if found.counts else "Nothing changed."
+        return json.dumps({"format": _FORMAT, **content}, indent=2, ensure_ascii=False)
+    return "\n".join(_lines(difference, content)) if difference.counts else "Nothing changed."
 
 
-def _lines(found: "KbDiff", facts: dict[str, Any]) -> Iterator[str]:
+def _lines(difference: "KbDiff", content: dict[str, Any]) -> Iterator[str]:
     totals = [
-        (f"{one.what} {one.label}".strip(), one.before, one.after)
-        for one in found.totals if one.before != one.after
+        (f"{total.what} {total.label}".strip(), total.before, total.after)
+        for total in difference.totals if total.before != total.after
     ]  # fmt: skip
     if totals:
         yield table(totals, ("", "before", "after")) + "\n"
     rows = [
-        (kind, count, _counted(found.labels.get(kind, {})))
-        for kind, count in sorted(found.counts.items())
+        (kind, count, _counted(difference.labels.get(kind, {})))
+        for kind, count in sorted(difference.counts.items())
     ]
     yield table(rows, ("change", "count", ""))
-    for kind, changes in facts["examples"].items():
+    for kind, changes in content["examples"].items():
         if not changes:
             continue
-        more = found.counts[kind] - len(changes)
+        more = difference.counts[kind] - len(changes)
         used = {
             column: title
             for column, title in _COLUMNS.items()
             if any(change[column] for change in changes)
         }
-        cells = [[_short(one[column]) for column in used] for one in changes]
+        cells = [[_short(total[column]) for column in used] for total in changes]
         yield f"\n{kind}\n{table(cells, list(used.values()))}"
         if more:
             yield f"... and {more:,} more"
@@ -107,14 +107,17 @@ def _short(text: str) -> str:
     return text if len(text) <= _WIDEST else text[: _WIDEST - 3] + "..."
 
 
-def _as_dict(found: "KbDiff") -> dict[str, Any]:
+def _as_dict(difference: "KbDiff") -> dict[str, Any]:
     return {
-        "totals": [vars(total) for total in found.totals],
-        "counts": dict(sorted(found.counts.items())),
-        "labels": {kind: dict(sorted(own.items())) for kind, own in sorted(found.labels.items())},
-        "gold_links": found.gold_links,
+        "totals": [vars(total) for total in difference.totals],
+        "counts": dict(sorted(difference.counts.items())),
+        "labels": {
+            change_type: dict(sorted(label_counts.items()))
+            for change_type, label_counts in sorted(difference.labels.items())
+        },
+        "gold_links": difference.gold_links,
         "examples": {
-            kind: [change._asdict() for change in changes]
-            for kind, changes in sorted(found.examples.items())
+            change_type: [change._asdict() for change in changes]
+            for change_type, changes in sorted(difference.examples.items())
         },
     }

@@ -21,22 +21,28 @@ def command(
     ] = False,
 ) -> None:
     """Describe a knowledge base."""
-    facts = _describe(kb, check)
+    description = _describe(kb, check)
     if as_json:
-        echo_json(facts)
+        echo_json(description)
         return
-    rows = [(name, _text(facts[name])) for name in _FACTS if facts.get(name) not in (None, "")]
-    rows.append(("size", f"{facts['bytes'] / 1e6:,.1f} MB"))
+    rows = [
+        (name, _text(description[name]))
+        for name in _FACTS
+        if description.get(name) not in (None, "")
+    ]
+    rows.append(("size", f"{description['bytes'] / 1e6:,.1f} MB"))
     rows += [
-        (title, counted(facts[name]))
+        (title, counted(description[name]))
         for title, name in (
             ("languages", "by_lang"), ("vocabularies", "by_source"), ("codes", "by_vocabulary"),
             ("relations", "by_relation"),
         )
-        if facts.get(name)
+        if description.get(name)
     ]  # fmt: skip
-    rows += [(f"filter {name}", _text(value)) for name, value in facts.get("filters", {}).items()]
-    rows.append(("its vectors", _vectors(facts["names"])))
+    rows += [
+        (f"filter {name}", _text(value)) for name, value in description.get("filters", {}).items()
+    ]
+    rows.append(("its vectors", _vectors(description["names"])))
     if check:
         rows.append(("verified", "yes: all is whole"))
     typer.echo(table(rows))

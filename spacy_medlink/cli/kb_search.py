@@ -18,10 +18,10 @@ def command(
     """Find concepts by name: exact matches, then names that hold the text; else those near it."""
     from ..kb.browse import search_concepts
 
-    found = search_concepts(open_kb(kb), text, limit)
+    matches = search_concepts(open_kb(kb), text, limit)
     if as_json:
-        echo_json([one._asdict() for one in found])
-    elif found:
-        typer.echo(table(found, ("id", "name", "matched", "how")))
+        echo_json([match._asdict() for match in matches])
+    elif matches:
+        typer.echo(table(matches, ("id", "name", "matched", "how")))
     else:
         typer.echo(f"No name holds {text!r} or is near it.", err=True)

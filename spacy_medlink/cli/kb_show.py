@@ -84,13 +84,17 @@ def _said(concept: dict[str, Any]) -> str:
     return f"{concept['id']} {concept['name']}".strip()
 
 
-def _mapped(one: dict[str, Any]) -> str:
-    said = ", ".join(filter(None, (one["relation"], one["note"])))
-    return f"{one['vocabulary']} {one['code']}: {said} [{one['source']}]"
+def _mapped(map_row: dict[str, Any]) -> str:
+    relation = ", ".join(filter(None, (map_row["relation"], map_row["note"])))
+    return f"{map_row['vocabulary']} {map_row['code']}: {relation} [{map_row['source']}]"
 
 
-def _related(one: dict[str, Any]) -> str:
+def _related(relation: dict[str, Any]) -> str:
     """Write a relation from left to right; "..." stands for the shown concept."""
-    other = _said(one)
-    said = f"{other} {one['relation']} ..." if one["inverse"] else f"{one['relation']} {other}"
-    return f"{said} [{one['source']}]" if one["source"] else said
+    other = _said(relation)
+    shown = (
+        f"{other} {relation['relation']} ..."
+        if relation["inverse"]
+        else f"{relation['relation']} {other}"
+    )
+    return f"{shown} [{relation['source']}]" if relation["source"] else shown

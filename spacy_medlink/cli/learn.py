@@ -94,9 +94,9 @@ def command(
 def gain_report(done: "Learned") -> Iterator[str]:
     """Compare the links at the thresholds before and after, and the first candidates."""
     before, after = done.before, done.after
-    known = max(1, int(after.known.sum()))
+    in_kb = max(1, int(after.known.sum()))
     places = "on each fifth of the documents after learning from the others"
-    first = [100 * int(one.first.sum()) / known for one in (before, after)]
-    yield f"gain        acc@1 {first[0]:.1f} to {first[1]:.1f} of {known:,} mentions, {places}"
+    first = [100 * int(links.first.sum()) / in_kb for links in (before, after)]
+    yield f"gain        acc@1 {first[0]:.1f} to {first[1]:.1f} of {in_kb:,} mentions, {places}"
     for line in links_report({"before": before.facts(), "after": after.facts()}, "mentions"):
         yield line.replace("links: ", "links       ")

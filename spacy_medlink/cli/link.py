@@ -54,7 +54,7 @@ def command(
         "top_k": top_k, "threshold": threshold, "types": list(comma_list(types)) or None,
         "within": within, "overlay": overlay and str(overlay),
     }  # fmt: skip
-    given: dict[str, Any] = {name: one for name, one in settings.items() if one is not None}
+    given: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
     from ..annotate.linked_text import TextLinker  # imports spaCy
 
     links = TextLinker.open(source, lang=lang, device=device, **given)(text, explain=explain)
@@ -68,7 +68,7 @@ def command(
         rows = [
             (link["mention"], *(link["ids"] or [_NIL]), link["cui"] or "-", link["name"] or "",
              link["matched"] or "", f"{link['score']:.3f}" if link["ids"] else "-",
-             ", ".join(kind for kind in KINDS if link.get(kind)))
+             ", ".join(match_kind for match_kind in KINDS if link.get(match_kind)))
             for link in links
         ]  # fmt: skip
         columns = len(_HEADER) if any(row[-1] for row in rows) else len(_HEADER) - 1

@@ -131,28 +131,29 @@ def _columns(text: str) -> "Columns":
 def _tell(mapped: "Mapped", path: Path) -> None:
     from ..errors import Warnings
 
-    found = mapped.found
-    if found.western:
-        line, count = found.western[0], len(found.western)
+    problems = mapped.found
+    if problems.western:
+        line, count = problems.western[0], len(problems.western)
         message = Warnings.western_lines.format(path=path, count=count, line=line)
         typer.echo(message, err=True)
-    for problem, count in found.aside.items():
-        first = found.first[problem]
+    for problem, count in problems.aside.items():
+        first = problems.first[problem]
         typer.echo(f"{count:,} rows set aside: {problem} (the first is row {first}).", err=True)
 
 
 def _summary(mapped: "Mapped", output: Path) -> str:
-    total, known = mapped.exact + mapped.probable + mapped.without, mapped.reviewed
+    total, reviewed = mapped.exact + mapped.probable + mapped.without, mapped.reviewed
     lines = [
         f"{total:,} terms: {mapped.exact:,} exact, {mapped.probable:,} probable, "
         f"{mapped.without:,} without: {output}"
     ]
-    if known.path is not None:
+    if reviewed.path is not None:
         lines.append(
-            f"Reviewed before: {known.kept:,} kept, {known.gone:,} of terms that are not there any "
-            f"more, {known.invalid:,} whose concept is gone (INVALID_TARGET)."
+            f"Reviewed before: {reviewed.kept:,} kept, {reviewed.gone:,} of terms that are not "
+            f"there any more, {reviewed.invalid:,} whose concept is gone (INVALID_TARGET)."
         )
         lines.append(
-            f"Mapped again: {known.same:,} as before, {known.changed:,} changed, {known.new:,} new."
+            f"Mapped again: {reviewed.same:,} as before, {reviewed.changed:,} changed, "
+            f"{reviewed.new:,} new."
         )
     return "\n".join(lines)

@@ -32,10 +32,10 @@ def _header(ks: Sequence[int]) -> list[str]:
 def _rows(metrics: dict[str, Any], ks: Sequence[int]) -> Iterator[list[object]]:
     tiers, baselines = metrics.get("tiers", {}), metrics.get("baselines", {})
     used = " + ".join(metrics["tiers_used"])
-    alone = {**{_NAMES.get(name, name): own for name, own in baselines.items()}, **tiers}
-    for name, own in alone.items():
+    alone = {**{_NAMES.get(name, name): figures for name, figures in baselines.items()}, **tiers}
+    for name, figures in alone.items():
         if name not in ("fused", used):
-            yield _row(name, own, ks)
+            yield _row(name, figures, ks)
     yield _row(used, metrics, ks)
     yield from _groups(metrics, ks)
 
@@ -46,8 +46,8 @@ def _groups(metrics: dict[str, Any], ks: Sequence[int]) -> Iterator[list[object]
         members = metrics[group]
         if len(members) > 1:
             what = group.removeprefix("by_").rstrip("s").replace("_", " ")
-            for name, own in members.items():
-                yield _row(f"{what} {name}", own, ks)
+            for name, figures in members.items():
+                yield _row(f"{what} {name}", figures, ks)
 
 
 def _row(name: str, metrics: dict[str, Any], ks: Sequence[int]) -> list[object]:
@@ -81,8 +81,8 @@ def _about(metrics: dict[str, Any]) -> str:
         )
     lost = {name: n for name, n in metrics["verdicts"].items() if n and name != "right"}
     if lost:
-        said = ", ".join(f"{name} {n:,}" for name, n in lost.items())
-        lines.append(f"Not right at rank 1: {said}.")
+        counts = ", ".join(f"{name} {n:,}" for name, n in lost.items())
+        lines.append(f"Not right at rank 1: {counts}.")
     if "rollup" in metrics:
         near = metrics["rollup"]
         lines.append(
@@ -103,19 +103,20 @@ def _about(metrics: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _against(found: dict[str, Any]) -> str:
+def _against(comparison: dict[str, Any]) -> str:
     rows = [
         [
-            name, _percent(one["ours"]), _percent(one["theirs"]), f"{100 * one['difference']:+.1f}",
-            " to ".join(f"{100 * value:+.1f}" for value in one["ci95"]), f"{one['p']:.4f}",
-            "yes" if one["p"] < _SIGNIFICANT else "no",
+            name, _percent(measure["ours"]), _percent(measure["theirs"]),
+            f"{100 * measure['difference']:+.1f}",
+            " to ".join(f"{100 * value:+.1f}" for value in measure["ci95"]), f"{measure['p']:.4f}",
+            "yes" if measure["p"] < _SIGNIFICANT else "no",
         ]
-        for name, one in found.items()
-        if isinstance(one, dict) and "ours" in one
+        for name, measure in comparison.items()
+        if isinstance(measure, dict) and "ours" in measure
     ]  # fmt: skip
-    head = f"Against {found['name']}, the same mentions:"
+    head = f"Against {comparison['name']}, the same mentions:"
     columns = ("%", "this", "other", "difference", "95 % interval", "p", "significant")
-    test = found["mcnemar"]
+    test = comparison["mcnemar"]
     return (
         f"{head}\n{table(rows, columns)}\nOnly this one is right at rank 1: "
         f"{test['only_ours']:,} mentions, only the other: {test['only_theirs']:,} (McNemar, "

@@ -72,8 +72,8 @@ def command(
         files[first], notes = review, _notes(review)
     for name, source in named.items():
         file = CorrectionFile(files[name]) if name in files else None
-        own = notes if name == first else ()
-        desks.append(Desk(name, source, lang, device, corrections=file, notes=own))
+        of_desk = notes if name == first else ()
+        desks.append(Desk(name, source, lang, device, corrections=file, notes=of_desk))
     hosts = ["localhost", "127.0.0.1", "[::1]", host, *(allow_host or [])]
     length = max([Limits().length, *map(len, notes)])
     app = make_app(desks, Limits(length=length), token, hosts)
@@ -125,10 +125,10 @@ def _named(sources: list[str]) -> dict[str, str]:
 def _files(given: list[str], names: list[str]) -> dict[str, Path]:
     """Map terminologies to files of corrections: `NAME=FILE`, or FILE for the first terminology."""
     files: dict[str, Path] = {}
-    for one in given:
-        name, equals, file = one.partition("=")
+    for value in given:
+        name, equals, file = value.partition("=")
         if not equals or name not in names:
-            name, file = names[0], one
+            name, file = names[0], value
         if not file or name in files:
             raise typer.BadParameter("one file for each terminology", param_hint="--corrections")
         files[name] = Path(file)
