@@ -11,8 +11,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import version
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -172,8 +173,15 @@ def machine() -> dict[str, Any]:
         "memory_gb": round(os.sysconf("SC_PHYS_PAGES") * _PAGE / 1e9) if _PAGE else None,
         "load": os.getloadavg()[0],
         "python": platform.python_version(),
-        **{library: version(library) for library in ("spacy-medlink", *libraries)},
+        **dict(_versions("spacy-medlink", *libraries)),
     }
+
+
+def _versions(*libraries: str) -> Iterator[tuple[str, str]]:
+    """List the versions of libraries that are installed."""
+    for library in libraries:
+        with suppress(PackageNotFoundError):
+            yield library, version(library)
 
 
 def _of_processor(fact: str) -> str:
