@@ -50,7 +50,8 @@ _SHORT_FORM, _LEAST = 6, 2  # letters; names that show what a word does
 class Phrases:
     """Makes matches whole phrases, and leaves out those that are a part of another thing's.
 
-    lang (str): of the pipeline. In English alone the words before a match lengthen it.
+    lang (str): of the pipeline. In English alone the words before a match lengthen it, and where
+        the common words of a language are not known, they leave it as it is.
     matches (List[Match]): those that stay.
     """
 
@@ -84,7 +85,7 @@ class Phrases:
         is_short = match.is_short or self._is_short_form(start, end)
         if self._has_another_head(match, is_short) or self._is_of_a_thing(match):
             return None
-        if match.reading or is_short or self._first[match.end] < start:
+        if match.reading or is_short or self._first[match.end] < start or not self._common:
             return match
         while start and self._goes_on(start) and self._is_modifier(start - 1):
             start -= 1
@@ -223,6 +224,11 @@ class Phrases:
         )
 
     def _modifies(self, word: str) -> bool:
-        """Tell whether other words mostly follow a word in names."""
+        """Tell whether other words mostly follow a word in names.
+
+        Without the common words of the language ("con", "eine"), and where heads come first, it
+        says nothing.
+        """
         inside, last = self._vocabulary.uses(word)
-        return inside >= _LEAST and inside > last and not self._is_head_first
+        may_say = self._common and not self._is_head_first
+        return bool(may_say) and inside >= _LEAST and inside > last

@@ -89,3 +89,39 @@ def test_all_are_found_where_they_are_wanted(assets):
     without = [rule for rule in LEAVE_OUT if rule != "parts"]
     assert found(assets, "Yellow fever", leave_out=without) == ["fever"]
     assert found(assets, "Yellow fever", spans_key="sc") == ["fever"]
+
+
+# Words that others follow in names: they are no modifiers where the language is not known.
+LANGUAGES = {
+    "es": ["Síndrome de Marfan", "Dolor con fiebre", "Tos con fiebre", "Neumonía", "Neumonía viral",
+           "Neumonía por hongos"],
+    "de": ["Epilepsie", "Anfall bei einer Epilepsie", "Kopfschmerz bei einer Grippe"],
+    "nl": ["Syndroom van Marfan", "Verlies met braken", "Koorts met hoesten"],
+    "en": ["Pneumonia", "Fracture with bleeding", "Pain with fever", "Viral pneumonia"],
+    "pl": ["Padaczka", "Zapalenie z bólem", "Gorączka z dreszczami"],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    names = [(text, lang) for lang, texts in LANGUAGES.items() for text in texts]
+    concepts = (Concept(text, text, (Name(text, lang=lang),)) for text, lang in names)
+    return assets_of(tmp_path_factory.mktemp("many"), concepts)
+
+
+@pytest.mark.parametrize("lang", ["xx", "own"])
+@pytest.mark.parametrize(
+    ("own", "text", "mention"),
+    [
+        ("es", "Paciente con síndrome de Marfan.", "síndrome de Marfan"),
+        ("es", "Neumonía y tos", "Neumonía"),
+        ("de", "Folge einer Epilepsie", "Epilepsie"),
+        ("nl", "Bekend met syndroom van Marfan", "syndroom van Marfan"),
+        ("en", "Admitted with pneumonia", "pneumonia"),
+        ("pl", "Pacjent z padaczka", "padaczka"),
+    ],
+)
+def test_languages_whose_common_words_are_not_known(many, lang, own, text, mention):
+    nlp = spacy.blank(own if lang == "own" else lang)
+    nlp.add_pipe("medical_mentions", config={"assets": str(many.path)})
+    assert [span.text for span in nlp(text).ents] == [mention]
