@@ -69,7 +69,7 @@ def test_blank_pipeline_is_as_fast_as_without_us(
 ) -> None:
     ours, baseline = [with_us["seconds"]], [without_us["seconds"]]
     # The fastest runs are compared, and slow ones repeated.
-    while min(ours) - min(baseline) >= LIMIT and len(ours) < 5:
+    while min(ours) - min(baseline) >= LIMIT and len(ours) < 15:
         ours.append(_blank("spacy-medlink")["seconds"])
         baseline.append(_blank()["seconds"])
     assert min(ours) - min(baseline) < LIMIT
