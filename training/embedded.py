@@ -112,6 +112,8 @@ def main(
     """Place the base encoder, the ontology, or the multilingual base encoder."""
     if model is None and ontology is None and multilingual_ is None:
         raise typer.BadParameter("Say --model, --ontology, --multilingual, or several.")
+    if kb is not None and multilingual_ is None:
+        raise typer.BadParameter("--kb needs --multilingual")
     if model is not None:
         place_model(model, overwrite)
         typer.echo(f"{model}: sha256 {MODEL_SHA256[:12]}... as expected")

@@ -20,6 +20,12 @@ def test_each_part_alone_or_both(call: Call, tmp_path: Path, parts: tuple[str, .
     assert {path.name for path in tmp_path.iterdir()} == set(parts)
 
 
+def test_a_knowledge_base_is_for_the_multilingual_base(call: Call, tmp_path: Path) -> None:
+    code, _, problem = call(main, "--model", tmp_path / "base", "--kb", tmp_path / "names.kb")
+    assert code == 2 and "--multilingual" in problem
+    assert not (tmp_path / "base").exists()
+
+
 def test_nothing_to_place_is_usage(call: Call) -> None:
     code, _, problem = call(main)
     assert code == 2 and "--model" in problem
