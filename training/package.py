@@ -66,7 +66,7 @@ def make_pipeline(
 def requirement(assets: Assets) -> str:
     """Name what a pipeline over assets needs to be installed with, as pip reads it."""
     encoder = assets.manifest["encoder"] if "dense" in assets.used_tiers else None
-    if encoder is None or encoder["static"]:
+    if encoder is None or encoder.get("static"):
         return f"spacy-medlink>={__version__}"
     runtime = encoder.get("runtime") or {"name": "torch"}
     return f"spacy-medlink[{runtime['name']}]>={__version__}"

@@ -114,10 +114,9 @@ def open_encoder(files: HeldFiles, manifest: Facts, device: str) -> Encoder:
         try:
             return _open_checked(files, manifest)
         except ImportError as error:
-            if not is_installed("torch"):
+            if runtime is None or not is_installed("torch"):
                 raise
-            name = (runtime or {}).get("name")
-            facts = {"path": files.path, "runtime": name, "lacking": lacking(error)}
+            facts = {"path": files.path, "runtime": runtime["name"], "lacking": lacking(error)}
             tell(Warnings.runtime_missing.format(**facts))
     from ..encoders.light import open_to_encode
     from ..util.devices import find_device

@@ -33,6 +33,13 @@ def test_an_export_needs_its_runtime(tiny_assets, tmp_path):
     assert requirement(made) == f"spacy-medlink[onnx]>={__version__}"
 
 
+def test_assets_that_do_not_say_whether_their_encoder_is_static(tiny_assets, tmp_path):
+    facts = dict(tiny_assets.manifest["encoder"])
+    del facts["static"]  # as in builds before there were such encoders
+    made = write_variant(tiny_assets, tmp_path / "assets", {"encoder": facts})
+    assert requirement(made) == f"spacy-medlink[torch]>={__version__}"
+
+
 def test_a_static_encoder_needs_nothing_more(tiny_assets, tmp_path):
     facts = {"encoder": {**tiny_assets.manifest["encoder"], "static": True}}
     made = write_variant(tiny_assets, tmp_path / "assets", facts)
