@@ -29,7 +29,7 @@ function view() {
   for (const one of document.querySelectorAll("nav a")) one.setAttribute("aria-current", String(one.hash === (location.hash || "#note")));
   document.body.classList.toggle("terms", inTerms());
   $("shown").setAttribute("aria-live", inTerms() ? "off" : "polite"); // the rows say it
-  $("status").textContent = "";
+  $("status").textContent = $("query").value = "";
   shutDetails();
 }
 
