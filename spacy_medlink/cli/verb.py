@@ -16,7 +16,7 @@ class NamedValues:
 
     def get_params(self, ctx: Any) -> list[Any]:
         """List the parameters, with that of --help."""
-        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # of the class mixed with
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # the class beside it has it
         for parameter in parameters if _CAN_NAME_VALUES else ():
             name_value(parameter)
         return parameters

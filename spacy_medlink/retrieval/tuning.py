@@ -67,7 +67,7 @@ def train(index: faiss.Index, vectors: Floats2d) -> None:
     try:
         index.train(vectors)
     finally:
-        lists.clustering_index = None  # type: ignore[assignment]  # as before
+        lists.clustering_index = None  # type: ignore[assignment]  # faiss has none at first
 
 
 @contextmanager
