@@ -58,7 +58,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("cli",): 2_460,  # wanted: 1,800
     ("training",): 11_650,  # wanted: 8,000
     ("benchmarks",): 3_430,  # wanted: 2,500
-    ("tests",): 53_890,  # wanted: 38,000
+    ("tests",): 53_900,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]
