@@ -57,8 +57,7 @@ def _accuracy(name: str, assets: Path, gold: Path, train: Path) -> Iterator[Row]
             options += ["--train", train]
         run_command("evaluate", assets, gold, *options)
         metrics = json.loads(output.read_text("utf-8"))
-    tiers = {tier: own for tier, own in metrics["tiers"].items() if tier != "fused"}
-    for what, own in {**tiers, "all tiers": metrics}.items():
+    for what, own in {**metrics["baselines"], "all tiers": metrics}.items():
         row: Row = {"assets": name, "what": what, "mentions": own["n"]}
         row |= {f"acc@{k}": 100 * own[f"acc@{k}"] for k in _KS}
         if own is metrics and train.exists():

@@ -360,9 +360,6 @@ class Errors:
         "{path} was measured on other gold mentions ({reason}), so that the two cannot be compared "
         "mention by mention. Measure both on the same file, with the same options.",
     )
-    reference_given_twice = Message(
-        "E412", "Both --train and --reference name a file of training mentions. Give one of them."
-    )
     no_adapters = Message(
         "E216",
         "The model has no layers that bottleneck adapters fit: it is a {model}. Take a BERT, "
@@ -711,7 +708,6 @@ class Warnings:
         "[W408] {source} reads mentions in their context, but these figures are of gold mentions "
         "without it. To measure it as it links, use `--end-to-end` or `spacy evaluate`."
     )
-    baseline_left_out = "[W404] The baseline {name} is left out: {reason}."
 
 
 class _Text(str):

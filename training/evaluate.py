@@ -10,14 +10,19 @@ from typing import Annotated, Any
 import typer
 
 from spacy_medlink.assets import Assets
+from spacy_medlink.assets.vectors import name_vectors
 from spacy_medlink.components.pipelines import (
     is_pipeline,
     linked_spans,
     linker_of,
     open_pipeline,
 )
+from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.evaluation import Settings, load_gold, measure, measure_pipeline
-from spacy_medlink.util.devices import AUTO
+from spacy_medlink.linking import Linker, LinkSettings, Parts
+from spacy_medlink.retrieval.dense import DenseIndex
+from spacy_medlink.retrieval.fusion import WeightedFusion
+from spacy_medlink.util.devices import AUTO, find_device
 from spacy_medlink.util.progress import show_progress
 
 from .data.mentions import why_nothing
@@ -60,11 +65,11 @@ def evaluate(
 
 
 def _measured(assets: Assets, gold: Path, base: Path | None) -> dict[str, Any]:
-    settings = Settings(
-        ks=KS, each_tier=True, only_known=True, base=str(base) if base is not None else ""
-    )
-    found = measure(assets, load_gold(gold, assets.kb), settings, show_progress)
-    systems = {**found["baselines"], **found["tiers"], "linker": found}
+    settings = Settings(ks=KS, each_tier=True, only_known=True)
+    others = {} if base is None else {"base": _untrained(assets, base)}
+    gold_set = load_gold(gold, assets.kb)
+    found = measure(assets, gold_set, settings, show_progress, baselines=others)
+    systems = {**found["baselines"], "linker": found}
     return {
         "mentions": found["n"],
         "gold": found["gold"],
@@ -72,6 +77,22 @@ def _measured(assets: Assets, gold: Path, base: Path | None) -> dict[str, Any]:
             name: {f"acc@{k}": 100 * own[f"acc@{k}"] for k in KS} for name, own in systems.items()
         },
     }
+
+
+def _untrained(assets: Assets, base: Path) -> Linker:
+    """Index all names with another encoder, with the pooling of the assets' encoder."""
+    described = assets.manifest["encoder"]
+    device = find_device(assets.device)
+    encoder = BiEncoder.load(base, described["pooling"] if described else None, device=device)
+    encoder.halve()
+    vectors = name_vectors(encoder, assets.kb, None, show_progress)
+    parts = Parts(
+        assets.name_concept,
+        dense=DenseIndex.build(vectors, assets.kb.n_names, encoder.dim, "Flat").move(device),
+        encoder=encoder,
+        fusion=WeightedFusion({"dense": 1.0}),
+    )
+    return Linker.of(parts, LinkSettings(top_k=max(KS), threshold=0.0))
 
 
 def evaluate_pipeline(source: Path, gold: Path, device: str = AUTO) -> dict[str, Any]:

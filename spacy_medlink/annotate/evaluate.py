@@ -74,8 +74,6 @@ def evaluate(
     gold_set = load_gold(gold, assets.kb, strict, gold_scheme)
     _warn(gold_set, next(iter(assets.kb)).id, settings.only_known)
     metrics = measure(assets, gold_set, settings, progress, linker=linker, discard=discard)
-    for name, reason in metrics.get("left_out", {}).items():
-        _say(Warnings.baseline_left_out.format(name=name, reason=reason))
     if other is not None and against is not None:
         metrics["against"] = compare_metrics(metrics, other, against)
     if end_to_end:
@@ -169,12 +167,8 @@ def labelled_by_section(doc: "Doc") -> "Doc":
 
 def _check_files(settings: Settings) -> None:
     """Check before the work that all needed files exist."""
-    if settings.train and settings.reference and not settings.by_dictionary:
-        raise Errors.reference_given_twice()
-    if settings.train_file and not Path(settings.train_file).is_file():
-        raise Errors.source_missing(path=settings.train_file)
-    if settings.base and not Path(settings.base).is_dir():
-        raise Errors.source_missing(path=settings.base)
+    if settings.train and not Path(settings.train).is_file():
+        raise Errors.source_missing(path=settings.train)
 
 
 def _pipeline(

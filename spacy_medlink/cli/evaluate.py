@@ -12,6 +12,7 @@ from .parsing import choices, depths, one_of
 
 _TIERS = ("exact", "ngram", "dense")
 _METRICS = ("links", "char-iou")
+_REFERENCES = ("dictionary",)
 
 
 def command(
@@ -54,8 +55,7 @@ def command(
     reference: Annotated[
         str,
         typer.Option(
-            help="Measure without mentions known from here, too: dictionary for the names of the "
-            "knowledge base, or a file, which is --train."
+            help="dictionary: measure without mentions that are names of the knowledge base, too."
         ),
     ] = "",
     gold_scheme: Annotated[
@@ -76,7 +76,7 @@ def command(
         float | None, typer.Option(min=0, max=1, help="Links that score less are NIL.")
     ] = None,
     baselines: Annotated[
-        bool, typer.Option(help="Measure exact look-up, n-grams and TF-IDF beside the linker.")
+        bool, typer.Option(help="Measure exact look-up and n-grams beside the linker.")
     ] = True,
     against: Annotated[
         Path | None,
@@ -117,7 +117,7 @@ def command(
         _measure_characters(source, gold, output, threshold, overwrite, device)
         return
     if output is not None:
-        inputs: list[Path | str | None] = [gold, source, train or None, reference or None, against]
+        inputs: list[Path | str | None] = [gold, source, train or None, against]
         check_output(output, METRICS_FILE, inputs, overwrite=overwrite)
     settings = Settings(
         ks=depths(k),
@@ -126,7 +126,7 @@ def command(
         protocol=one_of(protocol, PROTOCOLS, "--protocol"),
         threshold=threshold,
         train=train,
-        reference=reference,
+        by_dictionary=bool(reference and one_of(reference, _REFERENCES, "--reference")),
         resolve_identifiers=identifiers,
         composites=one_of(composites, COMPOSITES, "--composites"),
         only_known=only_known,

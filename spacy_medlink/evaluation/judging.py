@@ -1,4 +1,4 @@
-"""Judges a linker, or a system to compare with, on gold mentions by either protocol."""
+"""Judges a linker on gold mentions by either protocol."""
 
 import time
 from collections.abc import Collection, Hashable, Iterator, Sequence
@@ -18,7 +18,6 @@ from ..util.progress import no_progress
 from .gold_set import Case
 from .outcome import Outcome, first_right
 from .protocols import paper_key
-from .tfidf import TfidfRanker
 
 _BATCH = 512
 # Candidates at deeper places do not count as retrieved.
@@ -51,7 +50,7 @@ class _Ranked(NamedTuple):
 
 
 def judge(
-    system: Linker | TfidfRanker,
+    linker: Linker,
     kb: KnowledgeBase,
     cases: Sequence[Case],
     *,
@@ -86,15 +85,14 @@ def judge(
     kept: list[list[Candidate]] = []
     seconds = 0.0
     starts = range(0, len(cases), _BATCH)
-    if isinstance(system, Linker):
-        system = system.using(threshold=threshold)
+    linker = linker.using(threshold=threshold)
     for start in progress(starts, len(starts), what):
         batch = cases[start : start + _BATCH]
         mentions = [mention for case in batch for mention in _looked_up(case)]
         if not with_lexicon:
             mentions = [mention._replace(expansions=(), verbatim=()) for mention in mentions]
         began = time.perf_counter()
-        ranked = view.rank(system, mentions)
+        ranked = view.rank(linker, mentions)
         seconds += time.perf_counter() - began
         proposed = ranked if retriever is None else view.rank(retriever, mentions)
         rankings, proposals = iter(ranked), iter(proposed)
@@ -136,7 +134,7 @@ def _merged(rankings: Sequence[_Ranked], keep: int) -> list[Candidate]:
 
 
 class _View(NamedTuple):
-    """What of the rankings of a system counts; see `judge`."""
+    """What counts of the rankings of a linker; see `judge`."""
 
     names: "_Names"
     depth: int
@@ -144,15 +142,13 @@ class _View(NamedTuple):
     threshold: float | None
     discard: Collection[str]
 
-    def rank(self, system: Linker | TfidfRanker, mentions: Sequence[Mention]) -> list[_Ranked]:
+    def rank(self, linker: Linker, mentions: Sequence[Mention]) -> list[_Ranked]:
         """Rank mentions by the protocol."""
         if self.by_names:
-            return self._rank_names(system, mentions)
+            return self._rank_names(linker, mentions)
         keep = max(self.depth, RETRIEVAL_DEPTH)
-        if not isinstance(system, Linker):
-            return [_ranked(made) for made in decide(system.rank(mentions, keep), self.threshold)]
         heeded = [mention for mention in mentions if mention.label not in self.discard]
-        decisions, ignored = iter(system.decide(heeded, keep=keep)), Decision(None, [])
+        decisions, ignored = iter(linker.decide(heeded, keep=keep)), Decision(None, [])
         return [
             _ranked(ignored if mention.label in self.discard else next(decisions))
             for mention in mentions
@@ -178,16 +174,10 @@ class _View(NamedTuple):
             share=prod(_share(ranking.tied, case.right) for ranking in rankings),
         )
 
-    def _rank_names(
-        self, system: Linker | TfidfRanker, mentions: Sequence[Mention]
-    ) -> list[_Ranked]:
+    def _rank_names(self, linker: Linker, mentions: Sequence[Mention]) -> list[_Ranked]:
         texts = [mention.long_form or mention.text for mention in mentions]
         # All names are needed, since many are the same string and only distinct ones count.
-        ranked = (
-            rank_names(system, texts, self.names.count)
-            if isinstance(system, Linker)
-            else system.rank_names(texts, self.names.count)
-        )
+        ranked = rank_names(linker, texts, self.names.count)
         distinct = [_distinct(self.names, ranking) for ranking in ranked]
         decisions = decide([candidates for _, candidates, _ in distinct], self.threshold)
         return [

@@ -1,7 +1,8 @@
 """measure: computes the metrics of a linker on gold mentions, as one dict."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 
 from ..errors import Errors
 from ..linking import TIERS, Linker
@@ -11,7 +12,7 @@ from ..text.identifiers import is_identified
 from ..text.lexicon import open_lexicon
 from ..types import Mention, Progress
 from ..util.progress import no_progress
-from .baselines import alone, default_linker, make_baselines
+from .baselines import BASELINES, alone, default_linker
 from .gold_set import Case, GoldSet, Prepare
 from .judging import Judged, judge
 from .labels import Labeller, useful
@@ -23,9 +24,9 @@ from .report.metrics_file import FORMAT, SCHEMA
 from .rollup import with_rollup
 from .settings import Settings
 from .splits import Splits, make_splits
-from .tfidf import TfidfRanker
 
 _WARM_UP = "warm up"
+NO_LINKERS: Mapping[str, Linker] = MappingProxyType({})
 
 
 def measure(
@@ -35,15 +36,17 @@ def measure(
     progress: Progress = no_progress,
     linker: Linker | None = None,
     discard: Collection[str] = (),
+    baselines: Mapping[str, Linker] = NO_LINKERS,
 ) -> Metrics:
     """Measure how well the mentions of a gold file are linked.
 
     linker (Optional[Linker]): over the assets, as a pipeline has configured it; default: with the
         default settings and the package's lexicon for the language of each document.
     discard (Collection[str]): labels of mentions that the pipeline ignores.
+    baselines (Mapping[str, Linker]): further linkers to measure beside it, by name.
 
-    RETURNS (Metrics): the metrics of `compute_metrics` for the linker; "baselines" and
-        "tiers", each alone; "splits" for filtered parts; the conditions: "protocol", "kb",
+    RETURNS (Metrics): the metrics of `compute_metrics` for the linker; "baselines" with tiers
+        alone and the other linkers; "splits" for filtered parts; the conditions: "protocol", "kb",
         "gold", "speed", "manifest"; and "mentions" (read by `records.unpack`) with the
         "concepts" that they name.
     RAISES (MedlinkError): E405 for a tier that was not built, E107 and E4xx for training mentions.
@@ -76,7 +79,7 @@ def measure(
         "splits": bench.splits(outcomes),
         "kb": describe_kb(assets.kb),
         "speed": _speed(judged),
-        **bench.others(judged, tiers),
+        **bench.others(baselines),
         "manifest": describe_run(assets, gold, settings, linker),
     }
     kept = [candidates[: settings.keep] for candidates in judged.candidates]
@@ -170,40 +173,23 @@ class _Bench:
         keep = self._settings.keep
         return self._judge(linker, what, linker.settings.threshold, keep, retriever)
 
-    def others(self, judged: Judged, tiers: Sequence[str]) -> Metrics:
-        """Measure the baselines, and each tier alone."""
-        report, settings = Metrics(), self._settings
-        if settings.baselines:
-            made, report["left_out"] = make_baselines(self._assets, settings, self._progress)
-            report["baselines"] = {
-                name: self._measure_baseline(name, system) for name, system in made.items()
-            }
-        if settings.each_tier:
-            every_tier = settings.tiers or self._assets.tiers
-            report["tiers"] = {tier: self._measure_tier(tier) for tier in every_tier}
-            report["tiers"]["fused"] = self._totals(judged, tiers)
-        return report
+    def others(self, given: Mapping[str, Linker]) -> Metrics:
+        """Measure tiers alone, and other linkers."""
+        settings, assets = self._settings, self._assets
+        wanted = [*BASELINES] if settings.baselines else []
+        wanted += (settings.tiers or assets.tiers) if settings.each_tier else []
+        tiers = [tier for tier in TIERS if tier in wanted and tier in assets.tiers]
+        linkers = {tier: alone(self.linker, tier, assets) for tier in tiers} | dict(given)
+        measured = {name: self._measure(name, linker) for name, linker in linkers.items()}
+        return {"baselines": measured}
 
-    def _measure_tier(self, tier: str) -> Metrics:
-        linker = alone(self.linker, tier, self._assets)
+    def _measure(self, name: str, linker: Linker) -> Metrics:
         linker.retrieval.search([_WARM_UP])
-        judged = self._judge(linker, tier, self._settings.threshold, with_lexicon=False)
-        return self._totals(judged, [tier])
-
-    def _measure_baseline(self, name: str, system: Linker | TfidfRanker) -> Metrics:
-        judged = self._judge(system, name, with_lexicon=False)
+        judged = self._judge(linker, name, self._settings.threshold, with_lexicon=False)
         return {
             **compute_totals(judged.outcomes, self._settings.ks),
             "splits": self.splits(judged.outcomes),
             "speed": _speed(judged),
-        }
-
-    def _totals(self, judged: Judged, tiers: Iterable[str]) -> Metrics:
-        return {
-            **compute_totals(judged.outcomes, self._settings.ks),
-            "splits": self.splits(judged.outcomes),
-            "speed": _speed(judged),
-            "bytes": self._assets.size_of(tiers),
         }
 
     def splits(self, outcomes: Sequence[Outcome]) -> Metrics:
@@ -214,15 +200,15 @@ class _Bench:
 
     def _judge(
         self,
-        system: Linker | TfidfRanker,
+        linker: Linker,
         what: str,
-        threshold: float | None = 0.0,
+        threshold: float | None,
         keep: int = 1,
         retriever: Linker | None = None,
         with_lexicon: bool = True,
     ) -> Judged:
         return judge(
-            system, self._assets.kb, self._cases, depth=max(self._settings.ks),
+            linker, self._assets.kb, self._cases, depth=max(self._settings.ks),
             protocol=self._settings.protocol, threshold=threshold, keep=max(1, keep),
             retriever=retriever, discard=self._discard,
             with_lexicon=with_lexicon, progress=self._progress, what=what,

@@ -41,13 +41,12 @@ def describe_run(assets: AssetParts, gold: GoldSet, settings: Settings, linker: 
     """List the inputs: files by name and checksum (never by path), settings, versions."""
     given = asdict(settings)
     given.update({name: list(given[name]) for name in ("ks", "tiers")})
-    for file in ("train", "reference", "base"):
-        given[file] = Path(given[file]).name
+    given["train"] = Path(settings.train).name
     built = {name: assets.manifest[name] for name in _BUILT if assets.manifest.get(name)}
     return {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "gold": describe_file(gold.path),
-        **({"train": describe_file(Path(settings.train_file))} if settings.train_file else {}),
+        **({"train": describe_file(Path(settings.train))} if settings.train else {}),
         "assets": {"name": assets.path.name, "tiers": assets.tiers, **built},
         "settings": given,
         "linker": describe_linker(linker),

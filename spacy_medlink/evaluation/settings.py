@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-DICTIONARY = "dictionary"
 PROTOCOLS = ("concepts", "names")
 COMPOSITES = ("any", "biosyn")
 
@@ -13,7 +12,7 @@ class Settings:
 
     ks (Tuple[int, ...]): depths of accuracy and recall.
     tiers (Tuple[str, ...]): tiers to use; () for those that the linker asks.
-    each_tier (bool): also measure each of them alone.
+    each_tier (bool): also measure each of them alone, not only those of `BASELINES`.
     protocol (str): ranks count "concepts" or "names".
     threshold (Optional[float]): links with a lower score (a lower probability, if there is a
         calibrator) are NIL; None for what the assets recommend, 0 if they recommend nothing.
@@ -21,13 +20,12 @@ class Settings:
         the identifiers beside its mentions. lexicon (Optional[str]): for undefined abbreviations,
         as the component's setting; a pipeline has its own.
     train (str): file of training mentions: filtered splits, unseen mentions and codes. "" for none.
-    reference (str): "dictionary" filters by the knowledge base's names; a file is used as `train`.
+    by_dictionary (bool): splits without mentions that are names of the knowledge base, too.
     composites (str): "any": one of several gold ids is enough; "biosyn": a mention that names
         several concepts is split, and all parts must be right.
     only_known (bool): leave out mentions whose gold concept the knowledge base lacks, instead of
         counting them as wrong.
-    baselines (bool): also measure the baselines. base (str): directory of an untrained encoder, as
-        a further baseline.
+    baselines (bool): also measure the tiers that need no training, each alone.
     keep (int): candidates of each mention in the metrics. with_text (bool): also the mentions'
         texts and their context.
     """
@@ -41,20 +39,9 @@ class Settings:
     resolve_identifiers: bool = True
     lexicon: str | None = "clinical"
     train: str = ""
-    reference: str = ""
+    by_dictionary: bool = False
     composites: str = "any"
     only_known: bool = False
     baselines: bool = True
-    base: str = ""
     keep: int = 5
     with_text: bool = False
-
-    @property
-    def train_file(self) -> str:
-        """The file of training mentions, from either setting."""
-        return self.train or ("" if self.reference == DICTIONARY else self.reference)
-
-    @property
-    def by_dictionary(self) -> bool:
-        """Whether to filter by the knowledge base's names."""
-        return self.reference == DICTIONARY

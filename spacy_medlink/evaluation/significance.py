@@ -1,14 +1,12 @@
 """Tests whether one system is better than another, or only by chance on these documents.
 
 The tests are paired, over the same mentions. They exchange or draw documents, not mentions, since
-mentions of one document are not independent. McNemar's test, which treats mentions as independent,
-is added because papers report it.
+mentions of one document are not independent.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .intervals import SAMPLES, SEED, Bootstrap, Floats, interval_of, rounded
 from .outcome import Metrics
@@ -42,23 +40,6 @@ def compare_systems(
         "ci95": interval_of(totals[:, 0] / totals[:, 1]) if n else None,
         "p": _randomisation(by_doc, exchanges) if n else None,
     }
-
-
-def mcnemar(ours: NDArray[np.bool_], theirs: NDArray[np.bool_]) -> Metrics:
-    """Test whether two systems are right equally often (McNemar's test, exact).
-
-    RETURNS (Metrics): "only_ours" and "only_theirs" (mentions that one alone got right),
-        "p" (two-sided binomial).
-    """
-    from scipy.stats import binomtest
-
-    only_ours, only_theirs = int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
-    p = (
-        float(binomtest(only_ours, only_ours + only_theirs).pvalue)
-        if only_ours + only_theirs
-        else 1.0
-    )
-    return {"only_ours": only_ours, "only_theirs": only_theirs, "p": rounded(p)}
 
 
 def _randomisation(differences: Floats, exchanges: int) -> float | None:

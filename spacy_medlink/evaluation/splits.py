@@ -44,8 +44,8 @@ def make_splits(kb: KnowledgeBase, cases: Sequence[Case], settings: Settings) ->
     keep: dict[str, list[bool]] = {}
     seen = None
     texts = {case.mention.text for case in cases}
-    if settings.train_file:
-        strings, ids = _training(Path(settings.train_file))
+    if settings.train:
+        strings, ids = _training(Path(settings.train))
         near = near_references(texts, strings)
         keep.update(_filtered(near, cases, "train"))
         rows = (concepts.rows for concepts in find_ids(kb, ids).values())

@@ -1,7 +1,7 @@
 import pytest
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.evaluation.baselines import alone, baseline, default_linker
+from spacy_medlink.evaluation.baselines import alone, default_linker
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.types import Concept, Mention, Name
 from tests.tiny import assets_of
@@ -28,8 +28,8 @@ def assets(tmp_path_factory: pytest.TempPathFactory) -> Assets:
 
 def test_more_names_are_asked_for_only_where_the_depth_needs_them(assets: Assets) -> None:
     asked = [Mention("acute fever of kind")]
-    (shallow,) = baseline(assets, "ngram", 1).rank(asked, 1)
-    (deep,) = baseline(assets, "ngram", 5).rank(asked, 5)
+    (shallow,) = default_linker(assets, ["ngram"], 1).rank(asked, 1)
+    (deep,) = default_linker(assets, ["ngram"], 50).rank(asked, 5)
     assert [one.row for one in shallow] == [0]
     assert len(deep) == 5
     assert deep[0].row == shallow[0].row

@@ -11,7 +11,7 @@ from spacy_medlink.assets.layout import MANIFEST, RERANKER
 from spacy_medlink.encoders.bi_encoder import BiEncoder, says_pooling
 from spacy_medlink.encoders.cross_encoder import CrossEncoder
 from spacy_medlink.evaluation import load_gold, measure
-from spacy_medlink.evaluation.baselines import baseline
+from spacy_medlink.evaluation.baselines import alone, default_linker
 from spacy_medlink.evaluation.gold_set import GoldSet
 from spacy_medlink.fitting.weights import DEFAULT_WEIGHTS
 from spacy_medlink.linking import Linker
@@ -22,9 +22,12 @@ from spacy_medlink.util.progress import show_progress
 
 from .figures import Panel
 from .plan import Layout
+from .tfidf import TfidfIndex
 
 _SHOWN = 12  # characters of a fingerprint, which pooling is part of
-_BASELINES = {"exact": "exact", "tfidf": "Tf-idf", "ngram": "n-gram tier"}
+_TFIDF = "Tf-idf"
+_TFIDF_NAMES = 1_000_000  # with more, a comparison with all of them takes too long, and 400 MB
+_BASELINES = {"ngram": "n-gram tier"}
 
 
 class Part(NamedTuple):
@@ -101,7 +104,8 @@ def measure_systems(
         tiers = () if source.is_linker else _tiers(source)
         settings = layout.settings(material.train, tiers, baselines and number == 0)
         linker = _reranking(source.reranker, assets, layout) if source.reranker else None
-        metrics = measure(assets, gold, settings, show_progress, linker=linker)
+        others = _sparse(assets, layout) if settings.baselines else {}
+        metrics = measure(assets, gold, settings, show_progress, linker, baselines=others)
         for key, own in metrics.get("baselines", {}).items():
             yield Row(_BASELINES.get(key, key), _parts(own, layout))
         parts = _parts(metrics, layout)
@@ -114,8 +118,16 @@ def _reranking(place: Path, assets: Assets, layout: Layout) -> Linker:
     """Make a linker whose cross-encoder orders what the dense tier finds, and nothing else."""
     encoder = CrossEncoder.load(place / RERANKER, device=find_device(assets.device))
     depth = max(*layout.ks, encoder.settings.top)
-    linker = baseline(assets, "dense", depth)
-    return linker.with_parts(rescorer=Reranker(encoder, assets.kb))
+    linker = alone(default_linker(assets, ["dense"], depth), "dense", assets)
+    return linker.using(threshold=0.0).with_parts(rescorer=Reranker(encoder, assets.kb))
+
+
+def _sparse(assets: Assets, layout: Layout) -> dict[str, Linker]:
+    """Make the linker of the papers' sparse vectors, where there are not too many names."""
+    if assets.kb.n_names > _TFIDF_NAMES:
+        return {}
+    linker = alone(default_linker(assets, ["ngram"], max(layout.ks)), "ngram", assets)
+    return {_TFIDF: linker.with_parts(ngram=TfidfIndex(assets.kb.iter_texts()))}
 
 
 def _tiers(source: Source) -> tuple[str, ...]:

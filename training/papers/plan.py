@@ -18,7 +18,6 @@ from pydantic import (
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.evaluation import Settings
-from spacy_medlink.evaluation.settings import DICTIONARY
 
 from ..recipe.reading import parse_overrides, read_sections
 from ..recipe.settings import Section
@@ -74,7 +73,7 @@ class Layout(Section):
             protocol=self.protocol,
             composites=self.composites,
             train=train,
-            reference=DICTIONARY if self.dictionary else "",
+            by_dictionary=self.dictionary,
             baselines=baselines,
             resolve_abbreviations=self.abbreviations,
             resolve_identifiers=False,

@@ -14,7 +14,7 @@ from ..end_to_end import NIL
 from ..intervals import reciprocal
 from ..outcome import Metrics
 from ..records import Record
-from ..significance import compare_systems, mcnemar
+from ..significance import compare_systems
 from .metrics_file import Run, read_metrics, read_records
 from .tables import Cell, Table
 
@@ -27,7 +27,7 @@ def compare_metrics(ours: Metrics, theirs: Metrics, path: Path) -> Metrics:
 
     theirs (Metrics): of the other system. path (Path): its file.
     RETURNS (Metrics): "name" of the other file, and the result of `compare_systems` for
-        "mrr" and each "acc@k" that both have; "mcnemar" for acc@1.
+        "mrr" and each "acc@k" that both have.
     RAISES (MedlinkError): E411 if their mentions or conditions differ.
     """
     our_records, their_records = read_records(ours), read_records(theirs, path)
@@ -47,7 +47,6 @@ def compare_metrics(ours: Metrics, theirs: Metrics, path: Path) -> Metrics:
         hits = ((ranks > 0) & (ranks <= k)).astype(np.float64)
         compared[f"acc@{k}"] = compare_systems(hits[:, 0], hits[:, 1], docs)
     compared["mrr"] = compare_systems(reciprocal(ranks[:, 0]), reciprocal(ranks[:, 1]), docs)
-    compared["mcnemar"] = mcnemar(ranks[:, 0] == 1, ranks[:, 1] == 1)
     return compared
 
 

@@ -15,10 +15,7 @@ Cell = str | int | float | None
 _INTERVAL = "acc@1, 95 % interval"
 _PARTS = ("precision", "recall", "f1")
 _THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
-_BASELINES = {
-    "exact": "exact look-up", "ngram": "n-grams", "tfidf": "TF-IDF (character 1-2-grams)",
-    "base": "untrained encoder", "dense": "dense", "fused": "fused",
-}  # fmt: skip
+_BASELINES = {"exact": "exact look-up", "ngram": "n-grams"}
 _LEVELS = {
     "strict": "mention, same span", "overlap": "mention, spans that touch",
     "spans": "spans alone, the same", "spans_overlap": "spans alone, touching",
@@ -57,15 +54,11 @@ def make_tables(runs: Sequence[Run]) -> list[Table]:
 
 
 def systems_of(run: Run) -> Iterator[tuple[str, Metrics]]:
-    """List the systems that a run measured: baselines, tiers alone, and the linker."""
-    metrics = run.metrics
-    used = " + ".join(metrics["tiers_used"])
-    for group in ("baselines", "tiers"):
-        for name, measured in metrics.get(group, {}).items():
-            repeated = group == "tiers" and name in metrics.get("baselines", {})
-            if not repeated and name != "fused":
-                yield _BASELINES.get(name, name), measured
-    yield f"{used} (the linker)", metrics
+    """List the systems that a run measured: tiers alone, and the linker."""
+    used = " + ".join(run.metrics["tiers_used"])
+    for name, measured in run.metrics["baselines"].items():
+        yield _BASELINES.get(name, name), measured
+    yield f"{used} (the linker)", run.metrics
 
 
 def split_title(name: str) -> str:
