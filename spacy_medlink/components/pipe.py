@@ -3,13 +3,14 @@
 import time
 import weakref
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc
 
-from ..errors import Warnings
+from ..errors import Errors, Warnings
+from ..util.files import OwnedDirectory
 from ..util.telling import tell
 from .pipelines import LINKER, MENTIONS
 
@@ -21,6 +22,7 @@ PATIENCE = 1.0  # seconds for which Docs are collected from a slow stream
 
 # The config's value for assets that were loaded with a pipeline and have no path of their own.
 SAVED_ASSETS = "saved with the pipeline"
+SCRATCH = "spacy-medlink-"  # beginning of the names of temporary directories
 
 
 class PicklablePipe(Pipe):
@@ -136,6 +138,21 @@ def _batch(docs: Iterator[Doc], size: int, weigh: Callable[[Doc], int]) -> list[
         if len(batch) >= size or weight >= MUCH or time.monotonic() >= late:
             break
     return batch
+
+
+def unpacked(files: Mapping[str, bytes]) -> OwnedDirectory:
+    """Write files that came as bytes into a temporary directory.
+
+    RAISES (MedlinkError): E202 for a name that leads out of it.
+    """
+    owner = OwnedDirectory(SCRATCH)
+    for name, content in files.items():
+        target = owner.path / name
+        if not target.resolve().is_relative_to(owner.path.resolve()):
+            raise Errors.assets_incomplete(path="bytes", problem=f"a file named {name!r}")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    return owner
 
 
 def _rebuild(cls: type[PicklablePipe], name: str, state: dict[str, Any]) -> PicklablePipe:

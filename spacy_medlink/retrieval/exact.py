@@ -3,12 +3,10 @@
 Different strings can have the same hash, so every name found is then compared with the mention.
 """
 
-import io
 import json
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xxhash
@@ -112,7 +110,7 @@ class ExactIndex:
 
     def save_names(self, directory: Path) -> None:
         """Write the names too, for a dictionary without a knowledge base."""
-        save_arrays(directory, self._own_names())
+        save_arrays(directory, NameTexts.of(self._row, self._texts).arrays)
 
     @classmethod
     def load(
@@ -138,23 +136,6 @@ class ExactIndex:
             raise damaged(directory, "name_text", "is missing")
         vocabulary, forms = Vocabulary.load(directory), _loaded_forms(directory)
         return cls(hashes, start, row, checks, texts, vocabulary, forms)
-
-    def to_bytes(self) -> bytes:
-        """Pack the arrays, and the names, into bytes (an .npz)."""
-        buffer = io.BytesIO()
-        arrays: dict[str, Any] = {**self._arrays, **self._own_names()}
-        np.savez(buffer, **arrays)
-        return buffer.getvalue()
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> "ExactIndex":
-        """Unpack the bytes of `to_bytes`."""
-        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            hashes, start, row, checks = (
-                arrays[name] for name in ("hash", "start", "row", "check")
-            )
-            names, words = NameTexts.unpacked(arrays), Vocabulary.unpacked(arrays)
-            return cls(hashes, start, row, checks, names, words, _unpacked(arrays[_FORMS]))
 
     def fingerprint(self) -> str:
         """Make a fingerprint of the index: equal ones find the same."""
@@ -257,9 +238,6 @@ class ExactIndex:
         }  # fmt: skip
         return arrays | self.vocabulary.arrays
 
-    def _own_names(self) -> dict[str, Array]:
-        return NameTexts.of(self._row, self._texts).arrays
-
 
 def likeness(name: str, text: str) -> float:
     """Score a name with the key of a text, 0..1. Letter case counts for short forms alone."""
@@ -279,15 +257,11 @@ def _loaded_forms(directory: Directory) -> Forms:
     """Read the forms of words, JSON in bytes. RAISES (MedlinkError): E202 for anything else."""
     (encoded,) = load_arrays(directory, **{_FORMS: np.uint8})
     try:
-        return _unpacked(encoded)
+        forms = json.loads(encoded.tobytes())
+        if type(forms) is not dict or not all(type(form) is str for form in forms.values()):
+            raise ValueError("something else than forms of words")
     except (ValueError, RecursionError) as error:
         raise damaged(directory, f"{_FORMS}.npy", error) from error
-
-
-def _unpacked(encoded: NDArray[np.uint8]) -> Forms:
-    forms = json.loads(encoded.tobytes())
-    if type(forms) is not dict or not all(type(form) is str for form in forms.values()):
-        raise ValueError("something else than forms of words")
     return forms
 
 

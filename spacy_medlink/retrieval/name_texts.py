@@ -60,11 +60,6 @@ class NameTexts:
         check(directory, "name_start", len(start) == len(rows) + 1, "not as many as names")
         return cls(rows, start, text)
 
-    @classmethod
-    def unpacked(cls, arrays: Any) -> "NameTexts":
-        """Take the arrays from a mapping."""
-        return cls(*(arrays[name] for name in _TYPES))
-
     @property
     def arrays(self) -> dict[str, Array]:
         """The arrays, by their names."""

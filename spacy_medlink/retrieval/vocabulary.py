@@ -91,11 +91,6 @@ class Vocabulary:
             check(directory, name, len(counts) == len(start) - 1, "not as many as words")
         return cls(start, text, inside, last, hash, word)
 
-    @classmethod
-    def unpacked(cls, arrays: Any) -> "Vocabulary":
-        """Take the arrays from a mapping."""
-        return cls(*(arrays[name] for name in _TYPES))
-
     @property
     def arrays(self) -> dict[str, Array]:
         """The arrays, by their names."""

@@ -69,7 +69,10 @@ def test_saving_shares_the_files(tmp_path, nlp, source):
     ]  # fmt: skip
     assert all((exact / name).samefile(source.path / "exact" / name) for name in shared)
     names = ["name_row.npy", "name_start.npy", "name_text.npy"]
-    assert {file.name for file in exact.iterdir()} == {"medlink_files.json", *shared, *names}
+    facts = ["labels.npy", "label.npy", "concept.npy", "allowed.npy", "native.npy", "general.npy"]
+    assert {file.name for file in exact.iterdir()} == {
+        "medlink_files.json", *shared, *names, *facts
+    }  # fmt: skip
 
 
 def test_saving_over_itself(tmp_path, nlp, source, want):
@@ -235,12 +238,13 @@ def test_too_much_for_bytes(nlp):
         linker.to_bytes()
 
 
+@pytest.mark.parametrize("component", ["medical_linker", "medical_mentions"])
 @pytest.mark.parametrize("name", ["../escaped", "/tmp/spacy-medlink-escaped", "a/../../escaped"])
-def test_bytes_cannot_write_elsewhere(nlp, tmp_path, monkeypatch, name):
+def test_bytes_cannot_write_elsewhere(nlp, tmp_path, monkeypatch, name, component):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "inner"))
     (tmp_path / "inner").mkdir()
     with pytest.raises(MedlinkError, match="E202"):
-        nlp.get_pipe("medical_linker").from_bytes(srsly.msgpack_dumps({name: b"x"}))
+        nlp.get_pipe(component).from_bytes(srsly.msgpack_dumps({name: b"x"}))
     assert not list(tmp_path.rglob("*escaped*"))
     assert not Path("/tmp/spacy-medlink-escaped").exists()
 

@@ -315,7 +315,7 @@ class TestComponents:
 
     def test_directories_of_the_same_names(self, tmp_path, assets):
         docs = tmp_path / "docs"
-        for name in ("assets", "exact", "facts"):
+        for name in ("assets", "exact"):
             (docs / name).mkdir(parents=True)
             (docs / name / "mine.txt").write_text("mine")
         with refused("E120", r"mine\.txt"):

@@ -9,33 +9,36 @@ from spacy.util import SimpleFrozenList
 
 from ...assets.dictionary import Choice
 from ...errors import Errors
-from ...util.files import replacing_directory
+from ...util.files import OwnedDirectory, replacing_directory
 from ...util.held import HeldFiles, files_in
 from ...util.locks import ForkSafeLock
-from ...util.outputs import DirectoryKind, check_output
-from ..pipe import SAVED_ASSETS, DocPipe
+from ...util.outputs import DirectoryKind
+from ..pipe import SAVED_ASSETS, SCRATCH, DocPipe, unpacked
 
 if TYPE_CHECKING:
     from ...assets import Assets
     from ...retrieval.exact import ExactIndex
     from .name_facts import NameFacts
 
-_EXACT, _FACTS = "exact", "facts"
+_EXACT = "exact"
 _SAVED = DirectoryKind("the dictionary of a saved component")
-_SAVED_FACTS = DirectoryKind("the facts of a saved dictionary")
 
 Self = TypeVar("Self", bound="DictionaryPipe")
 
 
 class Dictionary(NamedTuple):
-    """The names that are found: an exact tier, facts of its names, and its files if it has any."""
+    """The names that are found: an exact tier, facts of its names, and its files if it has any.
+
+    owner (Optional[OwnedDirectory]): of the files, where they came as bytes.
+    """
 
     exact: "ExactIndex"
     facts: "NameFacts"
     files: HeldFiles | None
+    owner: OwnedDirectory | None = None
 
     @classmethod
-    def load(cls, path: Path) -> "Dictionary":
+    def load(cls, path: Path, owner: OwnedDirectory | None = None) -> "Dictionary":
         """Map the arrays of a saved component where they are.
 
         RAISES (MedlinkError): E202 when one is missing or damaged.
@@ -47,18 +50,17 @@ class Dictionary(NamedTuple):
             files = files_in(path / _EXACT, ".npy")
         except OSError as error:
             raise Errors.assets_incomplete(path=path, problem=f"{_EXACT}: {error}") from error
-        return cls(ExactIndex.load(files), NameFacts.load(path / _FACTS), files)
+        return cls(ExactIndex.load(files), NameFacts.load(files), files, owner)
 
     def save(self, path: Path) -> None:
         """Save into the directory of a component, whole or not at all.
 
         RAISES (MedlinkError): E109 when it cannot be written, E120-E123 where something else has
-            its names.
+            its name.
         """
         from ...retrieval.arrays import has_array
         from ...retrieval.name_texts import FIRST_ARRAY
 
-        check_output(path / _FACTS, _SAVED_FACTS)
         # Not in place, since the old files may still be mapped.
         with replacing_directory(path / _EXACT, _SAVED) as directory:
             if self.files is None:
@@ -68,24 +70,24 @@ class Dictionary(NamedTuple):
                     self.files[name].put(directory / name)
             if self.files is None or not has_array(self.files, FIRST_ARRAY):
                 self.exact.save_names(directory)
-        with replacing_directory(path / _FACTS, _SAVED_FACTS) as directory:
-            self.facts.save(directory)
+                self.facts.save(directory)
 
     def to_bytes(self) -> bytes:
-        """Pack into bytes."""
-        parts = {_EXACT: self.exact.to_bytes(), _FACTS: self.facts.to_bytes()}
-        data: bytes = srsly.msgpack_dumps(parts)
+        """Pack the files into bytes."""
+        owner = OwnedDirectory(SCRATCH)
+        self.save(owner.path)
+        files = {f"{_EXACT}/{at.name}": at.read_bytes() for at in (owner.path / _EXACT).iterdir()}
+        data: bytes = srsly.msgpack_dumps(files)
         return data
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Dictionary":
-        """Unpack what `to_bytes` wrote."""
-        from ...retrieval.exact import ExactIndex
-        from .name_facts import NameFacts
+        """Unpack what `to_bytes` wrote.
 
-        parts = srsly.msgpack_loads(data)
-        exact, facts = ExactIndex.from_bytes(parts[_EXACT]), NameFacts.from_bytes(parts[_FACTS])
-        return cls(exact, facts, None)
+        RAISES (MedlinkError): E202 when an array is missing or damaged.
+        """
+        owner = unpacked(srsly.msgpack_loads(data))
+        return cls.load(owner.path, owner)
 
 
 class DictionaryPipe(DocPipe):
@@ -103,7 +105,6 @@ class DictionaryPipe(DocPipe):
         self._dictionary: Dictionary | None = None
         self._assets: Assets | None = None  # that the dictionary was made of, unless it was saved
         self._path: Path | None = None  # of the component that it was saved with
-        self._is_unpacked = False  # whether it came as bytes
         self._fingerprint = ""  # of the saved exact tier, when the component was pickled
         self._lock = ForkSafeLock()
 
@@ -134,7 +135,6 @@ class DictionaryPipe(DocPipe):
             self._say_own_assets()
         self.source = str(assets)
         self._dictionary = self._assets = self._path = None
-        self._is_unpacked = False
 
     def reload(self) -> None:
         """Open the assets, or the saved dictionary, again from the same place.
@@ -149,10 +149,10 @@ class DictionaryPipe(DocPipe):
                 self._dictionary, self._assets = self._of(assets), assets
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
-        """Save the dictionary (the exact tier's arrays and the facts), whole or not at all.
+        """Save the dictionary (arrays of the exact tier and of facts), whole or not at all.
 
         RAISES (MedlinkError): E109 when it cannot be written, E120-E123 where something else has
-            its names.
+            its name.
         """
         if _EXACT not in exclude:
             self._opened().save(Path(path))
@@ -184,7 +184,7 @@ class DictionaryPipe(DocPipe):
         del state["_lock"]
         dictionary = state.pop("_dictionary")
         # Otherwise it is opened again by path: children then share the mapped pages.
-        if dictionary is not None and self._is_unpacked:
+        if dictionary is not None and dictionary.owner is not None:
             state["_bytes"] = dictionary.to_bytes()
         elif dictionary is not None and self._path is not None:
             state["_fingerprint"] = dictionary.exact.fingerprint()
@@ -203,7 +203,6 @@ class DictionaryPipe(DocPipe):
         from ...assets.starter import has_starter_names
 
         self._dictionary, self._path, self._assets = dictionary, path, None
-        self._is_unpacked = path is None
         # Mark the config where it does not name the dictionary, which is not the starter's.
         if self.source in (None, SAVED_ASSETS) and not has_starter_names(dictionary.exact):
             self._say_own_assets()

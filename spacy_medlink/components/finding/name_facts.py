@@ -1,11 +1,10 @@
 """NameFacts: the concepts and the labels of names; and Kept, which of them may be found."""
 
-import io
 import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,8 @@ from ...assets.dictionary import Choice, allowed_names
 from ...retrieval.arrays import check, check_below, damaged, load_arrays, save_arrays
 from ...retrieval.mask import Mask
 from ...text.qualifiers import MERE
-from ...util.held import Directory, held
+from ...types import Array
+from ...util.held import Directory
 from .languages import common_words, native_names, words_alone
 from .settings import AMBIGUOUS, COMMON, FOREIGN, GENERAL
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 GROUP, TYPE = "group", "type"
 LABELLINGS = (GROUP, TYPE)
-_LABELS = "labels.json"
-_MASKS = ("allowed", "native", "general")
-_ARRAYS = ("label", "concept", *_MASKS)
+_LABELS, _GENERAL = "labels", "general"
+_OF_NAMES = ("allowed", "native")
+_MASKS = (*_OF_NAMES, _GENERAL)
 _NO_LABELS = np.zeros(0, dtype=np.uint16)
 
 # Semantic groups and types that do not describe a patient's health: "study", "Monday", "Spain".
@@ -88,9 +88,14 @@ class NameFacts:
         return cls(concept, of_concept[concept], labels, by, masks)
 
     def save(self, directory: Path) -> None:
-        """Write the arrays and the labels into a directory."""
-        save_arrays(directory, self._arrays)
-        (directory / _LABELS).write_text(self._described, encoding="utf-8")
+        """Write the arrays into a directory."""
+        described = json.dumps({"labels": self._labels, "by": self.by}).encode()
+        arrays: dict[str, Array] = {"label": self._label, "concept": self._concept}
+        for name, mask in self._masks.items():
+            bits = np.zeros(0, np.uint8) if mask is None else mask.bits
+            size = 0 if mask is None else mask.size
+            arrays[name] = np.unpackbits(bits, count=size, bitorder="little").view(np.bool_)
+        save_arrays(directory, {_LABELS: np.frombuffer(described, np.uint8), **arrays})
 
     @classmethod
     def load(cls, directory: Directory) -> "NameFacts":
@@ -98,40 +103,27 @@ class NameFacts:
 
         RAISES (MedlinkError): E202 when one is missing or damaged.
         """
-        label, concept, *masks = load_arrays(
-            directory, label=np.uint16, concept=np.int32, **dict.fromkeys(_MASKS, np.uint8)
-        )
+        described, label, concept, *truths = load_arrays(
+            directory, labels=np.uint8, label=np.uint16, concept=np.int32,
+            **dict.fromkeys(_MASKS, np.dtype(bool)),
+        )  # fmt: skip
         try:
-            described = json.loads(held(directory, _LABELS).read())
-            labels, by = described["labels"], described["by"]
-            sizes = [described["sizes"][name] for name in _MASKS]
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            read = json.loads(described.tobytes())
+            labels, by = read["labels"], read["by"]
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise damaged(directory, _LABELS, error) from error
         if type(labels) is not list or by not in (None, *LABELLINGS):
             raise damaged(directory, _LABELS, "something else than labels")
         labelled = len(label) in (0, len(concept)) if by is None else len(label) == len(concept)
         check(directory, "concept", labelled, "not as many as labels")
         check_below(directory, "label", label, len(labels))
-        for name, bits, size in zip(_MASKS, masks, sizes, strict=True):
-            fits = type(size) is int and size >= 0 and len(bits) == -(-size // 8)
-            check(directory, name, fits, "not as many as its size says")
-        for name, size in zip(_MASKS[:2], sizes[:2], strict=True):
-            check(directory, name, size in (0, len(concept)), "not as many as names")
-        arrays = {"label": label, "concept": concept, **dict(zip(_MASKS, masks, strict=True))}
-        return cls._of(arrays, described)
-
-    def to_bytes(self) -> bytes:
-        """Pack all into bytes (an .npz)."""
-        buffer = io.BytesIO()
-        np.savez(buffer, described=np.array(self._described), **self._arrays)
-        return buffer.getvalue()
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> "NameFacts":
-        """Unpack what `to_bytes` wrote."""
-        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            described = json.loads(arrays["described"].item())
-            return cls._of({name: arrays[name] for name in _ARRAYS}, described)
+        masks = dict(zip(_MASKS, truths, strict=True))
+        for name in _OF_NAMES:
+            check(directory, name, len(masks[name]) in (0, len(concept)), "not as many as names")
+        if len(masks[_GENERAL]):
+            check_below(directory, "concept", concept, len(masks[_GENERAL]))
+        packed = {name: Mask.of(truth) if len(truth) else None for name, truth in masks.items()}
+        return cls(concept, label, labels, by, packed)
 
     def label(self, rows: Sequence[int]) -> str:
         """Get the label of a mention's names: that of the first name with a label; else ""."""
@@ -150,25 +142,6 @@ class NameFacts:
         """Tell whether no concept of the names is of clinical interest, by its types."""
         general = self._general
         return general is not None and all(int(self._concept[row]) in general for row in rows)
-
-    @classmethod
-    def _of(cls, arrays: dict[str, NDArray[Any]], described: dict[str, Any]) -> "NameFacts":
-        sizes = described["sizes"]
-        masks = {name: Mask(arrays[name], sizes[name]) if sizes[name] else None for name in _MASKS}
-        labels, by = described["labels"], described["by"]
-        return cls(arrays["concept"], arrays["label"], labels, by, masks)
-
-    @property
-    def _arrays(self) -> dict[str, Any]:
-        none = np.zeros(0, dtype=np.uint8)
-        bits = {name: none if mask is None else mask.bits for name, mask in self._masks.items()}
-        return {"label": self._label, "concept": self._concept, **bits}
-
-    @property
-    def _described(self) -> str:
-        sizes = {name: 0 if mask is None else mask.size for name, mask in self._masks.items()}
-        described = {"labels": self._labels, "by": self.by, "sizes": sizes}
-        return json.dumps(described)
 
 
 def _labels(facets: "Facets", by: str) -> tuple[NDArray[np.uint16], list[str]]:

@@ -14,6 +14,7 @@ from ...errors import Errors, MedlinkError
 from ...util.beside import remove
 from ...util.files import save_text
 from ...util.outputs import FileKind, check_output, marked, read_json
+from ..pipe import unpacked
 from .opened import LinkerParts
 from .overlay_file import OVERLAY
 
@@ -276,15 +277,8 @@ class Store:
 
 def _unpacked(files: dict[str, bytes]) -> "Assets":
     from ...assets import Assets
-    from ...util.files import OwnedDirectory
 
-    directory = OwnedDirectory("spacy-medlink-")
-    for name, content in files.items():
-        target = directory.path / name
-        if not target.resolve().is_relative_to(directory.path.resolve()):
-            raise Errors.assets_incomplete(path="bytes", problem=f"a file named {name!r}")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
-    assets = Assets(directory.path)
-    assets.keep_alive = directory
+    owner = unpacked(files)
+    assets = Assets(owner.path)
+    assets.keep_alive = owner
     return assets

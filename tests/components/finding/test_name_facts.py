@@ -2,6 +2,7 @@
 
 import pickle
 
+import numpy as np
 import pytest
 import spacy
 from spacy.tokens import Span
@@ -119,14 +120,30 @@ def test_a_saved_dictionary_with_other_facts_says_so(assets, tmp_path, saved_wit
 def test_facts_of_a_dictionary_before_do_not_stay(assets, tmp_path):
     pipeline(assets, label="group").to_disk(tmp_path / "saved")
     pipeline(assets).to_disk(tmp_path / "saved")
-    saved = NameFacts.load(tmp_path / "saved" / "medical_mentions" / "facts")
+    saved = NameFacts.load(tmp_path / "saved" / "medical_mentions" / "exact")
     assert saved.by is None and saved.label([0]) == ""
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}"])
-def test_damaged_facts(assets, tmp_path, text):
+DAMAGED = {
+    **{f"labels {text!r}": ("labels", np.frombuffer(text, np.uint8))
+       for text in (b"", b"[]", b"{}", b"[" * 100_000, b'{"labels": 1, "by": null}')},
+    "another source": ("labels", np.frombuffer(b'{"labels": [""], "by": "name"}', np.uint8)),
+    "fewer labels than names": ("label", np.zeros(2, np.uint16)),
+    "a label that is not there": ("label", np.full(8, 99, np.uint16)),
+    "another type": ("concept", np.zeros(8, np.int64)),
+    "not as many as names": ("allowed", np.ones(3, np.bool_)),
+    "not as many as concepts": ("general", np.ones(3, np.bool_)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_damaged_facts(assets, tmp_path, name):
     pipeline(assets, label="group").to_disk(tmp_path / "saved")
-    (tmp_path / "saved" / "medical_mentions" / "facts" / "labels.json").write_text(text)
+    array, damaged = DAMAGED[name]
+    path = tmp_path / "saved" / "medical_mentions" / "exact" / f"{array}.npy"
+    assert len(np.load(path)) != 3
+    path.unlink()
+    np.save(path, damaged)
     with pytest.raises(MedlinkError, match="E202"):
         spacy.load(tmp_path / "saved")(TEXT)
 
