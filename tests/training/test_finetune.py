@@ -17,9 +17,10 @@ from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Name
 from tests.tiny import TINY_RECORDS
 from training.data.candidates import Candidates
-from training.data.mention_sampler import MentionSampler, WithNearNames, mention_pairs
+from training.data.mention_sampler import WithNearNames, by_frequency, mention_pairs
 from training.data.mentions import join, read_mentions
 from training.data.names import read_names
+from training.data.sampler import ShuffledSampler
 from training.kinds.finetuning import Finetuning
 from training.objectives.marginal import MarginalObjective
 from training.objectives.mention_memory import MentionMemoryObjective
@@ -136,7 +137,7 @@ def test_frequent_mentions_come_more_often(joined):
     counts = mentions.counts.copy()
     number = mentions.texts.index("lung clot")
     counts[number] = 9
-    sampler = MentionSampler(both, counts, 4, 0)
+    sampler = ShuffledSampler(by_frequency(both, counts), 4, 0)
     drawn = [both.rows[sampler.batch(step)] for step in range(sampler.steps_per_epoch)]
     assert all(len(rows) == len(set(rows.tolist())) for rows in drawn)
     times = dict(zip(*np.unique(np.concatenate(drawn), return_counts=True), strict=True))
@@ -314,9 +315,8 @@ def test_near_names_are_wrong_and_near(joined):
         both, encode(np.flatnonzero(~both.is_mention)), torch.device("cpu"), encode,
         temperature=0.1, renewal=0.0,
     )  # fmt: skip
-    sampler = WithNearNames(
-        MentionSampler(both, mentions.counts, 3, 0), both, objective.nearest_wrong, 1, 0
-    )
+    drawn = ShuffledSampler(by_frequency(both, mentions.counts), 3, 0)
+    sampler = WithNearNames(drawn, both, objective.nearest_wrong, 1, 0)
     for step in range(sampler.steps_per_epoch):
         batch = sampler.batch(step)
         assert batch.tolist() == sampler.batch(step).tolist() == sorted(set(batch.tolist()))

@@ -17,7 +17,7 @@ from spacy_medlink.util.files import save_text
 from spacy_medlink.util.outputs import FileKind
 
 from ..corpora.layout import walk
-from .names import Block, Tokenize, chunks, flattened, string_hash
+from .names import Tokenize, TokenTable, TrainingNames, chunks, string_hash
 
 _BITEXT = FileKind("a bitext")
 # Files are named after their two languages, in any order: en-de.txt, wikititles-v3.de-en.tsv,
@@ -97,22 +97,22 @@ def read_bitext(path: Path) -> Iterator[tuple[str, str]]:
             yield cells[0], cells[1]
 
 
-def bitext_blocks(path: Path, tokenize: Tokenize, first_concept: int) -> Iterator[Block]:
+def bitext_parts(path: Path, tokenize: Tokenize, first_concept: int) -> Iterator[TrainingNames]:
     """Read a bitext as training names: every pair gives two names of a pseudo-concept.
 
     first_concept (int): number of the first pseudo-concept, above those of the knowledge base.
     """
-    for chunk in chunks(read_bitext(path)):
-        texts = [text for pair in chunk for text in pair]
+    for pairs in chunks(read_bitext(path)):
+        texts = [text for pair in pairs for text in pair]
         count = len(texts)
-        yield Block(
+        yield TrainingNames(
             np.full(count, -1, dtype=np.int64),
             first_concept + np.arange(count) // 2,
             np.array([string_hash(text) for text in texts], dtype=np.uint64),
             np.ones(count, dtype=bool),
-            *flattened(tokenize(texts)),
+            TokenTable.of(tokenize(texts)),
         )
-        first_concept += len(chunk)
+        first_concept += len(pairs)
 
 
 def _bad_line(path: Path, line: int) -> Exception:

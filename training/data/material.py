@@ -12,16 +12,9 @@ from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.files import sha256_of
 
 from ..recipe.settings import DataSettings, HoldoutSettings
-from .bitext import bitext_blocks
+from .bitext import bitext_parts
 from .holdout import Holdout, make_holdout
-from .names import (
-    Block,
-    Tokenize,
-    TrainingNames,
-    empty_block,
-    joined,
-    name_blocks,
-)
+from .names import Tokenize, TrainingNames, joined, name_parts
 from .pairs import Pairs, make_pairs, preferred_pairs
 
 
@@ -91,17 +84,16 @@ def read_material(kb: KnowledgeBase, tokenize: Tokenize, wanted: Wanted) -> Mate
     """
     holdout = hold_out(kb, wanted)
     skip = frozenset(holdout.rows)
-    blocks = [empty_block(), *name_blocks(kb, tokenize, wanted.data, skip)]
-    n_kb = sum(len(block.rows) for block in blocks)
-    blocks += translations(kb, tokenize, wanted)
-    names = joined(blocks)
+    parts = [*name_parts(kb, tokenize, wanted.data, skip)]
+    n_kb = sum(map(len, parts))
+    names = joined([*parts, *translations(kb, tokenize, wanted)])
     return Material(names, pair_up(kb, names, wanted), holdout, n_kb)
 
 
-def translations(kb: KnowledgeBase, tokenize: Tokenize, wanted: Wanted) -> Iterator[Block]:
+def translations(kb: KnowledgeBase, tokenize: Tokenize, wanted: Wanted) -> Iterator[TrainingNames]:
     """Read the bitext, if there is one."""
     if wanted.bitext:
-        yield from bitext_blocks(wanted.bitext, tokenize, len(kb))
+        yield from bitext_parts(wanted.bitext, tokenize, len(kb))
 
 
 def pair_up(kb: KnowledgeBase, names: TrainingNames, wanted: Wanted) -> Pairs:

@@ -8,31 +8,21 @@ from spacy_medlink.types import Ints1d
 
 from .mentions import NamesAndMentions
 from .pairs import Pairs
-from .sampler import Around, NameSampler, Sampler, Shuffle, Shuffled
+from .sampler import Around, Sampler
 
 NearestWrong = Callable[[Ints1d, int], Ints1d]
 
 
-class MentionSampler(Shuffled):
-    """A sampler of random mentions; their number in an epoch is the square root of their frequency.
+def by_frequency(names: NamesAndMentions, counts: Ints1d) -> Ints1d:
+    """List mentions, each as often as the square root of its frequency: positions, (n,).
 
     So frequent mentions count more, and rare ones are learned too.
 
     counts (Ints1d): how often each mention occurs, by its number.
-    batch_mentions (int): mentions a batch, at most: a mention drawn twice comes once.
     """
-
-    def __init__(
-        self, names: NamesAndMentions, counts: Ints1d, batch_mentions: int, seed: int
-    ) -> None:
-        positions = np.flatnonzero(names.is_mention)
-        times = np.sqrt(counts[-1 - names.rows[positions]]).round().astype(np.int64)
-        self._mentions = np.repeat(positions, times)
-        self._shuffle = Shuffle(len(self._mentions), batch_mentions, seed)
-
-    def batch(self, step: int) -> Ints1d:
-        """Get the mentions of a step: positions, ascending."""
-        return np.unique(self._mentions[self._shuffle.part(step)])
+    positions = np.flatnonzero(names.is_mention)
+    times = np.sqrt(counts[-1 - names.rows[positions]]).round().astype(np.int64)
+    return np.repeat(positions, times)
 
 
 class WithNearNames(Around):
@@ -76,21 +66,6 @@ class WithNearNames(Around):
         counts = np.searchsorted(concepts, wanted, side="right") - first
         drawn = np.random.default_rng((self._seed, step)).random(len(mentions)) * counts
         return self._possible[(first + drawn.astype(np.int64))[counts > 0]]
-
-
-class WithNames(Around):
-    """The batches of another sampler, and random names beside what it gives.
-
-    count (int): names a batch, drawn from those that have a synonym.
-    """
-
-    def __init__(self, sampler: Sampler, names: NamesAndMentions, count: int, seed: int) -> None:
-        self._sampler = sampler
-        self._names = NameSampler(names, count, seed)
-
-    def batch(self, step: int) -> Ints1d:
-        """Get the mentions and names of a step: positions, ascending."""
-        return np.union1d(self._sampler.batch(step), self._names.batch(step))
 
 
 def mention_pairs(names: NamesAndMentions, most: int, seed: int) -> Pairs:

@@ -14,7 +14,7 @@ from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.resolve import IdResolver
 from spacy_medlink.types import Hashes1d, Ints1d
 
-from .names import Tokenize, TokenTable, TrainingNames, string_hash
+from .names import Tokenize, TokenTable, TrainingNames, joined, string_hash
 
 
 @dataclass(frozen=True)
@@ -130,16 +130,17 @@ def join(names: TrainingNames, mentions: Mentions, tokenize: Tokenize) -> NamesA
     strings = np.array([string_hash(text) for text in mentions.texts], dtype=np.uint64)
     new = np.flatnonzero(~_are_names(names, mentions.concepts, strings))
     tokens = TokenTable.build((mentions.texts[row] for row in new), tokenize)
-    concepts = np.concatenate([names.concepts, mentions.concepts[new]])
-    order = np.argsort(concepts, kind="stable")
-    is_mention = np.arange(len(concepts)) >= len(names)
+    not_trainable = np.zeros(len(new), dtype=np.bool_)
+    taught = TrainingNames(-1 - new, mentions.concepts[new], strings[new], not_trainable, tokens)
+    both = joined([names, taught])
+    order = np.argsort(both.concepts, kind="stable")
     return NamesAndMentions(
-        np.concatenate([names.rows, -1 - new])[order],
-        concepts[order],
-        np.concatenate([names.strings, strings[new]])[order],
-        np.concatenate([names.trainable, np.zeros(len(new), dtype=np.bool_)])[order],
-        _joined(names.tokens, tokens, order),
-        is_mention[order],
+        both.rows[order],
+        both.concepts[order],
+        both.strings[order],
+        both.trainable[order],
+        both.tokens.reordered(order),
+        order >= len(names),
     )
 
 
@@ -147,13 +148,3 @@ def _are_names(names: TrainingNames, concepts: Ints1d, strings: Hashes1d) -> NDA
     named = set(zip(names.concepts.tolist(), names.strings.tolist(), strict=True))
     pairs = zip(concepts.tolist(), strings.tolist(), strict=True)
     return np.fromiter((pair in named for pair in pairs), dtype=np.bool_, count=len(concepts))
-
-
-def _joined(first: TokenTable, second: TokenTable, order: Ints1d) -> TokenTable:
-    """Concatenate two tables, and take their rows in an order."""
-    flat = np.concatenate([first.flat, second.flat])
-    starts = np.concatenate([first.offsets[:-1], second.offsets[:-1] + len(first.flat)])[order]
-    lengths = np.concatenate([first.lengths(), second.lengths()])[order]
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    places = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-    return TokenTable(flat[places], offsets)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import xxhash
@@ -31,15 +31,23 @@ class TokenTable:
     offsets: Ints1d
 
     @classmethod
+    def of(cls, pieces: Sequence[Sequence[int]]) -> "TokenTable":
+        """Make a table of lists of word pieces."""
+        lengths = np.fromiter(map(len, pieces), dtype=np.int64)
+        flat = np.fromiter((id for row in pieces for id in row), dtype=np.int32)
+        return cls(flat, _offsets(lengths))
+
+    @classmethod
     def build(cls, texts: Iterable[str], tokenize: Tokenize) -> "TokenTable":
         """Tokenise a stream of strings, a chunk at a time."""
-        flat: list[NDArray[np.int32]] = [np.empty(0, dtype=np.int32)]
-        lengths: list[NDArray[np.int64]] = [np.zeros(1, dtype=np.int64)]
-        for chunk in chunks(texts):
-            pieces = tokenize(chunk)
-            lengths.append(np.fromiter(map(len, pieces), dtype=np.int64))
-            flat.append(np.fromiter((id for row in pieces for id in row), dtype=np.int32))
-        return cls(np.concatenate(flat), np.cumsum(np.concatenate(lengths)))
+        return cls.joined([cls.of(tokenize(chunk)) for chunk in chunks(texts)])
+
+    @classmethod
+    def joined(cls, tables: Sequence["TokenTable"]) -> "TokenTable":
+        """Concatenate tables."""
+        flat = np.concatenate([np.empty(0, dtype=np.int32), *(table.flat for table in tables)])
+        lengths = [np.empty(0, dtype=np.int64), *(table.lengths() for table in tables)]
+        return cls(flat, _offsets(np.concatenate(lengths)))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -51,6 +59,16 @@ class TokenTable:
     def take(self, rows: Iterable[int]) -> list[list[int]]:
         """Get the pieces of some strings."""
         return [self.flat[self.offsets[row] : self.offsets[row + 1]].tolist() for row in rows]
+
+    def reordered(self, order: Ints1d) -> "TokenTable":
+        """Copy the table with its strings in another order."""
+        offsets = _offsets(self.lengths()[order])
+        starts = np.repeat(self.offsets[order] - offsets[:-1], np.diff(offsets))
+        return TokenTable(self.flat[np.arange(offsets[-1]) + starts], offsets)
+
+
+def _offsets(lengths: Ints1d) -> Ints1d:
+    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
 
 
 @dataclass(frozen=True)
@@ -83,18 +101,20 @@ class TrainingNames:
         )
 
 
-class Block(NamedTuple):
-    """Some thousand names as arrays: the columns of `TrainingNames`, and more.
+COLUMNS: dict[str, type[np.generic]] = {
+    "rows": np.int64, "concepts": np.int64, "strings": np.uint64, "trainable": np.bool_,
+}  # fmt: skip
+"""The columns of training names beside their word pieces, each with its type."""
 
-    lengths (Ints1d): word pieces of each name. flat (NDArray[np.int32]): all pieces.
-    """
 
-    rows: Ints1d
-    concepts: Ints1d
-    strings: Hashes1d
-    trainable: NDArray[np.bool_]
-    lengths: Ints1d
-    flat: NDArray[np.int32]
+def joined(parts: Sequence[TrainingNames]) -> TrainingNames:
+    """Concatenate names in memory."""
+    rows, concepts, strings, trainable = (
+        np.concatenate([np.empty(0, dtype=dtype), *(getattr(part, name) for part in parts)])
+        for name, dtype in COLUMNS.items()
+    )
+    tokens = TokenTable.joined([part.tokens for part in parts])
+    return TrainingNames(rows, concepts, strings, trainable, tokens)
 
 
 def read_names(
@@ -108,48 +128,26 @@ def read_names(
     tokenize (Callable): strings to word-piece ids (`BiEncoder.tokenize`).
     skip (Collection[int]): name rows to leave out, such as those held out for validation.
     """
-    return joined([empty_block(), *name_blocks(kb, tokenize, how, frozenset(skip))])
+    return joined([*name_parts(kb, tokenize, how, frozenset(skip))])
 
 
-def name_blocks(
+def name_parts(
     kb: KnowledgeBase,
     tokenize: Tokenize,
     how: DataSettings,
     skip: frozenset[int] = frozenset(),
-) -> Iterator[Block]:
-    """Read names block by block, so that memory holds a few thousand of them as objects."""
+) -> Iterator[TrainingNames]:
+    """Read names part by part, so that memory holds a few thousand of them as objects."""
     entries = (entry for entry in distinct_names(kb) if entry[0] not in skip)
     for chunk in chunks(entries):
         rows, concepts, names, strings = zip(*chunk, strict=True)
-        pieces = tokenize([name.text for name in names])
-        yield Block(
+        yield TrainingNames(
             np.array(rows, dtype=np.int64),
             np.array(concepts, dtype=np.int64),
             np.array(strings, dtype=np.uint64),
             np.array([how.is_trainable(name) for name in names], dtype=bool),
-            *flattened(pieces),
+            TokenTable.of(tokenize([name.text for name in names])),
         )
-
-
-def flattened(pieces: Sequence[Sequence[int]]) -> tuple[Ints1d, NDArray[np.int32]]:
-    """Return lists of word pieces as lengths, (n,), and all pieces in one array."""
-    lengths = np.fromiter(map(len, pieces), dtype=np.int64)
-    return lengths, np.fromiter((id for row in pieces for id in row), dtype=np.int32)
-
-
-def empty_block() -> Block:
-    """Make a block without names."""
-    kinds = (np.int64, np.int64, np.uint64, bool, np.int64, np.int32)
-    return Block(*(np.empty(0, dtype=dtype) for dtype in kinds))
-
-
-def joined(blocks: Sequence[Block]) -> TrainingNames:
-    """Concatenate blocks in memory."""
-    rows, concepts, strings, trainable, lengths, flat = map(
-        np.concatenate, zip(*blocks, strict=True)
-    )
-    tokens = TokenTable(flat, np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)]))
-    return TrainingNames(rows, concepts, strings, trainable, tokens)
 
 
 def string_hash(text: str) -> int:

@@ -18,10 +18,11 @@ from spacy_medlink.util.outputs import DirectoryKind, read_json
 
 from .holdout import Holdout
 from .material import Material, Wanted, hold_out, pair_up, translations
-from .names import Block, TokenTable, TrainingNames, empty_block, name_blocks
+from .names import COLUMNS, TokenTable, TrainingNames, name_parts
 
 _FORMAT = 3
-_MANIFEST, _HOLDOUT, _PAIRS, _OFFSETS = "manifest.json", "holdout", "pairs.npy", "offsets"
+_MANIFEST, _HOLDOUT, _PAIRS = "manifest.json", "holdout", "pairs.npy"
+_FLAT, _LENGTHS, _OFFSETS = "flat", "lengths", "offsets"
 _MATERIAL = DirectoryKind("prepared names and pairs")
 
 
@@ -61,9 +62,10 @@ def open_material(directory: Path, kb: KnowledgeBase) -> Material:
 
 
 def _open_names(directory: Path) -> TrainingNames:
-    rows, concepts, strings, trainable, _, flat = (
-        np.memmap(directory / name, dtype, "r") for name, dtype in _columns().items()
+    rows, concepts, strings, trainable = (
+        np.memmap(directory / name, dtype, "r") for name, dtype in COLUMNS.items()
     )
+    flat = np.memmap(directory / _FLAT, np.int32, "r")
     tokens = TokenTable(flat, np.memmap(directory / _OFFSETS, np.int64, "r"))
     return TrainingNames(rows, concepts, strings, trainable, tokens)
 
@@ -73,9 +75,9 @@ def _write(kb: KnowledgeBase, encoder: BiEncoder, wanted: Wanted, path: Path) ->
     holdout = hold_out(kb, wanted)
     holdout.save(path / _HOLDOUT)
     skip = frozenset(holdout.rows)
-    n_kb = _append(name_blocks(kb, encoder.tokenize, wanted.data, skip), path)
+    n_kb = _append(name_parts(kb, encoder.tokenize, wanted.data, skip), path)
     _append(translations(kb, encoder.tokenize, wanted), path)
-    lengths = np.memmap(path / "lengths", np.int64, "r")
+    lengths = np.memmap(path / _LENGTHS, np.int64, "r")
     offsets = np.memmap(path / _OFFSETS, np.int64, "w+", shape=(len(lengths) + 1,))
     np.cumsum(lengths, out=offsets[1:])
     offsets.flush()
@@ -83,20 +85,17 @@ def _write(kb: KnowledgeBase, encoder: BiEncoder, wanted: Wanted, path: Path) ->
     return n_kb
 
 
-def _append(blocks: Iterable[Block], path: Path) -> int:
-    """Append blocks to raw columns, one file each. RETURNS the number of names."""
+def _append(parts: Iterable[TrainingNames], path: Path) -> int:
+    """Append names to raw columns, one file each. RETURNS the number of names."""
     count = 0
-    for block in blocks:
-        count += len(block.rows)
-        for name in Block._fields:
+    for part in parts:
+        count += len(part)
+        columns = {name: getattr(part, name) for name in COLUMNS}
+        columns |= {_LENGTHS: part.tokens.lengths(), _FLAT: part.tokens.flat}
+        for name, values in columns.items():
             with (path / name).open("ab") as file:
-                getattr(block, name).tofile(file)
+                values.tofile(file)
     return count
-
-
-def _columns() -> dict[str, np.dtype[Any]]:
-    empty = empty_block()
-    return {name: getattr(empty, name).dtype for name in Block._fields}
 
 
 def _cutting(encoder: BiEncoder) -> str:

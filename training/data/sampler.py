@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spacy_medlink.types import Ints1d
 
@@ -23,17 +22,6 @@ class Sampler(Protocol):
         """Get the names of a step, counted from 0 over all epochs: positions, each once, sorted."""
 
 
-class Shuffled:
-    """A sampler that goes through one shuffled order."""
-
-    _shuffle: "Shuffle"
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Number of batches in one pass."""
-        return self._shuffle.steps_per_epoch
-
-
 class Around:
     """A sampler that adds to the batches of another sampler."""
 
@@ -45,50 +33,36 @@ class Around:
         return self._sampler.steps_per_epoch
 
 
-class PairSampler(Shuffled):
-    """A sampler of random pairs, each once an epoch, so that a batch has two names of each concept.
+class ShuffledSampler:
+    """A sampler of random items, each once an epoch; the last batch of an epoch may be smaller.
 
-    pairs (Pairs): (n_pairs, 2) positions of training names.
-    batch_pairs (int): pairs a batch; the last batch of an epoch may be smaller.
+    items (NDArray): positions of training names, (n,), or pairs of them, (n, 2), so that a batch
+        has two names of each concept. A name that is drawn twice for a batch is in it once.
+    size (int): items a batch.
     """
 
-    def __init__(self, pairs: Pairs, batch_pairs: int, seed: int) -> None:
-        self._pairs = pairs
-        self._shuffle = Shuffle(len(pairs), batch_pairs, seed)
+    def __init__(self, items: Ints1d | Pairs, size: int, seed: int) -> None:
+        self._items, self._shuffle = items, Shuffle(len(items), size, seed)
 
-    def batch(self, step: int) -> Ints1d:
-        """Get the names of the pairs of a step; a name in several pairs is encoded once."""
-        return np.unique(self._pairs[self._shuffle.part(step)]).astype(np.int64)
-
-
-class NameSampler(Shuffled):
-    """A sampler of random names, each once an epoch, for a loss that finds the positives elsewhere.
-
-    names (TrainingNames): names with another trainable name in their concept are drawn.
-    batch_names (int): names a batch.
-    """
-
-    def __init__(self, names: TrainingNames, batch_names: int, seed: int) -> None:
-        self._names = _with_synonym(names.concepts, names.trainable)
-        self._shuffle = Shuffle(len(self._names), batch_names, seed)
+    @property
+    def steps_per_epoch(self) -> int:
+        """Number of batches in one pass."""
+        return self._shuffle.steps_per_epoch
 
     def batch(self, step: int) -> Ints1d:
         """Get the names of a step."""
-        return np.sort(self._names[self._shuffle.part(step)])
+        return np.unique(self._items[self._shuffle.part(step)]).astype(np.int64)
 
 
-class TextSampler(Shuffled):
-    """A sampler of random texts, each once an epoch, for a loss that needs no positives.
+class BesideSampler(Around):
+    """A sampler that adds to each batch of another sampler one of a second sampler."""
 
-    count (int): texts. batch_texts (int): texts a batch.
-    """
-
-    def __init__(self, count: int, batch_texts: int, seed: int) -> None:
-        self._shuffle = Shuffle(count, batch_texts, seed)
+    def __init__(self, sampler: Sampler, beside: Sampler) -> None:
+        self._sampler, self._beside = sampler, beside
 
     def batch(self, step: int) -> Ints1d:
-        """Get the texts of a step."""
-        return np.sort(self._shuffle.part(step))
+        """Get the names of a step."""
+        return np.union1d(self._sampler.batch(step), self._beside.batch(step))
 
 
 class SequenceSampler:
@@ -138,7 +112,9 @@ class Shuffle:
         return self._order[part * self._size : (part + 1) * self._size]
 
 
-def _with_synonym(concepts: Ints1d, trainable: NDArray[np.bool_]) -> Ints1d:
-    positions = np.flatnonzero(trainable)
-    _, concept, counts = np.unique(concepts[positions], return_inverse=True, return_counts=True)
+def with_synonym(names: TrainingNames) -> Ints1d:
+    """List the names that have another trainable name in their concept: positions, (n,)."""
+    positions = np.flatnonzero(names.trainable)
+    concepts = names.concepts[positions]
+    _, concept, counts = np.unique(concepts, return_inverse=True, return_counts=True)
     return positions[counts[concept] > 1]

@@ -19,7 +19,7 @@ from ..choosing.selection import Halves
 from ..choosing.yardstick import Yardstick
 from ..data.holdout import Holdout, make_holdout
 from ..data.names import TrainingNames, read_names
-from ..data.sampler import Sampler, TextSampler
+from ..data.sampler import Sampler, ShuffledSampler
 from ..data.texts import read_texts, unlabelled
 from ..loop.encoding import encode_unknown
 from ..loop.precision import Precision
@@ -107,7 +107,7 @@ class Distillation(EncoderTraining):
 
     def _sampler(self) -> Sampler:
         size, seed = 2 * self._recipe.sampler.batch_pairs, self._recipe.training.seed
-        return TextSampler(len(self.names), size, seed)
+        return ShuffledSampler(np.arange(len(self.names)), size, seed)
 
     def _objective(self) -> Objective:
         settings = self._recipe.objective

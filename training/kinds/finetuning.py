@@ -16,10 +16,10 @@ from ..choosing.selection import Selection
 from ..choosing.yardstick import Yardstick
 from ..data.candidates import Candidates, CandidateSampler
 from ..data.holdout import kb_identity
-from ..data.mention_sampler import MentionSampler, WithNames, WithNearNames, mention_pairs
+from ..data.mention_sampler import WithNearNames, by_frequency, mention_pairs
 from ..data.mentions import NamesAndMentions, join, read_mentions
 from ..data.names import TrainingNames, read_names
-from ..data.sampler import PairSampler, Sampler
+from ..data.sampler import BesideSampler, Sampler, ShuffledSampler, with_synonym
 from ..loop.encoding import encode_names
 from ..loop.ranks import ALONE, Ranks
 from ..objectives.marginal import MarginalObjective
@@ -104,7 +104,7 @@ class Finetuning(EncoderTraining):
         return CandidateSampler(self._mention_sampler(), self._candidates)
 
     def _of_mentions(self) -> Sampler:
-        sampler: Sampler = self._mention_sampler()
+        sampler = self._mention_sampler()
         if near := self._recipe.mentions.near:
             seed = self._recipe.training.seed
             sampler = WithNearNames(sampler, self.names, self._memory.nearest_wrong, near, seed)
@@ -113,11 +113,13 @@ class Finetuning(EncoderTraining):
     def _of_pairs(self) -> Sampler:
         size, seed = self._recipe.mentions.batch, self._recipe.training.seed
         pairs = mention_pairs(self.names, self._recipe.data.pairs_per_concept, seed)
-        return self._with_names(PairSampler(pairs, size, seed))
+        return self._with_names(ShuffledSampler(pairs, size, seed))
 
     def _with_names(self, sampler: Sampler) -> Sampler:
         count, seed = self._recipe.mentions.names, self._recipe.training.seed
-        return WithNames(sampler, self.names, count, seed) if count else sampler
+        if not count:
+            return sampler
+        return BesideSampler(sampler, ShuffledSampler(with_synonym(self.names), count, seed))
 
     def _marginal(self) -> Objective:
         settings = self._loss_settings()
@@ -135,9 +137,9 @@ class Finetuning(EncoderTraining):
     def _in_batch(self) -> Objective:
         return self._recipe.objective.in_batch().make()
 
-    def _mention_sampler(self) -> MentionSampler:
+    def _mention_sampler(self) -> Sampler:
         size, seed = self._recipe.mentions.batch, self._recipe.training.seed
-        return MentionSampler(self.names, self.mentions.counts, size, seed)
+        return ShuffledSampler(by_frequency(self.names, self.mentions.counts), size, seed)
 
     def _encode(self, wanted: Ints1d) -> Floats2d:
         return encode_names(self._encoder, self.names.tokens, wanted, self._precision)

@@ -21,7 +21,7 @@ from ..data.names import TrainingNames
 from ..data.pairs import Pairs
 from ..data.prepared import open_material, prepare
 from ..data.relations import RelationSampler
-from ..data.sampler import NameSampler, PairSampler, Sampler, SequenceSampler
+from ..data.sampler import Sampler, SequenceSampler, ShuffledSampler, with_synonym
 from ..loop.ranks import ALONE, Ranks
 from ..objectives.joint import JointObjective, Part
 from ..objectives.registered import choice_of, needs_of
@@ -114,7 +114,7 @@ class Pretraining(EncoderTraining):
         sampler = _WAYS[needs_of(recipe)].sampler(self)
         if recipe.bitext.order == "after":
             bitext = recipe.bitext
-            second = PairSampler(self._material.translations, bitext.batch_pairs, seed)
+            second = ShuffledSampler(self._material.translations, bitext.batch_pairs, seed)
             first = round(recipe.training.epochs * sampler.steps_per_epoch)
             self._count = first + round(bitext.epochs * second.steps_per_epoch)
             sampler = SequenceSampler([(sampler, first), (second, self._count - first)])
@@ -125,7 +125,7 @@ class Pretraining(EncoderTraining):
 
     def _of_names(self) -> Sampler:
         size = 2 * self._recipe.sampler.batch_pairs
-        return NameSampler(self.names, size, self._recipe.training.seed)
+        return ShuffledSampler(with_synonym(self.names), size, self._recipe.training.seed)
 
     def _of_synonyms(self) -> Sampler:
         sampling, seed, material = self._recipe.sampler, self._recipe.training.seed, self._material
@@ -135,7 +135,7 @@ class Pretraining(EncoderTraining):
             most = self._recipe.data.pairs_per_concept
             return GroupSampler(names, sampling.names_per_concept, 2 * size, most, seed)
         pairs = material.pairs if mixed else material.synonyms
-        return PairSampler(pairs, size, seed)
+        return ShuffledSampler(pairs, size, seed)
 
     def _objective(self) -> Objective:
         """Make the main loss, and add the other ones.

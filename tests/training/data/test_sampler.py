@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from training.data.group_sampler import GroupSampler
 from training.data.names import TokenTable, TrainingNames
 from training.data.pairs import make_pairs
-from training.data.sampler import NameSampler, PairSampler, Sampler, SequenceSampler
+from training.data.sampler import Sampler, SequenceSampler, ShuffledSampler, with_synonym
 
 CONCEPTS = np.repeat(np.arange(9), [1, 2, 3, 1, 5, 2, 1, 4, 2])
 TRAINABLE = np.arange(len(CONCEPTS)) != 1  # leaves concept 1 with a single name
@@ -22,10 +22,15 @@ def _names() -> TrainingNames:
 def _samplers(size: int, seed: int) -> list[Sampler]:
     pairs = make_pairs(CONCEPTS, TRAINABLE, 50, seed=0)
     return [
-        PairSampler(pairs, size, seed),
-        NameSampler(_names(), size, seed),
+        ShuffledSampler(pairs, size, seed),
+        ShuffledSampler(with_synonym(_names()), size, seed),
         GroupSampler(_names(), 3, max(3, size), 50, seed),
-        SequenceSampler([(PairSampler(pairs, size, seed), 3), (NameSampler(_names(), 4, 1), 2)]),
+        SequenceSampler(
+            [
+                (ShuffledSampler(pairs, size, seed), 3),
+                (ShuffledSampler(with_synonym(_names()), 4, 1), 2),
+            ]
+        ),
     ]
 
 
@@ -42,17 +47,17 @@ def test_an_epoch_shows_each_pair_once(size: int, seed: int) -> None:
     pairs = make_pairs(CONCEPTS, TRAINABLE, 50, seed=0)
     # A batch holds both names of each of its pairs, and no others: with one pair a batch, the
     # batches are the pairs.
-    sampler = PairSampler(pairs, 1, seed)
+    sampler = ShuffledSampler(pairs, 1, seed)
     shown = sorted(sampler.batch(step).tolist() for step in range(sampler.steps_per_epoch))
     assert shown == sorted(pairs.tolist())
-    for step in range(PairSampler(pairs, size, seed).steps_per_epoch):
-        concepts = CONCEPTS[PairSampler(pairs, size, seed).batch(step)]
+    for step in range(ShuffledSampler(pairs, size, seed).steps_per_epoch):
+        concepts = CONCEPTS[ShuffledSampler(pairs, size, seed).batch(step)]
         assert (np.unique(concepts, return_counts=True)[1] >= 2).all()
 
 
 @given(st.integers(1, 40), st.integers(0, 3))
 def test_an_epoch_shows_each_name_with_a_synonym_once(size: int, seed: int) -> None:
-    sampler = NameSampler(_names(), size, seed)
+    sampler = ShuffledSampler(with_synonym(_names()), size, seed)
     shown = np.concatenate([sampler.batch(step) for step in range(sampler.steps_per_epoch)])
     trainable = CONCEPTS[TRAINABLE]
     expected = [
@@ -101,7 +106,7 @@ def test_groups_are_names_of_one_concept_and_an_epoch_shows_each_once(
 
 def test_stages_come_one_after_the_other() -> None:
     pairs = make_pairs(CONCEPTS, TRAINABLE, 50, seed=0)
-    first, second = PairSampler(pairs, 4, 0), PairSampler(pairs, 3, 1)
+    first, second = ShuffledSampler(pairs, 4, 0), ShuffledSampler(pairs, 3, 1)
     both = SequenceSampler([(first, 2), (second, 5)])
     assert both.steps_per_epoch == first.steps_per_epoch
     for step in range(7):
