@@ -15,11 +15,10 @@ import spacy
 import typer
 from spacy.language import Language
 
-from benchmarks.measured import write_results
+from benchmarks.measured import RESULTS, report
 
 NOTES = Path(__file__).parent / "notes"
 VERDICTS = NOTES / "verdicts.json"
-BEFORE = "before"
 RIGHT, WRONG, UNJUDGED = "right", "wrong", "unjudged"
 
 
@@ -67,35 +66,20 @@ def judged(own: list[Link], name: str) -> tuple[Counter[str], list[Link]]:
 
 def main(
     assets: Annotated[list[str], typer.Argument(metavar="NAME=DIR...", help='Or "starter".')],
-    output: Annotated[Path, typer.Option(help="JSON; Markdown beside it.")] = Path(
-        "benchmarks/results/clinical_notes.json"
+    output: Annotated[Path, typer.Option(help="JSON; a table beside it.")] = (
+        RESULTS / "clinical_notes.json"
     ),
 ) -> None:
-    """Link the notes, count right and wrong links, and compare with what stood before."""
-    before = json.loads(VERDICTS.read_text(encoding="utf-8"))[BEFORE]
-    rows, missing = [], []
-    for one in assets:
-        name, _, directory = one.partition("=")
+    """Link the notes, and count right and wrong links."""
+    rows, are_judged = [], True
+    for name, _, directory in (source.partition("=") for source in assets):
         counts, unjudged = judged(links(pipeline(directory or None)), name)
-        missing += [(name, link) for link in unjudged]
-        old = before[name]
-        rows.append((name, old[RIGHT], old[WRONG], counts[RIGHT], counts[WRONG]))
-    for name, link in missing:
-        typer.echo(f"not judged: {name}, {link.note} {link.key}: {link.text!r} as {link.name!r}")
-    lines = [
-        "# Links in five clinical notes, default settings, judged by hand",
-        "",
-        "| assets | right before | wrong before | right | wrong |",
-        "|---|---:|---:|---:|---:|",
-        *("| " + " | ".join(map(str, row)) + " |" for row in rows),
-    ]
-    fields = ("assets", "right_before", "wrong_before", RIGHT, WRONG)
-    facts = [
-        {**dict(zip(fields, row, strict=True)), "precision": round(row[3] / (row[3] + row[4]), 3)}
-        for row in rows
-    ]
-    write_results(output, {"assets": facts}, "\n".join(lines))
-    if missing:
+        rows.append({"assets": name, RIGHT: counts[RIGHT], WRONG: counts[WRONG]})
+        for link in unjudged:
+            typer.echo(f"not judged: {link.note} {link.key}: {link.text!r} as {link.name!r}")
+        are_judged &= not unjudged
+    report(output, rows, "Links in five clinical notes, default settings, judged by hand.")
+    if not are_judged:
         raise typer.Exit(1)
 
 

@@ -17,8 +17,8 @@ import torch
 import typer
 from transformers import BertConfig, BertModel
 
+from benchmarks.invented import invent_name
 from benchmarks.measured import RESULTS, report, run_command
-from benchmarks.synthetic.names import Names
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.loading import load_transformer
 from spacy_medlink.kb import KnowledgeBase, build_kb
@@ -39,14 +39,10 @@ def write_kb(path: Path, names: int) -> Path:
 
 
 def _concepts(names: int) -> Iterator[Concept]:
-    count = max(1, names // _NAMES_A_CONCEPT)
-    invented = Names(count, names, seed=0, languages=1)
-    for first in range(0, count, 4096):
-        block = invented.block(first, min(count, first + 4096))
-        ends = np.flatnonzero(np.diff(block.concept)) + 1
-        for number, own in enumerate(np.split(np.array(block.texts, dtype=object), ends)):
-            texts = tuple(Name(text) for text in dict.fromkeys(own))
-            yield Concept(f"C{first + number:07}", texts[0].text, texts)
+    for first in range(0, names, _NAMES_A_CONCEPT):
+        numbers = range(first, min(first + _NAMES_A_CONCEPT, names))
+        texts = dict.fromkeys(invent_name(0, number, first, is_first=True)[1] for number in numbers)
+        yield Concept(f"C{first:08}", next(iter(texts)), tuple(map(Name, texts)))
 
 
 def write_random_bert(path: Path, tokenizer: Path, **changes: int) -> Path:

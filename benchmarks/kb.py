@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from benchmarks.measured import RESULTS, report, run_command, run_task
-from benchmarks.synthetic.umls import generate
+from benchmarks.umls import generate
 
 TASKS = ("read", "exact", "ngrams", "dense", "notes", "filters", "update")
 WANTED = {  # at 15 million names

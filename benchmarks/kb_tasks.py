@@ -40,7 +40,7 @@ _MEASURED, _ZONE = 4, 500  # times that memory is measured, notes of a memory zo
 
 def grow(kb: str, out: str, names: int, year: int) -> Figures:
     """Build a knowledge base of names that are made of those of another one."""
-    from benchmarks.synthetic.grown import grown_concepts
+    from benchmarks.grown import grown_concepts
 
     build_kb(Path(out), grown_concepts(KnowledgeBase(kb), names, year))
     return {}

@@ -3,9 +3,6 @@
 HPO and MEDIC are assets of `medlink build` over these terminologies, without an encoder. The texts
 are GSC+, the NCBI disease corpus and BC5CDR (diseases), in the data directory (MEDLINK_DATA). The
 entities and all mentions of `medical_mentions` are measured with the linker at its defaults.
-`--other FILE` adds the links of another program in GSC+, such as FastHPOCR, to the table: FILE has
-the documents of the corpus with the program's mentions. Figures go to OUTPUT as JSON, and to a
-Markdown table beside it.
 """
 
 import tempfile
@@ -21,19 +18,15 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from benchmarks.corpora import CORPORA, diseases
-from benchmarks.measured import DATA, machine, write_results
+from benchmarks.measured import DATA, RESULTS, report
 from spacy_medlink.evaluation import measure_pipeline
-from spacy_medlink.evaluation.gold_set import GoldSet, load_gold
-from spacy_medlink.evaluation.spans import Link, link_scores
-from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.evaluation.gold_set import load_gold
 
 _KEY = "medical"
 WAYS = ("doc.ents", "doc.spans")
 _WITHIN = "<< HP:0000118"  # phenotypic abnormalities
 _MEASURES = ("spans", "strict", "document")
-_HEADER = "| texts | way | " + " | ".join(
-    f"{measure} P | R | F1" for measure in _MEASURES
-)  # fmt: skip
+_HEADS = {"precision": "P", "recall": "R", "f1": "F1"}
 
 
 def measure(assets: Path, gold_path: Path, config: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -46,7 +39,7 @@ def measure(assets: Path, gold_path: Path, config: dict[str, Any]) -> Iterator[d
     speed = _speed(nlp, [document.text or "" for document in gold.documents])
     for way in WAYS:
         scores = measure_pipeline(lambda _: nlp, linker.kb, gold, spans=partial(_mentions_of, way))
-        yield {"way": way, **_figures(scores), "texts_per_second": speed}
+        yield {"way": way, **_figures(scores), "texts a second": speed}
 
 
 def _mentions_of(way: str, nlp: Language, doc: Doc) -> Sequence[Span]:
@@ -63,56 +56,30 @@ def _speed(nlp: Language, texts: Sequence[str]) -> float:
     return round(len(texts) / (time.process_time() - began))
 
 
-def _figures(scores: dict[str, Any]) -> dict[str, Any]:
+def _figures(scores: dict[str, Any]) -> dict[str, float]:
     return {
-        measure: {name: scores[measure][name] for name in ("precision", "recall", "f1")}
+        f"{measure} {head}": 100 * scores[measure][name]
         for measure in _MEASURES
+        for name, head in _HEADS.items()
     }
-
-
-def measure_other(path: Path, kb: KnowledgeBase, gold: GoldSet) -> dict[str, Any]:
-    """Measure the links of another program; the file is named after the program."""
-    other = load_gold(path, kb)
-    return {"way": path.stem, **_figures(link_scores(_links(gold), _links(other)))}
-
-
-def _links(gold: GoldSet) -> Iterator[Link]:
-    for document in gold.documents:
-        for mention in document.mentions:
-            yield Link(document.doc_id, mention.start, mention.end, gold.rows(mention))
-
-
-def _table(rows: Sequence[dict[str, Any]]) -> str:
-    lines = [_HEADER + " | texts a second |", "|---|---|" + "---:|" * (3 * len(_MEASURES) + 1)]
-    for row in rows:
-        figures = [f"{100 * value:.1f}" for one in _MEASURES for value in row[one].values()]
-        cells = [row["texts"], row["way"], *figures, str(row.get("texts_per_second", ""))]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
 
 
 def main(
     hpo: Annotated[Path, typer.Argument(help="Assets over HPO.")],
     medic: Annotated[Path, typer.Argument(help="Assets over MEDIC.")],
     part: Annotated[str, typer.Option(help="Of the disease corpora: train or dev.")] = "dev",
-    other: Annotated[
-        list[Path] | None, typer.Option(help="What another program links in GSC+, JSON Lines.")
-    ] = None,
-    output: Annotated[Path, typer.Option(help="JSON; a table goes beside it.")] = Path(
-        "benchmarks/results/raw_text.json"
+    output: Annotated[Path, typer.Option(help="JSON; a table beside it.")] = (
+        RESULTS / "raw_text.json"
     ),
 ) -> None:
     """Measure the ways to find mentions."""
     gsc = DATA / "gsc_plus.dev.jsonl.gz"
     rows = [{"texts": "GSC+", **row} for row in measure(hpo, gsc, {"within": _WITHIN})]
-    kb = KnowledgeBase(hpo / "kb.sqlite")
-    gold = load_gold(gsc, kb)
-    rows += [{"texts": "GSC+", **measure_other(path, kb, gold)} for path in other or ()]
     with tempfile.TemporaryDirectory() as workplace:
         for corpus in CORPORA:
             path = diseases(corpus, part, Path(workplace))
             rows += [{"texts": corpus, **row} for row in measure(medic, path, {})]
-    write_results(output, {"part": part, "rows": rows, "machine": machine()}, _table(rows))
+    report(output, rows, f"Disease corpora: {part}.")
 
 
 if __name__ == "__main__":

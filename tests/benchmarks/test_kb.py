@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import kb_tasks
+from benchmarks.grown import grown_concepts
 from benchmarks.kb import Terminology
-from benchmarks.synthetic.grown import grown_concepts
 from spacy_medlink.assets import Assets
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.retrieval.word_ngram import WordNgramIndex

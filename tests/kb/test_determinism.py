@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.synthetic.umls import generate
+from benchmarks.umls import generate
 from spacy_medlink.assets import Assets
 from spacy_medlink.kb import KnowledgeBase
 from tests.kb import samples

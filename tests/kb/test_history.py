@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.synthetic.umls import generate
+from benchmarks.umls import generate
 from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base, history
 from spacy_medlink.kb.diff import diff
 from spacy_medlink.kb.history import History

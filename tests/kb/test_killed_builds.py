@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.synthetic.umls import generate
+from benchmarks.umls import generate
 from spacy_medlink.kb import build_knowledge_base
 from spacy_medlink.util.files import sha256_of
 from tests.children import SECONDS, killed

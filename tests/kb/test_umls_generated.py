@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import pytest
 
-from benchmarks.synthetic.umls import generate
+from benchmarks.umls import generate
 from spacy_medlink.kb.readers import read
 from spacy_medlink.types import Concept, Retired
 

@@ -1,6 +1,6 @@
 """Concepts whose names are made of pieces of those of another knowledge base, any number of them.
 
-Words are as frequent in them as in real names, which those of `benchmarks.synthetic.names` are not,
+Words are as frequent in them as in real names, which those of `benchmarks.invented` are not,
 so that an encoder has something to tell apart.
 """
 

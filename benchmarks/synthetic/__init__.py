@@ -1,1 +1,0 @@
-"""Invented releases of terminologies, of any size; equal arguments write equal bytes."""
