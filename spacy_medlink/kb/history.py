@@ -4,24 +4,28 @@ A release lists the successors of some old ids and omits other ids. An update mu
 previous knowledge base knew, because annotations and links outlive releases.
 """
 
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..text.normalisation import hash_keys
-from ..types import Hashes1d, Record, Retired
+from ..types import Record, Retired
 from ..util.files import sha256_of
-from ..util.hashes import positions
 from .knowledge_base import KnowledgeBase
+from .scratch import scratch
 
 GONE = "gone"
 _FATES = ("in use", "retired by the release", GONE, "retired before", "in use again")
-_CHUNK = 16_384
-_FACTS = ("version", "concepts", "names", "retired")
+_KEPT = frozenset({GONE, "retired before"})
+_COPIED = ("version", "concepts", "names", "retired")
+_TABLES = "CREATE TABLE new (id TEXT PRIMARY KEY, is_live INTEGER) WITHOUT ROWID"
+_NOTE = (
+    "INSERT INTO new VALUES (?, ?)"
+    " ON CONFLICT (id) DO UPDATE SET is_live = max(is_live, excluded.is_live)"
+)
+_FATE = {
+    (True, 1): "in use", (True, 0): "retired by the release", (True, None): GONE,
+    (False, 1): "in use again", (False, 0): "", (False, None): "retired before",
+}  # fmt: skip
 
 
 class History:
@@ -39,71 +43,36 @@ class History:
 
         Ids that were in use and are no longer mentioned are retired with the reason "gone". Retired
         ids stay retired, unless they are in use again. If the old and the new knowledge base differ
-        about an id, the new one counts. Memory: 8 bytes a concept (the ids' hashes).
+        about an id, the new one counts. The ids wait in a temporary file.
+
+        RAISES (MedlinkError): E164 when there is no room for the temporary file.
         """
-        live, retired = array("Q"), array("Q")
-        ids: list[str] = []
-        gone: list[str] = []
-        for record in records:
-            if isinstance(record, Retired):
-                gone.append(record.id)
-            # A concept without a name is not written, so its id is not in use.
-            elif record.name.strip() or any(name.text.strip() for name in record.names):
-                ids.append(record.id)
-            if len(ids) + len(gone) >= _CHUNK:
-                _note(live, ids)
-                _note(retired, gone)
-            yield record
-        _note(live, ids)
-        _note(retired, gone)
-        yield from self._forgotten(_sorted(live), _sorted(retired))
+        with scratch(_TABLES) as db:
+            db.execute("BEGIN")
+            for record in records:
+                # A concept without a name is not written, so its id is not in use.
+                is_live = not isinstance(record, Retired) and (
+                    bool(record.name.strip()) or any(name.text.strip() for name in record.names)
+                )
+                if is_live or isinstance(record, Retired):
+                    db.execute(_NOTE, (record.id, is_live))
+                yield record
+            in_use = ((True, Retired(id, "", GONE)) for id in self.old.iter_ids())
+            before = ((False, retired) for retired in self.old.retired())
+            for was_live, retired in chain(in_use, before):
+                row = db.execute("SELECT is_live FROM new WHERE id = ?", retired[:1]).fetchone()
+                fate = _FATE[was_live, row[0] if row else None]
+                if fate:
+                    self.counts[fate] += 1
+                if fate in _KEPT:
+                    yield retired
 
     def as_manifest(self) -> dict[str, object]:
         """List the updated knowledge base and the counts of kept ids, for the manifest."""
-        copied = {name: self.old.manifest[name] for name in _FACTS if name in self.old.manifest}
+        copied = {name: self.old.manifest[name] for name in _COPIED if name in self.old.manifest}
         return {
             "name": self.old.path.name,
             "sha256": sha256_of(self.old.path),
             **copied,
             "ids": dict(sorted(self.counts.items())),
         }
-
-    def _forgotten(self, live: Hashes1d, retired: Hashes1d) -> Iterator[Retired]:
-        for chunk in _chunks(Retired(id, "", GONE) for id in self.old.iter_ids()):
-            is_live, is_retired = _are_in(live, chunk), _are_in(retired, chunk)
-            self.counts["in use"] += int(is_live.sum())
-            self.counts["retired by the release"] += int((is_retired & ~is_live).sum())
-            yield from self._counted(chunk, ~is_live & ~is_retired, GONE)
-        for chunk in _chunks(self.old.retired()):
-            is_live, is_retired = _are_in(live, chunk), _are_in(retired, chunk)
-            self.counts["in use again"] += int(is_live.sum())
-            yield from self._counted(chunk, ~is_live & ~is_retired, "retired before")
-
-    def _counted(
-        self, chunk: list[Retired], wanted: NDArray[np.bool_], what: str
-    ) -> Iterator[Retired]:
-        for position in np.flatnonzero(wanted).tolist():
-            self.counts[what] += 1
-            yield chunk[position]
-
-
-def _note(hashes: "array[int]", ids: list[str]) -> None:
-    hashes.frombytes(hash_keys(ids).tobytes())
-    ids.clear()
-
-
-def _sorted(hashes: "array[int]") -> Hashes1d:
-    ordered = np.frombuffer(hashes, dtype=np.uint64)
-    ordered.sort()
-    return ordered
-
-
-def _are_in(ascending: Hashes1d, chunk: list[Retired]) -> NDArray[np.bool_]:
-    # With 64-bit hashes, one update of 4 million ids in a million confuses two of them.
-    return positions(ascending, hash_keys(record.id for record in chunk)) >= 0
-
-
-def _chunks(records: Iterable[Retired]) -> Iterator[list[Retired]]:
-    waiting = iter(records)
-    while chunk := list(islice(waiting, _CHUNK)):
-        yield chunk

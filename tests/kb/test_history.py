@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.umls import generate
-from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base, history
+from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
 from spacy_medlink.kb.diff import diff
 from spacy_medlink.kb.history import History
 from spacy_medlink.types import Concept, Name, Record, Retired
@@ -86,16 +86,6 @@ def test_agrees_with_sets(
         expected.setdefault(id, "old")
     assert {record.id: record.reason for record in kb.retired()} == expected
     assert {concept.id for concept in kb} == new_live
-
-
-def test_chunks_make_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    old = [*(concept(f"C{n}") for n in range(50)), *(Retired(f"R{n}", "C1") for n in range(20))]
-    new = [*(concept(f"C{n}") for n in range(0, 50, 3)), *(Retired(f"R{n}") for n in range(9))]
-    whole, _ = updated(tmp_path, old, new)
-    expected = list(whole.retired())
-    monkeypatch.setattr(history, "_CHUNK", 7)
-    assert list(updated(tmp_path, old, new)[0].retired()) == expected
-    assert len(expected) == 33 + 20
 
 
 def test_generations_of_a_release(tmp_path: Path) -> None:
