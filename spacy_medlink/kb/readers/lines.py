@@ -44,9 +44,7 @@ def numbered_lines(
     """
     with open_source(path) as opened:
         file, line_number = _as_utf8(opened), 0
-        end = line_end(file)
-        while block := _block(file, path, line_number, end):
-            block = block.replace(b"\r", b"\n") if end == b"\r" else block
+        while block := _block(file, path, line_number):
             block = block.removesuffix(b"\n")
             if line_number == 0:
                 block = block.removeprefix(b"\xef\xbb\xbf")
@@ -77,46 +75,27 @@ def filled_lines(
     return ((line_number, line) for line_number, line in lines if line and not line.isspace())
 
 
-def _as_utf8(file: BufferedIOBase) -> BufferedIOBase:
-    start = b""
-    with suppress(*DAMAGED):  # the first block says what is wrong
-        start = file.peek(2)[:2]  # type: ignore[attr-defined]
-    is_utf16 = start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-    return _Plain(_FromUtf16(file)) if is_utf16 else file
-
-
 def raw_lines(file: BufferedIOBase) -> Iterator[bytes]:
     """Stream the lines of an opened source, each with its end, as `numbered_lines` cuts them."""
-    end = line_end(file)
-    while line := _rest_of_line(file, end):
-        yield line
+    return iter(_as_utf8(file).readline, b"")
 
 
-def line_end(file: BufferedIOBase) -> bytes:
-    """Find what ends the lines of an opened source: CR, as on old systems, or LF."""
+def _as_utf8(file: BufferedIOBase) -> BufferedIOBase:
+    """Read UTF-16 as UTF-8, and CR as a line end where it is the only one, as on old systems."""
     start = b""
-    with suppress(*DAMAGED):  # the first line says what is wrong
+    with suppress(*DAMAGED):  # the first block says what is wrong
         start = file.peek(_BLOCK)  # type: ignore[attr-defined]
-    return b"\r" if b"\r" in start and b"\n" not in start else b"\n"
+    is_utf16 = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    text = start.decode("utf-16", "ignore").encode("utf-8", "ignore") if is_utf16 else start
+    has_cr = b"\r" in text and b"\n" not in text
+    return _Plain(_Translated(file, is_utf16, has_cr)) if is_utf16 or has_cr else file
 
 
-def _rest_of_line(file: BufferedIOBase, end: bytes) -> bytes:
-    if end == b"\n":
-        return file.readline()
-    pieces, size = [b""], 0
-    while (start := file.peek(1)) and not pieces[-1].endswith(end):  # type: ignore[attr-defined]
-        pieces.append(file.read(start.find(end) + 1 or len(start)))
-        size += len(pieces[-1])
-        if size > LONGEST:
-            break
-    return _checked(b"".join(pieces), file)
-
-
-def _block(file: BufferedIOBase, path: Path, line_number: int, end: bytes) -> bytes:
+def _block(file: BufferedIOBase, path: Path, line_number: int) -> bytes:
     """Read some whole lines, b"" at the end of the file."""
     try:
         block = file.read(_BLOCK)
-        return block if block.endswith(end) else block + _rest_of_line(file, end)
+        return block if block.endswith(b"\n") else block + file.readline()
     except DAMAGED as error:
         raise Errors.bad_line(
             path=path, line=line_number + 1, problem=f"damaged gzip data ({error})",
@@ -176,19 +155,25 @@ class _Bounded(BufferedIOBase):
 
     def readline(self, size: int | None = -1) -> bytes:
         """Read a line."""
-        return _checked(super().readline(LONGEST + 1), self)
+        line = super().readline(LONGEST + 1)
+        if len(line) > LONGEST:
+            reason = f"it has a line of over {LONGEST >> 20} MB"
+            raise Errors.source_unreadable(path=cast(Any, self).name, reason=reason)
+        return line
 
 
 class _Plain(_Bounded, io.BufferedReader):
     """A file as it is."""
 
 
-class _FromUtf16(io.RawIOBase):
-    """The bytes of a UTF-16 file as UTF-8."""
+class _Translated(io.RawIOBase):
+    """The bytes of a file as UTF-8 whose lines end with LF."""
 
-    def __init__(self, file: BufferedIOBase) -> None:
+    def __init__(self, file: BufferedIOBase, is_utf16: bool, has_cr: bool) -> None:
         self.name = cast(Any, file).name
-        self._file, self._decoder = file, codecs.getincrementaldecoder("utf-16")("surrogatepass")
+        self._file, self._has_cr = file, has_cr
+        decoder = codecs.getincrementaldecoder("utf-16")("surrogatepass")
+        self._decode = decoder.decode if is_utf16 else None
 
     def readable(self) -> bool:
         """Return that it may be read."""
@@ -197,8 +182,10 @@ class _FromUtf16(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Read some bytes; half a surrogate pair passes, so that its line is found to be bad."""
         data = b""
-        while not data and (raw := self._file.read(max(2, len(buffer) // 3 * 2))):
-            data = self._decoder.decode(raw).encode("utf-8", "surrogatepass")
+        while not data and (data := self._file.read(max(2, len(buffer) // 3 * 2))):
+            if self._decode is not None:
+                data = self._decode(data).encode("utf-8", "surrogatepass")
+        data = data.replace(b"\r", b"\n") if self._has_cr else data
         buffer[: len(data)] = data
         return len(data)
 
@@ -234,10 +221,3 @@ class Packed(_Bounded, gzip.GzipFile):
 def most_of(packed: int) -> int:
     """Return how many bytes may come out of packed ones: from there on it is a bomb."""
     return _MUCH + _TIMES * packed
-
-
-def _checked(line: bytes, file: Any) -> bytes:
-    if len(line) > LONGEST:
-        reason = f"it has a line of over {LONGEST >> 20} MB"
-        raise Errors.source_unreadable(path=file.name, reason=reason)
-    return line

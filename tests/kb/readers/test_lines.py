@@ -106,7 +106,7 @@ def test_lines_that_end_with_cr_alone(tmp_path: Path, gz: bool) -> None:
     want = data.decode().split("\r")
     assert [line for _, line in numbered_lines(path)] == want
     with open_source(path) as file:
-        assert b"".join(raw_lines(file)) == data
+        assert b"".join(raw_lines(file)) == data.replace(b"\r", b"\n")
     assert [cells for _, cells in read_rows(path, None)][1] == ["1", "an ataxia"]
     documents = list(read_table(path, "text", "doc_id", ","))
     assert [document.text for document in documents] == ["an ataxia", "x" * 100_000, "c"]
