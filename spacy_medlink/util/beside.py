@@ -1,7 +1,7 @@
 """A temporary directory beside a target, on the same disk, for building before a swap.
 
 Its name is random and unique, so that writers with the same process number (threads, containers on
-a shared disk) never collide. Its owner holds a lock in it. If the lock is free, the owner was
+a shared disk) never collide. Its owner holds a lock on it. If the lock is free, the owner was
 killed, and the next writer of the same target removes the directory. Where a disk has no locks, the
 directory has none, and stays after a kill.
 """
@@ -21,8 +21,8 @@ from typing import BinaryIO
 if sys.platform != "win32":
     import fcntl
 
-_LOCK = "spacy-medlink.lock"
 OLD = "old"  # part of the name of what a swap in two steps has moved away
+MARK = ".new-"  # in the names of such directories: others are the user's
 _DRAWN = re.compile(r"[a-z0-9_]{8}")  # by mkdtemp
 
 
@@ -35,33 +35,37 @@ def beside(target: Path) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(target)
     owner = os.getpid()
-    directory, lock = _make(target)
-    try:
-        yield directory
-    finally:
-        if os.getpid() == owner:  # a forked child must not remove its parent's directory
-            _dissolve(directory, lock)
+    while True:
+        prefix = f".{target.name}{MARK}"
+        directory = Path(mkdtemp(prefix=prefix, suffix=".tmp", dir=target.parent))
+        with _locked(directory) as is_locked:
+            # Before it is locked, another writer may take it for a leftover.
+            if is_locked is False or not directory.exists():
+                continue
+            if is_locked is None:  # no other writer may take it for a leftover, ever
+                directory = directory.rename(directory.with_name(directory.name.replace(MARK, ".")))
+            try:
+                yield directory
+            finally:
+                if os.getpid() == owner:  # a forked child must not remove its parent's directory
+                    remove(directory)
+            return
 
 
 def remove_leftovers(target: Path) -> None:
     """Remove what killed writers left beside a target."""
-    for directory in _places(target):
-        # An empty one was left before it was locked, or its owner is about to lock it and makes
-        # another. More than an empty directory must not go: by then it may be locked.
-        with suppress(OSError):
-            directory.rmdir()
-            continue
-        with _looking(directory) as abandoned:
+    for directory in _directories_of(target):
+        with _locked(directory) as is_abandoned:
             needed = os.path.lexists(directory / OLD) and not os.path.lexists(target)
-            if abandoned and not needed:
-                _dissolve(directory, None)
+            if is_abandoned and not needed:
+                remove(directory)
 
 
 def find_old(target: Path) -> Path | None:
     """Find the old output that a writer moved away before it was killed in the middle of a swap."""
-    for directory in _places(target):
-        with _looking(directory) as abandoned:
-            if abandoned and os.path.lexists(directory / OLD):
+    for directory in _directories_of(target):
+        with _locked(directory) as is_abandoned:
+            if is_abandoned and os.path.lexists(directory / OLD):
                 return directory / OLD
     return None
 
@@ -73,17 +77,8 @@ def only_one(directory: Path, patience: float = 60.0) -> Iterator[None]:
     patience (float): seconds after which the block is entered without the lock, because only a
         foreign program holds it so long. Where directories cannot be locked, there is no waiting.
     """
-    if sys.platform == "win32":
+    with _locked(directory, patience):
         yield
-        return
-    file = os.open(directory, os.O_RDONLY)
-    try:
-        end = time.monotonic() + patience
-        while try_lock(file) is False and time.monotonic() < end:
-            time.sleep(0.005)
-        yield
-    finally:
-        os.close(file)
 
 
 def try_lock(file: BinaryIO | int) -> bool | None:
@@ -111,62 +106,25 @@ def remove(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _make(target: Path) -> tuple[Path, BinaryIO | None]:
-    """Make a directory and lock it."""
-    while True:
-        directory = Path(mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
-        try:
-            lock = _hold(directory)
-            if lock is None or (directory / _LOCK).exists():
-                return directory, lock
-            lock.close()
-        except FileNotFoundError:
-            continue  # it looked abandoned before it was locked
-        except BaseException:
-            remove(directory)
-            raise
-
-
-def _hold(directory: Path) -> BinaryIO | None:
-    """Lock a new directory; None where there are no locks."""
-    file = (directory / _LOCK).open("xb")
-    while (is_held := try_lock(file)) is False:  # somebody looks whether it is abandoned
-        time.sleep(0.001)
-    if is_held:
-        return file
-    file.close()
-    (directory / _LOCK).unlink()  # nobody may take it for abandoned
-    return None
-
-
 @contextmanager
-def _looking(directory: Path) -> Iterator[bool]:
-    """Tell whether the owner of a directory is gone; during the block nobody else can lock it."""
+def _locked(directory: Path, patience: float = 0.0) -> Iterator[bool | None]:
+    """Lock a directory during the block, and say whether that worked, as `try_lock` does."""
     try:
-        file = (directory / _LOCK).open("r+b")
-    except OSError:  # not locked yet, or none of ours
-        yield False
+        descriptor = os.open(directory, os.O_RDONLY)
+    except OSError:  # no system without locks opens directories; or it is no longer there
+        yield None
         return
-    with file:
-        yield try_lock(file) is True
+    try:
+        end = time.monotonic() + patience
+        while (is_locked := try_lock(descriptor)) is False and time.monotonic() < end:
+            time.sleep(0.005)
+        yield is_locked
+    finally:
+        os.close(descriptor)
 
 
-def _dissolve(directory: Path, lock: BinaryIO | None) -> None:
-    """Remove a directory, the lock last, so that after a kill it is known as abandoned."""
-    with suppress(OSError):
-        for path in directory.iterdir():
-            if path.name != _LOCK:
-                remove(path)
-    if sys.platform == "win32" and lock is not None:
-        lock.close()
-    remove(directory)
-    if lock is not None:
-        lock.close()
-
-
-def _places(target: Path) -> Iterator[Path]:
-    for directory in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
-        # ".kb.<drawn>.tmp" is of "kb", ".kb.old.<drawn>.tmp" of "kb.old".
-        drawn = directory.name[len(target.name) + 2 : -len(".tmp")]
+def _directories_of(target: Path) -> Iterator[Path]:
+    for directory in target.parent.glob(f".{glob.escape(target.name)}{MARK}*.tmp"):
+        drawn = directory.name.removesuffix(".tmp").rpartition(MARK)[2]
         if _DRAWN.fullmatch(drawn) and directory.is_dir() and not directory.is_symlink():
             yield directory

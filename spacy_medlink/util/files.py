@@ -100,10 +100,9 @@ def replacing_directory(
         for file in sorted(new.rglob("*"), reverse=True):
             _sync(file)
         check_output(path, kind, given, improves=improves, overwrite=overwrite)
-        if not _exchange(new, path):
-            with only_one(path.parent):
-                if not _exchange(new, path):  # another writer may have been first
-                    _swap_in_two_steps(new, path)
+        with only_one(path.parent):
+            if not _exchange(new, path):
+                _swap_in_two_steps(new, path)
         _sync(path.parent)
 
 

@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import Errors, MedlinkError
+from ..errors import Errors
+from .beside import MARK, only_one
 
 FILES = "medlink_files.json"  # lists the files of a directory that has no manifest of its own
 _FORMAT = "spacy-medlink files"
 _JUNK = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})  # file managers leave these
 _BEGINNING = 4096  # bytes in which a mark must stand
 _SHOWN = 3
-_LOOKS = 10  # at a directory that others replace at the same time
 _LONGEST = 504  # bytes of a path that SQLite opens: 512 with that of a journal
-_BESIDE = len("..12345678.tmp/")  # bytes that a temporary place adds to a path, beside the name
+_BESIDE = len(f".{MARK}12345678.tmp/")  # bytes that `beside` adds to a path, but for the name
 
 PathLike = str | Path
 
@@ -145,7 +145,8 @@ def check_output(
         holds_it = any(each.is_dir() and _is_inside(path, each) for each in given)
         may_lose = overwrite and not holds_it
         if isinstance(kind, DirectoryKind):
-            _check_settled(path, kind, may_lose)
+            with only_one(path.parent):  # no other writer replaces it while we look
+                _check_directory(path, kind, may_lose)
         else:
             _check_file(path, kind, may_lose, new)
     except OSError as error:
@@ -158,29 +159,6 @@ def _check_length(path: Path, database: str) -> None:
     if size > _LONGEST:
         reason = f"that of a temporary file has {size} bytes, and SQLite opens up to {_LONGEST}"
         raise Errors.write_failed(path=path, reason=f"the path is too long ({reason})")
-
-
-def _check_settled(path: Path, kind: DirectoryKind, may_lose: bool) -> None:
-    """Check a directory, again whenever another writer replaced it in the meantime."""
-    for looks_left in reversed(range(_LOOKS)):
-        before = _identity(path)
-        if before is None:  # between the two steps of a swap by another process
-            break
-        try:
-            _check_directory(path, kind, may_lose)
-            break
-        except (MedlinkError, FileNotFoundError):
-            if not looks_left or _identity(path) == before:
-                raise
-
-
-def _identity(path: Path) -> tuple[int, int, int] | None:
-    """Identify a directory; the inode number alone may be used again."""
-    try:
-        state = path.lstat()  # of a link itself, which may lead nowhere
-    except FileNotFoundError:
-        return None
-    return state.st_ino, state.st_mtime_ns, state.st_ctime_ns
 
 
 def files_in(path: Path) -> list[str]:
@@ -223,6 +201,8 @@ def _check_place(path: Path) -> None:
 
 
 def _check_directory(path: Path, kind: DirectoryKind, may_lose: bool) -> None:
+    if not os.path.lexists(path):  # another writer has just moved it away
+        return
     if not path.is_dir():
         raise Errors.output_is_foreign(path=path, kind=kind.name, found=_what(path))
     there = files_in(path)
