@@ -1,4 +1,6 @@
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,18 +25,25 @@ EXTENDED_MAP = "Refset/Map/der2_iisssccRefset_ExtendedMapSnapshot_INT_20240101.t
 SIMPLE_MAP = "Refset/Map/der2_sRefset_SimpleMapSnapshot_INT_20240101.txt"
 
 
-def _by_id(records: list[Record]) -> dict[str, Record]:
+def _by_id(records: Iterable[Record]) -> dict[str, Record]:
     return {record.id: record for record in records}
 
 
-@pytest.fixture
-def records(tmp_path: Path) -> dict[str, Record]:
-    return _by_id(list(read("snomed", write_rf2(tmp_path))))
-
-
-def test_a_concept_in_full(records: dict[str, Record]) -> None:
-    concept = records[DIABETES]
+def _concept(path: Path, id: str = DIABETES, **options: Any) -> Concept:
+    concept = _by_id(read_snomed(path, **options))[id]
     assert isinstance(concept, Concept)
+    return concept
+
+
+def _extension(path: Path, name: str, text: str, date: str = "20240101") -> None:
+    """Write a file of another package, beside those of the edition."""
+    file = path / "Extension" / Path(name).name.replace("20240101", date)
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+
+
+def test_a_concept_in_full(tmp_path: Path) -> None:
+    concept = _concept(write_rf2(tmp_path))
     assert concept.name == "Diabetes mellitus"
     assert [(name.text, name.lang, name.tty, name.obsolete) for name in concept.names] == [
         ("Diabetes mellitus", "en", "PT", False),
@@ -51,16 +60,14 @@ def test_a_concept_in_full(records: dict[str, Record]) -> None:
     assert concept.parents == (DISEASE,)
 
 
-def test_without_a_preferred_name_the_fully_specified_one_loses_its_tag(
-    records: dict[str, Record],
-) -> None:
-    concept = records[TYPE_2]
-    assert isinstance(concept, Concept)
+def test_without_a_preferred_name_the_fully_specified_one_loses_its_tag(tmp_path: Path) -> None:
+    concept = _concept(write_rf2(tmp_path), TYPE_2)
     assert concept.name == concept.names[0].text == "Diabetes mellitus type 2"
     assert concept.parents == (DIABETES,)  # not the inactive one
 
 
-def test_history(records: dict[str, Record]) -> None:
+def test_history(tmp_path: Path) -> None:
+    records = _by_id(read("snomed", write_rf2(tmp_path)))
     assert records["1000001"] == Retired("1000001", DIABETES, f"same as {DIABETES}")
     ambiguous = f"possibly equivalent to {TYPE_2}, {DIABETES}"
     assert records["1000002"] == Retired("1000002", "", ambiguous)
@@ -79,23 +86,21 @@ def test_kinds_of_history(tmp_path: Path, kind: str, targets: list[str], expecte
     header = samples.RF2[ASSOCIATIONS].split("\r\n")[0].replace("\t", " ")
     rows = [samples.refset(kind, "1000001", target) for target in targets]
     write_rf2(tmp_path, {ASSOCIATIONS: samples.table(header, *rows)})
-    retired = _by_id(list(read("snomed", tmp_path)))["1000001"]
+    retired = _by_id(read("snomed", tmp_path))["1000001"]
     assert isinstance(retired, Retired)
     assert retired.replaced_by == expected
 
 
 def test_language_of_the_preferred_name(tmp_path: Path) -> None:
-    write_rf2(tmp_path)
-    spanish = _by_id(list(read_snomed(tmp_path, language="es")))[DIABETES]
-    british = _by_id(list(read_snomed(tmp_path, language_refsets=[samples.GB])))[DIABETES]
-    assert isinstance(spanish, Concept) and isinstance(british, Concept)
+    spanish = _concept(write_rf2(tmp_path), language="es")
+    british = _concept(tmp_path, language_refsets=[samples.GB])
     assert (spanish.name, spanish.types) == ("diabetes", ("disorder",))
     assert british.name == "DM - Diabetes mellitus"
 
 
 def test_the_best_name_left_by_a_filter_is_preferred(tmp_path: Path) -> None:
     records = Filters(languages=("es",)).apply(read("snomed", write_rf2(tmp_path)))
-    concept = _by_id(list(records))[DIABETES]
+    concept = _by_id(records)[DIABETES]
     assert isinstance(concept, Concept)
     assert concept.name == "diabetes"
 
@@ -103,22 +108,19 @@ def test_the_best_name_left_by_a_filter_is_preferred(tmp_path: Path) -> None:
 def test_without_optional_files(tmp_path: Path) -> None:
     needed = {CONCEPTS, DESCRIPTIONS}
     write_rf2(tmp_path, {name: "" for name in samples.RF2 if name not in needed})
-    concept = _by_id(list(read("snomed", tmp_path)))[DIABETES]
-    assert isinstance(concept, Concept)
+    concept = _concept(tmp_path)
     assert (concept.name, concept.parents, concept.codes) == ("Diabetes mellitus", (), {})
 
 
 def test_the_latest_version_of_a_component_counts(tmp_path: Path) -> None:
     """An extension may hold a later version of what the edition holds, under another file name."""
     write_rf2(tmp_path)
-    later = tmp_path / "Extension" / "sct2_Description_Snapshot-en_XX_20250101.txt"
-    later.parent.mkdir()
     header, *_ = samples.RF2[DESCRIPTIONS].split("\r\n")
     row = samples.description(100009, TYPE_2, "Diabetes type two", samples.SYNONYM, "en")
     for date, wins in (("20230101", False), ("20250101", True)):
-        later.write_text(f"{header}\n{row.replace('20240101', date)}\n")
-        concept = _by_id(list(read("snomed", tmp_path)))[TYPE_2]
-        assert isinstance(concept, Concept)
+        text = f"{header}\n{row.replace('20240101', date)}\n"
+        _extension(tmp_path, "sct2_Description_Snapshot-en_XX_20250101.txt", text)
+        concept = _concept(tmp_path, TYPE_2)
         texts = {name.text for name in concept.names}
         assert ("Diabetes type two" in texts, "Type 2 diabetes" in texts) == (wins, not wins)
 
@@ -138,13 +140,11 @@ def test_the_latest_version_of_a_member_counts(tmp_path: Path, date: str) -> Non
         SIMPLE_MAP: (samples.refset(samples.CTV3_MAP, DIABETES, "C10.."), "1", "C11.."),
         ASSOCIATIONS: (samples.refset(samples.SAME_AS, "1000001", DIABETES), "1", TYPE_2),
     }
+    write_rf2(tmp_path)
     for name, (row, active, last) in members.items():
-        path = write_rf2(tmp_path) / "Extension" / Path(name).name.replace("20240101", date)
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(_changed(name, row, date, active, last))
-    records = _by_id(list(read("snomed", tmp_path)))
-    concept, gone = records[DIABETES], records["1000001"]
-    assert isinstance(concept, Concept) and isinstance(gone, Retired)
+        _extension(tmp_path, name, _changed(name, row, date, active, last), date)
+    concept, gone = _concept(tmp_path), _by_id(read("snomed", tmp_path))["1000001"]
+    assert isinstance(gone, Retired)
     is_later = date > "2024"
     assert concept.name == ("DM - Diabetes mellitus" if is_later else "Diabetes mellitus")
     assert concept.codes["CTV3"] == ("C11.." if is_later else "C10..",)
@@ -153,28 +153,24 @@ def test_the_latest_version_of_a_member_counts(tmp_path: Path, date: str) -> Non
 
 def test_an_acceptable_name_is_no_longer_preferred(tmp_path: Path) -> None:
     row = samples.refset(samples.US, "100006", samples.PREFERRED)
-    path = write_rf2(tmp_path) / "Extension" / Path(LANGUAGE).name
-    path.parent.mkdir()
-    path.write_text(_changed(LANGUAGE, row, "20250101", "1", samples.ACCEPTABLE))
-    concept = _by_id(list(read("snomed", tmp_path)))[DIABETES]
-    assert isinstance(concept, Concept) and concept.name == "DM - Diabetes mellitus"
+    text = _changed(LANGUAGE, row, "20250101", "1", samples.ACCEPTABLE)
+    _extension(write_rf2(tmp_path), LANGUAGE, text)
+    assert _concept(tmp_path).name == "DM - Diabetes mellitus"
 
 
 @pytest.mark.parametrize("date", ["20230101", "20250101"])
 def test_a_map_may_end_or_lose_its_target(tmp_path: Path, date: str) -> None:
     row = samples.refset(samples.ICD_MAP, DIABETES, "1", "1", "IFA 1", "IF ...", "E10.9", "1", "2")
     header = samples.RF2[EXTENDED_MAP].partition("\r\n")[0]
-    path = write_rf2(tmp_path) / "Extension" / Path(EXTENDED_MAP).name
-    path.parent.mkdir()
+    write_rf2(tmp_path)
     for changed in (
         [*row[:2], "0", *row[3:]],
         [*row[:10], "", *row[11:]],
         [*row[:10], "#NC", *row[11:]],
     ):
         changed[1] = date
-        path.write_text(f"{header}\n" + "\t".join(changed) + "\n")
-        concept = _by_id(list(read("snomed", tmp_path)))[DIABETES]
-        assert isinstance(concept, Concept)
+        _extension(tmp_path, EXTENDED_MAP, f"{header}\n" + "\t".join(changed) + "\n")
+        concept = _concept(tmp_path)
         assert concept.codes["ICD10"] == (("E14.9",) if date > "2024" else ("E10.9", "E14.9"))
 
 
@@ -204,9 +200,9 @@ def test_a_map_gets_its_vocabulary_by_name(tmp_path: Path, name: str, vocabulary
         changes[CONCEPTS] = samples.RF2[CONCEPTS] + ids
         row = samples.description(100012, opcs, name, samples.FSN, "en")
         changes[DESCRIPTIONS] = samples.RF2[DESCRIPTIONS] + row
-    concept = _by_id(list(read("snomed", write_rf2(tmp_path, changes))))[DIABETES]
+    concept = _concept(write_rf2(tmp_path, changes))
     code = "X12.3" if vocabulary.startswith(("OPCS", "ICD10")) else "X123"  # no map has the dot
-    assert isinstance(concept, Concept) and concept.codes[vocabulary] == (code,)
+    assert concept.codes[vocabulary] == (code,)
 
 
 def test_full_and_delta_files_are_left_alone(tmp_path: Path) -> None:
@@ -217,24 +213,22 @@ def test_full_and_delta_files_are_left_alone(tmp_path: Path) -> None:
     assert len(list(read("snomed", tmp_path))) == 7
 
 
-@pytest.mark.parametrize("missing", ["Concept", "Description"])
-def test_missing_files(tmp_path: Path, missing: str) -> None:
-    changes = {name: "" for name in samples.RF2 if f"sct2_{missing}_" in name}
-    with pytest.raises(MedlinkError, match=f"E160.*no {missing} file") as caught:
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        (dict.fromkeys((CONCEPTS,), ""), "no Concept file"),
+        (dict.fromkeys((name for name in samples.RF2 if "sct2_Description_" in name), ""),
+         "no Description file"),
+        ({RELATIONSHIPS: samples.RF2[DESCRIPTIONS]}, "sct2_Relationship.*sourceId destinationId"),
+    ],
+    ids=["no concepts", "no descriptions", "another header"],
+)  # fmt: skip
+def test_what_is_no_snapshot(tmp_path: Path, changes: dict[str, str], problem: str) -> None:
+    with pytest.raises(MedlinkError, match=f"E160.*{problem}") as caught:
         list(read("snomed", write_rf2(tmp_path, changes)))
     assert str(tmp_path) in caught.value.message
-
-
-def test_another_header(tmp_path: Path) -> None:
-    changes = {RELATIONSHIPS: samples.RF2[DESCRIPTIONS]}
-    with pytest.raises(MedlinkError, match=r"E160.*sct2_Relationship.*sourceId destinationId"):
-        list(read("snomed", write_rf2(tmp_path, changes)))
-
-
-def test_a_file_is_no_snapshot(tmp_path: Path) -> None:
-    (tmp_path / "x").write_text("")
     with pytest.raises(MedlinkError, match="E160"):
-        list(read("snomed", tmp_path / "x"))
+        list(read("snomed", Path(__file__)))
 
 
 @pytest.mark.parametrize(
