@@ -43,9 +43,9 @@ SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
 BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_040,  # wanted: 1,200
-    ("util",): 1_820,  # wanted: 1,200
+    ("util",): 1_760,  # wanted: 1,200
     ("text",): 3_400,  # wanted: 3,000
-    ("kb",): 10_780,  # wanted: 9,000
+    ("kb",): 10_740,  # wanted: 9,000
     ("encoders",): 2_700,  # wanted: 2,500
     ("retrieval",): 3_700,  # wanted: 3,000
     ("linking",): 3_780,  # wanted: 3,400
@@ -58,7 +58,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("cli",): 2_450,  # wanted: 1,800
     ("training",): 11_660,  # wanted: 8,000
     ("benchmarks",): 2_940,  # wanted: 2,500
-    ("tests",): 54_020,  # wanted: 38,000
+    ("tests",): 54_010,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

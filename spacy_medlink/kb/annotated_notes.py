@@ -9,7 +9,7 @@ import io
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..errors import Errors
 from ..text.context import find_sections, shipped_cues
@@ -59,7 +59,7 @@ def dump_annotations(annotations: Iterable[Annotation]) -> str:
     return text.getvalue()
 
 
-def read_annotated_notes(path: Path) -> Iterator[dict[str, Any]]:
+def read_annotated_notes(path: Path) -> Iterator[dict[str, object]]:
     """Stream the notes of a table of annotations as documents of a gold file.
 
     The type of a mention is the section of its note, so that a memory that is learned from them
@@ -76,20 +76,21 @@ def read_annotated_notes(path: Path) -> Iterator[dict[str, Any]]:
         raise _bad(path, 1, f"no table beside it has note {missing!r} (note_id, text)")
     for note_id, annotations in by_note.items():
         text = notes[note_id]
-        yield {"doc_id": note_id, "text": text, "mentions": [
+        sections = sections_of(text, [annotation.start for annotation in annotations])
+        mentions = [
             {"start": start, "end": end, "mention": text[start:end], "ids": [concept_id],
              "type": section}
-            for (_, start, end, concept_id), section in zip(
-                annotations, sections_of(text, [one.start for one in annotations]), strict=True)
-        ]}  # fmt: skip
+            for (_, start, end, concept_id), section in zip(annotations, sections, strict=True)
+        ]  # fmt: skip
+        yield {"doc_id": note_id, "text": text, "mentions": mentions}
 
 
 def sections_of(text: str, places: Iterable[int], lang: str = "en") -> list[str]:
     """List the names of the sections that places of a note are in, "" for none."""
     parts = find_sections(text, shipped_cues(lang))
     return [
-        next((part.section.name for part in parts if part.start <= place < part.end), "")
-        for place in places
+        next((part.section.name for part in parts if part.start <= position < part.end), "")
+        for position in places
     ]
 
 

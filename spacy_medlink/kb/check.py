@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -88,12 +88,12 @@ class Checked(NamedTuple):
 
 
 def check_sources(
-    sources: Sequence[tuple[str, Path]], options: Mapping[str, Any] | None = None
+    sources: Sequence[tuple[str, Path]], options: Mapping[str, object] | None = None
 ) -> Checked:
     """Read terminology files and list the problems of each file and of all files together.
 
     sources (Sequence[Tuple[str, Path]]): format and path of each. options (Optional[Mapping[str,
-        Any]]): passed to the readers, such as `columns`.
+        object]]): passed to the readers, such as `columns`.
     RAISES (MedlinkError): E108 for an unknown format, E164 without room for temporary files.
         Errors in the files are listed as problems instead.
     """
@@ -166,9 +166,9 @@ def _of_records(
                 yield Problem(path, line, WARNING, "stray quote", problem)
 
 
-def _of_header(path: Path, options: Mapping[str, Any]) -> Iterator[Problem]:
+def _of_header(path: Path, options: Mapping[str, object]) -> Iterator[Problem]:
     """Compare the first line of a table with the ids below it: is it a header, or is it data?"""
-    laid_out = tabular.layout_of(path, options.get("columns"))
+    laid_out = tabular.layout_of(path, cast(tabular.Columns | None, options.get("columns")))
     if laid_out is None:
         return
     layout, first = laid_out
@@ -176,8 +176,8 @@ def _of_header(path: Path, options: Mapping[str, Any]) -> Iterator[Problem]:
         headers = ", ".join(layout.unread)[:200]
         text = f"not read, since their headers are not known: {headers}"
         yield Problem(str(path), 1, WARNING, "unread columns", text)
-    rows = islice(tabular.numbered(path, [], **options), _SAMPLE)
-    ids = [concept.id for _, concept in rows][0 if layout.has_header else 1 :]
+    rows = islice(read_numbered("csv", path, [], **options), _SAMPLE)
+    ids = [record.id for _, record in rows][0 if layout.has_header else 1 :]
     if len(ids) < 2:
         return
     header = first[layout.fields["id"][0]].strip()

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from ..errors import Errors
 from ..types import BadLines, Concept, Name, Record, Retired
@@ -18,8 +18,16 @@ from .readers.lines import filled_lines
 
 _LINES_KEPT = 10
 
-NoEffect = dict[str, dict[str, Any]]
-"""Reason to {"count": lines, "lines": the first of their numbers}, as manifests hold it."""
+
+class Lines(TypedDict):
+    """A count of lines, and the first of their numbers."""
+
+    count: int
+    lines: list[int]
+
+
+NoEffect = dict[str, Lines]
+"""Lines by reason, as manifests hold it."""
 
 # Reasons, in the words that the user reads.
 UNKNOWN_ID = "unknown id"

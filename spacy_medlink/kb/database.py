@@ -6,7 +6,8 @@ first: concepts of one build must not be mixed with names of another.
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -26,55 +27,45 @@ _COLUMNS = (
 _OTHERS = "SELECT type, name FROM sqlite_master WHERE type <> 'table'"
 
 
-class Connection(sqlite3.Connection):
-    """A connection whose errors say which knowledge base is damaged (E102)."""
+# A number too large for SQLite was computed from damaged numbers of the file.
+_Faults = (sqlite3.DatabaseError, OverflowError)
 
-    place: Path
 
-    def execute(self, query: str, values: Any = ()) -> Any:
-        """Execute a statement. RAISES (MedlinkError): E102, also when its rows are read."""
-        return self.cursor(_Cursor).execute(query, values)
+def _coded(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let errors of a cursor's method say which knowledge base is damaged (E102)."""
+
+    @wraps(method)
+    def coded(cursor: sqlite3.Cursor, *values: object) -> object:
+        try:
+            return method(cursor, *values)
+        except sqlite3.ProgrammingError:  # not the file's fault
+            raise
+        except _Faults as error:
+            assert isinstance(cursor.connection, Connection)
+            raise Errors.kb_damaged(path=cursor.connection.path, reason=error) from error
+
+    return coded
 
 
 class _Cursor(sqlite3.Cursor):
-    def execute(self, query: str, values: Any = ()) -> "_Cursor":
-        try:
-            super().execute(query, values)
-        except _Faults as error:
-            raise self._damaged(error) from error
-        return self
-
-    def fetchone(self) -> Any:
-        try:
-            return super().fetchone()
-        except _Faults as error:
-            raise self._damaged(error) from error
-
-    def fetchmany(self, size: int | None = _ROWS) -> list[Any]:
-        try:
-            return super().fetchmany(size)
-        except _Faults as error:
-            raise self._damaged(error) from error
-
-    def fetchall(self) -> list[Any]:
-        try:
-            return super().fetchall()
-        except _Faults as error:
-            raise self._damaged(error) from error
+    execute = _coded(sqlite3.Cursor.execute)
+    fetchone = _coded(sqlite3.Cursor.fetchone)
+    fetchmany = _coded(sqlite3.Cursor.fetchmany)
+    fetchall = _coded(sqlite3.Cursor.fetchall)
 
     def __iter__(self) -> Iterator[Any]:  # type: ignore[override]  # it is read in blocks
-        while rows := self.fetchmany():
+        while rows := self.fetchmany(_ROWS):
             yield from rows
 
-    def _damaged(self, error: Exception) -> Exception:
-        if isinstance(error, sqlite3.ProgrammingError):  # not the file's fault
-            return error
-        assert isinstance(self.connection, Connection)
-        return Errors.kb_damaged(path=self.connection.place, reason=error)
 
+class Connection(sqlite3.Connection):
+    """A connection whose errors say which knowledge base is damaged (E102)."""
 
-# A number too large for SQLite was computed from damaged numbers of the file.
-_Faults = (sqlite3.DatabaseError, OverflowError)
+    path: Path
+
+    def execute(self, query: str, values: object = ()) -> Any:
+        """Execute a statement. RAISES (MedlinkError): E102, also when its rows are read."""
+        return self.cursor(_Cursor).execute(query, values)
 
 
 class Database:
@@ -136,7 +127,7 @@ def _connect(file: Path, path: Path, size: int) -> Connection:
     uri = file.absolute().as_uri() + "?mode=ro&immutable=1"
     try:
         connection = sqlite3.connect(uri, uri=True, check_same_thread=False, factory=Connection)
-        connection.place = path
+        connection.path = path
         for pragma in _CAREFUL:
             connection.execute(pragma)
     except sqlite3.DatabaseError as error:

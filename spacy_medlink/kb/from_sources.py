@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from ..errors import Errors
 from ..types import BadLine, Progress, Record
@@ -26,6 +26,15 @@ _SHOWN = 20  # bad lines in the message of an error
 _ENOUGH = 10_000  # bad lines after which a build stops: this must be the wrong file
 
 
+class _Source(TypedDict):
+    """A source as manifests list it; sha256: by the names of its files."""
+
+    name: str
+    format: str
+    version: str
+    sha256: dict[str, str]
+
+
 class Built(NamedTuple):
     """A new knowledge base, the report of its build, and what the filters removed, by reason."""
 
@@ -42,7 +51,7 @@ def build_knowledge_base(
     id_scheme: str = "",
     curation: Path | None = None,
     maps: Sequence[Path] = (),
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
     update: Path | None = None,
     skip_bad_lines: bool = False,
     progress: Progress | None = None,
@@ -58,7 +67,7 @@ def build_knowledge_base(
     curation (Optional[Path]): file of rules, applied last.
     maps (Sequence[Path]): mapping sets (SSSOM) that give concepts codes, by the ids of the sources;
         `id_scheme` may be one of their vocabularies.
-    options (Optional[Mapping[str, Any]]): passed to the readers, such as `lang`.
+    options (Optional[Mapping[str, object]]): passed to the readers, such as `lang`.
     update (Optional[Path]): the previous knowledge base, whose ids stay known.
     skip_bad_lines (bool): collect bad lines in the report; otherwise they are an error that lists
         the first of them and their number.
@@ -94,12 +103,12 @@ def build_knowledge_base(
 
 def _records(
     sources: Sequence[tuple[str, Path]],
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
     bad_lines: list[BadLine],
     progress: Progress | None,
 ) -> Iterator[Record]:
     if lang := options.get("lang"):
-        options = {**options, "lang": iso_639_1(lang)}
+        options = {**options, "lang": iso_639_1(str(lang))}
     for format, path in sources:
         reader = get_reader(format)
         records = reader(existing(path), bad_lines, **options)
@@ -143,7 +152,7 @@ def facts_of(
     return manifest
 
 
-def _describe(format: str, path: Path) -> dict[str, Any]:
+def _describe(format: str, path: Path) -> _Source:
     module = module_of(format)
     existing(path)
     if hasattr(module, "files_of"):

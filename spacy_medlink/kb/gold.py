@@ -9,7 +9,7 @@ table of annotations with the notes in another one beside it.
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..errors import Errors
 from ..types import BadLine, BadLines
@@ -257,7 +257,7 @@ def _hint(text: str, mention: GoldMention) -> str:
     return f"it stands {abs(shift):,} characters {way}" if shift else "it is longer or shorter"
 
 
-def _object(data: object, what: str) -> dict[str, Any]:
+def _object(data: object, what: str) -> dict[str, object]:
     if not isinstance(data, dict):
         raise FieldError(f"{what} is not an object", _EXPECTED)
     return data

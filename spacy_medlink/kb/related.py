@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ..types import CodeMap, Relation
 from .database import Connection
@@ -49,7 +48,7 @@ _SHARED = (
 def relations_of(db: Connection, row: int, inverse: bool) -> list[Relation]:
     """List a concept's relations, or the inverse ones; see KnowledgeBase.relations."""
     own_column, other = ("object", "subject") if inverse else ("subject", "object")
-    rows = _rows(db, _OF_ONE.format(own=own_column, other=other), row)
+    rows = db.execute(_OF_ONE.format(own=own_column, other=other), (row,)).fetchall()
     return [Relation(relation, id, source, inverse) for relation, id, source in rows]
 
 
@@ -58,7 +57,7 @@ def maps_of(db: Connection, row: int, codes: Mapping[str, Sequence[str]]) -> lis
     by_code: dict[tuple[str, str], list[CodeMap]] = {
         (vocabulary, code): [] for vocabulary, listed in codes.items() for code in listed
     }
-    for vocabulary, code, *rest in _rows(db, _MAPS, row):
+    for vocabulary, code, *rest in db.execute(_MAPS, (row,)).fetchall():
         # A code that became the concept's id is no longer among the concept's codes.
         by_code.get((vocabulary, code), []).append(CodeMap(vocabulary, code, *rest))
     return [code_map for pair, listed in by_code.items() for code_map in listed or [CodeMap(*pair)]]
@@ -69,7 +68,9 @@ def ancestors(db: Connection, id: str) -> dict[str, int]:
     distances, level, depth = {id: 0}, [id], 0
     while level:
         depth += 1
-        above = dict.fromkeys(parent for (parent,) in _rows(db, _ABOVE, json.dumps(level)))
+        above = dict.fromkeys(
+            parent for (parent,) in db.execute(_ABOVE, (json.dumps(level),)).fetchall()
+        )
         level = [parent for parent in above if parent not in distances]
         distances.update(dict.fromkeys(level, depth))
     del distances[id]
@@ -81,17 +82,12 @@ def descendants(db: Connection, row: int) -> dict[str, int]:
     distances, seen, level, depth = dict[str, int](), {row}, [row], 0
     while level:
         depth += 1
-        below = _rows(db, _BELOW, json.dumps(level))
+        below = db.execute(_BELOW, (json.dumps(level),)).fetchall()
         new = [(child, id) for child, id in below if child not in seen]
         level = [child for child, _ in new]
         seen.update(level)
         distances.update((id, depth) for _, id in new)
     return distances
-
-
-def _rows(db: Connection, query: str, value: object) -> list[Any]:
-    rows: list[Any] = db.execute(query, (value,)).fetchall()
-    return rows
 
 
 def shared_codes(db: Connection, vocabulary: str) -> dict[str, tuple[int, ...]]:

@@ -14,9 +14,9 @@ def _read() -> dict[str, frozenset[str]]:
     """Read the words of each kind, of all languages, from the table beside this file."""
     words: dict[str, set[str]] = {}
     for _, line in table_lines(read_table(Path(__file__).with_suffix(".tsv"))):
-        kind, _, listed = line.split("\t")
-        words.setdefault(kind, set()).update(listed.split())
-    return {kind: frozenset(listed) for kind, listed in words.items()}
+        group, _, listed = line.split("\t")
+        words.setdefault(group, set()).update(listed.split())
+    return {group: frozenset(listed) for group, listed in words.items()}
 
 
 _KINDS = _read()

@@ -23,9 +23,9 @@ def read_table(path: Path) -> str:
 
 def table_lines(text: str) -> Iterator[tuple[int, str]]:
     """List the lines that say something, with their numbers."""
-    for number, line in enumerate(text.splitlines(), 1):
+    for line_number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not line.startswith("#"):
-            yield number, line
+            yield line_number, line
 
 
 def languages_in(directory: Path) -> list[str]:

@@ -91,7 +91,7 @@ def _alike(uses: dict[str, _Uses]) -> dict[str, str]:
     }
     sure = {pair: evidence.precision(doubts[_is_kin(pair)]) for pair, evidence in pairs.items()}
     form: dict[str, str] = {}
-    for pair in sorted(pairs, key=lambda one: (-sure[one], one)):
+    for pair in sorted(pairs, key=lambda pair_of_words: (-sure[pair_of_words], pair_of_words)):
         if sure[pair] < _PRECISION:
             break
         first, second = (_form(word, form) for word in pair)

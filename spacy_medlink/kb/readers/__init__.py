@@ -8,7 +8,8 @@ from types import ModuleType
 from ...errors import Errors
 from ...types import BadLines, Record
 
-Reader = Callable[[Path, BadLines], Iterator[Record]]
+Reader = Callable[..., Iterator[Record]]
+"""A reader of (path, bad lines, options of the format)."""
 
 # Format name to module in this package; the module's `read` is the reader.
 FORMATS = {

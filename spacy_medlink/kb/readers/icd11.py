@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypeGuard
 
 from ...types import ISA, BadLines, Concept, Name, Relation
 from .fields import FieldError, cell, identifier, surface
@@ -15,6 +15,7 @@ _COLUMNS = ("code", "title", "classkind", "blockid", "chapterno")
 _DASHES = re.compile(r"(?:-\s*)+")  # before a title, one for each level
 _LANGUAGE = re.compile(r"-([a-z]{2})\.\w+(?:\.gz)?$")
 _FURTHER = ("synonym", "inclusion", "indexTerm")
+_Entity = dict[str, object]
 
 
 def is_tabulation(header: Sequence[str]) -> bool:
@@ -97,7 +98,7 @@ def _concept(
     )  # fmt: skip
 
 
-def _entities(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def _entities(path: Path) -> Iterator[tuple[int, _Entity]]:
     with JsonStream(path) as stream:
         while not stream.is_next(""):
             if stream.is_next("["):
@@ -109,7 +110,7 @@ def _entities(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 yield from ((line, entity) for entity in _in(stream.value()))
 
 
-def _in(value: object) -> Iterator[dict[str, Any]]:
+def _in(value: object) -> Iterator[_Entity]:
     """Stream the entities that a value is or holds, at most in a list of an object."""
     held = value.values() if isinstance(value, dict) else ()
     inner = (
@@ -118,11 +119,11 @@ def _in(value: object) -> Iterator[dict[str, Any]]:
     yield from filter(_is_entity, [value] if _is_entity(value) else inner)
 
 
-def _is_entity(value: object) -> bool:
+def _is_entity(value: object) -> TypeGuard[_Entity]:
     return isinstance(value, dict) and "@id" in value and "title" in value
 
 
-def _id(entity: dict[str, Any]) -> str:
+def _id(entity: _Entity) -> str:
     last_part = str(entity["@id"]).rstrip("/").rpartition("/")[2]
     return str(entity.get("code") or entity.get("blockId") or last_part)
 

@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from ...errors import Errors
 from .lines import DAMAGED, open_source
@@ -57,7 +56,7 @@ class JsonStream:
             self._peek()
             yield self.line
 
-    def value(self) -> Any:
+    def value(self) -> object:
         """Decode the next value."""
         self._peek()
         ask = _CHUNK

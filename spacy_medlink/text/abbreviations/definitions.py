@@ -71,8 +71,8 @@ class Definitions(Mapping[str, str]):
         """Get the long form of a short form that stands at a character."""
         if short not in self._varying:
             return self._first[short]
-        own = self._varying[short]
-        return own[max(bisect_right([begin for begin, _ in own], start) - 1, 0)][1]
+        meanings = self._varying[short]
+        return meanings[max(bisect_right([begin for begin, _ in meanings], start) - 1, 0)][1]
 
 
 _NONE = Definitions()

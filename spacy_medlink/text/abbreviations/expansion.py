@@ -18,7 +18,7 @@ class LongForms:
 
     def __init__(self, defined: Mapping[str, str]) -> None:
         self._defined = defined
-        self._order = {short: number for number, short in enumerate(defined)}
+        self._order = {short: order for order, short in enumerate(defined)}
         self._lengths = sorted({len(short) for short in defined})
         self._known: dict[str, str] = {}  # most mentions of a document occur many times
 
@@ -48,7 +48,7 @@ class LongForms:
         either = "|".join(map(re.escape, sorted(inside, key=lambda short: (-len(short), short))))
         written = re.sub(
             rf"(?<!\w)({either})s?(?!\w)(?=(?:\s+(\w+))?)",
-            lambda found: _without_next(self._whole(found[1], but, nested), found[2]),
+            lambda match: _without_next(self._whole(match[1], but, nested), match[2]),
             _undefined(stripped, inside, self._defined),
         )
         return "" if written == stripped else " ".join(written.split())

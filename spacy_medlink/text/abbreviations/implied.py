@@ -47,17 +47,17 @@ def implied_definitions(
         return {}
     if warn is not None and (len(shorts) > _SHORTS or len(texts) > _LONGS):
         warn(Warnings.many_abbreviations.format(shorts=_SHORTS, longs=_LONGS))
-    longs: dict[str, list[tuple[str, _Lent]]] = {one[0].lower(): [] for one in shorts}
+    longs: dict[str, list[tuple[str, _Lent]]] = {short[0].lower(): [] for short in shorts}
     for text in list(texts)[:_LONGS]:
         initial = text.lstrip()[:1].lower()
         if initial in longs and len(text) <= _LONGEST:
             longs[initial].append((text, letters_of(text)))
-    found: dict[str, str] = {}
+    implied: dict[str, str] = {}
     for short in list(shorts)[:_SHORTS]:
-        own = [text for text, lent in longs[short[0].lower()] if abbreviates(short, lent)]
-        if own and len({key(text) for text in own}) == 1:
-            found[short] = " ".join(own[0].split())
-    return found
+        meant = [text for text, lent in longs[short[0].lower()] if abbreviates(short, lent)]
+        if meant and len({key(text) for text in meant}) == 1:
+            implied[short] = " ".join(meant[0].split())
+    return implied
 
 
 # Letters that a word may lend to an abbreviation: its first, and those of its later parts. "HCC" is

@@ -155,21 +155,21 @@ class Cues:
         return made
 
     def _add(self, line: str, sets: dict[str, str]) -> None:
-        kind, way, listed = (field.strip() for field in line.split("\t"))
-        if kind == _SET:
+        context, way, listed = (field.strip() for field in line.split("\t"))
+        if context == _SET:
             words = [word.strip() for word in listed.split(";")]
             sets[way] = "|".join([sets[way], *words] if way in sets else words)
             return
-        if kind == _ANSWER:
+        if context == _ANSWER:
             _check(way in ("yes", "no"))
             self.answers |= {word.strip().lower(): way == "yes" for word in listed.split(";")}
             return
         phrases = [words for text in listed.split(";") for words in _expand(text, sets)]
-        if kind == _SECTION:
+        if context == _SECTION:
             section = _section(way)
             self.sections |= {" ".join(map(str, places)): section for places in phrases}
             return
-        cue = _cue(kind, way)
+        cue = _cue(context, way)
         for places in phrases:
             if cue.forward and places[-1] == "." and len(places) > 1:
                 self.shortened.add("".join(map(str, places[-4:-1])))
@@ -197,24 +197,24 @@ def plain(word: str) -> str:
     return word.lower().replace("’", "'")
 
 
-def _cue(kind: str, way: str) -> Cue:
-    if kind == END:
+def _cue(context: str, way: str) -> Cue:
+    if context == END:
         ends = frozenset(name.strip() for name in way.split(",") if name.strip()) or frozenset(
             KINDS
         )
         _check(ends <= set(KINDS))
-        return Cue(kind, ends=ends)
-    if kind == _PSEUDO:
+        return Cue(context, ends=ends)
+    if context == _PSEUDO:
         _check(not way)
-        return Cue(kind)
+        return Cue(context)
     direction, _, reach = way.partition(" ")
-    _check(kind in KINDS and direction in _WAYS)
-    return Cue(kind, direction != "backward", direction != "forward", int(reach or 0))
+    _check(context in KINDS and direction in _WAYS)
+    return Cue(context, direction != "backward", direction != "forward", int(reach or 0))
 
 
 def _section(way: str) -> Section:
     name, _, listed = (part.strip() for part in way.partition(":"))
-    kinds = frozenset(kind.strip() for kind in listed.split(",") if kind.strip())
+    kinds = frozenset(context.strip() for context in listed.split(",") if context.strip())
     _check(bool(name) and kinds <= set(KINDS))
     return Section(name, kinds)
 

@@ -177,7 +177,9 @@ class _Sentence:
         self._item_starts, self._item_ends = _items(words)
         first = self._mentions[0] if self._mentions else len(words)
         self._cues = cues.find([*words, "."], first)
-        self._reaches = {kind: reach for kind in KINDS if (reach := self._reach(kind, cues.of_all))}
+        self._reaches = {
+            context: reach for context in KINDS if (reach := self._reach(context, cues.of_all))
+        }
 
     @property
     def is_open(self) -> bool:
@@ -187,7 +189,9 @@ class _Sentence:
     @property
     def _open_kinds(self) -> frozenset[str]:
         count = len(self._words)
-        return frozenset(kind for kind, (_, ends) in self._reaches.items() if ends[-1] > count)
+        return frozenset(
+            context for context, (_, ends) in self._reaches.items() if ends[-1] > count
+        )
 
     @property
     def _ends_with_a_cue(self) -> bool:
@@ -218,10 +222,10 @@ class _Sentence:
         """Return the kinds of the cues that reach a mention."""
         first, last = self._run(start, end)
         kinds = []
-        for kind, (begins, furthest) in self._reaches.items():
+        for context, (begins, furthest) in self._reaches.items():
             row = bisect_right(begins, first) - 1
             if row >= 0 and furthest[row] >= last:
-                kinds.append(kind)
+                kinds.append(context)
         return self.carried.union(kinds)
 
     def implied(self, kinds: frozenset[str], start: int) -> frozenset[str]:
@@ -231,14 +235,14 @@ class _Sentence:
     def _ended(self, index: int) -> set[str]:
         """Return the kinds that end phrases before a word stop; a year is one of its item alone."""
         before = [cue for cue in self._cues if cue[1] <= index and self._words[cue[0]] != YEAR]
-        return {kind for _, _, cue in before for kind in cue.ends}
+        return {context for _, _, cue in before for context in cue.ends}
 
     def _run(self, start: int, end: int) -> _Span:
         """Find the first word of a mention and the word after it."""
         first = max(bisect_right(self._starts, start) - 1, 0)
         return first, max(bisect_left(self._starts, end), first + 1)
 
-    def _reach(self, kind: str, of_all: Collection[str]) -> tuple[list[int], list[int]] | None:
+    def _reach(self, context: str, of_all: Collection[str]) -> tuple[list[int], list[int]] | None:
         """Tell which words the cues of a kind reach.
 
         A cue directly before a mention looks forward only, and within a list speaks of its item
@@ -247,12 +251,12 @@ class _Sentence:
         RETURNS (Optional[Tuple[List[int], List[int]]]): the starts of the reaches, in order, and
             for each the farthest end of the reaches up to it; None without any.
         """
-        of_kind = [cue for cue in self._cues if cue[2].kind == kind]
+        of_kind = [cue for cue in self._cues if cue[2].kind == context]
         if not of_kind:
             return None
         words, count, reaches = self._words, len(self._words), list[_Span]()
         commas = [index for index, word in enumerate(words) if word in _COMMAS]
-        ends = [(start, stop) for start, stop, cue in self._cues if kind in cue.ends]
+        ends = [(start, stop) for start, stop, cue in self._cues if context in cue.ends]
         starts_of_ends, ends_of_ends = [start for start, _ in ends], [stop for _, stop in ends]
         looking_on = {start for start, _, cue in of_kind if cue.forward}
         for start, stop, cue in of_kind:
@@ -264,15 +268,15 @@ class _Sentence:
                 if cue.reach:
                     limits += [_next(commas, stop, count), stop + cue.reach]
                 in_a_list = is_item and bool(self._mentions) and self._mentions[0] < start - 1
-                if kind in _OF_ITEMS and is_before and in_a_list:
+                if context in _OF_ITEMS and is_before and in_a_list:
                     mention = _next(self._mentions, stop, min(stop, count - 1))
                     limits.append(self._item_ends[mention])
-                if kind == "negated" and start > 0 and not words[start - 1]:
+                if context == "negated" and start > 0 and not words[start - 1]:
                     limits.append(self._before_an_and(stop))
                 reaches.append((stop, min(limits)))
             # "Embolism was ruled out by CT": what follows is a mention, but the cue looks back.
             is_behind = start > 0 and not words[start - 1]
-            is_behind = is_behind and (kind == "historical" or start not in looking_on)
+            is_behind = is_behind and (context == "historical" or start not in looking_on)
             if cue.backward and (cue.forward or is_behind or not is_before):
                 is_linked = start > 0 and words[start - 1] in _RELATIVE
                 limits = [_last(ends_of_ends, start - is_linked)]

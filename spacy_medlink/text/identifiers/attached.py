@@ -74,10 +74,10 @@ def _identifiers_of(
 ) -> list[tuple[str, ...]]:
     """List the identifiers of mentions that are all different: (start, end, meaning)."""
     spots = sorted(
-        _Spot(start, end, number, meaning) for number, (start, end, meaning) in enumerate(mentions)
+        _Spot(start, end, index, meaning) for index, (start, end, meaning) in enumerate(mentions)
     )
     starts = [spot.start for spot in spots]
-    own: list[dict[Identifier, None]] = [{} for _ in mentions]
+    written: list[dict[Identifier, None]] = [{} for _ in mentions]
     named: set[_Spot] = set()  # mentions whose identifier stands before them
     last = 0
     for identifier in identifiers:
@@ -86,10 +86,10 @@ def _identifiers_of(
         behind = _mention_behind(text, identifier, near, named)
         named |= behind
         for spot in behind or _meant(text, identifier, last, near, named):
-            own[spot.number][identifier] = None
+            written[spot.number][identifier] = None
         last = identifier.end
     meanings = [meaning for _, _, meaning in mentions]
-    return _shared([_written(its) for its in own], list(map(bool, own)), meanings)
+    return _shared([_written(its) for its in written], list(map(bool, written)), meanings)
 
 
 def _written(identifiers: Iterable[Identifier]) -> tuple[str, ...]:
@@ -113,8 +113,8 @@ def _shared(
             by_meaning.setdefault(meaning, set()).add(its)
     shared = {meaning: next(iter(its)) for meaning, its in by_meaning.items() if len(its) == 1}
     return [
-        its if own else shared.get(meaning, ())
-        for its, own, meaning in zip(written, has_own, meanings, strict=True)
+        its if has_written else shared.get(meaning, ())
+        for its, has_written, meaning in zip(written, has_own, meanings, strict=True)
     ]
 
 

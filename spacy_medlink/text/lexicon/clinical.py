@@ -40,8 +40,8 @@ def _open(name: str, language: str) -> Lexicon:
         return Lexicon.read(name)
     wanted = name.removeprefix(f"{CLINICAL}-")
     if wanted not in languages():
-        known = f"{', '.join(languages())}, or the path of a file of your own"
-        raise Errors.unknown_choice(what="clinical lexicon", value=name, known=known)
+        choices = f"{', '.join(languages())}, or the path of a file of your own"
+        raise Errors.unknown_choice(what="clinical lexicon", value=name, known=choices)
     return clinical(wanted)
 
 

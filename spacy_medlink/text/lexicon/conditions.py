@@ -137,44 +137,47 @@ class Conditions(NamedTuple):
     def dump(self) -> str:
         """Write them as `parse` reads them."""
         return "; ".join(
-            f"{kind}: {', '.join(phrases)}" if phrases else kind for kind, phrases in self.parts
+            f"{condition}: {', '.join(phrases)}" if phrases else condition
+            for condition, phrases in self.parts
         )
 
-    def weigh(self, place: Place) -> int:
+    def weigh(self, around: Place) -> int:
         """Return the weight of the evidence at a place; 0 where no condition is met."""
         weight = 0
-        for (kind, phrases), patterns in zip(self.parts, self.patterns, strict=True):
-            weight += _weight(kind, phrases, patterns, place)
+        for (condition, phrases), patterns in zip(self.parts, self.patterns, strict=True):
+            weight += _weight(condition, phrases, patterns, around)
         return weight
 
 
 def _part(text: str) -> tuple[str, tuple[str, ...]]:
-    kind, _, rest = (phrase.strip() for phrase in text.partition(":"))
+    condition, _, rest = (phrase.strip() for phrase in text.partition(":"))
     phrases = tuple(phrase.strip() for phrase in rest.split(",") if phrase.strip())
-    is_known = kind in KINDS and (kind in _FLAGS) != bool(phrases)
-    if not is_known or (kind == "before" and "*" in rest):
+    is_known = condition in KINDS and (condition in _FLAGS) != bool(phrases)
+    if not is_known or (condition == "before" and "*" in rest):
         raise ValueError(f"{text.strip()!r} is no condition")
-    return kind, phrases
+    return condition, phrases
 
 
-def _weight(kind: str, phrases: tuple[str, ...], patterns: tuple[str, ...], place: Place) -> int:
-    if kind == _MIXED:
-        return int(place.is_mixed)
-    if kind == _HEADED:
-        return int(place.is_heading) * 3  # against a word or two below the heading
-    if kind == _LABEL:
-        return _WEIGHTS[kind] * (place.label.lower() in map(str.lower, phrases))
+def _weight(
+    condition: str, phrases: tuple[str, ...], patterns: tuple[str, ...], around: Place
+) -> int:
+    if condition == _MIXED:
+        return int(around.is_mixed)
+    if condition == _HEADED:
+        return int(around.is_heading) * 3  # against a word or two below the heading
+    if condition == _LABEL:
+        return _WEIGHTS[condition] * (around.label.lower() in map(str.lower, phrases))
     met = 0
     for pattern in patterns:
-        if kind == "near":
-            met += pattern in place.left or pattern in place.right
-        elif kind == "before":
-            met += place.left.endswith(pattern)
-        elif kind == "after":
-            met += place.right.startswith(pattern)
+        if condition == "near":
+            met += pattern in around.left or pattern in around.right
+        elif condition == "before":
+            met += around.left.endswith(pattern)
+        elif condition == "after":
+            met += around.right.startswith(pattern)
         else:
-            met += pattern in place.section
-    return _WEIGHTS[kind] * met
+            met += pattern in around.section
+    return _WEIGHTS[condition] * met
 
 
 def _pattern(phrase: str) -> str:

@@ -96,7 +96,7 @@ class Lexicon:
     def __contains__(self, text: str) -> bool:
         return self._known(text) != ()
 
-    def sense(self, text: str, place: Place = _NOWHERE) -> Sense | None:
+    def sense(self, text: str, around: Place = _NOWHERE) -> Sense | None:
         """Return the meaning of a text at a place, None if the lexicon does not have it.
 
         The meaning with the most evidence counts. Without evidence it is the only meaning that the
@@ -106,9 +106,9 @@ class Lexicon:
         entries = self._known(text)
         if not entries:
             return None
-        fitting = [entry for entry in entries if entry.label in ("", place.label)]
+        fitting = [entry for entry in entries if entry.label in ("", around.label)]
         weights = [
-            entry.conditions.weigh(place) if entry.conditions.parts else 0 for entry in fitting
+            entry.conditions.weigh(around) if entry.conditions.parts else 0 for entry in fitting
         ]
         most = max(weights, default=0)
         if most:
@@ -118,7 +118,7 @@ class Lexicon:
             if len({entry.longs for entry in chosen}) > 1:
                 return Sense(())  # the evidence is equal
         else:
-            chosen = _spelled_out(fitting, place) or _unconditional(fitting)
+            chosen = _spelled_out(fitting, around) or _unconditional(fitting)
         if not chosen:
             return Sense(()) if any(entry.conditions.parts for entry in entries) else None
         longs = dict.fromkeys(long for entry in chosen for long in entry.longs)
@@ -151,11 +151,11 @@ class Lexicon:
         return self._by_short.get(singular, ()) if is_plural else ()
 
 
-def _spelled_out(entries: Sequence[Entry], place: Place) -> list[Entry]:
+def _spelled_out(entries: Sequence[Entry], around: Place) -> list[Entry]:
     """Return the only entry that the document spells out; [] if it spells out several."""
     if len(entries) < 2:
         return []
-    chosen = [entry for entry in entries if place.spells_out(entry.longs)]
+    chosen = [entry for entry in entries if around.spells_out(entry.longs)]
     return chosen if len(chosen) == 1 else []
 
 

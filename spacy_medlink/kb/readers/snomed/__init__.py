@@ -5,10 +5,10 @@ All tables are walked through together, concept by concept.
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Any
 
 from ....types import ISA, BadLines, CodeMap, Concept, Name, Record, Relation, Retired
 from ...scratch import SortedRows, SqlRow, scratch
@@ -99,12 +99,12 @@ def _records(store: Store, language: str, source: str) -> Iterator[Record]:
         if not active:
             yield _retired(str(id), tied)
             continue
-        concept = _concept(str(id), described, language, source)
+        concept = _named(str(id), described, language, source)
         if concept is None:
             store.report(line, f"the concept {id} without any name", "a description for it")
             continue
-        yield Concept(
-            **concept,
+        yield replace(
+            concept,
             codes=by_vocabulary(row[:2] for row in mapped),
             parents=tuple(dict.fromkeys(str(other) for type, other in related if type == _IS_A)),
             relations=tuple(
@@ -135,7 +135,7 @@ def _stray(store: Store, what: str, row: SqlRow) -> None:
     store.report(row[1], problem, "concepts of the edition and all that it builds on")
 
 
-def _concept(id: str, rows: list[SqlRow], language: str, source: str) -> dict[str, Any] | None:
+def _named(id: str, rows: list[SqlRow], language: str, source: str) -> Concept | None:
     names: list[tuple[Name, int]] = []
     tags: list[tuple[bool, bool, str]] = []
     definitions: list[tuple[bool, bool, str]] = []
@@ -152,13 +152,13 @@ def _concept(id: str, rows: list[SqlRow], language: str, source: str) -> dict[st
         return None
     names += _bare(names)
     names.sort(key=lambda entry: _order(entry[0], entry[1], language))
-    return {
-        "id": id,
-        "name": names[0][0].text,
-        "names": tuple(name for name, _ in names),
-        "types": (min(tags)[2],) if tags else (),
-        "definition": min(definitions)[2] if definitions else "",
-    }
+    return Concept(
+        id,
+        names[0][0].text,
+        tuple(name for name, _ in names),
+        types=(min(tags)[2],) if tags else (),
+        definition=min(definitions)[2] if definitions else "",
+    )
 
 
 def _bare(names: list[tuple[Name, int]]) -> list[tuple[Name, int]]:

@@ -75,13 +75,13 @@ def _sorted(pieces: list[Piece], copy: Path) -> Piece:
         for piece in pieces:
             with piece.open() as file:
                 rows = (
-                    (line.partition(b"|")[0], number, line)
-                    for number, line in enumerate(file, 1) if line[:1] != b"|"
+                    (line.partition(b"|")[0], line_number, line)
+                    for line_number, line in enumerate(file, 1) if line[:1] != b"|"
                 )  # fmt: skip
                 db.executemany("INSERT INTO line VALUES (?, ?, ?)", rows)
         lines = array("l")
-        for number, text in db.execute("SELECT number, text FROM line ORDER BY id, rowid"):
-            lines.append(number)
+        for line_number, text in db.execute("SELECT number, text FROM line ORDER BY id, rowid"):
+            lines.append(line_number)
             out.write(text)
     return Piece(copy, "", "", False, Path(pieces[0].path, pieces[0].member), lines)
 
