@@ -620,7 +620,7 @@ class Warnings:
     repeated_ids = (
         "[W342] {count:,} documents of {path} have the id of an earlier one ({examples}), so "
         "their links cannot be told apart by it. Mend the ids, or number the documents with "
-        '`--id-column ""`.'
+        "`--columns id=`."
     )
     no_cues = (
         "[W244] {name} has no cues for the language {lang!r}, so it says nothing of mentions. Set "
@@ -628,7 +628,7 @@ class Warnings:
     )
     note_ids = (
         "[W248] {count:,} documents have ids that are no integers (such as {id!r}), as OMOP's "
-        "note_id must be. Name the column of NOTE's ids with `--id-column`, or replace them."
+        "note_id must be. Name the column of NOTE's ids with `--columns id=COLUMN`, or replace them."
     )
     out_of_reach = (
         "[W242] The transformer did not read the whole document, so {name} links a mention in it "

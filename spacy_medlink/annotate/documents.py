@@ -46,6 +46,17 @@ class Done(NamedTuple):
         return self.linked + self.set_aside
 
 
+class Repeated(NamedTuple):
+    """Ids that several documents of a run have.
+
+    documents (int): number of documents with the id of an earlier one. examples (Tuple[str, ...]):
+        some of the ids.
+    """
+
+    documents: int = 0
+    examples: tuple[str, ...] = ()
+
+
 def parts_of(documents: Iterable[Document], size: int = PART_DOCUMENTS) -> Iterator[Part]:
     """Cut a stream into parts, at the same places every time.
 

@@ -1,12 +1,11 @@
 """The inputs of bulk annotation: formats of documents, each read as a stream."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import Errors
-from .documents import Document, Part, parts_of
+from .documents import Document
 from .text_inputs import read_folder, read_json_lines, read_table, text_files
 
 
@@ -94,21 +93,3 @@ def _state_of(path: Path) -> dict[str, object]:
 
 def _unknown(path: Path, problem: str) -> Exception:
     return Errors.unknown_input(path=path, problem=problem, known=", ".join(KNOWN))
-
-
-@dataclass(frozen=True)
-class PartStream:
-    """The parts of an input, read anew in each iteration.
-
-    size (int): documents a part. done (FrozenSet[int]): parts to leave out.
-    """
-
-    path: Path
-    columns: Columns
-    size: int
-    done: frozenset[int] = frozenset()
-
-    def __iter__(self) -> Iterator[Part]:
-        for part in parts_of(open_input(self.path, self.columns).read(), self.size):
-            if part.number not in self.done:
-                yield part

@@ -12,21 +12,27 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..errors import Errors
+from ..text.normalisation import hash_key
 from ..util.beside import try_lock
 from ..util.files import replacing_file, save_text
 from ..util.outputs import PRIVATE, FileKind, check_output
-from .documents import Done
+from .documents import Done, Repeated
 from .output import Output
-from .repeated import IdsSeen, Repeated
 
 LINKED, ASIDE, COUNTS = "+", "-", "="  # first character of each line of a part
 _END = 200  # last bytes of a part, which hold its last line, the counts
 _PART = re.compile(r"part-(\d+)\.jsonl")
 _JOB = "job.json"
+_BEFORE = '{"doc_id": '  # the beginning of every record
+_EXAMPLES = 3  # of repeated ids
+_decoder = json.JSONDecoder()
 
 
 def _is_aside(path: Path) -> bool:
@@ -120,19 +126,31 @@ class Journal:
         RAISES (MedlinkError): E109 when the output cannot be written, E124 when another file has
             taken its place; the parts stay.
         """
-        seen = IdsSeen()
         if set_aside:
             with replacing_file(self.aside, ASIDE_FILE) as temporary, temporary.open("wb") as file:
-                file.writelines(seen.reading(self._lines(parts, ASIDE)))
+                file.writelines(self._lines(parts, ASIDE))
         else:
             check_output(self.aside, ASIDE_FILE)
             self.aside.unlink(missing_ok=True)
-        output.write(seen.reading(self._lines(parts, LINKED)))
-        repeated = seen.repeated(
-            line for kind in (LINKED, ASIDE) for line in self._lines(parts, kind)
-        )
+        output.write(self._lines(parts, LINKED))
+        repeated = self._repeated(parts)
         self._remove()
         return repeated
+
+    def _repeated(self, parts: int) -> Repeated:
+        """Find ids that several documents have, by their hashes: eight bytes for each."""
+        hashes = np.fromiter(map(hash_key, self._ids(parts)), np.uint64)
+        values, counts = np.unique(hashes, return_counts=True)
+        shown = frozenset(values[counts > 1][:_EXAMPLES].tolist())
+        ids = (id for id in self._ids(parts) if hash_key(id) in shown) if shown else ()
+        return Repeated(len(hashes) - len(values), tuple(dict.fromkeys(ids)))
+
+    def _ids(self, parts: int) -> Iterator[str]:
+        """Stream the ids of documents, each from the beginning of its record; some have none."""
+        for line in chain(self._lines(parts, LINKED), self._lines(parts, ASIDE)):
+            id, _ = _decoder.raw_decode(line.decode("utf-8", "replace"), len(_BEFORE))
+            if id:
+                yield id
 
     def _done(self) -> set[int]:
         if not self.directory.is_dir():

@@ -7,14 +7,13 @@ from ..components.pipelines import STARTER, linked_spans, linker_of, open_pipeli
 from ..components.reading import make_doc
 from .formats import format_named
 from .markup import render_text
-from .records import record_of_link
+from .records import record_of_link, use_umls_codes
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
 Record = dict[str, Any]
-_UMLS = "UMLS"
 
 
 def link(text: str, source: str = STARTER, **options: Any) -> "LinkedText":
@@ -82,9 +81,8 @@ class TextLinker:
         RAISES (MedlinkError): E201-E204, E603 for the source, E302 for a bad threshold.
         """
         linker = cls(open_pipeline(str(source), lang, device, **settings))
-        own = linker._linker
-        if "cui_scheme" not in settings and own.cui_scheme is None:
-            own.cui_scheme = _UMLS if _UMLS in own.kb.code_schemes() else None
+        if "cui_scheme" not in settings:
+            use_umls_codes(linker._linker)
         return linker
 
     def __call__(self, text: str, *, explain: bool = False) -> LinkedText:

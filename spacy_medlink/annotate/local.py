@@ -25,7 +25,7 @@ def run_local(job: Job, parts: Iterable[Part], n_process: int = 1) -> Iterator[D
     RAISES (MedlinkError): what PartWorker raises, E155 when a process dies.
     """
     if n_process == 1:
-        yield from map(PartWorker(job), parts)
+        yield from map(PartWorker(job).link, parts)
         return
     # One thread a process, since n processes of n threads each would slow each other down.
     check(job)
@@ -71,4 +71,4 @@ def _end_with_parent() -> None:
 
 def _link(part: Part) -> Done:
     assert _worker is not None
-    return _worker(part)
+    return _worker.link(part)

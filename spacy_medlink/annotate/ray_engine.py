@@ -1,26 +1,24 @@
-"""The engine over Ray Data: the same parts, linked by the actors of a cluster.
+"""The engine over Ray: the same parts, linked by the actors of a cluster.
 
-One task reads the input as a stream. Each part is one row, which an actor links and writes into the
-directory of parts. On several machines, input, output and assets must lie on a shared file system.
+This process reads the input as a stream. Each part goes to an actor, which links it and writes it
+into the directory of parts. On several machines, output and assets must lie on a shared file system.
 """
 
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from ..errors import Errors, MedlinkError
 from ..util.extras import missing
-from .documents import Document, Done, Part
-from .inputs import PartStream
+from .documents import Done, Part
 from .worker import Job, PartWorker, check
 
 
-def run_ray(job: Job, parts: PartStream, n_process: int = 1) -> Iterator[Done]:
+def run_ray(job: Job, parts: Iterable[Part], n_process: int = 1) -> Iterator[Done]:
     """Link parts on a Ray cluster (that of RAY_ADDRESS, else one on this machine).
 
     n_process (int): actors, one core each, or one GPU each if the cluster has GPUs and the job
@@ -33,38 +31,26 @@ def run_ray(job: Job, parts: PartStream, n_process: int = 1) -> Iterator[Done]:
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     try:
         import ray
-        import ray.data
+        from ray.util import ActorPool
     except ImportError as error:
         raise missing(error, "`--engine ray`") from error
-    from .ray_source import PartSource
 
     if not ray.is_initialized():
         # The output of workers could quote a note.
         with _silent():
             ray.init(log_to_driver=False, include_dashboard=False, logging_level=logging.ERROR)
-    for handler in logging.getLogger("ray.data").handlers:
-        if isinstance(handler, logging.StreamHandler):  # its file has everything
-            handler.setLevel(logging.CRITICAL)
-    context = ray.data.DataContext.get_current()
-    context.enable_progress_bars = False
-    context.target_max_block_size = 1  # one part a block, else small inputs go to a single actor
-    gpus: float = ray.cluster_resources().get("GPU", 0)
-    job, on_gpu = for_actors(job, gpus)
-    # The reader takes no core: the actors may take all cores, and it would wait forever.
-    rows = ray.data.read_datasource(PartSource(parts), override_num_blocks=1, num_cpus=0)
-    linked = rows.map_batches(
-        _Linking,
-        fn_constructor_kwargs={"job": job},
-        batch_size=1,
-        num_cpus=None if on_gpu else 1,
-        num_gpus=1 if on_gpu else None,
-        compute=ray.data.ActorPoolStrategy(size=n_process),
-    )
+    job, on_gpu = for_actors(job, ray.cluster_resources().get("GPU", 0))
+    actor = ray.remote(num_cpus=0 if on_gpu else 1, num_gpus=int(on_gpu))(PartWorker)
+    pool = ActorPool([actor.remote(job) for _ in range(n_process)])
     try:
-        for row in linked.iter_rows():
-            yield Done(*(int(row[name]) for name in Done._fields))
+        for part in parts:
+            if not pool.has_free():
+                yield pool.get_next_unordered()
+            pool.submit(lambda worker, part: worker.link.remote(part), part)
+        while pool.has_next():
+            yield pool.get_next_unordered()
     except ray.exceptions.RayError as error:
-        raise _own(error) or Errors.process_died(work="linked documents") from error
+        raise _medlink_error(error) or Errors.process_died(work="linked documents") from error
 
 
 @contextmanager
@@ -93,23 +79,7 @@ def for_actors(job: Job, gpus: float) -> tuple[Job, bool]:
     return replace(job, device="cuda" if on_gpu else "cpu"), on_gpu
 
 
-class _Linking:
-    """The function of an actor: a PartWorker for rows that each hold a part."""
-
-    def __init__(self, job: Job) -> None:
-        self._worker = PartWorker(job)
-
-    def __call__(self, rows: dict[str, Any]) -> dict[str, list[int]]:
-        import json
-
-        done = [
-            self._worker(Part(int(number), [Document(*values) for values in json.loads(documents)]))
-            for number, documents in zip(rows["number"], rows["documents"], strict=True)
-        ]
-        return {name: [getattr(one, name) for one in done] for name in Done._fields}
-
-
-def _own(error: BaseException | None) -> MedlinkError | None:
+def _medlink_error(error: BaseException | None) -> MedlinkError | None:
     """Find our own error inside Ray's wrappers."""
     while error is not None:
         if isinstance(error, MedlinkError):

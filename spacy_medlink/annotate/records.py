@@ -7,12 +7,14 @@ from spacy.tokens import Doc, Span
 
 from ..components.context import ATTRIBUTES
 from ..components.extensions import SPAN_ATTRIBUTES, registered_prefixes
+from ..components.linker import MedicalLinker
 from ..components.pipelines import linked_spans
 from ..text.context import SECTION
 from .documents import Document
 
 _DIGITS = 4  # of scores: further digits differ between batches
 _NIL = ("", "NIL")
+_UMLS = "UMLS"
 # Attributes that are written unchanged; not `kb_ents`, since `candidates` holds more.
 _SAID = ("kb_ents", "cui", "name", "candidates", "codes", "reason")
 _OTHERS = [name for name in SPAN_ATTRIBUTES if name not in _SAID]
@@ -32,6 +34,12 @@ class Shape(NamedTuple):
 
 
 PLAIN = Shape()
+
+
+def use_umls_codes(linker: MedicalLinker) -> None:
+    """Let `cui` be the CUI of the UMLS where the terminology has it, unless a setting says more."""
+    if linker.cui_scheme is None and _UMLS in linker.kb.code_schemes():
+        linker.cui_scheme = _UMLS
 
 
 class Where(NamedTuple):

@@ -11,13 +11,13 @@ from ..errors import Errors, Warnings
 from ..types import Progress
 from ..util.progress import no_progress
 from ..util.telling import tell
-from .documents import PART_DOCUMENTS, Done
-from .inputs import DEFAULT_COLUMNS, Columns, PartStream, hash_of, open_input
+from .documents import PART_DOCUMENTS, Done, Repeated, parts_of
+from .inputs import DEFAULT_COLUMNS, Columns, hash_of, open_input
 from .journal import Journal, only_process
 from .local import run_local
 from .output import Output
+from .ray_engine import run_ray
 from .records import PLAIN, Shape
-from .repeated import Repeated
 from .worker import Job
 
 _DESCRIBES = ("manifest.json", "config.cfg", "meta.json")  # of assets, of pipelines
@@ -99,8 +99,14 @@ def annotate_file(
         done = journal.begin(overwrite)
         own = (lang, linker, shape, device)
         job = Job(_absolute(source), journal.directory.resolve(), *own)
-        parts = PartStream(path.resolve(), columns, part_size, frozenset(done))
-        finished = chain(map(journal.count, sorted(done)), _run(engine, job, parts, n_process))
+        parts = (part for part in parts_of(opened.read(), part_size) if part.number not in done)
+        first = next(parts, None)
+        run = run_ray if engine == "ray" else run_local
+        # When all parts are there, only the output is missing, and nothing is opened.
+        new = (
+            run(job, chain([first] if first else [], parts), n_process) if first or not done else ()
+        )
+        finished = chain(map(journal.count, sorted(done)), new)
         counts = _shown(finished, opened.total, progress)
         repeated = journal.finish(counts.number, counts.set_aside, whole)
     if repeated.documents:
@@ -110,16 +116,6 @@ def annotate_file(
     return Annotation(
         counts.linked, counts.set_aside, len(done), aside, counts.mentions, counts.links, repeated
     )
-
-
-def _run(engine: str, job: Job, parts: PartStream, n_process: int) -> Iterator[Done]:
-    if parts.done and next(iter(parts), None) is None:
-        return iter(())  # all parts are there, only the output is missing
-    if engine == "ray":
-        from .ray_engine import run_ray
-
-        return run_ray(job, parts, n_process)
-    return run_local(job, parts, n_process)
 
 
 def _shown(finished: Iterable[Done], total: int | None, progress: Progress) -> Done:

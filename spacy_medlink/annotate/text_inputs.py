@@ -105,8 +105,8 @@ def check_columns(path: Path, found: Sequence[str], text_column: str, id_column:
 
     RAISES (MedlinkError): E615 for one that it lacks.
     """
-    by_number = '`--id-column` (`--id-column ""` numbers the documents)'
-    for column, option in ((text_column, "`--text-column`"), (id_column, by_number)):
+    by_number = "`--columns id=COLUMN` (`--columns id=` numbers the documents)"
+    for column, option in ((text_column, "`--columns text=COLUMN`"), (id_column, by_number)):
         if column and column not in found:
             raise Errors.no_text_column(
                 path=path, column=repr(column), found=", ".join(found) or "none", option=option

@@ -13,7 +13,7 @@ from ..util.files import replacing_file
 from ..util.outputs import PRIVATE
 from .documents import Document, Done, Part
 from .journal import ASIDE, COUNTS, LINKED, part_file
-from .records import PLAIN, Shape, Where, record_of, rejection_of
+from .records import PLAIN, Shape, Where, record_of, rejection_of, use_umls_codes
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -60,10 +60,12 @@ class PartWorker:
         self._job = job
         self.nlp = open_pipeline(job.source, job.lang, job.device, **job.settings)
         linker = linker_of(self.nlp)
+        if "cui_scheme" not in job.settings:
+            use_umls_codes(linker)
         _ = linker.engine  # bad assets raise here, before any document is read
         self._where = Where(linker.spans_key, linker.prefix)
 
-    def __call__(self, part: Part) -> Done:
+    def link(self, part: Part) -> Done:
         """Link a part and write its file, whole or not at all.
 
         RAISES (MedlinkError): E109 when it cannot be written; errors of the assets.

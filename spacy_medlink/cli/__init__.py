@@ -1,4 +1,4 @@
-"""The command `medlink`. Each verb has a file with a typer function that calls a working function.
+"""The command `medlink`. Each verb has a typer function that calls a working function.
 
 Exit codes: 0 done, 1 the input or the assets are bad (the message says what and how to repair it),
 2 usage, 130 interrupted. Modules of this package import large packages inside functions, so that
@@ -12,20 +12,19 @@ import typer
 from .annotate import command as annotate_command
 from .build import command as build_command
 from .evaluate import command as evaluate_command
+from .evaluate import report_command
 from .failures import ReportingGroup
-from .import_scispacy import command as import_scispacy_command
-from .kb_add_mentions import command as kb_add_mentions_command
+from .kb_build import add_mentions_command, import_scispacy_command
 from .kb_build import command as kb_build_command
 from .kb_diff import command as kb_diff_command
 from .kb_info import command as kb_info_command
-from .kb_search import command as kb_search_command
 from .kb_show import command as kb_show_command
+from .kb_show import search_command
 from .learn import command as learn_command
 from .link import command as link_command
 from .map import command as map_command
-from .mcp import command as mcp_command
-from .report import command as report_command
 from .serve import command as serve_command
+from .serve import mcp_command
 from .verb import Verb
 
 _HELP = (
@@ -58,10 +57,10 @@ for parent, section, name, function in (
     (app, _MEASURE, "evaluate", evaluate_command),
     (app, _MEASURE, "report", report_command),
     (kb_app, None, "build", kb_build_command),
-    (kb_app, None, "add-mentions", kb_add_mentions_command),
+    (kb_app, None, "add-mentions", add_mentions_command),
     (kb_app, None, "info", kb_info_command),
     (kb_app, None, "show", kb_show_command),
-    (kb_app, None, "search", kb_search_command),
+    (kb_app, None, "search", search_command),
     (kb_app, None, "diff", kb_diff_command),
     (import_app, None, "scispacy-kb", import_scispacy_command),
 ):

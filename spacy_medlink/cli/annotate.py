@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import MedlinkError
-from .opening import AUTO, As, Device, Overlay, Source
-from .parsing import one_of
+from .opening import AUTO, As, Device, Source
+from .parsing import choices, one_of, pairs
 
 if TYPE_CHECKING:
     from ..annotate import Annotation
@@ -29,23 +29,23 @@ def command(
     ],
     output: Annotated[Path, typer.Option(help="Where links go: .jsonl, .jsonl.gz or .parquet.")],
     as_format: As = "",
-    text_column: Annotated[str, typer.Option(help="Column or field of the text.")] = "text",
-    id_column: Annotated[
-        str, typer.Option(help='Column or field of the id; "" numbers the documents.')
-    ] = "doc_id",
+    columns: Annotated[
+        str,
+        typer.Option(
+            help="Columns or fields of IN: text=NOTE,id=NOTE_ID; with id= documents are numbered."
+        ),
+    ] = "",
     lang: Annotated[str, typer.Option(help="Language of the texts, for assets: en, es.")] = "en",
     threshold: Annotated[
         float | None, typer.Option(min=0, max=1, help="Links that score less are NIL.")
     ] = None,
-    cui_scheme: Annotated[str | None, typer.Option(help="Vocabulary of `cui`: UMLS.")] = None,
-    overlay: Overlay = None,
     candidates: Annotated[
         int, typer.Option(min=0, help="Candidates to write beside each link.")
     ] = 0,
     keep_text: Annotated[
         bool, typer.Option("--keep-text", help="Write the texts of the documents, too.")
     ] = False,
-    engine: Annotated[str, typer.Option(help="local, or ray (Ray Data).")] = "local",
+    engine: Annotated[str, typer.Option(help="local, or ray (a cluster).")] = "local",
     n_process: Annotated[int, typer.Option(min=1, help="Processes that link.")] = 1,
     overwrite: Annotated[
         bool,
@@ -68,16 +68,14 @@ def command(
     settings: dict[str, object] = {"top_k": max(candidates, 1)}
     if threshold is not None:
         settings["threshold"] = threshold
-    if cui_scheme is not None:
-        settings["cui_scheme"] = cui_scheme
-    if overlay is not None:
-        settings["overlay"] = str(overlay)
+    headers = pairs(columns, "--columns", optional=("id",))
+    choices(",".join(headers), Columns._fields, "--columns")
     with _saying_what_is_kept(output):
         done = annotate_file(
             source,
             path,
             output,
-            columns=Columns(text_column, id_column),
+            columns=Columns(**{column: names[-1] for column, names in headers.items()}),
             lang=lang,
             settings=settings,
             shape=Shape(candidates, keep_text),

@@ -1,4 +1,4 @@
-"""`medlink evaluate`: measures linking against gold mentions."""
+"""`medlink evaluate` and `report`: measure linking against gold mentions, and show it."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +12,7 @@ from .parsing import choices, depths, one_of
 
 _TIERS = ("exact", "ngram", "dense")
 _METRICS = ("links", "char-iou")
-_REFERENCES = ("dictionary",)
+_DICTIONARY = "dictionary"  # in place of a file of training mentions
 
 
 def command(
@@ -46,18 +46,13 @@ def command(
         bool, typer.Option(help="Heed identifiers that documents write beside their mentions.")
     ] = True,
     train: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="Training mentions: measure without those known from here, and on unseen codes.",
+            help="Training mentions: measure without those known from here, too, and on unseen "
+            "codes. `--train dictionary` stands for the names of the knowledge base.",
         ),
-    ] = "",
-    reference: Annotated[
-        str,
-        typer.Option(
-            help="dictionary: measure without mentions that are names of the knowledge base, too."
-        ),
-    ] = "",
+    ] = None,
     gold_scheme: Annotated[
         str,
         typer.Option(
@@ -116,8 +111,11 @@ def command(
     if one_of(metric, _METRICS, "--metric") == _METRICS[1]:
         _measure_characters(source, gold, output, threshold, overwrite, device)
         return
+    files = [file for file in train or () if file != _DICTIONARY]
+    if len(files) > 1:
+        raise typer.BadParameter("one file, and dictionary", param_hint="--train")
     if output is not None:
-        inputs: list[Path | str | None] = [gold, source, train or None, against]
+        inputs: list[Path | str | None] = [gold, source, *files, against]
         check_output(output, METRICS_FILE, inputs, overwrite=overwrite)
     settings = Settings(
         ks=depths(k),
@@ -125,8 +123,8 @@ def command(
         each_tier=all_tiers,
         protocol=one_of(protocol, PROTOCOLS, "--protocol"),
         threshold=threshold,
-        train=train,
-        by_dictionary=bool(reference and one_of(reference, _REFERENCES, "--reference")),
+        train="".join(files),
+        by_dictionary=_DICTIONARY in (train or ()),
         resolve_identifiers=identifiers,
         composites=one_of(composites, COMPOSITES, "--composites"),
         only_known=only_known,
@@ -147,6 +145,25 @@ def command(
     if output is not None:
         save_text(output, METRICS_FILE, dump_metrics(metrics), inputs, overwrite=overwrite)
     typer.echo(metrics_report(metrics, settings.ks))
+
+
+def report_command(
+    metrics: Annotated[
+        list[Path],
+        typer.Argument(metavar="METRICS", help="Files that `medlink evaluate --output` wrote."),
+    ],
+    output: Annotated[Path, typer.Option(help="Directory for report.html.")] = Path("report"),
+    before: Annotated[
+        Path | None,
+        typer.Option(metavar="METRICS", help="An earlier run on the same mentions: what changed?"),
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Make a report of measured linkers: one page that opens from disk."""
+    from ..evaluation.report import open_runs, write_report
+
+    inputs = [*metrics, *filter(None, [before])]
+    typer.echo(write_report(output, open_runs(metrics), "", inputs, overwrite, before))
 
 
 def _measure_characters(

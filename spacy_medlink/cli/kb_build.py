@@ -1,4 +1,4 @@
-"""`medlink kb build`: builds a knowledge base from terminology files."""
+"""`medlink kb build`, `kb add-mentions` and `import scispacy-kb`: make knowledge bases."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -126,6 +126,60 @@ def command(
     if curation is not None:
         for line in curation_report(curation.name, built.kb.manifest["curation"]):
             typer.echo(line, err=True)
+
+
+def add_mentions_command(
+    kb: Annotated[Path, typer.Argument(metavar="KB", help="The knowledge base to start from.")],
+    gold: Annotated[
+        list[Path], typer.Argument(metavar="GOLD", help="Gold mentions to learn names from.")
+    ],
+    output: Annotated[Path, typer.Option(help="The knowledge base to write.")],
+    new_concepts: Annotated[
+        bool,
+        typer.Option("--new-concepts", help="Let ids that KB lacks become concepts."),
+    ] = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Write a knowledge base that has the mentions of annotated text as names, too."""
+    from ..evaluation import load_gold
+    from ..fitting.mention_names import add_mention_names
+    from ..kb import KnowledgeBase
+
+    knowledge = KnowledgeBase(kb)
+    files = [load_gold(path, knowledge, nil_only=True) for path in gold]
+    added = add_mention_names(output, knowledge, files, new_concepts, overwrite)
+    counts = added.facts
+    new = f", {counts['new_concepts']:,} of them new" if new_concepts else ""
+    typer.echo(f"{counts['names']:,} names added to {counts['concepts']:,} concepts{new}: {output}")
+    for reason, count in counts["no_effect"].items():
+        if count:
+            typer.echo(f"{count:,} mentions gave no name: {reason}", err=True)
+
+
+def import_scispacy_command(
+    path: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="scispaCy's concepts: .jsonl or .json, plain or .gz."),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(show_default="FILE's name", help="The knowledge base to write."),
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Build a knowledge base from scispaCy's; `medlink kb build --from scispacy` can do more."""
+    from ..kb import build_knowledge_base
+    from ..util.progress import show_progress
+
+    out = output or Path(path.name.partition(".")[0] + ".kb")
+    built = build_knowledge_base(
+        out=out,
+        sources=[("scispacy", path)],
+        progress=show_progress,
+        overwrite=overwrite,
+    )
+    typer.echo(summary(built))
+    typer.echo(f"Next: medlink build {out} --encoder MODEL --output {out.stem}.assets", err=True)
 
 
 def _check(sources: Sequence[tuple[str, Path]], options: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""`medlink kb show`: shows all facts of a concept."""
+"""`medlink kb show` and `search`: all facts of a concept, and concepts by name."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..types import Concept
 
 _SHOWN = 10  # children, relations, maps
+_FOUND = 20  # concepts of a search
 
 
 def command(
@@ -34,6 +35,23 @@ def command(
         echo_json(concept)
         return
     typer.echo(table(list(_rows(concept))))
+
+
+def search_command(
+    kb: Annotated[Path, typer.Argument(metavar="KB", help="The knowledge base, or assets.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="A name, or a part of one.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Find concepts by name: exact matches, then names that hold the text; else those near it."""
+    from ..kb.browse import search_concepts
+
+    matches = search_concepts(open_kb(kb), text, _FOUND)
+    if as_json:
+        echo_json([match._asdict() for match in matches])
+    elif matches:
+        typer.echo(table(matches, ("id", "name", "matched", "how")))
+    else:
+        typer.echo(f"No name holds {text!r} or is near it.", err=True)
 
 
 def _chosen(kb: "KnowledgeBase", concept: "Concept") -> dict[str, str | None]:

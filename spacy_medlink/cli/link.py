@@ -7,12 +7,13 @@ from typing import Annotated, Any
 import typer
 
 from ..text.context import KINDS
-from .opening import AUTO, As, Device, Overlay, Source
+from .opening import AUTO, As, Device, Source
 from .output import echo_json, table
 from .parsing import comma_list, read_text
 
 _HEADER = ("mention", "id", "CUI", "preferred name", "matched name", "score", "context")
 _NIL = "NIL"
+_CANDIDATES = 5  # of a mention, in JSON
 _STDIN = "-"
 
 
@@ -24,7 +25,6 @@ def command(
     file: Annotated[Path | None, typer.Option(help="Read the text from a file.")] = None,
     as_format: As = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    top_k: Annotated[int, typer.Option(min=1, help="Candidates of a mention, in JSON.")] = 5,
     threshold: Annotated[
         float | None, typer.Option(min=0, max=1, help="Links that score less are NIL.")
     ] = None,
@@ -35,7 +35,6 @@ def command(
         str | None,
         typer.Option(help="Part of the hierarchy for answers, an expression as in SNOMED's ECL."),
     ] = None,
-    overlay: Overlay = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say why: tiers, filters, runner-up, ties.")
     ] = False,
@@ -51,8 +50,8 @@ def command(
         format_named(as_format)  # an unknown format raises before the work
     text = _typed(text) if file is None else read_text(file)
     settings = {
-        "top_k": top_k, "threshold": threshold, "types": list(comma_list(types)) or None,
-        "within": within, "overlay": overlay and str(overlay),
+        "top_k": _CANDIDATES, "threshold": threshold, "types": list(comma_list(types)) or None,
+        "within": within,
     }  # fmt: skip
     given: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
     from ..annotate.linked_text import TextLinker  # imports spaCy

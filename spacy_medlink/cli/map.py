@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .opening import AUTO, Device, Overlay, open_kb
+from .opening import AUTO, Device, is_kb, open_kb
 from .output import Overwrite
 from .parsing import choices, pairs
 
@@ -18,6 +18,13 @@ _FORMATS = ("csv", "usagi", "omop", "fhir", "sssom")
 
 
 def command(
+    terms: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TERMS",
+            help="Table: .csv, .tsv (or .gz), .parquet or .xlsx; or a knowledge base.",
+        ),
+    ],
     output: Annotated[
         Path,
         typer.Option(
@@ -32,14 +39,6 @@ def command(
             help="Where the concepts are: assets, saved pipeline, pipeline package, or starter.",
         ),
     ],
-    terms: Annotated[
-        Path | None,
-        typer.Argument(metavar="[TERMS]", help="Table: .csv, .tsv (or .gz), .parquet or .xlsx."),
-    ] = None,
-    from_kb: Annotated[
-        Path | None,
-        typer.Option("--from", help="Map the concepts of this knowledge base, in place of TERMS."),
-    ] = None,
     columns: Annotated[
         str,
         typer.Option(
@@ -69,42 +68,32 @@ def command(
     approved: Annotated[
         bool, typer.Option("--approved", help="Write only what --reviewed has as APPROVED.")
     ] = False,
-    candidates: Annotated[int, typer.Option(min=1, max=50, help="Candidates of a term.")] = 5,
-    threshold: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Links that score less are none.")
-    ] = None,
-    overlay: Overlay = None,
     lang: Annotated[
-        str, typer.Option(help="Language of the terms; with --from only names in it.")
+        str, typer.Option(help="Language of the terms; of a knowledge base, only names in it.")
     ] = "",
     overwrite: Overwrite = False,
     device: Device = AUTO,
 ) -> None:
-    """Map a table of local terms to concepts: with candidates, ready to be reviewed.
+    """Map local terms, or another terminology, to concepts: with candidates, ready for review.
 
     Exit code 3 says that rows were set aside; all others were mapped.
     """
-    if (terms is None) == (from_kb is None):
-        raise typer.BadParameter("give either TERMS or --from.", param_hint="TERMS")
     if approved and reviewed is None:
         raise typer.BadParameter("--approved needs --reviewed.", param_hint="--approved")
     if as_format:
         choices(as_format, _FORMATS, "--as")
-    from ..annotate.mapping.run import map_terms
+    from ..annotate.mapping.run import CANDIDATES, map_terms
     from ..components.pipelines import linker_of, open_pipeline
     from ..util.progress import show_progress
 
-    given = {"threshold": threshold, "overlay": overlay and str(overlay)}
-    settings = {key: value for key, value in given.items() if value is not None}
-    nlp = open_pipeline(to, lang or "en", device, top_k=candidates, **settings)
+    nlp = open_pipeline(to, lang or "en", device, top_k=CANDIDATES)
     mapped = map_terms(
-        terms if terms is not None else open_kb(from_kb or Path()),
+        open_kb(terms) if is_kb(terms) else terms,
         linker_of(nlp).opened.linker,
         output,
         columns=_columns(columns),
         vocabulary=vocabulary,
         lang=lang,
-        candidates=candidates,
         form=as_format,
         reviewed=reviewed,
         approved=approved,
@@ -112,7 +101,7 @@ def command(
         overwrite=overwrite,
         progress=show_progress,
     )
-    _tell(mapped, terms or Path())
+    _tell(mapped, terms)
     typer.echo(_summary(mapped, output))
     if mapped.found.aside:
         raise typer.Exit(SET_ASIDE)

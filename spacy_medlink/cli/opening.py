@@ -15,15 +15,6 @@ Source = Annotated[
         help="Directory of assets, saved pipeline, installed pipeline package, or starter.",
     ),
 ]
-Overlay = Annotated[
-    Path | None,
-    typer.Option(
-        exists=True,
-        dir_okay=False,
-        resolve_path=True,  # processes may have another working directory
-        help="Rules as of a curation (deny, force, add, retire), in force at once.",
-    ),
-]
 As = Annotated[
     str,
     typer.Option(
@@ -41,6 +32,7 @@ LEARNT = typer.Argument(
 )
 
 AUTO = "auto"
+_SQLITE = b"SQLite format 3"
 
 
 def _check_device(name: str) -> str:
@@ -75,3 +67,11 @@ def open_kb(path: Path) -> "KnowledgeBase":
 
     inside = path / KB_FILE
     return KnowledgeBase(inside if inside.is_file() else path)
+
+
+def is_kb(path: Path) -> bool:
+    """Tell whether a path is a knowledge base, or a directory, which may be assets."""
+    if not path.is_file():
+        return path.is_dir()
+    with path.open("rb") as file:
+        return file.read(len(_SQLITE)) == _SQLITE

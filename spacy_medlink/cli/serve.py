@@ -1,4 +1,4 @@
-"""`medlink serve`: starts the HTTP service and its page."""
+"""`medlink serve` and `mcp`: the HTTP service with its page, and the tools of an assistant."""
 
 from contextlib import suppress
 from ipaddress import ip_address
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import Errors
-from .opening import AUTO, Device
+from .opening import AUTO, Device, Source
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -78,6 +78,28 @@ def command(
     length = max([Limits().length, *map(len, notes)])
     app = make_app(desks, Limits(length=length), token, hosts)
     listen(app, host, port)
+
+
+def mcp_command(
+    source: Source,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=65535, help="Answer by HTTP at this port of this machine, not on stdin."
+        ),
+    ] = None,
+    lang: Annotated[str, typer.Option(help="Language of the texts, for assets: en, es.")] = "en",
+    device: Device = AUTO,
+) -> None:
+    """Give an assistant tools that link text and check codes (MCP).
+
+    Nothing is written, and no text leaves this machine by us; what the assistant does with an
+    answer is its own affair.
+    """
+    from ..serve.mcp import serve
+    from ..serve.terminology import Opening
+
+    serve(Opening(source, lang, device), port)
 
 
 def _notes(gold: Path) -> list[str]:

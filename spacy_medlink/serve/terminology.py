@@ -12,7 +12,7 @@ from ..annotate.mapping.outputs import Facts, format_of
 from ..annotate.mapping.reviewed import Reviewed, Row
 from ..annotate.mapping.tables import Problems
 from ..annotate.mapping.terms import Columns, Term, Terms, pasted
-from ..annotate.records import record_of_link
+from ..annotate.records import record_of_link, use_umls_codes
 from ..annotate.worker import linked_docs
 from ..components.linker.annotation import NIL
 from ..components.pipelines import linked_spans, linker_of, open_pipeline
@@ -60,6 +60,7 @@ class Terminology:
             if self._linker.opened.overlay.is_used:
                 raise Errors.overlay_taken(source=source)
             self._linker.configure(overlay=overlay)
+        use_umls_codes(self._linker)
         self._mapper: tuple[Linker, int, Mapper] | None = None
         _ = self._linker.engine  # bad assets raise here, before the first request
 

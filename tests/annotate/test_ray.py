@@ -1,4 +1,4 @@
-"""The engine over Ray Data writes what the local one writes."""
+"""The engine over Ray writes what the local one writes."""
 
 import subprocess
 import sys

@@ -58,7 +58,7 @@ def test_links_are_the_pipelines(tiny_assets: Assets, notes: Notes, tmp_path: Pa
     found = annotate(
         tiny_assets, path, tmp_path / "out.jsonl", shape=Shape(2, True), settings={"top_k": 2}
     )
-    nlp = pipeline(tiny_assets, top_k=2)
+    nlp = pipeline(tiny_assets, top_k=2, cui_scheme="UMLS")
     assert [record["doc_id"] for record in found] == [f"n{n}" for n in range(12)]
     for record, note in zip(found, records(path), strict=True):
         doc = nlp(note["text"])
@@ -83,7 +83,7 @@ def test_words_of_the_documents_are_forgotten(tiny_assets: Assets, tmp_path: Pat
     known = len(worker.nlp.vocab.strings)
     for number in range(3):
         words = " ".join(f"{SECRET}{number}{place}" for place in range(20))
-        done = worker(Part(number, [Document("1", f"Fever and {words}.", "line 1")]))
+        done = worker.link(Part(number, [Document("1", f"Fever and {words}.", "line 1")]))
         assert (done.mentions, done.links) == (1, 1)
     assert len(worker.nlp.vocab.strings) == known
 

@@ -81,12 +81,12 @@ def test_options(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("n,note\n7,Type 2 diabetes\n")
     run(
         "annotate", tiny_assets.path, tmp_path / "a.csv", "--output", tmp_path / "o.jsonl",
-        "--text-column", "note", "--id-column", "n", "--cui-scheme", "ICD10CM", "--keep-text",
+        "--columns", "text=note,id=n", "--keep-text",
         "--threshold", 0.1,
     )  # fmt: skip
     record = json.loads((tmp_path / "o.jsonl").read_text())
     assert (record["doc_id"], record["text"]) == ("7", "Type 2 diabetes")
-    assert record["mentions"][0]["cui"] == "E11"
+    assert record["mentions"][0]["cui"] == "C0011860"
 
 
 def test_mistakes(run: Run, fail: Fail, notes: Path, tiny_assets: Assets, tmp_path: Path) -> None:
@@ -95,6 +95,6 @@ def test_mistakes(run: Run, fail: Fail, notes: Path, tiny_assets: Assets, tmp_pa
     assert "--overwrite" in fail("E612", *verb, notes, "--output", notes)
     assert ".parquet" in fail("E611", *verb, notes, "--output", tmp_path / "out.doc")
     assert "E107" in fail("E107", *verb, tmp_path / "no.jsonl", *out)
-    for option, value in (("--engine", "x"), ("--threshold", 2)):
+    for option, value in (("--engine", "x"), ("--threshold", 2), ("--columns", "text=")):
         result = run(*verb, notes, *out, option, value, expect=2)
         assert option in result.stderr

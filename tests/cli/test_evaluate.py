@@ -65,7 +65,7 @@ def test_table_and_metrics(run: Run, tiny_assets: Assets, gold: Path, tmp_path: 
 def test_tiers_protocol_and_reference(run: Run, tiny_assets: Assets, gold: Path) -> None:
     stdout = run(
         "evaluate", tiny_assets.path, gold, "--tiers", "ngram,exact", "--protocol", "names",
-        "--reference", "dictionary", "--no-baselines",
+        "--train", "dictionary", "--no-baselines",
     ).stdout  # fmt: skip
     assert [row[:2] for row in _table(stdout)[1:7]] == [
         ["exact + ngram", "3"], ["split full", "3"], ["split filtered_dictionary", "1"],
@@ -88,7 +88,7 @@ def test_a_file_of_training_mentions(
 def test_train_and_dictionary(run: Run, tiny_assets: Assets, gold: Path, tmp_path: Path) -> None:
     train = _write(tmp_path / "train.jsonl", {"mention": "Fever", "ids": ["C0015967"]})
     output = tmp_path / "metrics.json"
-    run("evaluate", tiny_assets.path, gold, "--train", train, "--reference", "dictionary",
+    run("evaluate", tiny_assets.path, gold, "--train", train, "--train", "dictionary",
         "--output", output)  # fmt: skip
     metrics = json.loads(output.read_text(encoding="utf-8"))
     for system in (metrics, *metrics["baselines"].values()):
@@ -267,6 +267,7 @@ def test_output_that_cannot_be_written(run: Run, tiny_assets: Assets, gold: Path
         (("--k", "1,x"), "not a list of whole numbers"),
         (("--k", ""), "not a list of whole numbers"),
         (("--tiers", "exact,dnese"), "'dnese' is not one of exact, ngram, dense"),
+        (("--train", "a", "--train", "b"), "one file, and dictionary"),
         (("--protocol", "tokens"), "'tokens' is not one of concepts, names"),
         (("--composites", "all"), "'all' is not one of any, biosyn"),
         (("--threshold", "2"), "--threshold"),

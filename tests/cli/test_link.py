@@ -56,7 +56,7 @@ def test_no_column_for_context_where_nothing_is_said(run: Run, tiny_assets: Asse
 
 
 def test_json(run: Run, tiny_assets: Assets) -> None:
-    links = json.loads(run("link", tiny_assets.path, TEXT, "--json", "--top-k", 2).stdout)
+    links = json.loads(run("link", tiny_assets.path, TEXT, "--json").stdout)
     assert [TEXT[link["start"] : link["end"]] for link in links] == [
         link["mention"] for link in links
     ]
@@ -64,7 +64,7 @@ def test_json(run: Run, tiny_assets: Assets) -> None:
     assert (first["ids"][0], first["cui"], first["matched"]) == (
         "HP:0001658", "C0027051", "Heart attack",
     )  # fmt: skip
-    assert len(first["candidates"]) == 2
+    assert len(first["candidates"]) == 5
     assert first["codes"] == {"UMLS": ["C0027051"]}
 
 
@@ -95,13 +95,12 @@ def test_files_and_standard_input(run: Run, tiny_assets: Assets, tmp_path: Path)
 
 
 def test_a_saved_pipeline_and_its_package(run: Run, pipeline: Path, tmp_path: Path) -> None:
-    links = json.loads(run("link", pipeline, TEXT, "--json", "--top-k", 1).stdout)
+    links = json.loads(run("link", pipeline, TEXT, "--json").stdout)
     assert [link["cui"] for link in links] == ["C0027051", "C0011860"]
-    assert [len(link["candidates"]) for link in links] == [1, 1]
     # A package keeps the pipeline one level further down.
     package = tmp_path / "en_package"
     shutil.copytree(pipeline, package / "en_package-0.0.0")
-    assert json.loads(run("link", package, TEXT, "--json", "--top-k", 1).stdout) == links
+    assert json.loads(run("link", package, TEXT, "--json").stdout) == links
 
 
 def test_settings_of_the_component_are_kept(run: Run, tmp_path: Path, tiny_assets: Assets) -> None:
@@ -145,7 +144,7 @@ def test_a_long_text(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("text", "--file", "x"), ("text", "--threshold", "2"), ("text", "--top-k", "0")],
+    [(), ("text", "--file", "x"), ("text", "--threshold", "2")],
     ids=" ".join,
 )
 def test_usage(run: Run, tiny_assets: Assets, arguments: tuple[str, ...]) -> None:
@@ -178,7 +177,7 @@ def test_filters(run: Run, fail: Fail, tiny_assets: Assets) -> None:
         (("--types", "T184"), {"HP:0001945", "HP:0002315"}),
         (("--within", "<< HP:0000819 MINUS HP:0100651"), {"HP:0005978", "HP:0000819"}),
     ):
-        result = run("link", tiny_assets.path, TEXT, "--json", "--top-k", 50, *options)
+        result = run("link", tiny_assets.path, TEXT, "--json", *options)
         for link in json.loads(result.stdout):
             assert {one["id"] for one in link["candidates"]} == want
     assert "T047" in fail("E213", "link", tiny_assets.path, TEXT, "--types", "T407")
@@ -258,13 +257,13 @@ def test_a_link_has_one_form(run: Run, tiny_assets: Assets, tmp_path: Path) -> N
     """As JSON it is the same wherever it is written; with more it is a gold mention."""
     (tmp_path / "notes.jsonl").write_text(json.dumps({"doc_id": "1", "text": TEXT}))
     out = tmp_path / "out.jsonl"
-    given = ("--candidates", 3, "--cui-scheme", "UMLS", "--output", out)
+    given = ("--candidates", 5, "--output", out)
     run("annotate", tiny_assets.path, tmp_path / "notes.jsonl", *given)
     annotated = json.loads(out.read_text())["mentions"]
-    linked = run("link", tiny_assets.path, TEXT, "--json", "--top-k", 3)
+    linked = run("link", tiny_assets.path, TEXT, "--json")
     assert json.loads(linked.stdout) == annotated
-    doc = open_pipeline(str(tiny_assets.path), top_k=3, cui_scheme="UMLS")(TEXT)
-    assert [record_of_link(ent, kept=3) for ent in doc.ents] == annotated
+    doc = open_pipeline(str(tiny_assets.path), top_k=5, cui_scheme="UMLS")(TEXT)
+    assert [record_of_link(ent, kept=5) for ent in doc.ents] == annotated
     for ent, link in zip(doc.ents, annotated, strict=True):
         assert set(SPAN_ATTRIBUTES) - {"kb_ents"} <= set(link)
         assert [one.keys() for one in link["candidates"]] == [

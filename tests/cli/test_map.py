@@ -35,7 +35,7 @@ def test_a_knowledge_base(
     run: Run, tiny_assets: Assets, tiny_kb: KnowledgeBase, tmp_path: Path
 ) -> None:
     out = tmp_path / "out.sssom.tsv"
-    result = run("map", "--from", tiny_kb.path, "--to", tiny_assets.path, "--output", out)
+    result = run("map", tiny_kb.path, "--to", tiny_assets.path, "--output", out)
     assert f"{len(tiny_kb)} terms: {len(tiny_kb)} exact" in result.stdout
 
 
@@ -44,7 +44,6 @@ def test_usage(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> Non
     terms = tmp_path / "terms.csv"
     terms.write_text("name\nfever\n")
     run("map", *end, expect=2)
-    run("map", terms, "--from", terms, *end, expect=2)
     run("map", terms, *end, "--approved", expect=2)
     run("map", terms, *end, "--as", "xls", expect=2)
     said = fail("E615", "map", terms, *end, "--columns", "code=c")

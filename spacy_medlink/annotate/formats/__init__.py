@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 
 from ...errors import Errors
-from . import bioc, brat, fhir, label_studio, note_nlp, prodigy
+from . import bioc, brat, fhir, note_nlp, tasks
 from .shared import Format, Record
 
 FORMATS: Mapping[str, Format] = {
     "bioc": Format(bioc.write),
-    "brat": Format(brat.write, (), "text/plain", brat.write_folder),
-    "fhir": Format(fhir.write, media="application/fhir+json"),
-    "label_studio": Format(label_studio.write),
-    "note_nlp": Format(note_nlp.write, (".csv", ".csv.gz"), "text/csv"),
-    "prodigy": Format(prodigy.write, (".jsonl", ".jsonl.gz"), "application/x-ndjson"),
+    "brat": Format(brat.write, (), brat.write_folder),
+    "fhir": Format(fhir.write),
+    "label_studio": Format(tasks.write_label_studio),
+    "note_nlp": Format(note_nlp.write, (".csv", ".csv.gz")),
+    "prodigy": Format(tasks.write_prodigy, (".jsonl", ".jsonl.gz")),
 }
 
 __all__ = ["FORMATS", "Format", "Record", "format_named"]

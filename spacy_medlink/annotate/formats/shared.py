@@ -24,7 +24,6 @@ class Format(NamedTuple):
 
     write: Callable[[Iterable[Record]], Iterator[str]]
     suffixes: tuple[str, ...] = (".json", ".json.gz")
-    media: str = "application/json"
     write_folder: Callable[[Iterable[Record], Path], None] | None = None
 
 

@@ -21,6 +21,7 @@ from .tables import Problems
 from .terms import Columns, Term, Terms, terms_of
 
 APPROVED = "APPROVED"
+CANDIDATES = 5  # of a term
 _TOGETHER = 512  # terms that are mapped at once
 
 
@@ -53,7 +54,7 @@ def map_terms(
     columns: Columns | None = None,
     vocabulary: str = "",
     lang: str = "",
-    candidates: int = 5,
+    candidates: int = CANDIDATES,
     form: str = "",
     reviewed: Path | None = None,
     approved: bool = False,

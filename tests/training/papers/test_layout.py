@@ -10,7 +10,7 @@ from training.papers.published import LAYOUTS
 def test_medical_crossing_filters_by_both_references() -> None:
     layout = read_layout(LAYOUTS / "medical_crossing.cfg")
     settings = layout.settings("train.jsonl", ("dense",), baselines=True)
-    assert settings.train_file == "train.jsonl" and settings.by_dictionary
+    assert settings.train == "train.jsonl" and settings.by_dictionary
     assert (settings.protocol, settings.ks, settings.tiers) == ("names", (1, 5), ("dense",))
     assert layout.pooling == "mean"
 

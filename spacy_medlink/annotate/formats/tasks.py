@@ -1,21 +1,33 @@
-"""Tasks for Label Studio with predictions: regions with a label and a concept.
+"""Tasks for annotation tools: Label Studio's with predictions, and Prodigy's with spans.
 
-https://labelstud.io/guide/predictions
+https://labelstud.io/guide/predictions, https://prodi.gy/docs/api-interfaces#spans_manual
 """
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .shared import SYSTEM, Record, framed, links_of, said_in
+from .shared import SYSTEM, Record, as_json, framed, links_of, said_in
 
 _NIL = "NIL"
 # Names of the tags in the labeling configuration: Text, Labels, and the TextArea of each region.
 _TEXT, _LABELS, _CONCEPT = "text", "label", "concept"
 
 
-def write(records: Iterable[Record]) -> Iterator[str]:
-    """Write a list of tasks."""
+def write_label_studio(records: Iterable[Record]) -> Iterator[str]:
+    """Write a list of tasks, each with regions that have a label and a concept."""
     yield from framed("[", map(_task, records), "]")
+
+
+def write_prodigy(records: Iterable[Record]) -> Iterator[str]:
+    """Write a task a line; a span has its concept, or NIL, in `kb_id`."""
+    for record in records:
+        spans = [
+            {"start": mention["start"], "end": mention["end"], "label": mention["type"],
+             "kb_id": next((link.id for link in links_of(mention)), _NIL)}
+            for mention in record["mentions"]
+        ]  # fmt: skip
+        meta = {"doc_id": record["doc_id"]}
+        yield f"{as_json({'text': record['text'], 'spans': spans, 'meta': meta})}\n"
 
 
 def _task(record: Record) -> dict[str, Any]:
