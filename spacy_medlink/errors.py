@@ -628,7 +628,8 @@ class Warnings:
     )
     note_ids = (
         "[W248] {count:,} documents have ids that are no integers (such as {id!r}), as OMOP's "
-        "note_id must be. Name the column of NOTE's ids with `--columns id=COLUMN`, or replace them."
+        "note_id must be. Name the column of NOTE's ids with `--columns id=COLUMN`, or replace "
+        "them."
     )
     out_of_reach = (
         "[W242] The transformer did not read the whole document, so {name} links a mention in it "
