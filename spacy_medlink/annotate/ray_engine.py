@@ -1,7 +1,7 @@
 """The engine over Ray: the same parts, linked by the actors of a cluster.
 
 This process reads the input as a stream. Each part goes to an actor, which links it and writes it
-into the directory of parts. On several machines, output and assets must lie on a shared file system.
+into the directory of parts. On several machines, output and assets must lie on a shared disk.
 """
 
 import logging
