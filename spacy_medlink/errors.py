@@ -151,17 +151,8 @@ class Errors:
         "{count} lines cannot be read:\n{lines}\nMend them (`kb build --dry-run` lists all), or "
         "pass `--skip-bad-lines` to count and report such lines.",
     )
-    no_separator = Message(
-        "E132",
-        "{path} does not say what separates its synonyms: a cell has {value!r}. Say it with "
-        "`--separator`, such as `--separator ', '`; or `--separator '|'` if the comma is part of "
-        "the name.",
-    )
-    unknown_edition = Message(
-        "E133",
-        "{path}: its codes, such as {value}, and its name do not tell of which vocabulary they are "
-        "(likely: {likely}). Say it with `--vocabulary`: ICD10CM, ICD10PCS, ICD10, ICD9CM, "
-        "ICD9PROC (procedures), ICD11, ICDO3, ICPC2 or another one, whose codes stay as they are.",
+    unclear_source = Message(
+        "E132", "{path} does not tell {what}, such as {value!r}. Say it with {remedy}."
     )
     # 15x: UMLS and MeSH
     unsorted_rows = Message(
@@ -195,10 +186,6 @@ class Errors:
         "E165",
         "{path} cannot be read ({reason}). Check the path and its permissions, or get the file "
         "anew.",
-    )
-    curation_conflict = Message(
-        "E167",
-        "{path}, line {line}: {problem}. Remove one of the two rules.",
     )
 
     # 2xx: assets, encoders, retrieval
@@ -640,8 +627,8 @@ class Warnings:
         "torch runs it. To run it as built, `pip install 'spacy-medlink[{runtime}]'`."
     )
     western_lines = (
-        "[W247] {count:,} lines of {path} are not UTF-8 (the first is line {line}) and were read "
-        "as Windows-1252. Look at their accents, or save the file as UTF-8."
+        "[W110] {path}: {count:,} lines are not UTF-8 (the first is line {line}) and were read as "
+        "Windows-1252. Look at their accents, or save the file as UTF-8."
     )
     calibrator_unfit = (
         "[W241] The calibrator of {path} is left out: {problem}. So links have no probability, and "

@@ -42,7 +42,7 @@ SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
 # may have. A number here goes down; one goes up only together with another that goes down.
 BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
-    ("", "types", "errors"): 1_040,  # wanted: 1,200
+    ("", "types", "errors"): 1_030,  # wanted: 1,200
     ("util",): 1_760,  # wanted: 1,200
     ("text",): 3_400,  # wanted: 3,000
     ("kb",): 10_740,  # wanted: 9,000

@@ -14,7 +14,7 @@ from ..types import BadLines, Concept, Name, Record, Retired
 from ..util.json_text import read_json, write_json
 from .filters import name_identity, names_of, with_names
 from .readers.fields import FieldError, identifier, sound, storable, surface
-from .readers.lines import filled_lines
+from .readers.lines import filled_lines, report
 
 _LINES_KEPT = 10
 
@@ -217,8 +217,8 @@ def read_curation(path: Path, bad_lines: BadLines = None) -> Curation:
     """Read a curation file: `.jsonl`, or tab-separated with or without a header.
 
     A line has an action, a name, an id and perhaps a language, as keys or in this order.
-    RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects it; E107 without the
-        file; E167 for a name that is forced to two concepts.
+    RAISES (MedlinkError): E105 for a bad line, and for a name that is forced to a second concept,
+        unless `bad_lines` collects it; E107 without the file.
     """
     if not path.exists():
         raise Errors.source_missing(path=path)
@@ -236,7 +236,8 @@ def read_curation(path: Path, bad_lines: BadLines = None) -> Curation:
                 problem = (
                     f"{rule.name!r} is forced to {rule.id}, in line {other.line} to {other.id}"
                 )
-                raise Errors.curation_conflict(path=path, line=line_number, problem=problem)
+                report(path, line_number, problem, "one of the two rules", bad_lines)
+                continue
         rules.append(rule)
     return Curation(rules)
 

@@ -32,7 +32,7 @@ _STATUS = {
     "E106": 404, "E108": 404, "E640": 404, "E621": 401, "E622": 503, "E623": 422, "E624": 413,
     "E626": 504, "E109": 507, "E650": 404, "E651": 404, "E654": 408, "E655": 403, "E160": 409,
     # A file of corrections that cannot be read:
-    "E105": 409, "E107": 409, "E167": 409, "E401": 409,
+    "E105": 409, "E107": 409, "E401": 409,
 }  # fmt: skip
 _READING = frozenset(("GET", "HEAD", "OPTIONS"))
 _MOST_HELD = 1 << 28  # bytes of bodies at once

@@ -141,7 +141,7 @@ class Terminology:
     def read_corrections(self) -> None:
         """Read the file of corrections if it has changed.
 
-        RAISES (MedlinkError): E105, E107, E167, E401, with its line, where it cannot be read.
+        RAISES (MedlinkError): E105, E107, E401, with its line, where it cannot be read.
         """
         self._linker.rebuild_index()
         file = self._linker.opened.overlay.file

@@ -40,7 +40,7 @@ def test_what_a_table_does_not_say_is_asked_for(run: Run, fail: Fail, tmp_path: 
     run("kb", "build", table, "--from", "csv", *said, "--output", out)
     names = [(name.text, name.source, name.lang) for name in KnowledgeBase(out)["1"].names]
     assert names == [(text, "LOCAL", "de") for text in ("Fever", "Pyrexia", "Heat")]
-    fail("E133", "kb", "build", codes, "--from", "icd", "--output", out)
+    fail("E132", "kb", "build", codes, "--from", "icd", "--output", out)
     run("kb", "build", codes, "--from", "icd", "--vocabulary", "ICD9CM", "--output", out)
     assert [concept.id for concept in KnowledgeBase(out)] == ["E800.0", "V12.51"]
 

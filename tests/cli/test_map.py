@@ -12,7 +12,7 @@ def test_a_table(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
     terms.write_bytes("Code;Bezeichnung\n1;fièvre\n2;\n3;Asthma\n".encode("cp1252"))
     given = ("map", terms, "--to", tiny_assets.path, "--output", out)
     result = run(*given, expect=3)
-    assert "[W247] 1 lines of" in result.stderr
+    assert ": 1 lines are not UTF-8" in result.stderr
     assert "1 rows set aside: no name (the first is row 3)." in result.stderr
     assert result.stdout == f"2 terms: 2 exact, 0 probable, 0 without: {out}\n"
     out.write_text(out.read_text().replace("UNCHECKED", "APPROVED", 1))

@@ -163,7 +163,7 @@ def test_bad_lines(tmp_path: Path, line: str, problem: str) -> None:
 def test_a_name_forced_to_two_concepts(tmp_path: Path) -> None:
     path = tmp_path / "rules"
     path.write_text("force\tRA\tC1\nforce\tRA\tC1\nforce\tra\tC2\nforce\tRA\tC3\n")
-    with pytest.raises(MedlinkError, match=r"E167.*line 4: 'RA' is forced to C3, in line 1 to C1"):
+    with pytest.raises(MedlinkError, match=r"E105.*line 4: 'RA' is forced to C3, in line 1 to C1"):
         read_curation(path)
 
 

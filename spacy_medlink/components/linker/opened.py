@@ -96,7 +96,7 @@ class LinkerParts:
     def follow(self) -> None:
         """Read the overlay again if its file has changed; called before linking and saving.
 
-        RAISES (MedlinkError): E105, E107, E167 when a file that was just named cannot be read, E225
+        RAISES (MedlinkError): E105, E107 when a file that was just named cannot be read, E225
             when there is no transformer to share.
         """
         is_shared = self.settings.model is not None and self.shared.is_used
@@ -170,7 +170,7 @@ class LinkerParts:
     def overlaid(self) -> "OverlaidAssets | None":
         """The assets with the current overlay; None without an overlay, and nothing is opened.
 
-        RAISES (MedlinkError): as `assets`, and E105, E107, E167 when the file cannot be read.
+        RAISES (MedlinkError): as `assets`, and E105, E107 when the file cannot be read.
         """
         from ...assets.overlaid import OverlaidAssets
 

@@ -43,7 +43,7 @@ class OverlayPlace:
     def file(self) -> "OverlayFile | None":
         """The file in force: the file that the config names, if it exists, else the saved one.
 
-        RAISES (MedlinkError): E105, E107, E167 when it cannot be read.
+        RAISES (MedlinkError): E105, E107 when it cannot be read.
         """
         named = None if self.settings.overlay is None else Path(self.settings.overlay)
         if self.saved is not None and (named is None or not named.is_file()):
@@ -84,7 +84,7 @@ class OverlayFile:
     """Rules, or corrections as gold mentions, that take effect without a build.
 
     path (Path): of the file.
-    RAISES (MedlinkError): E105, E107, E167 when it cannot be read. Later the rules stay as they
+    RAISES (MedlinkError): E105, E107 when it cannot be read. Later the rules stay as they
         were, with a warning.
     """
 

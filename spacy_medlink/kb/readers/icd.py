@@ -77,6 +77,7 @@ _HCPCS = _edition("HCPCS", r"[A-V]\d{4}|\d{4}[\dFTU]")  # those of CPT among the
 ORDERED = (_ICD10CM, _ICD10PCS)
 LISTED = (*ORDERED, _ICD9CM, _ICD9PROC, _ICPC2, _HCPCS)
 TABLED = (ICD10, _ICD10PCS, _ICD9CM, _ICD9PROC, ICD11, _MORPHOLOGY, _ICPC2, _HCPCS)
+_ANSWERS = "ICD10CM, ICD10PCS, ICD10, ICD9CM, ICD9PROC (procedures), ICD11, ICDO3, ICPC2"
 # What a file or a vocabulary is called.
 _CALLED = {
     r"ICD-?10-?PCS|CIE-?10-?PCS": _ICD10PCS, r"ICD-?10-?CM": _ICD10CM, r"ICD-?O": ICDO3,
@@ -96,7 +97,7 @@ def edition_of(
     path (Path): the list. codes (Collection[str]): its codes. editions (Collection[Edition]): the
         editions that its layout can have. vocabulary (str): what the codes are of; codes of an
         unknown one have no dots.
-    RAISES (MedlinkError): E133 where several editions fit, or none.
+    RAISES (MedlinkError): E132 where several editions fit, or none.
     """
     if vocabulary:
         edition = _called(vocabulary) or _edition(vocabulary, "(?!)")
@@ -110,7 +111,9 @@ def edition_of(
     if len(fitting) != 1:
         likely = ", ".join(edition.vocabulary for edition in fitting) or "none that is known"
         examples = ", ".join(sorted(codes, key=len)[-3:])
-        raise Errors.unknown_edition(path=path, value=examples, likely=likely)
+        what = f"of which vocabulary its codes are (likely: {likely})"
+        remedy = f"`--vocabulary`: {_ANSWERS}, or another one, whose codes stay as they are"
+        raise Errors.unclear_source(path=path, what=what, value=examples, remedy=remedy)
     return fitting[0]
 
 
@@ -174,7 +177,7 @@ def read(
     lang (str): language of the descriptions; "" means English, or what ICD-11 says. source (str):
         vocabulary; "" finds it by the name of the file and the codes: ICD10CM, ICD10PCS, ICD10,
         ICD10GM, ICD9CM, ICD9PROC, ICD11, ICDO3 or ICPC2.
-    RAISES (MedlinkError): E133 where codes and name do not tell the vocabulary, E161 for a table
+    RAISES (MedlinkError): E132 where codes and name do not tell the vocabulary, E161 for a table
         that needs a header and has none, E160 for XML, E105 for a bad line, unless `bad_lines`
         collects it.
     """

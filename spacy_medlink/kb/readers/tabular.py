@@ -157,7 +157,9 @@ def _separator(path: Path, field: str, columns: tuple[int, ...], delimiter: str)
         marks |= {mark: None for mark in ";\n" if mark in text}
         doubtful = doubtful or (text if field == "synonyms" and _COMMA.search(text) else "")
     if doubtful and not marks:
-        raise Errors.no_separator(path=path, value=doubtful)
+        what = "what separates its synonyms"
+        remedy = "`--separator ', '`, or with `--separator '|'` if the comma is part of the name"
+        raise Errors.unclear_source(path=path, what=what, value=doubtful, remedy=remedy)
     return ";" if ";" in marks else "\n" if marks else "|"
 
 
