@@ -54,7 +54,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("assets",): 3_260,  # wanted: 3,000
     ("components",): 6_630,  # wanted: 4,000
     ("annotate",): 3_620,  # wanted: 2,200
-    ("serve",): 1_840,  # wanted: 1,300
+    ("serve",): 1_860,  # wanted: 1,300
     ("cli",): 2_390,  # wanted: 1,800
     ("training",): 11_660,  # wanted: 8,000
     ("benchmarks",): 2_940,  # wanted: 2,500

@@ -62,13 +62,13 @@ def parts_of(documents: Iterable[Document], size: int = PART_DOCUMENTS) -> Itera
 
     size (int): documents a part, fewer where their text is long, so that memory stays bounded.
     """
-    number, characters = 0, 0
+    nth, characters = 0, 0
     waiting: list[Document] = []
     for document in documents:
         waiting.append(document)
         characters += len(document.text)
         if len(waiting) >= size or characters >= PART_CHARACTERS:
-            yield Part(number, waiting)
-            number, characters, waiting = number + 1, 0, []
+            yield Part(nth, waiting)
+            nth, characters, waiting = nth + 1, 0, []
     if waiting:
-        yield Part(number, waiting)
+        yield Part(nth, waiting)

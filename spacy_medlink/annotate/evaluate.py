@@ -149,8 +149,8 @@ def _made(
 
 def has_sections(assets: "Assets") -> bool:
     """Tell whether the memory of assets was learned from notes with sections."""
-    known = {section.name for section in shipped_cues("en").sections.values()}
-    return assets.memory is not None and not known.isdisjoint(assets.memory.labels)
+    sections = {section.name for section in shipped_cues("en").sections.values()}
+    return assets.memory is not None and not sections.isdisjoint(assets.memory.labels)
 
 
 def labelled_by_section(doc: "Doc") -> "Doc":
@@ -186,20 +186,20 @@ def _pipeline(
         return open_pipeline(source, "xx", device, **given)
 
 
-def _warn(gold: GoldSet, known: str, only_known: bool) -> None:
+def _warn(gold: GoldSet, kb_id: str, only_known: bool) -> None:
     """Warn of oddities of the gold mentions, which the figures alone would hide."""
     for bad, message in (
         (gold.mismatches, Warnings.gold_mismatches),
         (gold.repeated, Warnings.repeated_docs),
     ):
         if bad:
-            shown = "; ".join(f"line {one.line}: {one.problem}" for one in bad[:_SHOWN])
+            shown = "; ".join(f"line {line.line}: {line.problem}" for line in bad[:_SHOWN])
             _say(message.format(count=len(bad), path=gold.path, examples=shown))
     linked = [case for case in gold.cases() if case.gold.ids]
     if missing := [case for case in linked if not case.right]:
         message = Warnings.gold_unknown_left_out if only_known else Warnings.gold_not_in_kb
-        facts = {"n": len(linked), "example": missing[0].gold.ids[0], "known": known}
-        _say(message.format(missing=len(missing), **facts))
+        counts = {"n": len(linked), "example": missing[0].gold.ids[0], "known": kb_id}
+        _say(message.format(missing=len(missing), **counts))
 
 
 def _say(message: str) -> None:

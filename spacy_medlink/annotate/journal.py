@@ -44,9 +44,9 @@ def _is_aside(path: Path) -> bool:
 ASIDE_FILE = FileKind("a file of documents that were set aside", _is_aside)
 
 
-def part_file(directory: Path, number: int) -> Path:
+def part_file(directory: Path, nth: int) -> Path:
     """Name the file of a part."""
-    return directory / f"part-{number:08}.jsonl"
+    return directory / f"part-{nth:08}.jsonl"
 
 
 @contextmanager
@@ -160,11 +160,10 @@ class Journal:
         # A damaged part is linked again.
         return {part for part in parts if _counts(part_file(self.directory, part)) is not None}
 
-    def _lines(self, parts: int, kind: str) -> Iterator[bytes]:
-        mark = kind.encode()
-        for number in range(parts):
-            with part_file(self.directory, number).open("rb") as file:
-                yield from (line[1:] for line in file if line.startswith(mark))
+    def _lines(self, parts: int, mark: str) -> Iterator[bytes]:
+        for nth in range(parts):
+            with part_file(self.directory, nth).open("rb") as file:
+                yield from (line[1:] for line in file if line.startswith(mark.encode()))
 
     def _remove(self) -> None:
         # Renamed first: if killed now, the rest does not look like a run to resume.
@@ -178,10 +177,10 @@ class Journal:
 def _read_job(path: Path) -> dict[str, Any]:
     """Read the job of a run; {}, which differs from any job, where the file is damaged."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        job = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return job if isinstance(job, dict) else {}
 
 
 def kept_parts(output: Path) -> int:
@@ -197,7 +196,7 @@ def _counts(path: Path) -> dict[str, int] | None:
             last = file.read().splitlines(keepends=True)[-1:] or [b""]
         if not (last[0].startswith(COUNTS.encode()) and last[0].endswith(b"\n")):
             return None
-        found = json.loads(last[0][1:])
-        return {name: int(found[name]) for name in ("mentions", "links")}
+        counts = json.loads(last[0][1:])
+        return {name: int(counts[name]) for name in ("mentions", "links")}
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -38,11 +38,11 @@ class LinkedText(Sequence[Record]):
     def __len__(self) -> int:
         return len(self._records)
 
-    def __getitem__(self, place: Any) -> Any:
-        return self._records[place]
+    def __getitem__(self, index: Any) -> Any:
+        return self._records[index]
 
     def __repr__(self) -> str:
-        links = (f"{one['mention']!r}: {', '.join(one['ids']) or 'NIL'}" for one in self)
+        links = (f"{record['mention']!r}: {', '.join(record['ids']) or 'NIL'}" for record in self)
         return f"<LinkedText {{{', '.join(links)}}}>"
 
     def _repr_html_(self) -> str:
@@ -99,10 +99,10 @@ class TextLinker:
         return (self._linked(doc, False) for doc in docs)
 
     def _linked(self, doc: "Doc", explain: bool) -> LinkedText:
-        own = self._linker
-        spans = linked_spans(doc, own.spans_key)
-        records = [record_of_link(span, own.prefix, own.top_k) for span in spans]
+        linker = self._linker
+        spans = linked_spans(doc, linker.spans_key)
+        records = [record_of_link(span, linker.prefix, linker.top_k) for span in spans]
         if explain:
             for span, record in zip(spans, records, strict=True):
-                record["explanation"] = own.explain(span)
+                record["explanation"] = linker.explain(span)
         return LinkedText(doc.text, records)

@@ -23,7 +23,9 @@ def render_text(text: str, links: Sequence[dict[str, Any]]) -> str:
     from spacy import displacy
 
     kinds = sorted({_kind(link) for link in links if link["ids"]})
-    colours = {kind: _COLOURS[number % len(_COLOURS)] for number, kind in enumerate(kinds)}
+    colours = {
+        concept_type: _COLOURS[nth % len(_COLOURS)] for nth, concept_type in enumerate(kinds)
+    }
     shown = [_entity(link) for link in _without_overlaps(links)]
     markup: str = displacy.render(
         [{"text": text, "ents": shown, "title": None}],

@@ -42,15 +42,15 @@ def rows_of(path: Path, text_column: str, id_column: str) -> int:
 
 def read_parquet(path: Path, text_column: str, id_column: str) -> Iterator[Document]:
     """Stream the rows of a file."""
-    number = 0
+    row = 0
     with open_parquet(path) as file:
         columns = [column for column in (text_column, id_column) if column]
         for batch in file.iter_batches(batch_size=_ROWS, columns=columns):
             values = batch.to_pydict()
             ids = values[id_column] if id_column else [None] * batch.num_rows
             for text, id in zip(values[text_column], ids, strict=True):
-                number += 1
-                yield document_of(text, id if id_column else str(number), f"row {number}")
+                row += 1
+                yield document_of(text, id if id_column else str(row), f"row {row}")
 
 
 def write_parquet(path: Path, records: Iterable[str], with_text: bool) -> None:

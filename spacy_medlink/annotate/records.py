@@ -90,7 +90,7 @@ def record_of_link(span: Span, prefix: str = "", kept: int = 0) -> dict[str, Any
         "prob": _rounded(best.get("prob")),
         "reason": span._.get(f"{prefix}reason") or None,
         "codes": span._.get(f"{prefix}codes"),
-        "candidates": [_candidate(one) for one in candidates[:kept]],
+        "candidates": [_candidate(candidate) for candidate in candidates[:kept]],
         **{name: span._.get(prefix + name) for name in _OTHERS},
         **_said_of(span),
     }  # fmt: skip
@@ -98,18 +98,18 @@ def record_of_link(span: Span, prefix: str = "", kept: int = 0) -> dict[str, Any
 
 def _prefix_of(span: Span, prefix: str) -> str:
     """Find the linker whose link is the `kb_id` of a span: several may have linked it."""
-    for own in (prefix, *registered_prefixes()):
-        links = span._.get(f"{own}kb_ents")
+    for candidate_prefix in (prefix, *registered_prefixes()):
+        links = span._.get(f"{candidate_prefix}kb_ents")
         if links and links[0][0] == span.kb_id_:
-            return own
+            return candidate_prefix
     return prefix
 
 
 def _said_of(span: Span) -> dict[str, Any]:
-    said = {key: span._.get(name) for key, name in _SAID_OF.items() if Span.has_extension(name)}
+    context = {key: span._.get(name) for key, name in _SAID_OF.items() if Span.has_extension(name)}
     if Span.has_extension(_NEGEX):
-        said["negated"] = bool(span._.get(_NEGEX) or said.get("negated"))
-    return said
+        context["negated"] = bool(span._.get(_NEGEX) or context.get("negated"))
+    return context
 
 
 def _candidate(candidate: dict[str, Any]) -> dict[str, Any]:

@@ -97,8 +97,8 @@ def annotate_file(
         if output.exists() and not overwrite and not journal.directory.exists():
             raise Errors.output_exists(path=output)
         done = journal.begin(overwrite)
-        own = (lang, linker, shape, device)
-        job = Job(_absolute(source), journal.directory.resolve(), *own)
+        settings_of_job = (lang, linker, shape, device)
+        job = Job(_absolute(source), journal.directory.resolve(), *settings_of_job)
         parts = (part for part in parts_of(opened.read(), part_size) if part.number not in done)
         first = next(parts, None)
         run = run_ray if engine == "ray" else run_local
@@ -127,8 +127,8 @@ def _shown(finished: Iterable[Done], total: int | None, progress: Progress) -> D
 
     def documents() -> Iterator[None]:
         for part in finished:
-            for place, number in enumerate((1, *part[1:])):
-                counts[place] += number
+            for at, count in enumerate((1, *part[1:])):
+                counts[at] += count
             yield from repeat(None, part.documents)
 
     for _ in progress(documents(), total, "annotating"):
@@ -149,7 +149,7 @@ def _state_of(source: str) -> str:
     if is_pipeline(source):
         from spacy.util import get_package_path
 
-        found = pipeline_directory(source)
-        directory = Path(found) if directory.is_dir() else get_package_path(source)
+        inside = pipeline_directory(source)
+        directory = Path(inside) if directory.is_dir() else get_package_path(source)
     files = sorted(file for name in _DESCRIBES for file in directory.rglob(name))
     return hash_of([file.read_text(encoding="utf-8") for file in files])

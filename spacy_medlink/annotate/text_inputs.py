@@ -28,18 +28,18 @@ def read_json_lines(path: Path, text_field: str, id_field: str) -> Iterator[Docu
     RAISES (MedlinkError): E165 when the file cannot be read to its end.
     """
     with open_source(path) as file:
-        for number, line in enumerate(_until_damage(file, path), 1):
+        for line_number, line in enumerate(_until_damage(file, path), 1):
             if not line.strip():
                 continue
-            place = f"line {number}"
+            place = f"line {line_number}"
             try:
-                data = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+                data = json.loads(line.decode("utf-8-sig" if line_number == 1 else "utf-8"))
             except UnicodeDecodeError:
                 yield Document("", "", place, _NOT_UTF8)
             except (ValueError, RecursionError):
                 yield Document("", "", place, "not JSON")
             else:
-                yield _of_fields(data, text_field, id_field, place, str(number))
+                yield _of_fields(data, text_field, id_field, place, str(line_number))
 
 
 def read_table(path: Path, text_column: str, id_column: str, delimiter: str) -> Iterator[Document]:
@@ -50,22 +50,22 @@ def read_table(path: Path, text_column: str, id_column: str, delimiter: str) -> 
     """
     with open_source(path) as file:
         lines = (
-            line.decode("utf-8-sig" if number == 0 else "utf-8", "surrogateescape")
-            for number, line in enumerate(_until_damage(file, path))
+            line.decode("utf-8-sig" if row_number == 0 else "utf-8", "surrogateescape")
+            for row_number, line in enumerate(_until_damage(file, path))
         )
         rows = csv.reader(lines, delimiter=delimiter)
         header = next(_rows(rows), None) or []
         check_columns(path, header, text_column, id_column)
-        for number, row in enumerate(_rows(rows), 1):
+        for row_number, row in enumerate(_rows(rows), 1):
             if row == []:
                 continue
-            place = f"row {number}"
+            place = f"row {row_number}"
             if row is None or len(row) != len(header):
-                found = "no row of a table" if row is None else f"{len(row)} fields"
-                yield Document("", "", place, f"{found} where {len(header)} fields were expected")
+                cells = "no row of a table" if row is None else f"{len(row)} fields"
+                yield Document("", "", place, f"{cells} where {len(header)} fields were expected")
                 continue
             yield _of_fields(
-                dict(zip(header, row, strict=True)), text_column, id_column, place, str(number)
+                dict(zip(header, row, strict=True)), text_column, id_column, place, str(row_number)
             )
 
 
@@ -93,45 +93,45 @@ def read_folder(path: Path, files: Sequence[str]) -> Iterator[Document]:
 
 def text_files(path: Path) -> list[str]:
     """List the text files of a directory and those below it, in the order of their names."""
-    found = []
+    files = []
     for directory, _, names in os.walk(path):
         inside = Path(directory).relative_to(path)
-        found += [(inside / name).as_posix() for name in names if name.lower().endswith(".txt")]
-    return sorted(found)
+        files += [(inside / name).as_posix() for name in names if name.lower().endswith(".txt")]
+    return sorted(files)
 
 
-def check_columns(path: Path, found: Sequence[str], text_column: str, id_column: str) -> None:
+def check_columns(path: Path, header: Sequence[str], text_column: str, id_column: str) -> None:
     """Check that a table has its columns.
 
     RAISES (MedlinkError): E615 for one that it lacks.
     """
     by_number = "`--columns id=COLUMN` (`--columns id=` numbers the documents)"
     for column, option in ((text_column, "`--columns text=COLUMN`"), (id_column, by_number)):
-        if column and column not in found:
+        if column and column not in header:
             raise Errors.no_text_column(
-                path=path, column=repr(column), found=", ".join(found) or "none", option=option
+                path=path, column=repr(column), found=", ".join(header) or "none", option=option
             )
 
 
-def document_of(text: Any, id: Any, place: str) -> Document:
+def document_of(text: Any, id: Any, origin: str) -> Document:
     """Make a document of a text and an id, or describe the problem with them."""
     if isinstance(id, int) and not isinstance(id, bool):
         id = str(id)
     if not isinstance(id, str) or not id:
-        return Document("", "", place, "no id")
+        return Document("", "", origin, "no id")
     if not is_encodable(id):
-        return Document("", "", place, "the id is " + _NOT_UTF8)
+        return Document("", "", origin, "the id is " + _NOT_UTF8)
     if not isinstance(text, str):
-        return Document(id, "", place, "no text" if text is None else "the text is no string")
+        return Document(id, "", origin, "no text" if text is None else "the text is no string")
     if not is_encodable(text):
-        return Document(id, "", place, "the text is " + _NOT_UTF8)
-    return Document(id, text, place)
+        return Document(id, "", origin, "the text is " + _NOT_UTF8)
+    return Document(id, text, origin)
 
 
-def _of_fields(data: Any, text_field: str, id_field: str, place: str, number: str) -> Document:
+def _of_fields(data: Any, text_field: str, id_field: str, place: str, row_number: str) -> Document:
     if not isinstance(data, dict):
         return Document("", "", place, "not an object")
-    return document_of(data.get(text_field), data.get(id_field) if id_field else number, place)
+    return document_of(data.get(text_field), data.get(id_field) if id_field else row_number, place)
 
 
 def _rows(rows: Iterator[list[str]]) -> Iterator[list[str] | None]:

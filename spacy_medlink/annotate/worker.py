@@ -96,8 +96,8 @@ class PartWorker:
         pairs = list(zip(documents, problems, strict=True))
         docs = linked_docs(self.nlp, [document.text for document, problem in pairs if not problem])
         for document, problem in pairs:
-            doc, own = (None, problem) if problem else next(docs)
-            yield document, doc, own
+            doc, linking_problem = (None, problem) if problem else next(docs)
+            yield document, doc, linking_problem
 
 
 def linked_docs(
@@ -108,8 +108,8 @@ def linked_docs(
     filters (Optional[Mapping[str, Any]]): of the linker, for these texts alone.
     """
     linker = linker_of(nlp) if filters else None
-    own = {name: filters or {} for name, pipe in nlp.pipeline if pipe is linker}
-    settings = {name: {**given} for name, given in own.items()}  # spaCy adds to them
+    settings_by_name = {name: filters or {} for name, pipe in nlp.pipeline if pipe is linker}
+    settings = {name: {**given} for name, given in settings_by_name.items()}  # spaCy adds to them
     done = 0
     try:
         for doc in nlp.pipe((make_doc(nlp, text) for text in texts), component_cfg=settings):
@@ -119,7 +119,7 @@ def linked_docs(
         raise  # the assets or the settings are at fault, not a document
     except Exception:
         for text in texts[done:]:
-            yield _doc(nlp, text, own)
+            yield _doc(nlp, text, settings_by_name)
 
 
 def _doc(
@@ -144,8 +144,8 @@ def _as_read(doc: "Doc", text: str) -> "tuple[Doc | None, str]":
 
     White space is ignored, since some tokenizers do not keep it.
     """
-    own = doc.text
-    is_same = own == text or "".join(own.split()) == "".join(text.split())
+    read = doc.text
+    is_same = read == text or "".join(read.split()) == "".join(text.split())
     return (doc, "") if is_same else (None, _MISREAD)
 
 
@@ -155,5 +155,5 @@ def _too_long(text: str, limit: int) -> str:
     return f"{len(text)} characters, more than the {limit} that the pipeline takes"
 
 
-def _write(file: Any, kind: str, record: dict[str, Any]) -> None:
-    file.write(kind + json.dumps(record, ensure_ascii=False) + "\n")
+def _write(file: Any, mark: str, record: dict[str, Any]) -> None:
+    file.write(mark + json.dumps(record, ensure_ascii=False) + "\n")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    place: Annotated[Path, typer.Argument(metavar="KB", help="The knowledge base, or starter.")],
+    kb_path: Annotated[Path, typer.Argument(metavar="KB", help="The knowledge base, or starter.")],
     output: Annotated[Path, typer.Option(help="The directory of assets to write.")],
     encoder: Annotated[
         str | None,
@@ -73,7 +73,7 @@ def command(
     from ..encoders.preparation import POOLINGS
     from ..util.progress import show_progress
 
-    kb = None if str(place) == STARTER and not place.exists() else place
+    kb = None if str(kb_path) == STARTER and not kb_path.exists() else kb_path
     if pooling is not None:
         one_of(pooling, POOLINGS, "--pooling")
     if runtime is not None:

@@ -76,21 +76,21 @@ def _lines(difference: "KbDiff", content: dict[str, Any]) -> Iterator[str]:
     if totals:
         yield table(totals, ("", "before", "after")) + "\n"
     rows = [
-        (kind, count, _counted(difference.labels.get(kind, {})))
-        for kind, count in sorted(difference.counts.items())
+        (change_type, count, _counted(difference.labels.get(change_type, {})))
+        for change_type, count in sorted(difference.counts.items())
     ]
     yield table(rows, ("change", "count", ""))
-    for kind, changes in content["examples"].items():
+    for change_type, changes in content["examples"].items():
         if not changes:
             continue
-        more = difference.counts[kind] - len(changes)
+        more = difference.counts[change_type] - len(changes)
         used = {
             column: title
             for column, title in _COLUMNS.items()
             if any(change[column] for change in changes)
         }
         cells = [[_short(total[column]) for column in used] for total in changes]
-        yield f"\n{kind}\n{table(cells, list(used.values()))}"
+        yield f"\n{change_type}\n{table(cells, list(used.values()))}"
         if more:
             yield f"... and {more:,} more"
 

@@ -80,15 +80,15 @@ def _rows(concept: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for vocabulary, codes in concept["codes"].items():
         chosen = concept["chosen_codes"].get(vocabulary)
         yield f"code {vocabulary}", ", ".join(codes) + (f" (cui: {chosen})" if chosen else "")
-    yield from _first("map", [_mapped(one) for one in concept["maps"]])
+    yield from _first("map", [_mapped(relation) for relation in concept["maps"]])
     for name in concept["names"]:
         about = [name["lang"], name["source"], name["tty"], "obsolete" if name["obsolete"] else ""]
         yield "known as", f"{name['text']} [{', '.join(filter(None, about))}]"
     for parent in concept["parents"]:
         yield "parent", _said(parent)
     yield from _first("child", [_said(child) for child in concept["children"]])
-    related = [one for one in concept["relations"] if one["relation"] != ISA]
-    yield from _first("relation", [_related(one) for one in related])
+    related = [relation for relation in concept["relations"] if relation["relation"] != ISA]
+    yield from _first("relation", [_related(relation) for relation in related])
 
 
 def _first(title: str, values: Sequence[str]) -> Iterator[tuple[str, str]]:

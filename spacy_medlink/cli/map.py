@@ -103,7 +103,7 @@ def command(
     )
     _tell(mapped, terms)
     typer.echo(_summary(mapped, output))
-    if mapped.found.aside:
+    if mapped.problems.aside:
         raise typer.Exit(SET_ASIDE)
 
 
@@ -120,7 +120,7 @@ def _columns(text: str) -> "Columns":
 def _tell(mapped: "Mapped", path: Path) -> None:
     from ..errors import Warnings
 
-    problems = mapped.found
+    problems = mapped.problems
     if problems.western:
         line, count = problems.western[0], len(problems.western)
         message = Warnings.western_lines.format(path=path, count=count, line=line)

@@ -13,24 +13,24 @@ def comma_list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def choices(text: str, known: Collection[str], option: str) -> tuple[str, ...]:
+def choices(text: str, allowed: Collection[str], option: str) -> tuple[str, ...]:
     """Split a comma list and check its parts.
 
     RAISES (typer.BadParameter): for an unknown part.
     """
     parts = comma_list(text)
     for part in parts:
-        one_of(part, known, option)
+        one_of(part, allowed, option)
     return parts
 
 
-def one_of(value: str, known: Collection[str], option: str) -> str:
+def one_of(value: str, allowed: Collection[str], option: str) -> str:
     """Check a value.
 
     RAISES (typer.BadParameter): for an unknown one.
     """
-    if value not in known:
-        message = f"{value!r} is not one of {', '.join(known)}."
+    if value not in allowed:
+        message = f"{value!r} is not one of {', '.join(allowed)}."
         raise typer.BadParameter(message, param_hint=option)
     return value
 

@@ -125,8 +125,8 @@ def listen(app: "FastAPI", host: str, port: int) -> None:
     server = make_server(app, host, port)
     socket = server.config.bind_socket()
     socket.listen()  # a browser that comes before the server has to wait, and is not refused
-    name, own = f"[{host}]" if ":" in host else host, socket.getsockname()[1]
-    typer.echo(f"http://{name}:{own} has the page.", err=True)
+    name, bound_port = f"[{host}]" if ":" in host else host, socket.getsockname()[1]
+    typer.echo(f"http://{name}:{bound_port} has the page.", err=True)
     with suppress(KeyboardInterrupt):
         server.run(sockets=[socket])
 

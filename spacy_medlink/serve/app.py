@@ -76,8 +76,8 @@ def make_app(
     app.state.desks = Desks(desks, limits)
     places = _PLACES.union(*(body.model_fields for body in _BODIES))
     app.state.refusals = Refusals(app.state.desks, places)
-    for own in (linking.router, corrections.router, mappings.router, router):
-        app.include_router(own)
+    for routes in (linking.router, corrections.router, mappings.router, router):
+        app.include_router(routes)
     app.add_middleware(
         Guard, desks=app.state.desks, refusals=app.state.refusals, token=token, hosts=hosts,
         public=_PUBLIC,
@@ -104,7 +104,9 @@ async def _invalid(request: Request, error: Exception) -> Response:
     """Name the invalid parts of a request, without their values."""
     assert isinstance(error, RequestValidationError)
     shown = request.app.state.refusals.shown
-    wrong = (f"{'.'.join(map(shown, one['loc']))}: {one['msg']}" for one in error.errors()[:5])
+    wrong = (
+        f"{'.'.join(map(shown, fault['loc']))}: {fault['msg']}" for fault in error.errors()[:5]
+    )
     return _answer(request, Errors.bad_request(wrong="; ".join(wrong)))
 
 

@@ -80,22 +80,28 @@ class CorrectionFile:
         """List the corrections, the last first; other gold lines are left out."""
         with self._alone():
             lines = self.path.read_bytes().splitlines()
-        return [own for line in reversed(lines) if (own := _mark_of(line)) is not None]
+        return [
+            correction for line in reversed(lines) if (correction := _mark_of(line)) is not None
+        ]
 
     def notes(self) -> list[str]:
         """List the texts of the file; sentences of corrections only where there are no others.
 
         RAISES (MedlinkError): E401 as `read_gold`.
         """
-        done = {one["doc_id"] for one in self.corrections()}
+        done = {document["doc_id"] for document in self.corrections()}
         texts: dict[str, bool] = {}
         try:
-            for one in read_gold(self.path):
-                texts[one.text or ""] = texts.get(one.text or "", True) and one.doc_id in done
+            for document in read_gold(self.path):
+                texts[document.text or ""] = (
+                    texts.get(document.text or "", True) and document.doc_id in done
+                )
         except MedlinkError as error:
             if error.code != Errors.no_gold(path=self.path).code:  # there are texts, at least
                 raise
-        return [one for one in texts if one and not texts[one]] or list(filter(None, texts))
+        return [document for document in texts if document and not texts[document]] or list(
+            filter(None, texts)
+        )
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

@@ -45,12 +45,12 @@ async def correct(body: Correction, desks: AllDesks) -> dict[str, Any]:
     file = _file_of(desk)
     desks.check(body.text)
     await asyncio.to_thread(file.make)
-    place, instead = (body.start, body.end), tuple(body.instead)
-    found = await desks.ask(desk, "locate", body.text, place, instead, body.ids, size=size)
-    line = _line(body, desk.name, **found)
+    span, instead = (body.start, body.end), tuple(body.instead)
+    located = await desks.ask(desk, "locate", body.text, span, instead, body.ids, size=size)
+    line = _line(body, desk.name, **located)
     await asyncio.to_thread(file.add, line)
-    place = found["start"], found["end"]
-    in_force = await desks.ask(desk, "is_linked", body.text, *place, body.ids, size=size)
+    span = located["start"], located["end"]
+    in_force = await desks.ask(desk, "is_linked", body.text, *span, body.ids, size=size)
     (named,) = await _named(desks, desk, [line])
     return {**named, "in_force": in_force}
 

@@ -72,7 +72,11 @@ class _Queue:
     def sizes(self) -> list[int]:
         """List the sizes of the jobs that wait, and forget those that nobody waits for any more."""
         with self._jobs.mutex:
-            kept = [one for one in self._jobs.queue if not (one[-1] and one[-1].done.cancelled())]
+            kept = [
+                entry
+                for entry in self._jobs.queue
+                if not (entry[-1] and entry[-1].done.cancelled())
+            ]
             heapify(kept)
             self._jobs.queue = kept
             return [job.size for *_, job in kept if job is not None]
@@ -186,14 +190,14 @@ class Desks:
     def named(self, name: str) -> Desk:
         """Get the desk of a terminology; of "" the first."""
         if name and name not in self._by_name:
-            known = ", ".join(self._by_name)
-            raise Errors.unknown_choice(what="terminology", value=name, known=known)
+            names = ", ".join(self._by_name)
+            raise Errors.unknown_choice(what="terminology", value=name, known=names)
         return self._by_name[name] if name else self.every[0]
 
     def check(self, *texts: str) -> None:
         """Refuse texts that are too many or too long."""
         limits = self.limits
-        if len(texts) > limits.texts or any(len(one) > limits.length for one in texts):
+        if len(texts) > limits.texts or any(len(text) > limits.length for text in texts):
             raise self.too_much()
 
     def too_much(self) -> MedlinkError:
@@ -206,14 +210,14 @@ class Desks:
 
     async def wait(self, *futures: "Future[Any]") -> list[Any]:
         """Wait for what was asked; what still waits is taken back after the time limit."""
-        tasks = [asyncio.wrap_future(one) for one in futures]
+        tasks = [asyncio.wrap_future(future) for future in futures]
         try:
             return list(await asyncio.wait_for(asyncio.gather(*tasks), self.limits.seconds))
         except TimeoutError:
             raise Errors.too_slow(seconds=self.limits.seconds) from None
         finally:
-            for one in futures:
-                one.cancel()
+            for future in futures:
+                future.cancel()
 
     def without_paths(self, error: MedlinkError) -> str:
         """Get the message of an error without paths of this machine."""

@@ -121,8 +121,6 @@ async def _ordered(
     for start in range(0, len(texts), desks.limits.texts):
         part = texts[start : start + desks.limits.texts]
         documents += chain(*await desks.wait(*desk.ask_of_texts("doubtful", part)))
-    mentions = [(number, *one) for number, own in enumerate(documents) for one in own]
+    mentions = [(nth, *mention) for nth, of_text in enumerate(documents) for mention in of_text]
     order = review_order([doubt for _, doubt, _ in mentions])[:limit]
-    return [
-        {"text": mentions[place][0], "count": count} | mentions[place][2] for place, count in order
-    ]
+    return [{"text": mentions[at][0], "count": count} | mentions[at][2] for at, count in order]

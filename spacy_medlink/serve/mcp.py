@@ -72,7 +72,7 @@ class Tools:
         conditional or family.
         """
         (records,) = self._ask("link", [text], {}, candidates + 1)
-        return {"mentions": [_mention(one) for one in read_json(records.decode())]}
+        return {"mentions": [_mention(record) for record in read_json(records.decode())]}
 
     def search_concepts(
         self,
@@ -122,16 +122,18 @@ class Tools:
         candidates: Candidates = 3,
     ) -> dict[str, Any]:
         """Map local terms to concepts: match says whether the concept is exact, broader ..."""
-        mappings = self._ask("map", [Term(one) for one in terms], [[]] * len(terms), candidates)
+        mappings = self._ask(
+            "map", [Term(mapping) for mapping in terms], [[]] * len(terms), candidates
+        )
         return {
             "mappings": [
                 {
-                    "term": one.term.name,
-                    "targets": [_target(target) for target in one.targets],
-                    "candidates": [_target(target) for target in one.others],
-                    **({} if one.targets else {"reason": "no concept is near enough"}),
+                    "term": mapping.term.name,
+                    "targets": [_target(target) for target in mapping.targets],
+                    "candidates": [_target(target) for target in mapping.others],
+                    **({} if mapping.targets else {"reason": "no concept is near enough"}),
                 }
-                for one in mappings
+                for mapping in mappings
             ]
         }
 
@@ -157,14 +159,16 @@ def serve(opening: Opening, port: int | None) -> None:
 
 def _mention(record: Mapping[str, Any]) -> dict[str, Any]:
     kept = ("mention", "start", "end", "name", "codes", "reason", "section", "match")
-    others = [one for one in record["candidates"] if one["id"] not in record["ids"]]
+    others = [
+        candidate for candidate in record["candidates"] if candidate["id"] not in record["ids"]
+    ]
     short = {name: record[name] for name in kept if record.get(name)}
     return {
         **short, "id": next(iter(record["ids"]), None), "probability": record["prob"],
         "status": [word for name, word in _STATUS.items() if record.get(name)],
         "candidates": [
-            {"id": one["id"], "name": one["name"], "probability": one["prob"]}
-            for one in others
+            {"id": candidate["id"], "name": candidate["name"], "probability": candidate["prob"]}
+            for candidate in others
         ],
     }  # fmt: skip
 

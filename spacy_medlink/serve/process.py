@@ -76,12 +76,12 @@ class LinkProcess:
             atexit.register(_kill, self._process, os.getpid())
         other.close()
         try:
-            is_good, facts = self._connection.recv()
+            is_good, answer = self._connection.recv()
         except (EOFError, OSError):
             raise Errors.not_linked(problem="its process ended while it was opened") from None
         if not is_good:
-            raise facts
-        return facts
+            raise answer
+        return answer
 
     def _is_alive(self) -> bool:
         return self._process is not None and self._process.is_alive()
@@ -100,8 +100,8 @@ def _kill(process: SpawnProcess, pid: int) -> None:
 
 def _work(connection: "Connection[Any, Any]", opening: Opening) -> None:
     """Answer until the service goes away; signals to stop are for the service, which waits."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+    for stop_signal in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(stop_signal, signal.SIG_IGN)
     terminology: Terminology | None = None
     asked: tuple[str, Sequence[Any]] = "facts", ()
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..annotate.mapping.mapper import Mapper
 from ..annotate.mapping.mapper import Mapping as TermMapping
-from ..annotate.mapping.outputs import Facts, format_of
+from ..annotate.mapping.outputs import MapInfo, format_of
 from ..annotate.mapping.reviewed import Reviewed, Row
 from ..annotate.mapping.tables import Problems
 from ..annotate.mapping.terms import Columns, Term, Terms, pasted
@@ -237,8 +237,8 @@ class Terminology:
     ) -> bytes:  # fmt: skip
         """Write mappings as a file of `medlink map`. context, extra: headers of columns."""
         file, kb = StringIO(), self._linker.kb
-        facts = Facts(kb, source, list(context), list(extra), k)
-        format_of(Path(), kb, format).write(file, iter(mappings), facts)
+        info = MapInfo(kb, source, list(context), list(extra), k)
+        format_of(Path(), kb, format).write(file, iter(mappings), info)
         return file.getvalue().encode()
 
     def _documents(

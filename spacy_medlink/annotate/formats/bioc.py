@@ -12,15 +12,14 @@ from .shared import SYSTEM, Record, as_json, framed, kinds_of, links_of, said_in
 
 def write(records: Iterable[Record]) -> Iterator[str]:
     """Write a collection; infons, which are texts, hold ids ("identifier") and the context."""
-    facts = {"source": SYSTEM, "date": date.today().isoformat(), "key": "", "version": "1.0",
+    head = {"source": SYSTEM, "date": date.today().isoformat(), "key": "", "version": "1.0",
              "infons": {"offsets": "Unicode code points"}}  # fmt: skip
-    yield from framed(as_json(facts)[:-1] + ',"documents":[', map(_document, records), "]}")
+    yield from framed(as_json(head)[:-1] + ',"documents":[', map(_document, records), "]}")
 
 
 def _document(record: Record) -> dict[str, Any]:
     annotations = [
-        _annotation(str(number), record, mention)
-        for number, mention in enumerate(record["mentions"], 1)
+        _annotation(str(nth), record, mention) for nth, mention in enumerate(record["mentions"], 1)
     ]
     passage = {"offset": 0, "infons": {}, "text": record["text"], "sentences": [],
                "annotations": annotations, "relations": []}  # fmt: skip
@@ -30,12 +29,12 @@ def _document(record: Record) -> dict[str, Any]:
 
 def _annotation(id: str, record: Record, mention: Record) -> dict[str, Any]:
     links = links_of(mention)
-    facts = {
+    values = {
         "type": mention["type"], "identifier": ",".join(link.curie for link in links),
         "name": " | ".join(link.name for link in links), "score": mention["score"],
         "probability": mention["prob"], "reason": mention["reason"],
         "section": section_of(mention), **dict.fromkeys(kinds_of(mention), "true"),
     }  # fmt: skip
-    infons = {key: str(value) for key, value in facts.items() if value not in ("", None)}
-    place = {"offset": mention["start"], "length": mention["end"] - mention["start"]}
-    return {"id": id, "infons": infons, "text": said_in(record, mention), "locations": [place]}
+    infons = {key: str(value) for key, value in values.items() if value not in ("", None)}
+    location = {"offset": mention["start"], "length": mention["end"] - mention["start"]}
+    return {"id": id, "infons": infons, "text": said_in(record, mention), "locations": [location]}

@@ -32,7 +32,7 @@ def write_folder(records: Iterable[Record], folder: Path) -> None:
         name = _file_name(record["doc_id"], folder, repeated)
         (folder / f"{name}.txt").write_bytes(record["text"].encode())
         (folder / f"{name}.ann").write_bytes(_annotations(record).encode())
-    kinds = [f"{kind.title()}\tArg:<ENTITY>" for kind in KINDS]
+    kinds = [f"{context_type.title()}\tArg:<ENTITY>" for context_type in KINDS]
     names = "|".join(sorted(sections - {""}))
     kinds += [f"Section\tArg:<ENTITY>, Value:{names}"] if names else []
     lines = ["[entities]", *sorted(types), "[relations]", "[events]", "[attributes]", *kinds, ""]
@@ -42,28 +42,30 @@ def write_folder(records: Iterable[Record], folder: Path) -> None:
 def _annotations(record: Record) -> str:
     """Write mentions as T lines, links as N lines, context as A lines, probabilities as notes."""
     lines: dict[str, list[str]] = {"T": [], "N": [], "A": [], "#": []}
-    for number, mention in enumerate(record["mentions"], 1):
-        own, section = f"T{number}", _word(section_of(mention))
+    for nth, mention in enumerate(record["mentions"], 1):
+        mark, section = f"T{nth}", _word(section_of(mention))
         lines["T"].append(f"{_type(mention)} {_place(record, mention)}")
         for link in links_of(mention):
             id, name = "%20".join(link.curie.split()), " ".join(link.name.split())
-            lines["N"].append(f"Reference {own} {id}\t{name}")
-        lines["A"] += [f"{kind.title()} {own}" for kind in kinds_of(mention)]
-        lines["A"] += [f"Section {own} {section}"] if section else []
+            lines["N"].append(f"Reference {mark} {id}\t{name}")
+        lines["A"] += [f"{context_type.title()} {mark}" for context_type in kinds_of(mention)]
+        lines["A"] += [f"Section {mark} {section}"] if section else []
         if mention["prob"] is not None:
-            lines["#"].append(f"AnnotatorNotes {own}\tprobability {mention['prob']}")
+            lines["#"].append(f"AnnotatorNotes {mark}\tprobability {mention['prob']}")
     return "".join(
-        f"{kind}{number}\t{line}\n"
-        for kind, own in lines.items()
-        for number, line in enumerate(own, 1)
+        f"{letter}{nth}\t{line}\n"
+        for letter, its_lines in lines.items()
+        for nth, line in enumerate(its_lines, 1)
     )
 
 
 def _place(record: Record, mention: Record) -> str:
     """Write the offsets and the text of a mention; on several lines it is discontinuous."""
     pieces = list(_PIECE.finditer(said_in(record, mention)))
-    spans = [f"{mention['start'] + one.start()} {mention['start'] + one.end()}" for one in pieces]
-    return f"{';'.join(spans)}\t{' '.join(one[0] for one in pieces)}"
+    spans = [
+        f"{mention['start'] + piece.start()} {mention['start'] + piece.end()}" for piece in pieces
+    ]
+    return f"{';'.join(spans)}\t{' '.join(piece[0] for piece in pieces)}"
 
 
 def _type(mention: Record) -> str:

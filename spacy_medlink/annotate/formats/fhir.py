@@ -22,7 +22,7 @@ _NO_TEXT = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f]")  # not allowed in FHIR's str
 
 def write(records: Iterable[Record]) -> Iterator[str]:
     """Write a Bundle."""
-    entries = (_entry(number, record) for number, record in enumerate(records))
+    entries = (_entry(nth, record) for nth, record in enumerate(records))
     return framed(_BUNDLE, entries, "]}")
 
 
@@ -40,25 +40,25 @@ def codeable_concept(
     """
     sure = [] if confidence is None else [{"url": CONFIDENCE, "valueDecimal": confidence}]
     coded = [
-        {"system": one.system, "code": " ".join(one.code.split())}
-        for one in codings(link.id, link.codes)
+        {"system": coding.system, "code": " ".join(coding.code.split())}
+        for coding in codings(link.id, link.codes)
     ] if link.id else []  # fmt: skip
     if coded and link.name:
         coded[0]["display"] = string(link.name)
-    found = {"extension": sure, "coding": coded, "text": string(text)}
-    return {key: value for key, value in found.items() if value}
+    concept = {"extension": sure, "coding": coded, "text": string(text)}
+    return {key: value for key, value in concept.items() if value}
 
 
-def _entry(number: int, record: Record) -> dict[str, Any]:
+def _entry(nth: int, record: Record) -> dict[str, Any]:
     id = record["doc_id"]
     mentions = [_mention(record, mention) for mention in record["mentions"]]
     document = {"name": "document", "valueString": string(id)}
     resource = {"resourceType": "Parameters", "parameter": [document, *mentions]}
-    return {"fullUrl": uuid5(NAMESPACE_URL, f"{id} {number}").urn, "resource": resource}
+    return {"fullUrl": uuid5(NAMESPACE_URL, f"{id} {nth}").urn, "resource": resource}
 
 
 def _mention(record: Record, mention: Record) -> dict[str, Any]:
-    said = said_in(record, mention)
+    text = said_in(record, mention)
     parts: list[dict[str, Any]] = [
         {"name": "start", "valueUnsignedInt": mention["start"]},
         {"name": "end", "valueUnsignedInt": mention["end"]},
@@ -66,8 +66,8 @@ def _mention(record: Record, mention: Record) -> dict[str, Any]:
         {"name": "section", "valueString": string(section_of(mention))},
     ]
     for link in links_of(mention) or [Linked("", "", {})]:
-        concept = codeable_concept(link, said, mention["prob"])
+        concept = codeable_concept(link, text, mention["prob"])
         parts.append({"name": "concept", "valueCodeableConcept": concept})
-    context = [{"url": CONTEXT, "valueCode": kind} for kind in kinds_of(mention)]
+    context = [{"url": CONTEXT, "valueCode": context_type} for context_type in kinds_of(mention)]
     parts = [part for part in parts if "" not in part.values()]
     return {"name": "mention", **({"modifierExtension": context} if context else {}), "part": parts}

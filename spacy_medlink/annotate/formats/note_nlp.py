@@ -27,39 +27,43 @@ _ABSENT = ("negated", "hypothetical", "family")
 def write(records: Iterable[Record]) -> Iterator[str]:
     """Write the table, one row for each link or NIL; W248 warns of document ids not integer."""
     yield _line(_COLUMNS)
-    today, number, odd, first = date.today().isoformat(), 0, 0, ""
+    today, nth, odd, first = date.today().isoformat(), 0, 0, ""
     for record in records:
         id = record["doc_id"]
         if not (id.isascii() and id.isdecimal()):
             odd, first = odd + 1, first or id
         for mention in record["mentions"]:
             for link in links_of(mention) or [Linked("", "", {})]:
-                number += 1
-                yield _line([number, *_row(record, mention, link, today)])
+                nth += 1
+                yield _line([nth, *_row(record, mention, link, today)])
     if odd:
         tell(Warnings.note_ids.format(count=odd, id=first))
 
 
 def _row(record: Record, mention: Record, link: Linked, today: str) -> list[object]:
-    said, start = said_in(record, mention)[:_LONGEST], mention["start"]
-    around = min(_AROUND, (_LONGEST - len(said)) // 2)
-    snippet = record["text"][max(0, start - around) : start + len(said) + around]
-    known = all(kind in mention for kind in KINDS)
-    exists = "N" if any(mention.get(kind) for kind in _ABSENT) else "Y"
+    text, start = said_in(record, mention)[:_LONGEST], mention["start"]
+    around = min(_AROUND, (_LONGEST - len(text)) // 2)
+    snippet = record["text"][max(0, start - around) : start + len(text) + around]
+    has_context = all(context_type in mention for context_type in KINDS)
+    exists = "N" if any(mention.get(context_type) for context_type in _ABSENT) else "Y"
     temporal = "Past" if mention.get("historical") else "Present"
     concept = next((code for code in link.codes.get(_OMOP, ()) if code.isdecimal()), "0")
     return [
-        record["doc_id"], 0, snippet, start, said, concept, 0, SYSTEM, today, "",
-        exists if known else "", temporal if known else "", _modifiers(mention, link),
+        record["doc_id"], 0, snippet, start, text, concept, 0, SYSTEM, today, "",
+        exists if has_context else "", temporal if has_context else "", _modifiers(mention, link),
     ]  # fmt: skip
 
 
 def _modifiers(mention: Record, link: Linked) -> str:
-    facts = {kind: str(mention[kind]).lower() for kind in KINDS if kind in mention}
-    facts["section"] = section_of(mention)
-    facts["code"] = quote(link.curie, safe=":/") if link.id else ""
-    facts["probability"] = "" if mention["prob"] is None else str(mention["prob"])
-    return ",".join(f"{key}={value}" for key, value in facts.items() if value)
+    modifiers = {
+        context_type: str(mention[context_type]).lower()
+        for context_type in KINDS
+        if context_type in mention
+    }
+    modifiers["section"] = section_of(mention)
+    modifiers["code"] = quote(link.curie, safe=":/") if link.id else ""
+    modifiers["probability"] = "" if mention["prob"] is None else str(mention["prob"])
+    return ",".join(f"{key}={value}" for key, value in modifiers.items() if value)
 
 
 def _line(cells: Iterable[object]) -> str:

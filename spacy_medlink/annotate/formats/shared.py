@@ -53,7 +53,7 @@ def links_of(mention: Record) -> list[Linked]:
 
 def kinds_of(mention: Record) -> list[str]:
     """List the contexts of a mention: "negated", "family" ..."""
-    return [kind for kind in KINDS if mention.get(kind)]
+    return [context_type for context_type in KINDS if mention.get(context_type)]
 
 
 def section_of(mention: Record) -> str:
@@ -75,6 +75,6 @@ def as_json(value: object) -> str:
 def framed(begin: str, items: Iterable[object], end: str) -> Iterator[str]:
     """Write a JSON list of many items, one on each line, between two pieces of text."""
     yield begin
-    for number, item in enumerate(items):
-        yield f"{',' if number else ''}\n{as_json(item)}"
+    for nth, item in enumerate(items):
+        yield f"{',' if nth else ''}\n{as_json(item)}"
     yield f"\n{end}\n"

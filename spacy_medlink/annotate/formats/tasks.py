@@ -33,8 +33,8 @@ def write_prodigy(records: Iterable[Record]) -> Iterator[str]:
 def _task(record: Record) -> dict[str, Any]:
     regions = [
         region
-        for number, mention in enumerate(record["mentions"], 1)
-        for region in _regions(f"m{number}", record, mention)
+        for nth, mention in enumerate(record["mentions"], 1)
+        for region in _regions(f"m{nth}", record, mention)
     ]
     data = {"text": record["text"], "doc_id": record["doc_id"]}
     return {"data": data, "predictions": [{"model_version": SYSTEM, "result": regions}]}
@@ -43,8 +43,8 @@ def _task(record: Record) -> dict[str, Any]:
 def _regions(id: str, record: Record, mention: Record) -> list[dict[str, Any]]:
     """Write a mention as its label and its concept, two results of one region."""
     # Browsers count in units of UTF-16.
-    start, end = (_units(record["text"][: mention[place]]) for place in ("start", "end"))
-    place = {"start": start, "end": end}
+    start, end = (_units(record["text"][: mention[end]]) for end in ("start", "end"))
+    span = {"start": start, "end": end}
     ids = [link.id for link in links_of(mention)] or [_NIL]
     parts: list[tuple[str, str, dict[str, Any]]] = [
         (_LABELS, "labels", {"labels": [mention["type"]], "text": said_in(record, mention)}),
@@ -53,7 +53,7 @@ def _regions(id: str, record: Record, mention: Record) -> list[dict[str, Any]]:
     score = {} if mention["prob"] is None else {"score": mention["prob"]}
     return [
         {"id": id, "from_name": name, "to_name": _TEXT, "type": type,
-         "value": {**place, **value}, **score}
+         "value": {**span, **value}, **score}
         for name, type, value in parts
     ]  # fmt: skip
 

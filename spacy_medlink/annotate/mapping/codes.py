@@ -35,17 +35,17 @@ class SharedCodes:
     def _relation(self, row: int, vocabulary: str, code: str) -> str | None:
         """Find the relation of a code to a concept; None where only another vocabulary has it."""
         id = self._kb.brief_at(row)[0]
-        said = {
-            one.relation
-            for one in self._kb.maps(id)
-            if one.code == code and code_of(f"{one.vocabulary}:x") == (vocabulary, "x")
+        relations = {
+            code_map.relation
+            for code_map in self._kb.maps(id)
+            if code_map.code == code and code_of(f"{code_map.vocabulary}:x") == (vocabulary, "x")
         }
-        own = code_of(id) or code_of(f"{scheme_of(self._kb[id])}:{id}")
-        if EXACT in said or (vocabulary, code) == own:
+        own_code = code_of(id) or code_of(f"{scheme_of(self._kb[id])}:{id}")
+        if EXACT in relations or (vocabulary, code) == own_code:
             return EXACT
         if self._kb.resolve(f"{vocabulary}:{code}") == id:  # a retired id that this id replaces
             return ""
-        return min(said - {""}, default="") if said else None
+        return min(relations - {""}, default="") if relations else None
 
 
 def _between(to_term: str, to_concept: str) -> str:

@@ -32,9 +32,10 @@ _CODE, _VOCABULARY, _DESCRIPTION = 50, 20, 255
 _BY = "Made by medlink map (spacy-medlink)"
 _EQUIVALENCES = {EXACT: "equivalent", BROADER: "wider", NARROWER: "narrower"}
 _CANDIDATE = ("id", "name", "match", "probability")
+_NONE = Target("", "", "")
 
 
-class Facts(NamedTuple):
+class MapInfo(NamedTuple):
     """The data that writers need beside the mappings.
 
     kb (KnowledgeBase): of the targets. vocabulary (str): of the terms' codes, or a name for them.
@@ -50,7 +51,7 @@ class Facts(NamedTuple):
 
 
 Row = tuple[Sequence[str], Sequence[tuple[str, str]]]
-Write = Callable[[IO[str], Iterable[Mapping], Facts], None]
+Write = Callable[[IO[str], Iterable[Mapping], MapInfo], None]
 
 
 class Format(NamedTuple):
@@ -66,15 +67,15 @@ class Format(NamedTuple):
     needs_omop: bool = False
 
 
-def write_own(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
+def write_own(file: IO[str], mappings: Iterable[Mapping], info: MapInfo) -> None:
     """Write a table for spreadsheets: a row for each target, with what was set aside."""
     header = [
-        *list(OWN)[:3], *(f"context:{column}" for column in facts.context), *list(OWN)[3:],
+        *list(OWN)[:3], *(f"context:{column}" for column in info.context), *list(OWN)[3:],
         *(f"aside_{column}" for column in ASIDE),
-        *(f"candidate_{n}_{what}" for n in range(1, facts.k + 1) for what in _CANDIDATE),
+        *(f"candidate_{n}_{what}" for n in range(1, info.k + 1) for what in _CANDIDATE),
     ]  # fmt: skip
     rows = ((_own_cells(mapping, target), mapping.extra) for mapping, target in _pairs(mappings))
-    _write_table(file, header, rows, facts.extra)
+    _write_table(file, header, rows, info.extra)
 
 
 def _own_cells(mapping: Mapping, target: Target) -> list[str]:
@@ -88,12 +89,12 @@ def _own_cells(mapping: Mapping, target: Target) -> list[str]:
     ]  # fmt: skip
 
 
-def write_usagi(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
+def write_usagi(file: IO[str], mappings: Iterable[Mapping], info: MapInfo) -> None:
     """Write a file in Usagi's format: a row for each target."""
-    context = (f"ADD_INFO:{column}" for column in facts.context)
+    context = (f"ADD_INFO:{column}" for column in info.context)
     header = [*list(USAGI)[:4], *context, *list(USAGI)[4:]]
-    rows = ((_usagi_cells(*pair, facts.kb), pair[0].extra) for pair in _pairs(mappings))
-    _write_table(file, header, rows, facts.extra)
+    rows = ((_usagi_cells(*pair, info.kb), pair[0].extra) for pair in _pairs(mappings))
+    _write_table(file, header, rows, info.extra)
 
 
 def _usagi_cells(mapping: Mapping, target: Target, kb: KnowledgeBase) -> list[str]:
@@ -108,17 +109,17 @@ def _usagi_cells(mapping: Mapping, target: Target, kb: KnowledgeBase) -> list[st
     ]  # fmt: skip
 
 
-def write_omop(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
+def write_omop(file: IO[str], mappings: Iterable[Mapping], info: MapInfo) -> None:
     """Write OMOP's SOURCE_TO_CONCEPT_MAP; terms without a target have the concept 0."""
-    rows = ((_omop_cells(mapping.term, target, facts), ()) for mapping, target in _pairs(mappings))
+    rows = ((_omop_cells(mapping.term, target, info), ()) for mapping, target in _pairs(mappings))
     _write_table(file, _OMOP_COLUMNS, rows)
 
 
-def _omop_cells(term: Term, target: Target, facts: Facts) -> list[str]:
-    kb, id = facts.kb, target.id
+def _omop_cells(term: Term, target: Target, info: MapInfo) -> list[str]:
+    kb, id = info.kb, target.id
     source = kb[id].names[0].source.partition("|")[0] if id in kb else ""
     return [
-        (term.code or term.name)[:_CODE], "0", facts.vocabulary[:_VOCABULARY],
+        (term.code or term.name)[:_CODE], "0", info.vocabulary[:_VOCABULARY],
         term.name[:_DESCRIPTION], _omop_id(kb, target), source or "None", "1970-01-01",
         "2099-12-31", "",
     ]  # fmt: skip
@@ -127,19 +128,19 @@ def _omop_cells(term: Term, target: Target, facts: Facts) -> list[str]:
 def _pairs(mappings: Iterable[Mapping]) -> Iterator[tuple[Mapping, Target]]:
     """Stream the targets of mappings; one without an id for a mapping that has none."""
     for mapping in mappings:
-        yield from ((mapping, target) for target in mapping.targets or (Target("", "", ""),))
+        yield from ((mapping, target) for target in mapping.targets or (_NONE,))
 
 
-def write_sssom(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
+def write_sssom(file: IO[str], mappings: Iterable[Mapping], info: MapInfo) -> None:
     """Write a mapping set; terms without a target are left out."""
     more = ("object_label", "confidence", "comment")
     file.write("\t".join((*COLUMNS, *more)) + "\n")
     for mapping in mappings:
         term = mapping.term
         code = term.code or term.name
-        subject = code if ":" in code else f"{facts.vocabulary}:{code}"
+        subject = code if ":" in code else f"{info.vocabulary}:{code}"
         for target in mapping.targets:
-            object = curie(facts.kb[target.id]) if target.id in facts.kb else target.id
+            object = curie(info.kb[target.id]) if target.id in info.kb else target.id
             reason = _justification(mapping, target)
             cells = [
                 subject, term.name, predicate_of(target.match), object, reason, target.name,
@@ -148,19 +149,38 @@ def write_sssom(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> Non
             file.write("\t".join(_cell(" ".join(cell.split())) for cell in cells) + "\n")
 
 
-def write_fhir(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
+def write_fhir(file: IO[str], mappings: Iterable[Mapping], info: MapInfo) -> None:
     """Write a ConceptMap of FHIR R4; a group for each code system of targets."""
-    elements: dict[str, list[dict[str, Any]]] = {}
-    for mapping in mappings:
-        for system, element in _elements(mapping, facts):
-            elements.setdefault(system, []).append(element)
-    groups = []
-    for system, of_system in elements.items():
-        ends = {"source": system_of(facts.vocabulary), "target": system}
-        groups.append({end: uri for end, uri in ends.items() if uri} | {"element": of_system})
+    groups: dict[str, dict[int, dict[str, Any]]] = {}  # elements by system and mapping
+    for nth, mapping in enumerate(mappings):
+        term = mapping.term
+        source = coded(info.vocabulary, " ".join((term.code or term.name).split())).code
+        for target in mapping.targets or (_NONE,):
+            system, link = _fhir_link(mapping, target, info.kb)
+            element = {"code": source, "display": term.name, "target": []}
+            groups.setdefault(system, {}).setdefault(nth, element)["target"].append(link)
+    origin = system_of(info.vocabulary)
+    listed = [
+        {end: uri for end, uri in (("source", origin), ("target", system)) if uri}
+        | {"element": list(elements.values())}
+        for system, elements in groups.items()
+    ]
     head = {"resourceType": "ConceptMap", "name": "MedlinkMap", "status": "draft"}
     file.write(json.dumps({**head, "description": _BY})[:-1])
-    file.write(f', "group": {json.dumps(groups, ensure_ascii=False)}}}\n' if groups else "}\n")
+    file.write(f', "group": {json.dumps(listed, ensure_ascii=False)}}}\n' if listed else "}\n")
+
+
+def _fhir_link(mapping: Mapping, target: Target, kb: KnowledgeBase) -> tuple[str, dict[str, str]]:
+    """Make a target of an element, and name its code system; "" where there is no concept."""
+    if not target.id:
+        return "", {"equivalence": "unmatched", "comment": _comment(mapping, target)}
+    codes = kb[target.id].codes if target.id in kb else {}
+    system, code = coded(vocabulary_of_id(target.id, codes), target.id)
+    equivalence = _EQUIVALENCES.get(target.match, "relatedto")
+    comment = _comment(mapping, target)
+    return system, {
+        "code": code, "display": target.name, "equivalence": equivalence, "comment": comment,
+    }  # fmt: skip
 
 
 def _table_of(name: str, columns: Iterable[str]) -> FileKind:
@@ -219,35 +239,11 @@ def _cell(cell: str) -> str:
     return escaped(cell.replace("\0", "").replace("\r\n", "\n"))
 
 
-def _elements(mapping: Mapping, facts: Facts) -> Iterator[tuple[str, dict[str, Any]]]:
-    term = mapping.term
-    source = " ".join((term.code or term.name).split())
-    source_element = {"code": coded(facts.vocabulary, source).code, "display": term.name}
-    if not mapping.targets:
-        unmatched = {"equivalence": "unmatched", "comment": _comment(mapping)}
-        yield "", {**source_element, "target": [unmatched]}
-    by_system: dict[str, list[dict[str, str]]] = {}
-    for target in mapping.targets:
-        codes = facts.kb[target.id].codes if target.id in facts.kb else {}
-        system, code = coded(vocabulary_of_id(target.id, codes), target.id)
-        by_system.setdefault(system, []).append({
-            "code": code, "display": target.name,
-            "equivalence": _EQUIVALENCES.get(target.match, "relatedto"),
-            "comment": _comment(mapping, target),
-        })  # fmt: skip
-    for system, targets in by_system.items():
-        yield system, {**source_element, "target": targets}
-
-
-def _comment(mapping: Mapping, target: Target | None = None) -> str:
+def _comment(mapping: Mapping, target: Target) -> str:
     """Join comment, status, matched name and probability; FHIR needs it for narrower targets."""
-    notes = [mapping.comment] if mapping.comment else []
-    notes.append(mapping.status)
-    if target is not None and target.matched:
-        notes.append(f"matched {target.matched!r}")
-    if target is not None and target.prob is not None:
-        notes.append(f"probability {_number(target.prob)}")
-    return "; ".join(notes)
+    matched = f"matched {target.matched!r}" if target.matched else ""
+    probability = "" if target.prob is None else f"probability {_number(target.prob)}"
+    return "; ".join(filter(None, (mapping.comment, mapping.status, matched, probability)))
 
 
 def _justification(mapping: Mapping, target: Target) -> str:

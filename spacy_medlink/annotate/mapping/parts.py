@@ -75,9 +75,9 @@ def parts_of(name: str, words: Words) -> Parts:
         for form in () if _is_empty(text) else written_out(text, name, words):
             if form != name and any(map(str.isalpha, form)):
                 forms.setdefault(form, match)
-    said = {column: "; ".join(texts) for column, texts in aside.items() if texts}
+    aside_cells = {column: "; ".join(texts) for column, texts in aside.items() if texts}
     head = next((text for text in reversed(forms) if text in name), "")
-    return Parts(said, tuple(map(Form._make, forms.items())), head)
+    return Parts(aside_cells, tuple(map(Form._make, forms.items())), head)
 
 
 def _forms(name: str, cues: Cues, aside: dict[str, list[str]]) -> Iterator[Form]:
@@ -130,12 +130,12 @@ def _without_site(text: str) -> str:
 def _without_history(text: str, cues: Cues, aside: list[str]) -> str:
     """Set aside the words at the beginning that say that a problem is past, and the like."""
     while text:
-        if found := _HISTORY.match(text):
-            end = found.end()
+        if match := _HISTORY.match(text):
+            end = match.end()
         else:
             words = list(find_words(text))
-            said = cues.find([*(plain(word[0]) for word in words), "."], len(words))
-            first, after, cue = said[0] if said else (1, 0, None)
+            cues_found = cues.find([*(plain(word[0]) for word in words), "."], len(words))
+            first, after, cue = cues_found[0] if cues_found else (1, 0, None)
             if first or cue is None or not (cue.forward and cue.kind in _SPOKEN):
                 break
             end = words[after].start() if after < len(words) else len(text)
@@ -153,13 +153,13 @@ def _without_history(text: str, cues: Cues, aside: list[str]) -> str:
 def _without_brackets(text: str, aside: list[str]) -> str:
     """Set brackets aside, unless all that is in them is a unit, a specimen, or the like."""
 
-    def rest(found: re.Match[str]) -> str:
-        content = found[1]
+    def rest(bracket: re.Match[str]) -> str:
+        content = bracket[1]
         for pattern in TAKEN.values():
             content = pattern.sub(" ", content)
         if not tidy(content):
-            return f", {found[1]}"
-        aside.append(found[1].strip())
+            return f", {bracket[1]}"
+        aside.append(bracket[1].strip())
         return " "
 
     bare = _BRACKETS.sub(rest, text)
@@ -171,7 +171,7 @@ def _without(pattern: re.Pattern[str], text: str, aside: list[str]) -> str:
     rest = pattern.sub(" ", text)
     if not tidy(rest):
         return text
-    aside += [found[0].strip() for found in pattern.finditer(text)]
+    aside += [match[0].strip() for match in pattern.finditer(text)]
     return rest
 
 
@@ -185,7 +185,7 @@ def _segments(text: str, match: str) -> Iterator[Form]:
 
 
 def _split(text: str) -> list[str]:
-    return [own for part in _SEPARATOR.split(text) if (own := tidy(part))]
+    return [segment for part in _SEPARATOR.split(text) if (segment := tidy(part))]
 
 
 def _is_empty(text: str) -> bool:

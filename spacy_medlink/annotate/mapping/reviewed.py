@@ -33,7 +33,7 @@ EQUIVALENCES = {
     EXACT: "EQUAL", CLOSE: "EQUIVALENT", BROADER: "WIDER", NARROWER: "NARROWER",
     RELATED: "INEXACT", "": "UNMATCHED",
 }  # fmt: skip
-_MATCHES = {said: match for match, said in EQUIVALENCES.items()}
+_MATCHES = {usagi_word: match for match, usagi_word in EQUIVALENCES.items()}
 _OURS = re.compile(rf"candidate_\d|aside_|{CONTEXT.pattern}")
 _MACHINES = frozenset({"", UNCHECKED, "AUTO_MAPPED", "AUTO_MAPPED_TO_1"})
 

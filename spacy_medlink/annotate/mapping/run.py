@@ -14,7 +14,7 @@ from ...util.files import replacing_file
 from ...util.outputs import PathLike, check_output
 from ...util.progress import no_progress
 from .mapper import Mapper, Mapping
-from .outputs import Facts, format_of
+from .outputs import MapInfo, format_of
 from .parts import EXACT
 from .reviewed import Reviewed
 from .tables import Problems
@@ -32,7 +32,7 @@ class Mapped:
     exact, probable, without (int): terms mapped to an exact concept, to another, to none.
     """
 
-    found: Problems
+    problems: Problems
     reviewed: Reviewed
     exact: int = 0
     probable: int = 0
@@ -75,7 +75,7 @@ def map_terms(
     inputs, overwrite: files that may not, or may, be replaced; see `outputs.check_output`.
     RAISES (MedlinkError): E160, E407, E611, E615 for the files; as `read_table`.
     """
-    mapper, found = Mapper(linker, candidates, lang or "en"), Problems()
+    mapper, problems = Mapper(linker, candidates, lang or "en"), Problems()
     written = format_of(output, mapper.kb, form)
     given: list[PathLike] = [*inputs, terms.path if isinstance(terms, KnowledgeBase) else terms]
     # A file of approved mappings alone must not replace the one that has all decisions.
@@ -85,23 +85,23 @@ def map_terms(
     is_ours = written.kind.is_ours if written.has_status and output.is_file() else None
     if reviewed is None and is_ours is not None and is_ours(output):
         reviewed = output
-    known = Reviewed(reviewed, mapper.kb)
+    decided = Reviewed(reviewed, mapper.kb)
     context: list[str] = []
     if isinstance(terms, KnowledgeBase):
         stream, total = terms_of(terms, lang), len(terms)
         name = vocabulary or terms.path.stem
     else:
-        table = Terms(terms, columns or Columns(), vocabulary, found)
+        table = Terms(terms, columns or Columns(), vocabulary, problems)
         stream, total, context = iter(table), None, table.context
         name = vocabulary or terms.name.partition(".")[0]
-    facts = Facts(mapper.kb, name, context, known.extra, candidates)
-    mapped = Mapped(found, known)
+    info = MapInfo(mapper.kb, name, context, decided.extra, candidates)
+    mapped = Mapped(problems, decided)
     with (
         replacing_file(output, written.kind, given, overwrite=overwrite) as new,
         new.open("w", encoding="utf-8", newline="") as file,
     ):
         shown = iter(progress(stream, total, "mapping terms"))
-        written.write(file, _mappings(shown, mapper, mapped, approved, context), facts)
+        written.write(file, _mappings(shown, mapper, mapped, approved, context), info)
     return mapped
 
 

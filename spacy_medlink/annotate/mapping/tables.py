@@ -51,20 +51,20 @@ class Pasted:
 Source = Path | Pasted
 
 
-def read_table(path: Source, found: Problems) -> Iterator[Row]:
+def read_table(path: Source, problems: Problems) -> Iterator[Row]:
     """Stream (number, cells) of each row that is not blank; of a workbook, of the first sheet.
 
     Cells that `escaped` wrote are given unescaped.
     RAISES (MedlinkError): E107 for no file, E611 for another format, E614 for Parquet without
         pyarrow, E165 and E105 for files that cannot be read.
     """
-    rows = _pasted(path, found) if isinstance(path, Pasted) else _rows(path, found)
-    for number, cells in rows:
+    rows = _pasted(path, problems) if isinstance(path, Pasted) else _rows(path, problems)
+    for row, cells in rows:
         if any(map(str.strip, cells)):
-            yield number, [unescaped(cell) for cell in cells]
+            yield row, [unescaped(cell) for cell in cells]
 
 
-def _rows(path: Path, found: Problems) -> Iterator[Row]:
+def _rows(path: Path, problems: Problems) -> Iterator[Row]:
     if not path.is_file():
         raise Errors.source_missing(path=path)
     name, bad = path.name.lower(), list[BadLine]()
@@ -74,22 +74,22 @@ def _rows(path: Path, found: Problems) -> Iterator[Row]:
         return _first_sheet(path)
     if name.endswith(_PLAIN):
         delimiter = "\t" if ".tsv" in name else ""
-        return _noted(read_rows(path, bad, delimiter, found.western), bad, found)
+        return _noted(read_rows(path, bad, delimiter, problems.western), bad, problems)
     raise Errors.unknown_ending(path=path, known=", ".join(KNOWN))
 
 
-def _pasted(table: Pasted, found: Problems) -> Iterator[Row]:
+def _pasted(table: Pasted, problems: Problems) -> Iterator[Row]:
     text = table.text.replace("\0", "").replace("\r\n", "\n")
     bad, lines = list[BadLine](), text.split("\n" if "\n" in text else "\r")
     rows = rows_of(Path(str(table)), iter(enumerate(lines, 1)), bad, delimiter_of(lines))
-    return _noted(rows, bad, found)
+    return _noted(rows, bad, problems)
 
 
-def _noted(rows: Iterator[Row], bad: list[BadLine], found: Problems) -> Iterator[Row]:
+def _noted(rows: Iterator[Row], bad: list[BadLine], problems: Problems) -> Iterator[Row]:
     """Stream rows, and note the problems of those that are collected meanwhile."""
     for row in chain(rows, (None,)):
         for line in bad:
-            found.note(line.problem.partition(" (row")[0], line.line)
+            problems.note(line.problem.partition(" (row")[0], line.line)
         bad.clear()
         if row is not None:
             yield row
@@ -104,11 +104,11 @@ def _first_sheet(path: Path) -> Iterator[Row]:
 def _parquet(path: Path) -> Iterator[Row]:
     with open_parquet(path) as file:
         yield 0, list(file.schema_arrow.names)
-        number = 0
+        row = 0
         for batch in file.iter_batches(batch_size=_ROWS):
             for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                number += 1
-                yield number, [_text(value) for value in values]
+                row += 1
+                yield row, [_text(value) for value in values]
 
 
 def _text(value: object) -> str:

@@ -67,13 +67,13 @@ class Terms:
     """The terms of a table.
 
     columns (Columns): headers of the columns. vocabulary (str): of the codes, "" if not known.
-    found (Problems): collects the problems of rows, while the terms are read.
+    problems (Problems): collects the problems of rows, while the terms are read.
     context (List[str]): headers of the context columns.
     RAISES (MedlinkError): as `read_table`, E615 for a missing column, E407 for an empty file.
     """
 
-    def __init__(self, path: Source, columns: Columns, vocabulary: str, found: Problems) -> None:
-        self._path, self._vocabulary, self._found = path, vocabulary, found
+    def __init__(self, path: Source, columns: Columns, vocabulary: str, problems: Problems) -> None:
+        self._path, self._vocabulary, self._problems = path, vocabulary, problems
         first = next(read_table(path, Problems()), None)
         if first is None:
             what = "row of UTF-8 or Windows-1252 text"
@@ -89,7 +89,7 @@ class Terms:
 
     def __iter__(self) -> Iterator[Term]:
         width = len(self._header)
-        rows = read_table(self._path, self._found)
+        rows = read_table(self._path, self._problems)
         next(rows, None)
         for line, cells in rows:
             # The last cell is "" and stands for a missing column (place -1).
@@ -97,7 +97,7 @@ class Terms:
             name, code, frequency = (padded[at] for at in self._places)
             if any(cells[width:]) or not name:
                 problem = "no name" if not name else "more cells than the header"
-                self._found.note(problem, line)
+                self._problems.note(problem, line)
                 continue
             codes = (CodeMap(self._vocabulary, code, "exact"),) if self._vocabulary and code else ()
             context = tuple(padded[at] for at in self._context)

@@ -24,7 +24,7 @@ def _read() -> dict[str, list[str]]:
     """Read the words of each kind from the table beside this file."""
     table = Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8")
     rows = [line.split("\t") for line in table.splitlines() if not line.startswith("#")]
-    return {kind: words.split("; ") for kind, words in rows}
+    return {word_type: words.split("; ") for word_type, words in rows}
 
 
 _WORDS = _read()
@@ -122,7 +122,7 @@ def _in_capitals(word: str, words: Words) -> str:
 
 def spelt(text: str) -> str:
     """Write shortened words out."""
-    return _SHORT.sub(lambda found: _LONG.get(" ".join(found[0].lower().split()), found[0]), text)
+    return _SHORT.sub(lambda match: _LONG.get(" ".join(match[0].lower().split()), match[0]), text)
 
 
 def tidy(text: str) -> str:
