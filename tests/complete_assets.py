@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from spacy_medlink.assets import Assets, build_assets
-from spacy_medlink.assets.layout import CALIBRATOR, RANKER_FILE
+from spacy_medlink.assets.manifest import CALIBRATOR, RANKER_FILE
 from spacy_medlink.assets.reranker import store_reranker
 from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.encoders.bi_encoder import BiEncoder

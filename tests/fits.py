@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.layout import CALIBRATOR, RANKER_FILE
+from spacy_medlink.assets.manifest import CALIBRATOR, RANKER_FILE
 from spacy_medlink.assets.variant import left_out, write_variant
 from spacy_medlink.evaluation import load_gold
 from spacy_medlink.fitting.calibrate import CalibratorFit, fit_on_gold, fit_on_names_of

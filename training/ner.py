@@ -18,7 +18,7 @@ from spacy.util import filter_spans, load_config
 from spacy.vectors import Vectors  # type: ignore[import-not-found]  # compiled, no stubs
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.layout import ENCODER
+from spacy_medlink.assets.manifest import ENCODER
 from spacy_medlink.components.pipelines import blank
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import torch
 import typer
 
-from spacy_medlink.assets.layout import ENCODER as IN_ASSETS
+from spacy_medlink.assets.manifest import ENCODER as IN_ASSETS
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.devices import AUTO, CPU, find_device, rank_device

@@ -45,8 +45,7 @@ from ..util.held import HeldFile, HeldFiles
 from ..util.locks import ForkSafeLock
 from . import parts
 from .build_files import open_build
-from .layout import FACETS, MANIFEST, MEMORY, RERANKER, TIER_FILES
-from .manifest import ASSETS
+from .manifest import ASSETS, FACETS, MANIFEST, MEMORY, RERANKER, TIER_FILES
 
 if TYPE_CHECKING:  # faiss and torch are loaded where there is a dense tier or a reranker
     from ..encoders.cross_encoder import CrossEncoder

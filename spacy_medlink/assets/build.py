@@ -38,7 +38,8 @@ from .dense import DenseBuild
 from .dictionary import word_forms
 from .fits import KeptFits, count_changed, kept_fusion
 from .kept import KeptVectors, keeping
-from .layout import (
+from .manifest import (
+    ASSETS,
     CALIBRATOR,
     ENCODER,
     EXACT,
@@ -48,8 +49,8 @@ from .layout import (
     NAME_CONCEPT,
     NGRAM,
     RUNTIME,
+    write_manifest,
 )
-from .manifest import ASSETS, write_manifest
 from .parts import CPU
 from .shares import Share, encode_together
 from .update import Update

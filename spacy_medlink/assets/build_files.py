@@ -12,8 +12,8 @@ from ..types import Data, Facts
 from ..util.beside import find_old
 from ..util.files import recover
 from ..util.held import HeldFile, HeldFiles, is_same_directory, opened
-from .layout import MANIFEST
-from .manifest import parse_manifest
+from .facts import parse_manifest
+from .manifest import MANIFEST
 
 _LARGEST = 1 << 26  # bytes of a manifest; that of 15 million names takes 6 KB
 _TRIES, _PAUSE = 50, 0.02  # attempts, and seconds between them, while a directory is replaced

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..kb import KnowledgeBase
 from ..types import Data, Progress
 from .kept import KeptVectors
-from .layout import DENSE_FILE, ENCODER
+from .manifest import DENSE_FILE, ENCODER
 from .recall import RecallProbe
 from .update import CHANGED, Update
 from .vectors import carried_rows, name_vectors

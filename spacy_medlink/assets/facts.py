@@ -1,10 +1,11 @@
-"""The schema of a manifest: types, bounds, and facts that must agree with each other.
+"""Reads a manifest by its schema: types, bounds, and facts that must agree with each other.
 
 Other facts may be added freely; code relies only on the facts in this file.
 """
 
+import json
 from collections.abc import Mapping
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -17,9 +18,21 @@ from pydantic import (
     model_validator,
 )
 
-from .layout import DENSE_FILE, EXACT, KB_FILE, NAME_CONCEPT, NGRAM
+from ..errors import Errors
+from ..types import Data
+from .manifest import (
+    DENSE_FILE,
+    EXACT,
+    FACTS,
+    KB_FILE,
+    MANIFEST,
+    NAME_CONCEPT,
+    NGRAM,
+    SCHEMA,
+)
 
 _MANY = 1 << 32  # limit of numbers in arrays
+_SHOWN = 40  # characters of a value
 _NEEDED = {
     "exact": tuple(f"{EXACT}/{name}.npy" for name in ("hash", "start", "row", "check")),
     "ngram": (f"{NGRAM}/idf.npy",),
@@ -151,7 +164,29 @@ class ManifestFacts(_Facts):
         return self
 
 
-def problem_of(manifest: Mapping[str, Any]) -> str:
+def parse_manifest(path: Path, text: bytes) -> Data:
+    """Read the manifest of the assets at `path`, and check it as a whole.
+
+    RAISES (MedlinkError): E202 a damaged manifest, E103 another schema.
+    """
+    try:
+        manifest: Data = json.loads(text.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise Errors.assets_incomplete(path=path, problem=f"{MANIFEST}: {error}") from error
+    if not isinstance(manifest, dict):
+        raise Errors.assets_incomplete(path=path, problem=f"{MANIFEST} is not an object")
+    schema = manifest.get("schema")
+    if type(schema) is not int or schema != SCHEMA:
+        raise Errors.other_schema(path=path, found=_short(schema), expected=SCHEMA, verb="build")
+    if absent := [fact for fact in FACTS if fact not in manifest]:
+        problem = f"{MANIFEST} lacks {', '.join(absent)}"
+        raise Errors.assets_incomplete(path=path, problem=problem)
+    if problem := _problem_of(manifest):
+        raise Errors.assets_incomplete(path=path, problem=f"{MANIFEST}: {problem}")
+    return manifest
+
+
+def _problem_of(manifest: Mapping[str, Any]) -> str:
     """Describe the first problem of a manifest; "" where there is none."""
     try:
         ManifestFacts.model_validate(manifest)
@@ -169,3 +204,10 @@ def _is_inside(name: str) -> bool:
     parts = PurePosixPath(name).parts
     plain = name == "/".join(parts) and not {"\\", ":", "\0"} & set(name)
     return bool(parts) and plain and parts[0] != "/" and ".." not in parts
+
+
+def _short(value: object) -> str:
+    if isinstance(value, int) and abs(value) >> 64:
+        return "a huge number"
+    text = str(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -18,7 +18,7 @@ from ..linking.conditions import difference
 from ..text.normalisation import hash_keys
 from ..types import Data, Facts, Hashes1d
 from .assets import Assets
-from .layout import CALIBRATOR, NGRAM, RUNTIME
+from .manifest import CALIBRATOR, NGRAM, RUNTIME
 from .update import CHANGED, MOST_CHANGED, Update
 
 _CHUNK = 65_536

@@ -20,8 +20,7 @@ from ..util.outputs import check_output
 from ..util.progress import no_progress
 from .assets import Assets
 from .build import Build
-from .layout import CALIBRATOR, RANKER_FILE
-from .manifest import ASSETS
+from .manifest import ASSETS, CALIBRATOR, RANKER_FILE
 from .variant import add_calibrator, add_ranker, describe_anew
 
 # Errors for too little text for a part, which is then left out.

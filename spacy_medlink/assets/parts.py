@@ -25,7 +25,7 @@ from ..util.extras import CPU as CPU
 from ..util.extras import is_installed, is_processor, lacking
 from ..util.held import HeldFiles
 from ..util.telling import tell
-from .layout import (
+from .manifest import (
     CALIBRATOR,
     DENSE_FILE,
     ENCODER,

@@ -7,8 +7,7 @@ from ..fitting.calibrate import fit_on_names_of
 from ..types import Data
 from ..util.files import replacing_directory
 from .assets import Assets
-from .layout import CALIBRATOR, RERANKER
-from .manifest import ASSETS
+from .manifest import ASSETS, CALIBRATOR, RERANKER
 from .variant import add_calibrator, describe_anew, left_out
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from ..types import Data, Floats2d, Hashes1d, Ints1d
 from ..util.hashes import positions
 from ..util.held import File
 from .assets import Assets
-from .layout import DENSE_FILE
+from .manifest import DENSE_FILE
 
 if TYPE_CHECKING:
     from ..encoders.bi_encoder import BiEncoder

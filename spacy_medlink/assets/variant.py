@@ -10,8 +10,7 @@ from ..types import Facts
 from ..util.files import replacing_directory
 from ..util.outputs import PathLike
 from .assets import Assets
-from .layout import CALIBRATOR, RANKER_FILE
-from .manifest import ASSETS, write_manifest
+from .manifest import ASSETS, CALIBRATOR, RANKER_FILE, write_manifest
 
 _OWN = ("schema", "files")  # set when a manifest is written
 

@@ -62,7 +62,7 @@ def open_kb(path: Path) -> "KnowledgeBase":
 
     RAISES (MedlinkError): E101-E103 when it cannot be opened.
     """
-    from ..assets.layout import KB_FILE
+    from ..assets.manifest import KB_FILE
     from ..kb import KnowledgeBase
 
     inside = path / KB_FILE

@@ -5,7 +5,7 @@ from pathlib import Path
 from spacy.util import get_package_path, is_package
 
 from ..assets import Assets
-from ..assets.layout import MANIFEST
+from ..assets.manifest import MANIFEST
 from ..assets.parts import CPU
 from ..errors import Errors
 from .pipe import SAVED_ASSETS

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.layout import MANIFEST
+from spacy_medlink.assets.manifest import MANIFEST
 from spacy_medlink.components.pipelines import linker_of, open_pipeline
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase

@@ -12,7 +12,7 @@ import spacy
 import torch
 
 from spacy_medlink.assets import Assets, build_assets, export
-from spacy_medlink.assets.layout import RUNTIME
+from spacy_medlink.assets.manifest import RUNTIME
 from spacy_medlink.assets.quantised import quantise
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.runtime import FILE, RuntimeEncoder

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from spacy_medlink.assets import Assets, build, build_assets, fits
 from spacy_medlink.assets.fits import CHANGED, count_changed
-from spacy_medlink.assets.layout import CALIBRATOR
+from spacy_medlink.assets.manifest import CALIBRATOR
 from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.cli import app
 from spacy_medlink.fitting.weights import DEFAULT_WEIGHTS

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from spacy_medlink.assets import Assets, build_assets
-from spacy_medlink.assets.layout import CALIBRATOR, MEMORY, RANKER_FILE
 from spacy_medlink.assets.learn import learn
+from spacy_medlink.assets.manifest import CALIBRATOR, MEMORY, RANKER_FILE
 from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.cli import app
 from spacy_medlink.cli.learn import command as learn_command

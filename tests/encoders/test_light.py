@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.layout import ENCODER
+from spacy_medlink.assets.manifest import ENCODER
 from spacy_medlink.encoders import light
 from spacy_medlink.encoders.adapters import add_adapters
 from spacy_medlink.encoders.bi_encoder import BiEncoder

@@ -9,7 +9,7 @@ import spacy
 from spacy.vocab import Vocab
 
 from spacy_medlink.assets import Assets, build_assets
-from spacy_medlink.assets.layout import CALIBRATOR
+from spacy_medlink.assets.manifest import CALIBRATOR
 from spacy_medlink.components.linker import MedicalLinker
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation import load_gold

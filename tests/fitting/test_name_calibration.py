@@ -7,7 +7,7 @@ import pytest
 from spacy.vocab import Vocab
 
 from spacy_medlink.assets import Assets, build_assets
-from spacy_medlink.assets.layout import CALIBRATOR
+from spacy_medlink.assets.manifest import CALIBRATOR
 from spacy_medlink.components.linker import MedicalLinker
 from spacy_medlink.fitting.calibrate import SHARES, fit_on_names
 from spacy_medlink.fitting.calibrator import PROBABLE

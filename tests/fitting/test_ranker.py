@@ -8,7 +8,7 @@ import pytest
 import spacy
 
 from spacy_medlink.assets import Assets, build_assets
-from spacy_medlink.assets.layout import MEMORY, RANKER_FILE
+from spacy_medlink.assets.manifest import MEMORY, RANKER_FILE
 from spacy_medlink.assets.reranker import store_reranker
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings

@@ -7,7 +7,7 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 from spacy_medlink.assets import Assets, build_assets
-from spacy_medlink.assets.layout import MANIFEST, RERANKER
+from spacy_medlink.assets.manifest import MANIFEST, RERANKER
 from spacy_medlink.encoders.bi_encoder import BiEncoder, says_pooling
 from spacy_medlink.encoders.cross_encoder import CrossEncoder
 from spacy_medlink.evaluation import load_gold, measure

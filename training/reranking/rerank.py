@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.layout import ENCODER
-from spacy_medlink.assets.manifest import ASSETS
+from spacy_medlink.assets.manifest import ASSETS, ENCODER
 from spacy_medlink.assets.reranker import leave_out_reranker, store_reranker
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from ...types import Data
 from .. import Assets
-from ..layout import CALIBRATOR
+from ..manifest import CALIBRATOR
 
 FITTED = Path(__file__).with_name("calibrator.json")
 

@@ -266,7 +266,7 @@ class LinkerParts:
         """Get the encoder of the config, in full precision; of a saved linker, the saved one."""
         if self.shared.is_used:
             return self.shared.encoder(self.assets if self.is_saved else None)
-        from ...assets.layout import ENCODER
+        from ...assets.manifest import ENCODER
         from ...encoders.architectures import encoder_of
         from ...encoders.bi_encoder import BiEncoder
 

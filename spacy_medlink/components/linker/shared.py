@@ -39,7 +39,7 @@ class SharedTransformer:
         saved (Optional[Assets]): assets that were saved with the component.
         RAISES (MedlinkError): E225 when there is no transformer.
         """
-        from ...assets.layout import ENCODER
+        from ...assets.manifest import ENCODER
         from .. import shared_network
 
         model = self._model

@@ -7,7 +7,7 @@ from shutil import copytree, ignore_patterns
 import pytest
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.layout import RERANKER
+from spacy_medlink.assets.manifest import RERANKER
 from spacy_medlink.encoders.bi_encoder import SETTINGS_FILE, BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.kb import KnowledgeBase
