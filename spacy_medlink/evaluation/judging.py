@@ -56,9 +56,7 @@ def judge(
     *,
     depth: int,
     protocol: str = "concepts",
-    threshold: float | None = 0.0,
     keep: int = 1,
-    retriever: Linker | None = None,
     discard: Collection[str] = (),
     with_lexicon: bool = True,
     progress: Progress = no_progress,
@@ -66,41 +64,38 @@ def judge(
 ) -> Judged:
     """Rank mentions and judge the rankings.
 
-    A composite case is right where all its parts are, and its rank is that of the worst part.
+    A composite case is right where all its parts are, and its rank is that of the worst part. What
+    the linker finds without models that order candidates anew counts as retrieved.
 
     depth (int): answers wanted in each ranking.
     protocol (str): "concepts" counts concepts. "names" counts distinct names, as the papers do: a
         name is right if any concept that has it is gold; for an abbreviation, only the long form is
         searched.
-    threshold (Optional[float]): a first answer with a lower score or probability is no link
-        (NIL); None for what the linker's calibrator recommends.
     keep (int): candidates to keep for each mention.
-    retriever (Optional[Linker]): the linker without models that order candidates anew, if it has
-        any; its candidates count as retrieved.
     discard (Collection[str]): labels of mentions that the linker ignores.
     with_lexicon (bool): look up the meanings of abbreviations in a lexicon.
     """
-    view = _View(_Names(kb), depth, protocol == "names", threshold, discard)
-    outcomes: list[Outcome] = []
-    kept: list[list[Candidate]] = []
-    seconds = 0.0
+    names = _Names(kb) if protocol == "names" else None
+    retriever = None if linker.parts.rescorer is None else linker.with_parts(rescorer=None)
+    width = max(depth, RETRIEVAL_DEPTH)
+    judged = Judged([], [], 0.0)
     starts = range(0, len(cases), _BATCH)
-    linker = linker.using(threshold=threshold)
     for start in progress(starts, len(starts), what):
         batch = cases[start : start + _BATCH]
         mentions = [mention for case in batch for mention in _looked_up(case)]
         if not with_lexicon:
             mentions = [mention._replace(expansions=(), verbatim=()) for mention in mentions]
         began = time.perf_counter()
-        ranked = view.rank(linker, mentions)
-        seconds += time.perf_counter() - began
-        proposed = ranked if retriever is None else view.rank(retriever, mentions)
+        ranked = _rank(linker, mentions, width, names, discard)
+        judged = judged._replace(seconds=judged.seconds + time.perf_counter() - began)
+        proposed = _rank(retriever, mentions, width, names, discard) if retriever else ranked
         rankings, proposals = iter(ranked), iter(proposed)
         for case in batch:
             of_case = _take(rankings, case)
-            outcomes.append(view.outcome(case, of_case, _take(proposals, case)))
-            kept.append(_merged(of_case, keep))
-    return Judged(outcomes, kept, seconds)
+            right = case.right if names is None else names.keys_of(case.right)
+            judged.outcomes.append(_outcome(case, right, of_case, _take(proposals, case), depth))
+            judged.candidates.append(_merged(of_case, keep))
+    return judged
 
 
 def _looked_up(case: Case) -> tuple[Mention, ...]:
@@ -133,57 +128,43 @@ def _merged(rankings: Sequence[_Ranked], keep: int) -> list[Candidate]:
     return list(islice(in_turn, keep))
 
 
-class _View(NamedTuple):
-    """What counts of the rankings of a linker; see `judge`."""
+def _rank(
+    linker: Linker,
+    mentions: Sequence[Mention],
+    width: int,
+    names: "_Names | None",
+    discard: Collection[str],
+) -> list[_Ranked]:
+    """Rank mentions by concepts, or by names where they are given."""
+    if names is not None:
+        return names.rank(linker, mentions)
+    heeded = [mention for mention in mentions if mention.label not in discard]
+    decisions, ignored = iter(linker.decide(heeded, keep=width)), Decision(None, [])
+    return [
+        _ranked(ignored if mention.label in discard else next(decisions)) for mention in mentions
+    ]
 
-    names: "_Names"
-    depth: int
-    by_names: bool
-    threshold: float | None
-    discard: Collection[str]
 
-    def rank(self, linker: Linker, mentions: Sequence[Mention]) -> list[_Ranked]:
-        """Rank mentions by the protocol."""
-        if self.by_names:
-            return self._rank_names(linker, mentions)
-        keep = max(self.depth, RETRIEVAL_DEPTH)
-        heeded = [mention for mention in mentions if mention.label not in self.discard]
-        decisions, ignored = iter(linker.decide(heeded, keep=keep)), Decision(None, [])
-        return [
-            _ranked(ignored if mention.label in self.discard else next(decisions))
-            for mention in mentions
-        ]
-
-    def outcome(
-        self, case: Case, rankings: Sequence[_Ranked], proposals: Sequence[_Ranked]
-    ) -> Outcome:
-        """Judge the rankings of a case, and those of the retriever alone."""
-        right: Collection[Hashable] = case.right
-        if self.by_names:
-            right = self.names.keys_of(case.right)
-        rank = _worst(rankings, right)
-        return Outcome(
-            rank=rank if rank <= self.depth else 0,
-            is_nil=not case.gold.ids,
-            abstained=any(ranking.abstained for ranking in rankings),
-            in_kb=bool(case.right),
-            doc=case.doc,
-            lang=case.lang,
-            type=case.gold.type,
-            retrieved=_worst(proposals, right),
-            share=prod(_share(ranking.tied, case.right) for ranking in rankings),
-        )
-
-    def _rank_names(self, linker: Linker, mentions: Sequence[Mention]) -> list[_Ranked]:
-        texts = [mention.long_form or mention.text for mention in mentions]
-        # All names are needed, since many are the same string and only distinct ones count.
-        ranked = rank_names(linker, texts, self.names.count)
-        distinct = [_distinct(self.names, ranking) for ranking in ranked]
-        decisions = decide([candidates for _, candidates, _ in distinct], self.threshold)
-        return [
-            _Ranked(answers, candidates, decision.chosen is None, tied)
-            for (answers, candidates, tied), decision in zip(distinct, decisions, strict=True)
-        ]
+def _outcome(
+    case: Case,
+    right: Collection[Hashable],
+    rankings: Sequence[_Ranked],
+    proposals: Sequence[_Ranked],
+    depth: int,
+) -> Outcome:
+    """Judge the rankings of a case, and those of the retriever alone."""
+    rank = _worst(rankings, right)
+    return Outcome(
+        rank=rank if rank <= depth else 0,
+        is_nil=not case.gold.ids,
+        abstained=any(ranking.abstained for ranking in rankings),
+        in_kb=bool(case.right),
+        doc=case.doc,
+        lang=case.lang,
+        type=case.gold.type,
+        retrieved=_worst(proposals, right),
+        share=prod(_share(ranking.tied, case.right) for ranking in rankings),
+    )
 
 
 def _ranked(decision: Decision) -> _Ranked:
@@ -210,50 +191,53 @@ def rank_names(linker: Linker, texts: Sequence[str], k: int) -> list[list[tuple[
     return rankings
 
 
-def _distinct(
-    names: "_Names", ranking: Sequence[tuple[int, float]]
-) -> tuple[list[str], list[Candidate], frozenset[int]]:
-    """Keep each distinct name once.
-
-    RETURNS: their keys, best first; candidates of the first ones; the concepts of the first name.
-    """
-    first: dict[str, tuple[int, float]] = {}
-    rows: dict[str, list[int]] = {}
-    for row, score in ranking:
-        key = names.key_at(row)
-        first.setdefault(key, (row, score))
-        rows.setdefault(key, []).append(row)
-    best = next(iter(rows.values()), [])
-    candidates = [
-        Candidate(names.concept_at(row), row, score, {})
-        for row, score in islice(first.values(), _MOST_KEPT)
-    ]
-    return list(first), candidates, frozenset(map(names.concept_at, best))
-
-
 class _Names:
-    """Reads names in the papers' form; each is read once."""
+    """Names in the papers' form, of which each is read once."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb = kb
-        self.count = kb.n_names
-        self.key_at = lru_cache(maxsize=1 << 18)(self._key_at)
+        self._key_at = lru_cache(maxsize=1 << 18)(lambda row: paper_key(kb.text_at(row)))
         self._keys_of_concept = lru_cache(maxsize=1 << 16)(self._read_concept)
 
     @cached_property
     def _concepts(self) -> NDArray[np.int32]:
         return self._kb.name_concepts()
 
+    def rank(self, linker: Linker, mentions: Sequence[Mention]) -> list[_Ranked]:
+        """Rank the distinct names for each mention."""
+        texts = [mention.long_form or mention.text for mention in mentions]
+        # All names are needed, since many are the same string and only distinct ones count.
+        distinct = list(map(self._distinct, rank_names(linker, texts, self._kb.n_names)))
+        candidates = [candidates for _, candidates, _ in distinct]
+        decisions = decide(candidates, linker.settings.threshold)
+        return [
+            _Ranked(answers, candidates, decision.chosen is None, tied)
+            for (answers, candidates, tied), decision in zip(distinct, decisions, strict=True)
+        ]
+
+    def _distinct(
+        self, ranking: Sequence[tuple[int, float]]
+    ) -> tuple[list[str], list[Candidate], frozenset[int]]:
+        """Keep each distinct name once.
+
+        RETURNS: their keys, best first; candidates of the first ones; the concepts of the first.
+        """
+        first: dict[str, tuple[int, float]] = {}
+        rows: dict[str, list[int]] = {}
+        for row, score in ranking:
+            key = self._key_at(row)
+            first.setdefault(key, (row, score))
+            rows.setdefault(key, []).append(row)
+        candidates = [
+            Candidate(int(self._concepts[row]), row, score, {})
+            for row, score in islice(first.values(), _MOST_KEPT)
+        ]
+        best = next(iter(rows.values()), [])
+        return list(first), candidates, frozenset(self._concepts[best].tolist())
+
     def keys_of(self, rows: Collection[int]) -> frozenset[str]:
         """Make the keys of all names of some concepts."""
         return frozenset(key for row in rows for key in self._keys_of_concept(row))
-
-    def concept_at(self, row: int) -> int:
-        """Get the concept row of a name."""
-        return int(self._concepts[row])
-
-    def _key_at(self, row: int) -> str:
-        return paper_key(self._kb.name_at(row).text)
 
     def _read_concept(self, row: int) -> tuple[str, ...]:
         return tuple(paper_key(name.text) for name in self._kb.concept_at(row).names)

@@ -2,7 +2,9 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from itertools import compress
 from types import MappingProxyType
+from typing import NamedTuple
 
 from ..errors import Errors
 from ..linking import TIERS, Linker
@@ -60,8 +62,8 @@ def measure(
     every = list(gold.cases(preparing, settings.composites == "biosyn"))
     cases = [case for case in every if _counts(case, settings)]
     splits = make_splits(assets.kb, cases, settings)
-    bench = _Bench(assets, linker, cases, splits, settings, progress, discard)
-    judged = bench.judge_linker(" + ".join(tiers))
+    bench = _Bench(assets, cases, splits, settings, progress, discard)
+    judged = bench.judge(linker, " + ".join(tiers), settings.keep)
     outcomes = _labelled(assets, cases, judged, splits)
     report = {
         "format": FORMAT,
@@ -76,10 +78,10 @@ def measure(
             for candidates in judged.candidates
         ),
         "gold": _describe_gold(gold, every, cases),
-        "splits": bench.splits(outcomes),
+        "splits": bench.of_splits(outcomes),
         "kb": describe_kb(assets.kb),
         "speed": _speed(judged),
-        **bench.others(baselines),
+        "baselines": bench.baselines(linker, baselines),
         "manifest": describe_run(assets, gold, settings, linker),
     }
     kept = [candidates[: settings.keep] for candidates in judged.candidates]
@@ -148,76 +150,45 @@ def _describe_gold(gold: GoldSet, every: Sequence[Case], cases: Sequence[Case]) 
     }
 
 
-class _Bench:
-    """Judges any number of systems on the same cases and splits."""
+class _Bench(NamedTuple):
+    """What all linkers are judged on."""
 
-    def __init__(
-        self,
-        assets: AssetParts,
-        linker: Linker,
-        cases: Sequence[Case],
-        splits: Splits,
-        settings: Settings,
-        progress: Progress,
-        discard: Collection[str],
-    ) -> None:
-        self._assets, self._cases, self._splits = assets, cases, splits
-        self._settings, self._progress, self._discard = settings, progress, discard
-        self.linker = linker
+    assets: AssetParts
+    cases: Sequence[Case]
+    splits: Splits
+    settings: Settings
+    progress: Progress
+    discard: Collection[str]
 
-    def judge_linker(self, what: str) -> Judged:
-        linker = self.linker
+    def judge(self, linker: Linker, what: str, keep: int = 1, with_lexicon: bool = True) -> Judged:
         # The speed shall not include loading and other first-time costs.
         linker.retrieval.search([_WARM_UP])
-        retriever = None if linker.parts.rescorer is None else linker.with_parts(rescorer=None)
-        keep = self._settings.keep
-        return self._judge(linker, what, linker.settings.threshold, keep, retriever)
+        return judge(
+            linker, self.assets.kb, self.cases, depth=max(self.settings.ks),
+            protocol=self.settings.protocol, keep=max(1, keep), discard=self.discard,
+            with_lexicon=with_lexicon, progress=self.progress, what=what,
+        )  # fmt: skip
 
-    def others(self, given: Mapping[str, Linker]) -> Metrics:
-        """Measure tiers alone, and other linkers."""
-        settings, assets = self._settings, self._assets
+    def baselines(self, linker: Linker, others: Mapping[str, Linker]) -> dict[str, Metrics]:
+        """Measure the tiers of a linker alone, and other linkers."""
+        settings, built = self.settings, self.assets.tiers
         wanted = [*BASELINES] if settings.baselines else []
-        wanted += (settings.tiers or assets.tiers) if settings.each_tier else []
-        tiers = [tier for tier in TIERS if tier in wanted and tier in assets.tiers]
-        linkers = {tier: alone(self.linker, tier, assets) for tier in tiers} | dict(given)
-        measured = {name: self._measure(name, linker) for name, linker in linkers.items()}
-        return {"baselines": measured}
+        wanted += (settings.tiers or built) if settings.each_tier else []
+        tiers = [tier for tier in TIERS if tier in wanted and tier in built]
+        linkers = {tier: alone(linker, tier, self.assets) for tier in tiers} | dict(others)
+        return {name: self._measure(name, linker) for name, linker in linkers.items()}
 
     def _measure(self, name: str, linker: Linker) -> Metrics:
-        linker.retrieval.search([_WARM_UP])
-        judged = self._judge(linker, name, self._settings.threshold, with_lexicon=False)
-        return {
-            **compute_totals(judged.outcomes, self._settings.ks),
-            "splits": self.splits(judged.outcomes),
-            "speed": _speed(judged),
-        }
+        judged = self.judge(linker, name, with_lexicon=False)
+        totals = compute_totals(judged.outcomes, self.settings.ks)
+        return {**totals, "splits": self.of_splits(judged.outcomes), "speed": _speed(judged)}
 
-    def splits(self, outcomes: Sequence[Outcome]) -> Metrics:
+    def of_splits(self, outcomes: Sequence[Outcome]) -> Metrics:
         return {
-            name: compute_totals(_kept(outcomes, flags), self._settings.ks)
-            for name, flags in self._splits.keep.items()
+            name: compute_totals(compress(outcomes, flags), self.settings.ks)
+            for name, flags in self.splits.keep.items()
         }
-
-    def _judge(
-        self,
-        linker: Linker,
-        what: str,
-        threshold: float | None,
-        keep: int = 1,
-        retriever: Linker | None = None,
-        with_lexicon: bool = True,
-    ) -> Judged:
-        return judge(
-            linker, self._assets.kb, self._cases, depth=max(self._settings.ks),
-            protocol=self._settings.protocol, threshold=threshold, keep=max(1, keep),
-            retriever=retriever, discard=self._discard,
-            with_lexicon=with_lexicon, progress=self._progress, what=what,
-        )  # fmt: skip
 
 
 def _speed(judged: Judged) -> Metrics:
     return speed(len(judged.outcomes), "mentions", judged.seconds)
-
-
-def _kept(outcomes: Sequence[Outcome], flags: Sequence[bool]) -> list[Outcome]:
-    return [outcome for outcome, flag in zip(outcomes, flags, strict=True) if flag]

@@ -286,7 +286,7 @@ def test_a_reranker_changes_ranks_and_not_what_was_retrieved(
     retriever = tiny_assets.engine(["exact", "ngram"])
     reranked = tiny_assets.engine(["exact", "ngram"], rescorer=_Reversed())
     alone = judge(retriever, tiny_assets.kb, cases, depth=12).outcomes
-    both = judge(reranked, tiny_assets.kb, cases, depth=12, retriever=retriever).outcomes
+    both = judge(reranked, tiny_assets.kb, cases, depth=12).outcomes
     assert [one.retrieved for one in both] == [one.rank for one in alone]
     rankings = retriever.rank([case.mention for case in cases], 64)
     for one, two, ranking in zip(alone, both, rankings, strict=True):
@@ -297,8 +297,8 @@ def test_the_threshold_holds_for_probabilities_where_there_are_any(
     tiny_assets: Assets, gold_file: Path
 ) -> None:
     cases = list(load_gold(gold_file, tiny_assets.kb).cases())
-    engine = tiny_assets.engine(["exact", "ngram"], calibrator=_Doubtful())
-    judged = judge(engine, tiny_assets.kb, cases, depth=3, threshold=0.5)
+    engine = tiny_assets.engine(["exact", "ngram"], calibrator=_Doubtful(), threshold=0.5)
+    judged = judge(engine, tiny_assets.kb, cases, depth=3)
     for outcome, own in zip(judged.outcomes, judged.candidates, strict=True):
         sure = bool(own) and own[0].score > 0.999
         assert outcome.abstained is not sure
