@@ -1,17 +1,14 @@
 """build_assets: builds the assets of a linker from a knowledge base and an encoder."""
 
-import platform
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import cache, partial
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import __version__
 from ..errors import MedlinkError
 from ..evaluation import load_gold
 from ..evaluation.gold_set import GoldSet
+from ..evaluation.provenance import describe_versions
 from ..fitting.calibrate import fit_on_gold, fit_on_names, is_remembered
 from ..fitting.gate import fit_gate
 from ..fitting.memory import Learned, carry_over, learn_memory
@@ -65,9 +62,6 @@ if TYPE_CHECKING:  # torch and transformers are not needed to build the starter'
 # 20 to 50 ms and the build 1.2 GB, and both grow with the number.
 NGRAM_LIMIT = 400_000  # names, up to which comparing with all takes no longer
 TORCH = "torch"
-_LIBRARIES = (
-    "numpy", "scipy", "faiss-cpu", "torch", "transformers", "spacy", "onnxruntime",
-)  # fmt: skip
 
 
 def build_assets(
@@ -285,7 +279,7 @@ class Build:
             "fusion": fusion,
             "calibrator": None,
             "gate": None,
-            "versions": _versions(),
+            "versions": describe_versions(),
         }
 
     def _kept_fits(self, path: Path, facts: Facts, fitted_for: Facts) -> KeptFits:
@@ -406,11 +400,3 @@ def _describe(encoder: "BiEncoder", source: str) -> Data:
         "static": encoder.is_static,
         "device": describe(encoder.device),
     }
-
-
-def _versions() -> dict[str, str]:
-    versions = {"spacy-medlink": __version__, "python": platform.python_version()}
-    for library in _LIBRARIES:
-        with suppress(PackageNotFoundError):
-            versions[library] = version(library)
-    return versions

@@ -2,9 +2,10 @@
 
 import platform
 import sys
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from .. import __version__
@@ -20,11 +21,11 @@ from .settings import Settings
 if sys.platform != "win32":
     import resource
 
-_LIBRARIES = ("numpy", "scipy", "scikit-learn", "rapidfuzz", "faiss-cpu", "torch", "spacy")
-_LINKER = (
-    "top_k", "threshold", "exact_first", "force_within_filter", "memory", "composite",
-
+_LIBRARIES = (
+    "numpy", "scipy", "scikit-learn", "rapidfuzz", "faiss-cpu", "torch", "transformers", "spacy",
+    "onnxruntime",
 )  # fmt: skip
+_LINKER = ("top_k", "threshold", "exact_first", "force_within_filter", "memory", "composite")
 _BUILT = ("encoder", "index", "fusion", "ranker", "reranker", "calibrator", "memory", "versions")
 
 
@@ -50,13 +51,18 @@ def describe_run(assets: AssetParts, gold: GoldSet, settings: Settings, linker: 
         "assets": {"name": assets.path.name, "tiers": assets.tiers, **built},
         "settings": given,
         "linker": describe_linker(linker),
-        "versions": {
-            "spacy-medlink": __version__,
-            "python": platform.python_version(),
-            **{library: version(library) for library in _LIBRARIES},
-        },
+        "versions": describe_versions(),
         "machine": platform.machine(),
     }
+
+
+def describe_versions() -> dict[str, str]:
+    """List the versions of this package, Python and the libraries that are installed."""
+    versions = {"spacy-medlink": __version__, "python": platform.python_version()}
+    for library in _LIBRARIES:
+        with suppress(PackageNotFoundError):
+            versions[library] = version(library)
+    return versions
 
 
 def describe_linker(linker: Linker) -> Metrics:

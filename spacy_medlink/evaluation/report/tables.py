@@ -1,6 +1,6 @@
 """The tables of a report, as plain values."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ..calibration import reliability_bins
 from ..intervals import Floats, fraction
-from ..outcome import Metrics
+from ..outcome import VERDICTS, Metrics
 from .metrics_file import Run
 
 Cell = str | int | float | None
@@ -76,16 +76,11 @@ def _systems(runs: Sequence[Run]) -> Table:
         "system", "mentions", "gold in KB", *(f"acc@{k}" for k in ks), "MRR", _INTERVAL,
         "mentions/s",
     ]  # fmt: skip
-    rows: list[list[Cell]] = [
-        [
-            _named(runs, run, name), measured["n"], measured["gold_in_kb"],
-            *(measured.get(f"acc@{k}") for k in ks), measured["mrr"],
-            _interval(measured.get("acc@1_ci95")),
-            _whole(measured.get("speed", {}).get("mentions_per_s")),
-        ]
-        for run in runs
-        for name, measured in systems_of(run)
-    ]  # fmt: skip
+    rows = _by_system(runs, lambda measured: [
+        measured["n"], measured["gold_in_kb"], *(measured.get(f"acc@{k}") for k in ks),
+        measured["mrr"], _interval(measured["acc@1_ci95"]),
+        _whole(measured["speed"]["mentions_per_s"]),
+    ])  # fmt: skip
     protocols = sorted({run.metrics["protocol"] for run in runs})
     note = (
         f"Ranks count {' or '.join(protocols)}. Mentions whose gold concept the knowledge base "
@@ -94,20 +89,20 @@ def _systems(runs: Sequence[Run]) -> Table:
     return Table("systems", "Systems", header, rows, note)
 
 
-def _retrieval(runs: Sequence[Run]) -> Table:
-    ks = _depths(runs)
-    rows: list[list[Cell]] = [
-        [
-            _named(runs, run, name), *(measured.get(f"recall@{k}") for k in ks),
-            measured["recall@all"],
-        ]
+def _by_system(runs: Sequence[Run], cells: Callable[[Metrics], list[Cell]]) -> list[list[Cell]]:
+    """Make a row of each system of each run."""
+    return [
+        [_named(runs, run, name), *cells(measured)]
         for run in runs
         for name, measured in systems_of(run)
-        if measured.get("recall@all") is not None
-    ]  # fmt: skip
-    header = ["system", *(f"recall@{k}" for k in ks), "recall, all proposed"]
+    ]
+
+
+def _retrieval(runs: Sequence[Run]) -> Table:
+    depths = [*(f"recall@{k}" for k in _depths(runs)), "recall@all"]
+    rows = _by_system(runs, lambda measured: [measured.get(depth) for depth in depths])
     note = "Whether the gold concept is among the first k that the retriever proposes."
-    return Table("retrieval", "Retrieval", header, rows, note)
+    return Table("retrieval", "Retrieval", ["system", *depths], rows, note)
 
 
 def _splits(runs: Sequence[Run]) -> Table:
@@ -167,13 +162,8 @@ def _nil(runs: Sequence[Run]) -> Table:
 
 
 def _lost(runs: Sequence[Run]) -> Table:
-    rows: list[list[Cell]] = [
-        [_named(runs, run, name), *measured["verdicts"].values()]
-        for run in runs
-        for name, measured in systems_of(run)
-        if "verdicts" in measured
-    ]
-    header = ["system", *(runs[0].metrics["verdicts"] if rows else [])]
+    rows = _by_system(runs, lambda measured: [*measured["verdicts"].values()])
+    header = ["system", *VERDICTS]
     note = (
         "not retrieved: the retriever did not propose the gold concept among its first 64; "
         "mis-ranked: it did, but another came first; wrong NIL: the right one came first and was "
