@@ -34,7 +34,7 @@ class Ranked(NamedTuple):
 
     @property
     def facts(self) -> dict[str, Any]:
-        return self.fit.facts
+        return self.fit.entry
 
     @property
     def kept(self) -> bool:
@@ -59,7 +59,7 @@ def _calibrated(assets: Assets, out: Path, fit: CalibratorFit) -> Calibrated:
     made = write_variant(
         assets,
         out,
-        {"calibrator": fit.facts},
+        {"calibrator": fit.entry},
         without=[CALIBRATOR],
         add=lambda path: fit.calibrator.save(path / CALIBRATOR),
     )
@@ -71,7 +71,7 @@ def ranked_on(assets: Assets, out: Path, gold: Path, **settings: Any) -> Ranked:
     fit = fit_ranker(assets, load_gold(gold, assets.kb), **settings)
     without, ranker = [RANKER_FILE], fit.ranker
     facts: dict[str, Any] = {
-        "ranker": fit.facts if ranker else None,
+        "ranker": fit.entry if ranker else None,
         "left_out": left_out(assets, "ranker", fit.why_not),
     }
     if ranker is None:

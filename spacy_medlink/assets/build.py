@@ -211,16 +211,16 @@ class Build:
         tiers = self._build_tiers(path, dense)
         names = cache(partial(RetrievedExamples.of, tiers, self.kb, self.progress))
         fusion = self._choose_fusion(tiers, names)
-        facts = self._facts(tiers, dense, fusion)
-        linker, fitted_for = _default_linker(tiers, fusion, facts["encoder"])
-        fits = self._kept_fits(path, facts, fitted_for)
-        self._export(path, linker, fits, facts)
+        manifest = self._facts(tiers, dense, fusion)
+        linker, fitted_for = _default_linker(tiers, fusion, manifest["encoder"])
+        fits = self._kept_fits(path, manifest, fitted_for)
+        self._export(path, linker, fits, manifest)
         if calibrate:
-            facts["calibrator"] = fits.calibrator() or self._fit_to_names(
+            manifest["calibrator"] = fits.calibrator() or self._fit_to_names(
                 path, names().of_tiers(fitted_for["tiers"]).asking(linker), fitted_for
             )
-            facts["gate"] = fits.gate() or fit_gate(linker, self.kb, fitted_for)
-        write_manifest(path, facts)
+            manifest["gate"] = fits.gate() or fit_gate(linker, self.kb, fitted_for)
+        write_manifest(path, manifest)
         if calibrate and self.dev is not None:
             self._fit_to_gold(path, self.dev)
 
@@ -273,8 +273,8 @@ class Build:
             "kb": self.kb.manifest,
             "tiers": _built(tiers),
             "encoder": _describe(encoder, self.source) if encoder is not None else None,
-            "index": dense.facts,
-            "memory": self.memory.facts if self.memory is not None else None,
+            "index": dense.entry,
+            "memory": self.memory.entry if self.memory is not None else None,
             "update": reuse.as_manifest(self.kb.n_names) if reuse is not None else None,
             "fusion": fusion,
             "calibrator": None,
@@ -282,18 +282,18 @@ class Build:
             "versions": describe_versions(),
         }
 
-    def _kept_fits(self, path: Path, facts: Facts, fitted_for: Facts) -> KeptFits:
+    def _kept_fits(self, path: Path, manifest: Facts, fitted_for: Facts) -> KeptFits:
         """Find what was fitted to the names of the old assets, where it still holds."""
         alike = self.dev is None and self.runtime == _runtime_of(self.old)
-        return KeptFits(self.old if alike else None, self.changed, path, facts, fitted_for)
+        return KeptFits(self.old if alike else None, self.changed, path, manifest, fitted_for)
 
-    def _export(self, path: Path, linker: Linker, fits: KeptFits, facts: Data) -> None:
+    def _export(self, path: Path, linker: Linker, fits: KeptFits, manifest: Data) -> None:
         """Export the encoder to a runtime, or keep the export."""
         if self.encoder is None or self.runtime == TORCH or linker.parts.dense is None:
             return
         from .export import export
 
-        facts["encoder"]["runtime"] = fits.export(self.runtime) or export(
+        manifest["encoder"]["runtime"] = fits.export(self.runtime) or export(
             self.encoder, linker, self.kb, path / RUNTIME, path / ENCODER
         )
 
@@ -303,7 +303,7 @@ class Build:
         if fit is None:
             return None
         fit.calibrator.save(path / CALIBRATOR)
-        return fit.facts
+        return fit.entry
 
     def _fit_to_gold(self, path: Path, dev: GoldSet) -> None:
         """Fit the calibrator to gold mentions, unless these are too few or too hard."""
@@ -342,10 +342,10 @@ def _default_linker(tiers: Linker, fusion: Facts, encoder: Facts | None) -> tupl
 def _memory(files: Sequence[GoldSet], old: Assets | None, kb: KnowledgeBase) -> Learned | None:
     if files:
         return learn_memory(files, kb)
-    facts = old.manifest.get("memory") if old is not None else None
-    if old is None or facts is None:
+    entry = old.manifest.get("memory") if old is not None else None
+    if old is None or entry is None:
         return None
-    return carry_over(old.memory_lines, facts, kb)
+    return carry_over(old.memory_lines, entry, kb)
 
 
 def _open_encoder(

@@ -33,7 +33,7 @@ class DenseBuild:
     search (Optional[SearchSettings]): how far a search goes; None takes the defaults.
     training_sample (int): vectors that train the index, 0 for the default.
     kept (Optional[KeptVectors]): keeps vectors in case the build is interrupted.
-    facts (Optional[Dict]): for the manifest, after the build.
+    entry (Optional[Dict]): for the manifest, after the build.
     """
 
     encoder: "BiEncoder | None"
@@ -43,7 +43,7 @@ class DenseBuild:
     search: "SearchSettings | None" = None
     training_sample: int = 0
     kept: KeptVectors | None = None
-    facts: Data | None = None
+    entry: Data | None = None
 
     def build(self, path: Path, kb: KnowledgeBase, progress: Progress) -> "DenseIndex | None":
         """Write encoder and index into the directory of assets.
@@ -54,14 +54,14 @@ class DenseBuild:
             return None
         self.encoder.save(path / ENCODER)
         if self.reuse is not None and self.reuse.renumbers:
-            index, facts, probe = self._carried(kb, progress, self.encoder, self.reuse)
+            index, entry, probe = self._carried(kb, progress, self.encoder, self.reuse)
         else:
-            index, facts, probe = self._filled(kb, progress, self.encoder)
+            index, entry, probe = self._filled(kb, progress, self.encoder)
         index.save(path / DENSE_FILE)
         index.move(self.encoder.device)
-        self.facts = {"spec": self.spec, "names": kb.n_names, **facts}
+        self.entry = {"spec": self.spec, "names": kb.n_names, **entry}
         if probe is not None:
-            self.facts["recall"] = probe.measure(index)
+            self.entry["recall"] = probe.measure(index)
         return index
 
     def _filled(self, kb: KnowledgeBase, progress: Progress, encoder: "BiEncoder") -> _Made:
@@ -90,14 +90,14 @@ class DenseBuild:
         assert reuse.known is not None and reuse.trained is not None, "what is known is renumbered"
         rows = carried_rows(encoder, kb, reuse.known, progress, self.kept)
         index = DenseIndex.renumbered(reuse.trained, rows, kb.n_names)
-        facts = {**reuse.old.manifest["index"], "names": kb.n_names, CHANGED: reuse.changed}
+        entry = {**reuse.old.manifest["index"], "names": kb.n_names, CHANGED: reuse.changed}
         search = self._tune(index)
-        if search == facts.get("search"):
-            return index, facts, None
+        if search == entry.get("search"):
+            return index, entry, None
         probe = RecallProbe.of(kb, encoder)
         for _ in probe.watch(index.blocks()):
             pass
-        return index, {**facts, "search": search}, probe
+        return index, {**entry, "search": search}, probe
 
     def _tune(self, index: "DenseIndex") -> dict[str, int]:
         """Set how far a search goes. RETURNS: the settings that this kind of index has."""

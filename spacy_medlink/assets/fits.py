@@ -35,19 +35,19 @@ class KeptFits:
     """
 
     def __init__(
-        self, old: Assets | None, changed: int, path: Path, facts: Facts,
+        self, old: Assets | None, changed: int, path: Path, manifest: Facts,
         conditions: Facts,
     ) -> None:  # fmt: skip
-        is_same = old is not None and _has_same_setup(old, path, facts)
+        is_same = old is not None and _has_same_setup(old, path, manifest)
         self._old, self._changed, self._path = old if is_same else None, changed, path
-        self._names, self._conditions = facts["kb"]["names"], conditions
+        self._names, self._conditions = manifest["kb"]["names"], conditions
 
     def calibrator(self) -> Data | None:
         """Take the calibrator over, and get its facts; None where it must be fitted anew."""
-        facts = self._old.manifest.get("calibrator") if self._old is not None else None
-        if self._old is None or facts is None or not _is_whole(self._old, CALIBRATOR):
+        entry = self._old.manifest.get("calibrator") if self._old is not None else None
+        if self._old is None or entry is None or not _is_whole(self._old, CALIBRATOR):
             return None
-        kept = self._kept(facts, json.loads(self._old.file(CALIBRATOR).read())["fitted_for"])
+        kept = self._kept(entry, json.loads(self._old.file(CALIBRATOR).read())["fitted_for"])
         if kept is not None:
             self._old.put(CALIBRATOR, self._path / CALIBRATOR)
         return kept
@@ -59,23 +59,23 @@ class KeptFits:
 
     def export(self, runtime: str) -> Data | None:
         """Take the exported encoder over, and get its facts; None where it must be exported."""
-        facts = (self._old.manifest["encoder"] or {}).get("runtime") if self._old else None
-        if self._old is None or facts is None or facts["name"] != runtime:
+        entry = (self._old.manifest["encoder"] or {}).get("runtime") if self._old else None
+        if self._old is None or entry is None or entry["name"] != runtime:
             return None
         files = [name for name in self._old.files if name.startswith(f"{RUNTIME}/")]
         if not files or not _is_whole(self._old, *files):
             return None
-        kept = self._kept(facts, self._conditions)
+        kept = self._kept(entry, self._conditions)
         for name in files if kept is not None else ():
             self._old.put(name, self._path / name)
         return kept
 
-    def _kept(self, facts: Facts, fitted_for: Facts) -> Data | None:
+    def _kept(self, entry: Facts, fitted_for: Facts) -> Data | None:
         """Add the names that have changed; None if these are too many, or conditions differ."""
         if difference(fitted_for, self._conditions):
             return None
-        changed = facts.get(CHANGED, 0) + self._changed
-        return {**facts, CHANGED: changed} if changed < MOST_CHANGED * self._names else None
+        changed = entry.get(CHANGED, 0) + self._changed
+        return {**entry, CHANGED: changed} if changed < MOST_CHANGED * self._names else None
 
 
 def kept_fusion(old: Assets | None, reuse: Update | None, tiers: Sequence[str]) -> Data | None:
@@ -117,22 +117,22 @@ def _count_absent(ascending: Hashes1d, others: Hashes1d) -> int:
     return int((ascending[at] != others).sum())
 
 
-def _has_same_setup(old: Assets, path: Path, facts: Facts) -> bool:
+def _has_same_setup(old: Assets, path: Path, manifest: Facts) -> bool:
     """Tell whether assets have all in common that a fit depends on, except names and conditions."""
     written = {f"{NGRAM}/{file.name}" for file in (path / NGRAM).iterdir()}
     is_same_kind = written == {name for name in old.files if name.startswith(f"{NGRAM}/")}
-    return is_same_kind and _setup(old.manifest) == _setup(facts)
+    return is_same_kind and _setup(old.manifest) == _setup(manifest)
 
 
-def _setup(facts: Facts) -> list[Any]:
-    index = facts.get("index") or {}
+def _setup(manifest: Facts) -> list[Any]:
+    index = manifest.get("index") or {}
     return [
-        facts["tiers"],
-        facts["fusion"],
-        (facts["encoder"] or {}).get("fingerprint"),
+        manifest["tiers"],
+        manifest["fusion"],
+        (manifest["encoder"] or {}).get("fingerprint"),
         [index.get(name) for name in _OF_INDEX],
-        (facts.get("memory") or {}).get("sources"),
-        (facts.get("versions") or {}).get("spacy-medlink"),
+        (manifest.get("memory") or {}).get("sources"),
+        (manifest.get("versions") or {}).get("spacy-medlink"),
     ]
 
 

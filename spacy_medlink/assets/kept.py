@@ -66,8 +66,8 @@ class KeptVectors:
     def say_kept(self) -> None:
         """Report the vectors kept of an interrupted build, and how to continue."""
         count = self.count()
-        facts = {"out": self.out, "place": self.place, "names": self.names, "count": count}
-        message = Warnings.vectors_kept.format(**facts)
+        fields = {"out": self.out, "place": self.place, "names": self.names, "count": count}
+        message = Warnings.vectors_kept.format(**fields)
         if self._problem:
             message = Warnings.vectors_not_kept.format(out=self.out, reason=self._problem)
         if self._problem or count:

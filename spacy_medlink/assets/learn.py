@@ -45,8 +45,8 @@ class Learned(NamedTuple):
     kept: bool
 
     @property
-    def facts(self) -> Data:
-        """The facts for the manifest."""
+    def manifest(self) -> Data:
+        """The manifest of the new assets."""
         return dict(self.assets.manifest)
 
 
@@ -105,10 +105,10 @@ def learn(
         if assets.manifest.get("reranker") is not None:
             missing["reranker"] = "scores have changed: train it again (python -m training.train)"
         links = {"before": before.facts(), "after": after.facts()}
-        facts = {"left_out": missing, "gate": _gate(made, cases), "links": links}
-        describe_anew(made, path, facts)
+        entries = {"left_out": missing, "gate": _gate(made, cases), "links": links}
+        describe_anew(made, path, entries)
     done = Assets(out, device=assets.device)
-    return Learned(done, added.facts["names"], missing, before, after, kept)
+    return Learned(done, added.entry["names"], missing, before, after, kept)
 
 
 def _with_new_models(
@@ -156,8 +156,8 @@ def _with_models_of(assets: Assets, path: Path, built: Assets) -> Assets:
         (path / name).unlink(missing_ok=True)
         if name in assets.files:
             assets.put(name, path / name)
-    facts = {part: assets.manifest.get(part) for part in ("fusion", "ranker", "calibrator")}
-    describe_anew(built, path, facts, models)
+    entries = {part: assets.manifest.get(part) for part in ("fusion", "ranker", "calibrator")}
+    describe_anew(built, path, entries, models)
     return Assets(path, device=assets.device)
 
 

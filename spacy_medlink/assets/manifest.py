@@ -39,7 +39,7 @@ def _files_of(path: Path) -> list[str] | None:
 ASSETS = DirectoryKind("a directory of assets", _files_of, database=f"/{KB_FILE}")
 
 
-def write_manifest(path: Path, facts: Facts, unchanged: Mapping[str, Facts] = NO_FILES) -> None:
+def write_manifest(path: Path, entries: Facts, unchanged: Mapping[str, Facts] = NO_FILES) -> None:
     """Write the manifest of a finished directory, with size and SHA-256 of every file.
 
     unchanged (Mapping): files that have not changed since an earlier manifest, with what it said.
@@ -49,6 +49,6 @@ def write_manifest(path: Path, facts: Facts, unchanged: Mapping[str, Facts] = NO
         for file in sorted(path.rglob("*"))
         if file.is_file() and (name := file.relative_to(path).as_posix()) != MANIFEST
     }
-    manifest = {"schema": SCHEMA, **facts, "files": files}
+    manifest = {"schema": SCHEMA, **entries, "files": files}
     text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     (path / MANIFEST).write_text(text, encoding="utf-8")

@@ -116,8 +116,8 @@ def open_encoder(files: HeldFiles, manifest: Facts, device: str) -> Encoder:
         except ImportError as error:
             if runtime is None or not is_installed("torch"):
                 raise
-            facts = {"path": files.path, "runtime": runtime["name"], "lacking": lacking(error)}
-            tell(Warnings.runtime_missing.format(**facts))
+            fields = {"path": files.path, "runtime": runtime["name"], "lacking": lacking(error)}
+            tell(Warnings.runtime_missing.format(**fields))
     from ..encoders.light import open_to_encode
     from ..util.devices import find_device
 
@@ -165,8 +165,8 @@ def open_ranker(
     lines: Sequence[Remembered],
 ) -> CandidateRanker:
     """Open the ranker. RAISES (MedlinkError): E202, E214 for another version."""
-    facts = name_facts(kb, _built(name_concept, manifest), lines)
-    return CandidateRanker.load(files[RANKER_FILE], facts)
+    facts_of_names = name_facts(kb, _built(name_concept, manifest), lines)
+    return CandidateRanker.load(files[RANKER_FILE], facts_of_names)
 
 
 def open_calibrator(
@@ -174,8 +174,8 @@ def open_calibrator(
 ) -> RankingCalibrator:
     """Open the calibrator. RAISES (MedlinkError): E202, E214 for another version, E302."""
     threshold = manifest["calibrator"].get("threshold", 0.0)
-    facts = name_facts(kb, _built(name_concept, manifest))
-    return RankingCalibrator.load(files[CALIBRATOR], facts, threshold)
+    facts_of_names = name_facts(kb, _built(name_concept, manifest))
+    return RankingCalibrator.load(files[CALIBRATOR], facts_of_names, threshold)
 
 
 def _built(name_concept: NDArray[np.int32], manifest: Facts) -> NDArray[np.int32]:

@@ -94,12 +94,12 @@ class _Writer:
         self.arrays[f"{name}_scale"] = scale.astype(np.float32)
 
 
-def _node(kind: str, *inputs: str, out: str, **attributes: Any) -> onnx.NodeProto:
-    return onnx.helper.make_node(kind, inputs, [out], **attributes)
+def _node(operation: str, *inputs: str, out: str, **attributes: Any) -> onnx.NodeProto:
+    return onnx.helper.make_node(operation, inputs, [out], **attributes)
 
 
-def _cast(source: str, out: str, kind: str) -> onnx.NodeProto:
-    return _node("Cast", source, out=out, to=getattr(onnx.TensorProto, kind))
+def _cast(source: str, out: str, dtype: str) -> onnx.NodeProto:
+    return _node("Cast", source, out=out, to=getattr(onnx.TensorProto, dtype))
 
 
 def _axis(node: onnx.NodeProto) -> int:

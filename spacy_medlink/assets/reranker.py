@@ -20,7 +20,7 @@ def store_reranker(
     assets: Assets,
     out: str | Path,
     encoder: "CrossEncoder",
-    facts: Data,
+    figures: Data,
     overwrite: bool = False,
 ) -> Assets:
     """Write the assets with a reranker; it replaces any earlier one.
@@ -28,13 +28,13 @@ def store_reranker(
     Their calibrator was fitted to other scores, so a new one is fitted to names. Names have no
     context: calibrate on gold mentions where there are some.
 
-    out (Path): directory to write, which may be that of the assets. facts (Dict): for the manifest.
-    overwrite (bool): lose what `out` holds besides assets.
+    out (Path): directory to write, which may be that of the assets. figures (Dict): for the
+        manifest. overwrite (bool): lose what `out` holds besides assets.
     RAISES (MedlinkError): E214 if it was made for other assets, E109 the disk, E120-E123.
     """
     assets.check_reranker(encoder, Path(out) / RERANKER)
     about = {"fingerprint": encoder.fingerprint(), "top": encoder.settings.top,
-             "weight": encoder.settings.weight, **facts}  # fmt: skip
+             "weight": encoder.settings.weight, **figures}  # fmt: skip
     return _write(assets, Path(out), encoder, about, "", overwrite)
 
 
@@ -53,7 +53,7 @@ def _write(
     why: str,
     overwrite: bool,
 ) -> Assets:
-    facts = {RERANKER: about, "left_out": left_out(assets, RERANKER, why)}
+    entries = {RERANKER: about, "left_out": left_out(assets, RERANKER, why)}
     changes = about is not None or assets.manifest.get(RERANKER) is not None  # the scores
     source = assets.path
     with replacing_directory(out, ASSETS, improves=source, overwrite=overwrite) as path:
@@ -64,9 +64,9 @@ def _write(
             (path / RERANKER).mkdir()
             encoder.save(path / RERANKER)
         if not changes:
-            describe_anew(assets, path, facts)
+            describe_anew(assets, path, entries)
         else:
-            describe_anew(assets, path, {**facts, "calibrator": None}, (RERANKER, CALIBRATOR))
+            describe_anew(assets, path, {**entries, "calibrator": None}, (RERANKER, CALIBRATOR))
             made = Assets(path, device=assets.device)
             add_calibrator(path, made, fit_on_names_of(made, sample=_SAMPLE))
     return Assets(out, device=assets.device)

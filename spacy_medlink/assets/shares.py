@@ -25,9 +25,9 @@ _PATIENCE = timedelta(hours=12)  # the last process may end an hour or more afte
 
 
 class Share(NamedTuple):
-    """The share of a process: its number, and how many processes there are."""
+    """The share of a process: its rank, and how many processes there are."""
 
-    number: int = 0
+    rank: int = 0
     processes: int = 1
 
     @classmethod
@@ -44,7 +44,7 @@ class Share(NamedTuple):
     @property
     def is_first(self) -> bool:
         """Whether this process builds; the others only encode."""
-        return self.number == 0
+        return self.rank == 0
 
 
 def encode_together(
@@ -62,7 +62,7 @@ def encode_together(
     share = share or Share.of_process()
     if share.processes == 1:
         return
-    chunks = islice(name_chunks(kb, encoder.device), share.number, None, share.processes)
+    chunks = islice(name_chunks(kb, encoder.device), share.rank, None, share.processes)
     for _ in progress(
         kept_or_encoded(encoder, shards, chunks), None, f"encoding one share of {share.processes}"
     ):

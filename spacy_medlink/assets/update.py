@@ -135,15 +135,15 @@ class Update:
 
         names (int): number of names of the new assets.
         """
-        facts = self.old.manifest
+        manifest = self.old.manifest
         vectors = self.known
         return {
             "name": self.old.path.resolve().name,
-            "names": facts["kb"]["names"],
-            "version": facts["kb"].get("version", ""),
+            "names": manifest["kb"]["names"],
+            "version": manifest["kb"].get("version", ""),
             "reused": vectors.reused if vectors else 0,
             "encoded": vectors.encoded if vectors else names,
-            "dropped": vectors.dropped if vectors else facts["kb"]["names"],
+            "dropped": vectors.dropped if vectors else manifest["kb"]["names"],
             "why_not": self.why_not,
         }
 

@@ -18,7 +18,7 @@ _OWN = ("schema", "files")  # set when a manifest is written
 def write_variant(
     assets: Assets,
     out: Path,
-    facts: Facts,
+    entries: Facts,
     *,
     without: Collection[str] = (),
     add: Callable[[Path], None] = lambda path: None,
@@ -27,8 +27,8 @@ def write_variant(
 ) -> Assets:
     """Write a copy of assets with changed parts; unchanged files are shared if possible.
 
-    out (Path): directory to write, which may be that of the assets. facts (Mapping): entries of the
-        manifest to replace. without (Collection[str]): files or directories at the top to leave
+    out (Path): directory to write, which may be that of the assets. entries (Mapping): of the
+        manifest, to replace. without (Collection[str]): files or directories at the top to leave
         out. add (Callable[[Path], None]): writes new ones into the directory.
     inputs (Iterable[Path]): other inputs of the caller. overwrite (bool): lose what `out` holds
         besides assets.
@@ -40,14 +40,16 @@ def write_variant(
             if name.split("/")[0] not in without:
                 assets.put(name, path / name)
         add(path)
-        describe_anew(assets, path, facts, without)
+        describe_anew(assets, path, entries, without)
     return Assets(out, device=assets.device)
 
 
-def describe_anew(assets: Assets, path: Path, facts: Facts, changed: Collection[str] = ()) -> None:
+def describe_anew(
+    assets: Assets, path: Path, entries: Facts, changed: Collection[str] = ()
+) -> None:
     """Write the manifest of a directory that has the files of assets, but for some.
 
-    facts (Mapping): entries of the manifest to replace. changed (Collection[str]): files or
+    entries (Mapping): of the manifest, to replace. changed (Collection[str]): files or
         directories at the top that are no longer those of the assets.
     """
     unchanged = {
@@ -56,7 +58,7 @@ def describe_anew(assets: Assets, path: Path, facts: Facts, changed: Collection[
         if name.split("/")[0] not in changed
     }
     kept = {name: fact for name, fact in assets.manifest.items() if name not in _OWN}
-    write_manifest(path, {**kept, **facts}, unchanged)
+    write_manifest(path, {**kept, **entries}, unchanged)
 
 
 def add_ranker(path: Path, assets: Assets, fit: RankerFit) -> Assets:
@@ -64,7 +66,7 @@ def add_ranker(path: Path, assets: Assets, fit: RankerFit) -> Assets:
     ranker = fit.ranker
     assert ranker is not None
     save_ranker(path / RANKER_FILE, ranker.model, ranker.top, ranker.fitted_for)
-    describe_anew(assets, path, {"ranker": fit.facts}, [RANKER_FILE])
+    describe_anew(assets, path, {"ranker": fit.entry}, [RANKER_FILE])
     return Assets(path, device=assets.device)
 
 
@@ -72,8 +74,8 @@ def add_calibrator(path: Path, assets: Assets, fit: CalibratorFit | None) -> Ass
     """Write a calibrator, if there is one, into the directory of new assets; open it again."""
     if fit is not None:
         fit.calibrator.save(path / CALIBRATOR)
-    facts = fit.facts if fit is not None else None
-    describe_anew(assets, path, {"calibrator": facts}, [CALIBRATOR])
+    entry = fit.entry if fit is not None else None
+    describe_anew(assets, path, {"calibrator": entry}, [CALIBRATOR])
     return Assets(path, device=assets.device)
 
 

@@ -29,7 +29,7 @@ _AHEAD = 2  # chunks under way on a GPU: it computes one while the next is cut i
 def name_vectors(
     encoder: "BiEncoder",
     kb: KnowledgeBase,
-    known: "KnownVectors | StoredVectors | None",
+    reusable: "KnownVectors | StoredVectors | None",
     progress: Progress,
     kept: KeptVectors | None = None,
 ) -> Iterator[Floats2d]:
@@ -38,18 +38,18 @@ def name_vectors(
     known: vectors made before, of older assets or stored beside an encoder.
     kept (Optional[KeptVectors]): keeps new vectors, and has the vectors of an interrupted build.
     """
-    if known is None:
+    if reusable is None:
         made = kept_or_encoded(encoder, kept, name_chunks(kb, encoder.device))
     else:
         chunks = _chunks(kb.iter_texts(), _CHUNK_OF_KNOWN)
-        made = (_completed(encoder, kept, known, chunk) for chunk in chunks)
+        made = (_completed(encoder, kept, reusable, chunk) for chunk in chunks)
     return _counted(((len(vectors), vectors) for vectors in made), kb, progress)
 
 
 def carried_rows(
     encoder: "BiEncoder",
     kb: KnowledgeBase,
-    known: KnownVectors,
+    reusable: KnownVectors,
     progress: Progress,
     kept: KeptVectors | None = None,
 ) -> Iterator[tuple[Ints1d, Floats2d]]:
@@ -60,9 +60,9 @@ def carried_rows(
     """
 
     def carried(texts: Sequence[str]) -> tuple[int, tuple[Ints1d, Floats2d]]:
-        rows = known.claim(texts)
+        rows = reusable.claim(texts)
         others = [texts[at] for at in np.flatnonzero(rows < 0).tolist()]
-        return len(texts), (rows, _completed(encoder, kept, known, others))
+        return len(texts), (rows, _completed(encoder, kept, reusable, others))
 
     return _counted(map(carried, _chunks(kb.iter_texts(), _CHUNK_OF_KNOWN)), kb, progress)
 
@@ -135,11 +135,11 @@ def _encoded(encoder: "BiEncoder", texts: Sequence[str]) -> Floats2d:
 def _completed(
     encoder: "BiEncoder",
     kept: KeptVectors | None,
-    known: "KnownVectors | StoredVectors",
+    reusable: "KnownVectors | StoredVectors",
     texts: Sequence[str],
 ) -> Floats2d:
     """Encode only the unknown texts."""
-    is_known, known_vectors = known.take(texts)
+    is_known, known_vectors = reusable.take(texts)
     vectors = np.empty((len(texts), encoder.dim), dtype=np.float32)
     vectors[is_known] = known_vectors
     missing = np.flatnonzero(~is_known)

@@ -54,7 +54,7 @@ def command(
         progress=show_progress,
         overwrite=overwrite,
     )
-    manifest = done.facts
+    manifest = done.manifest
     typer.echo(f"names       {done.names:,} mentions that the terminology did not have")
     memory = manifest["memory"]
     nil = f"{memory['nil']:,} of them no concept, " if memory["nil"] else ""
@@ -94,7 +94,7 @@ def command(
 def gain_report(done: "Learned") -> Iterator[str]:
     """Compare the links at the thresholds before and after, and the first candidates."""
     before, after = done.before, done.after
-    in_kb = max(1, int(after.known.sum()))
+    in_kb = max(1, int(after.in_kb.sum()))
     places = "on each fifth of the documents after learning from the others"
     first = [100 * int(links.first.sum()) / in_kb for links in (before, after)]
     yield f"gain        acc@1 {first[0]:.1f} to {first[1]:.1f} of {in_kb:,} mentions, {places}"

@@ -66,12 +66,12 @@ _NEEDED_MENTIONS, _NEEDED_CONCEPTS = 50, 20
 class CalibratorFit(NamedTuple):
     """A calibrator that was fitted, with its threshold.
 
-    calibrator (RankingCalibrator): ready for use. facts (Dict[str, Any]): for the manifest.
+    calibrator (RankingCalibrator): ready for use. entry (Dict[str, Any]): for the manifest.
     fitted (Fitted): its examples, and the results of thresholds.
     """
 
     calibrator: RankingCalibrator
-    facts: Data
+    entry: Data
     fitted: Fitted
 
 
@@ -99,7 +99,7 @@ def fit_on_gold(
     fitted_for, before = assets.conditions(engine), assets.calibrator
     if before is not None and difference(before.fitted_for, fitted_for):
         before = None  # no linker used it
-    facts = {
+    entry = {
         **fitted.facts(chosen, before),
         "target_precision": target_precision,
         "nil_share": NIL_SHARE,
@@ -108,7 +108,7 @@ def fit_on_gold(
         "mentions": mentions,
         "concepts": concepts,
     }
-    return _fit(fitted, facts, fitted_for, name_facts(assets.kb, engine.name_concept))
+    return _fit(fitted, entry, fitted_for, name_facts(assets.kb, engine.name_concept))
 
 
 def fit_on_names(
@@ -137,13 +137,13 @@ def fit_on_names(
         return None
     counts = Counter(example.kind for example in examples)
     fitted = fit(ranked, on_names=True).at(PROBABLE)
-    facts = {
+    entry = {
         **fitted.facts(at_threshold(fitted.curve, PROBABLE)),
         "fitted_on": {"names": "of the knowledge base"},
         "as_if_unannotated": False,
         "examples": {kind: counts[kind] for kind in SHARES if counts[kind]},
     }
-    return _fit(fitted, facts, fitted_for or {}, facts_of_names)
+    return _fit(fitted, entry, fitted_for or {}, facts_of_names)
 
 
 def fit_on_names_of(
@@ -168,10 +168,10 @@ def is_remembered(assets: AssetParts, gold: GoldSet) -> bool:
 
 
 def _fit(
-    fitted: Fitted, facts: Data, fitted_for: Facts, facts_of_names: NameFacts
+    fitted: Fitted, entry: Data, fitted_for: Facts, facts_of_names: NameFacts
 ) -> CalibratorFit:
     ready = replace(fitted.calibrator, fitted_for=dict(fitted_for), facts=facts_of_names)
-    return CalibratorFit(ready, facts, fitted)
+    return CalibratorFit(ready, entry, fitted)
 
 
 def _on_gold(

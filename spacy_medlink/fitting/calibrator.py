@@ -59,13 +59,13 @@ def points(probs: Floats, examples: RankedExamples) -> list[Point]:
     RETURNS (List[Point]): for at most 250 of the probabilities, with the lowest one.
     """
     every = float(examples.weights.sum()) + examples.not_found[0]
-    in_kb = float((examples.weights * examples.known).sum()) + examples.not_found[1]
+    in_kb = float((examples.weights * examples.in_kb).sum()) + examples.not_found[1]
     results = []
     for threshold in _spread(probs):
         linked = probs >= threshold
         weight = examples.weights * linked
         precision, error = _precision(examples, linked)
-        covered = float((weight * examples.known).sum())
+        covered = float((weight * examples.in_kb).sum())
         results.append(
             Point(
                 threshold,

@@ -52,7 +52,7 @@ class RankedExamples(NamedTuple):
     """Examples with a first candidate, as features.
 
     features (Features): of `calibrator_features`, (n, n_features).
-    right (Flags): whether the first candidate is right, (n,). known (Flags): whether any candidate
+    right (Flags): whether the first candidate is right, (n,). in_kb (Flags): whether any candidate
         could be right, (n,). weights (Floats): of the examples, (n,).
     groups (NDArray[int64]): group of each example, such as the mentions of one concept; a split
         never divides a group, (n,).
@@ -62,7 +62,7 @@ class RankedExamples(NamedTuple):
 
     features: Features
     right: Flags
-    known: Flags
+    in_kb: Flags
     weights: Floats
     groups: NDArray[np.int64]
     not_found: tuple[float, float] = (0.0, 0.0)
@@ -74,7 +74,7 @@ class RankedExamples(NamedTuple):
         right: Sequence[Set[int]],
         weights: Floats,
         groups: Sequence[int],
-        facts: NameFacts,
+        facts_of_names: NameFacts,
     ) -> "RankedExamples":
         """Make features of rankings, which may be empty. right (Sequence[Set[int]]): rows."""
         has_candidates = np.asarray([bool(ranking) for ranking in rankings], dtype=np.bool_)
@@ -84,7 +84,7 @@ class RankedExamples(NamedTuple):
             for ranking, wanted in zip(rankings, right, strict=True)
         ]
         return cls(
-            calibrator_features(filter(None, rankings), facts),
+            calibrator_features(filter(None, rankings), facts_of_names),
             np.asarray(first, dtype=np.bool_)[has_candidates],
             is_in_kb[has_candidates],
             weights[has_candidates],
@@ -150,17 +150,19 @@ def rank_examples(
     gone (Sequence[int]): name rows that are always left out.
     """
     rounds = list(_rounds(engine, kb, examples, gone))
-    facts = name_facts(kb, engine.name_concept)
+    facts_of_names = name_facts(kb, engine.name_concept)
     batches = [
         (round_.mask, round_.examples[start : start + _BATCH])
         for round_ in rounds for start in range(0, len(round_.examples), _BATCH)
     ]  # fmt: skip
-    parts = [RankedExamples.of([], [], np.zeros(0), [], facts)]
+    parts = [RankedExamples.of([], [], np.zeros(0), [], facts_of_names)]
     for mask, batch in progress(batches, len(batches), "asking"):
         part, weights, right = zip(*batch, strict=True)
         rankings = engine.rank([example.mention for example in part], DEPTH, mask)
         groups = list(map(_group, part))
-        parts.append(RankedExamples.of(rankings, right, np.asarray(weights), groups, facts))
+        parts.append(
+            RankedExamples.of(rankings, right, np.asarray(weights), groups, facts_of_names)
+        )
     return RankedExamples.together(parts)
 
 

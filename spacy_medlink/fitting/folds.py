@@ -32,35 +32,35 @@ _BATCH = 512
 class RankedCase(NamedTuple):
     """A case, its candidates as if its document had not been annotated, and its fold.
 
-    facts (Callable[[], NameFacts]): of all names, from the annotations of the other folds; made at
-        the first call.
+    facts_of_names (Callable[[], NameFacts]): from the annotations of the other folds; made at the
+        first call.
     """
 
     case: Case
     ranking: list[Candidate]
     fold: int
-    facts: Callable[[], NameFacts]
+    facts_of_names: Callable[[], NameFacts]
 
 
 class Fold(NamedTuple):
     """A fifth of the documents, looked up as if they had not been annotated.
 
-    number (int): from 0. cases (List[Case]): their mentions. memory (Optional[MentionMemory]): of
+    position (int): from 0. cases (List[Case]): their mentions. memory (Optional[MentionMemory]): of
         the other documents. gone (List[int]): rows of the names that only this fold gave.
-    facts (Callable[[], NameFacts]): of all names, from the annotations of the others; made at the
-        first call.
+    facts_of_names (Callable[[], NameFacts]): from the annotations of the others; made at the first
+        call.
     """
 
-    number: int
+    position: int
     cases: list[Case]
     memory: MentionMemory | None
     gone: list[int]
-    facts: Callable[[], NameFacts]
+    facts_of_names: Callable[[], NameFacts]
 
     def engine(self, assets: AssetParts, **settings: Any) -> Linker:
         """Make a linker with the memory, and a ranker's knowledge, of the other documents."""
         linker = assets.engine(calibrator=False, memory=self.memory or False, **settings)
-        rescorer = with_facts(linker.parts.rescorer, self.facts)
+        rescorer = with_facts(linker.parts.rescorer, self.facts_of_names)
         return linker if rescorer is None else linker.with_parts(rescorer=rescorer)
 
 
@@ -87,10 +87,10 @@ def folds(assets: AssetParts, gold: GoldSet, progress: Progress = no_progress) -
         else:
             left = forget(lines, of_fold, kb)
         memory = MentionMemory.of(left, row_of) if remembering else None
-        facts = cache(partial(name_facts, kb, name_concept, left))
+        facts_of_names = cache(partial(name_facts, kb, name_concept, left))
         keys_of_others = {line.key for line in left}
         keys_of_others.update(key_of(case) for case in cases if fold_of[case.doc] != fold)
-        yield Fold(fold, of_fold, memory, _gone(kb, of_fold, keys_of_others), facts)
+        yield Fold(fold, of_fold, memory, _gone(kb, of_fold, keys_of_others), facts_of_names)
 
 
 def rank_unannotated(
@@ -111,21 +111,16 @@ def rank_unannotated(
     for fold in folds(assets, gold, progress):
         # The new ranker changes the scores, so no gate will fit, and it will see all candidates.
         engine = fold.engine(assets, rescorer=None, exact_first=False, tiers=tiers)
-        mask = visible(assets.kb, fold.gone)
+        mask = Mask.without(fold.gone, assets.kb.n_names)
         distinct = list(dict.fromkeys(map(without_surroundings, fold.cases)))
         rankings: dict[Mention, list[Candidate]] = {}
         for start in range(0, len(distinct), _BATCH):
             part = distinct[start : start + _BATCH]
             rankings.update(zip(part, engine.rank(part, top, mask), strict=True))
         for case in fold.cases:
-            yield RankedCase(case, rankings[without_surroundings(case)], fold.number, fold.facts)
-
-
-def visible(kb: KnowledgeBase, gone: Sequence[int]) -> Mask:
-    """Make the mask of all names but some, by row."""
-    allowed = np.ones(kb.n_names, dtype=np.bool_)
-    allowed[list(gone)] = False
-    return Mask.of(allowed)
+            yield RankedCase(
+                case, rankings[without_surroundings(case)], fold.position, fold.facts_of_names
+            )
 
 
 def without_surroundings(case: Case) -> Mention:

@@ -8,10 +8,11 @@ from ..evaluation.gold_set import GoldSet
 from ..linking.asset_parts import AssetParts
 from ..linking.decision import NOT_A_CONCEPT, Decision, decide
 from ..linking.linear import Floats
+from ..retrieval.mask import Mask
 from ..types import Progress
 from ..util.progress import no_progress
 from .examples import DEPTH, Flags
-from .folds import Fold, folds, visible
+from .folds import Fold, folds
 
 _BATCH = 512
 
@@ -21,13 +22,13 @@ class Links(NamedTuple):
 
     first (Flags): whether the first candidate is right, (n,). linked (Flags): (n,).
     scores (Floats): by which the threshold decides: 0 for no candidate, (n,).
-    known (Flags): whether the knowledge base has the right concept, (n,).
+    in_kb (Flags): whether the knowledge base has the right concept, (n,).
     """
 
     first: Flags
     linked: Flags
     scores: Floats
-    known: Flags
+    in_kb: Flags
 
     @property
     def right(self) -> int:
@@ -77,7 +78,7 @@ def links_of(assets: AssetParts, gold: GoldSet, progress: Progress = no_progress
 
 def _links(assets: AssetParts, fold: Fold) -> Links:
     engine = fold.engine(assets, rerank_top=0)
-    mask = visible(assets.kb, fold.gone)
+    mask = Mask.without(fold.gone, assets.kb.n_names)
     mentions = [case.mention._replace(identifiers=()) for case in fold.cases]
     decisions: list[Decision] = []
     for start in range(0, len(mentions), _BATCH):

@@ -18,10 +18,10 @@ OUTVOTED = "other lines say something else"
 
 
 class Learned(NamedTuple):
-    """A memory, and its facts for the manifest."""
+    """A memory, and its entry in the manifest."""
 
     lines: list[Remembered]
-    facts: Data
+    entry: Data
 
 
 def learn_memory(files: Sequence[GoldSet], kb: KnowledgeBase) -> Learned:
@@ -107,14 +107,14 @@ def learn_lines(cases: Iterable[Case], kb: KnowledgeBase) -> list[Remembered]:
     return _winners(votes)
 
 
-def carry_over(lines: Iterable[Remembered], facts: Data, kb: KnowledgeBase) -> Learned:
+def carry_over(lines: Iterable[Remembered], entry: Data, kb: KnowledgeBase) -> Learned:
     """Move a memory to another release: retired ids are followed, lost ones left out."""
     kept = []
     for line in lines:
         resolved = kb.resolve(line.id) if line.id != NIL else NIL
         if resolved is not None:
             kept.append(line._replace(id=resolved))
-    return Learned(kept, {**facts, **_counts(kept)})
+    return Learned(kept, {**entry, **_counts(kept)})
 
 
 def key_of(case: Case) -> str:

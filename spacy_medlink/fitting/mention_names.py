@@ -23,10 +23,10 @@ _Key = int | str  # the row of a concept, or an id that the knowledge base lacks
 
 
 class Added(NamedTuple):
-    """kb (KnowledgeBase): the written one. facts (Dict[str, Any]): as in its manifest."""
+    """kb (KnowledgeBase): the written one. entry (Dict[str, Any]): as in its manifest."""
 
     kb: KnowledgeBase
-    facts: Data
+    entry: Data
 
 
 class _Votes(NamedTuple):
@@ -60,18 +60,18 @@ def add_mention_names(
     check_output(out, KB, inputs, overwrite=overwrite)
     votes, sources, unknown = _count(kb, gold, new_concepts)
     names, already_names, nil = _names(kb, votes)
-    facts = {
+    entry = {
         "sources": sources,
         "names": sum(map(len, names.values())),
         "concepts": len(names),
         "new_concepts": sum(isinstance(key, str) for key in names),
         "no_effect": {UNKNOWN_ID: unknown, _KNOWN: already_names, _NO_CONCEPT: nil},
     }
-    manifest = {**kb.manifest, "mention_names": facts}
+    manifest = {**kb.manifest, "mention_names": entry}
     with KnowledgeBaseBuilder(out, manifest, inputs, overwrite=overwrite) as builder:
         for record in _with_names(kb, names):
             builder.add(record)
-    return Added(KnowledgeBase(out), facts)
+    return Added(KnowledgeBase(out), entry)
 
 
 def names_of_mentions(cases: Iterable[Case], kb: KnowledgeBase) -> dict[int, list[Name]]:
@@ -94,8 +94,8 @@ def _count(
             ids = [id for id in case.gold.ids if id not in retired] if new_concepts else []
             unknown += bool(case.gold.ids) and not (case.right or ids)
             _vote(votes, case, ids)
-        facts = {"name": file.path.name, "sha256": file.sha256, "mentions": len(cases)}
-        sources.append(facts)
+        source = {"name": file.path.name, "sha256": file.sha256, "mentions": len(cases)}
+        sources.append(source)
     return votes, sources, unknown
 
 

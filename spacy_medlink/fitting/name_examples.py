@@ -61,15 +61,15 @@ class _Drawn(NamedTuple):
     """A concept, and the position of one of its names."""
 
     concept: Concept
-    place: int
+    position: int
 
     @property
     def text(self) -> str:
-        return self.concept.names[self.place].text
+        return self.concept.names[self.position].text
 
     @property
     def lang(self) -> str:
-        return self.concept.names[self.place].lang
+        return self.concept.names[self.position].lang
 
 
 def name_examples(

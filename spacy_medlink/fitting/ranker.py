@@ -87,11 +87,11 @@ class RankerFit(NamedTuple):
     """A ranker that was fitted, and whether it helps.
 
     ranker (Optional[CandidateRanker]): ready for use; None where it does not help.
-    facts (Dict[str, Any]): figures, for the manifest. why_not (str): why it does not help.
+    entry (Dict[str, Any]): figures, for the manifest. why_not (str): why it does not help.
     """
 
     ranker: CandidateRanker | None
-    facts: Data
+    entry: Data
     why_not: str
 
 
@@ -136,7 +136,7 @@ def fit_ranker(
     gain, error = float((after - before).mean()), standard_error(after - before, _texts(cases))
     kept = gain > _ERRORS * error and (after == 1).sum() >= (before == 1).sum()
     first = int(((after if kept else before) == 1).sum())
-    facts = {
+    entry = {
         "unannotated": _with_remembered(every, first),
         "mentions": len(cases),
         "documents": len({case.case.doc for case in cases}),
@@ -149,11 +149,11 @@ def fit_ranker(
         "standard_error": round(error, _DIGITS),
     }
     if not kept:
-        gained = f"mrr gained {facts['gain']} +/- {facts['standard_error']}"
-        return RankerFit(None, facts, f"it does not beat retrieval beyond doubt ({gained})")
+        gained = f"mrr gained {entry['gain']} +/- {entry['standard_error']}"
+        return RankerFit(None, entry, f"it does not beat retrieval beyond doubt ({gained})")
     facts_of_names = name_facts(assets.kb, assets.name_concept, assets.memory_lines)
     conditions = assets.conditions(assets.engine(calibrator=False, rescorer=None))
-    return RankerFit(CandidateRanker(fitted.model, facts_of_names, top, conditions), facts, "")
+    return RankerFit(CandidateRanker(fitted.model, facts_of_names, top, conditions), entry, "")
 
 
 def check_top(top: int) -> None:
@@ -182,7 +182,7 @@ def fit(lists: Lists) -> Fitted:
 
 
 def _lists(cases: Sequence[RankedCase]) -> Lists:
-    features = [ranker_features(case.ranking, case.facts()) for case in cases]
+    features = [ranker_features(case.ranking, case.facts_of_names()) for case in cases]
     right = [
         np.asarray([candidate.row in case.case.right for candidate in case.ranking], dtype=np.bool_)
         for case in cases

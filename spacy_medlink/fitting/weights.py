@@ -124,21 +124,21 @@ def choose_weights(
         the source, its size, and the mean reciprocal rank of each choice and each single tier.
     """
     tiers = [tier for tier in TIERS if getattr(engine.parts, tier) is not None]
-    tried, facts = _on_gold(engine, kb, dev, tiers) if dev is not None else (None, {})
+    tried, details = _on_gold(engine, kb, dev, tiers) if dev is not None else (None, {})
     if tried is None and kept is not None:
         return kept
     on_names = tried is None and "dense" in tiers and "ngram" in tiers
     if on_names:
         made = names() if names is not None else RetrievedExamples.of(engine, kb)
-        tried, facts = _on_names(engine, made, tiers)
+        tried, details = _on_names(engine, made, tiers)
     if tried is None:
         default = {tier: DEFAULT_WEIGHTS[tier] for tier in tiers}
         return {"weights": normalised(default), "chosen_on": None}
     choose = best_on_names if on_names else best_choice
     best = choose(tried)
     languages, by_language = _by_language(engine, tried, best, choose, tiers)
-    facts |= _means(tried, best, tiers) | ({"languages": by_language} if languages else {})
-    chosen = {"function": best.function, "weights": _of_tiers(best, tiers), "chosen_on": facts}
+    details |= _means(tried, best, tiers) | ({"languages": by_language} if languages else {})
+    chosen = {"function": best.function, "weights": _of_tiers(best, tiers), "chosen_on": details}
     return chosen | ({"languages": languages} if languages else {})
 
 
@@ -169,7 +169,7 @@ def _by_language(
     RETURNS: the weights of these languages, and how many queries chose, with the mean reciprocal
         rank of the common choice and of their own.
     """
-    facets, weights, facts = engine.parts.facets, dict[str, dict[str, float]](), Data()
+    facets, weights, details = engine.parts.facets, dict[str, dict[str, float]](), Data()
     langs = enumerate(facets.langs) if facets is not None and len(facets.langs) > 1 else ()
     for index, lang in langs:
         part = tried.part(tried.languages == index, common.function)
@@ -179,8 +179,8 @@ def _by_language(
             best = choose(part)
             weights[lang] = _of_tiers(best, tiers)
             means = [round(part.mean(choice), _DIGITS) for choice in (common, best)]
-            facts[lang] = {"examples": len(part.shares), "choice": best.name, "mrr": means}
-    return weights, facts
+            details[lang] = {"examples": len(part.shares), "choice": best.name, "mrr": means}
+    return weights, details
 
 
 def _on_names(
@@ -190,11 +190,11 @@ def _on_names(
     if drawn < _TOO_FEW or not examples:
         return None, {}
     counts = Counter(example.kind for example in examples)
-    facts = {"names": drawn, "examples": {kind: counts[kind] for kind in _KINDS if counts[kind]}}
+    details = {"names": drawn, "examples": {kind: counts[kind] for kind in _KINDS if counts[kind]}}
     shares = np.array([1 / counts[example.kind] for example in examples])
     scored = names.found(examples)
     right = [example.right for example in examples]
-    return _try(engine, scored, scored.rows >= 0, tiers, right, shares), facts
+    return _try(engine, scored, scored.rows >= 0, tiers, right, shares), details
 
 
 def _on_gold(
@@ -217,8 +217,8 @@ def _on_gold(
             own_mentions = [row for row in same.tolist() if kb.name_at(row).source == FROM_MENTIONS]
             usable[index] &= ~np.isin(rows[index], own_mentions)
     gold = [right for _, right in queries]
-    facts = {"file": dev.path.name, "sha256": dev.sha256, "mentions": len(queries)}
-    return _try(engine, scored, usable, tiers, gold, np.ones(len(gold))), facts
+    details = {"file": dev.path.name, "sha256": dev.sha256, "mentions": len(queries)}
+    return _try(engine, scored, usable, tiers, gold, np.ones(len(gold))), details
 
 
 def _taught(kb: KnowledgeBase) -> set[str]:

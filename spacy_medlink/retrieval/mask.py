@@ -30,6 +30,13 @@ class Mask:
         return cls(np.packbits(allowed, bitorder="little"), len(allowed))
 
     @classmethod
+    def without(cls, rows: Sequence[int], size: int) -> "Mask":
+        """Allow all names but those of some rows."""
+        allowed = np.ones(size, dtype=np.bool_)
+        allowed[list(rows)] = False
+        return cls.of(allowed)
+
+    @classmethod
     def all_of(cls, masks: Sequence["Mask"]) -> "Mask":
         """Intersect masks: a name must pass every one."""
         return cls(np.bitwise_and.reduce([mask.bits for mask in masks]), masks[0].size)

@@ -46,7 +46,7 @@ def test_everything_is_learned(place, learned):
     manifest = Assets(place / "learned", verify=True).manifest
     assert learned.names == len(PAIRS) and not learned.left_out
     before, after = learned.before, learned.after
-    assert (after.known.sum(), before.first.sum()) == (96, 0)
+    assert (after.in_kb.sum(), before.first.sum()) == (96, 0)
     assert after.first.sum() > 48, "the vocabulary is learned from the others"
     assert manifest["links"] == {"before": before.facts(), "after": after.facts()}
     assert before.right == 0 < after.right and after.right + after.wrong + after.nil == 96
@@ -76,24 +76,24 @@ def test_it_is_the_same_as_one_step_after_the_other(place, learned, tmp_path):
         ranked, tmp_path / "done", gold, as_if_unannotated=True, target_precision=0.5
     ).assets
     assert read_memory(done.path / MEMORY) == read_memory(learned.assets.path / MEMORY)
-    assert done.manifest["fusion"] == learned.facts["fusion"]
+    assert done.manifest["fusion"] == learned.manifest["fusion"]
     for name in (RANKER_FILE, CALIBRATOR):
         assert (done.path / name).read_bytes() == (learned.assets.path / name).read_bytes()
 
 
 def test_the_fusion_is_chosen_on_the_text_unless_other_text_has(place, learned, tmp_path):
-    on = learned.facts["fusion"]["chosen_on"]
+    on = learned.manifest["fusion"]["chosen_on"]
     assert (on["file"], on["mentions"]) == ("gold.jsonl", len(PAIRS))
     lines = (place / "gold.jsonl").read_text("utf-8").splitlines(keepends=True)
     (tmp_path / "dev.jsonl").write_text("".join(lines[:-1]), encoding="utf-8")
     chosen = build_assets(tmp_path / "own", place / "kb", dev=tmp_path / "dev.jsonl")
     done = learn(chosen, tmp_path / "own", place / "gold.jsonl", target_precision=0.5)
-    assert done.facts["fusion"] == chosen.manifest["fusion"]
+    assert done.manifest["fusion"] == chosen.manifest["fusion"]
     # What it has chosen itself it chooses again: the file may have more.
     more = (place / "gold.jsonl").read_text("utf-8") + lines[0].replace("heart", "odd heart")
     (tmp_path / "more.jsonl").write_text(more, encoding="utf-8")
     again = learn(learned.assets, tmp_path / "again", tmp_path / "more.jsonl", target_precision=0.5)
-    assert again.facts["fusion"]["chosen_on"]["file"] == "more.jsonl"
+    assert again.manifest["fusion"]["chosen_on"]["file"] == "more.jsonl"
 
 
 def test_too_little_text_leaves_the_fusion_alone(place, tmp_path):
@@ -118,7 +118,7 @@ def test_in_place_again_and_nothing_is_left_behind(place, learned, tmp_path):
     Assets(place / "plain").copy_to(own)
     for _ in range(2):
         done = learn(Assets(own), own, place / "gold.jsonl", target_precision=0.5)
-        assert done.facts["ranker"] == learned.facts["ranker"]
+        assert done.manifest["ranker"] == learned.manifest["ranker"]
     assert [path.name for path in tmp_path.iterdir()] == ["own"]
 
 
@@ -127,9 +127,9 @@ def test_what_there_is_too_little_text_for_is_left_out(place, tmp_path):
     lines = (place / "gold.jsonl").read_text("utf-8").splitlines(keepends=True)
     few.write_text("".join(lines[:3]), encoding="utf-8")
     done = learn(Assets(place / "plain"), tmp_path / "few", few)
-    assert done.left_out.keys() == {"ranker"} and done.facts["left_out"]["ranker"]
-    assert done.facts["memory"]["mentions"] == done.names == 9
-    assert done.facts["calibrator"]["fitted_on"] == {"names": "of the knowledge base"}
+    assert done.left_out.keys() == {"ranker"} and done.manifest["left_out"]["ranker"]
+    assert done.manifest["memory"]["mentions"] == done.names == 9
+    assert done.manifest["calibrator"]["fitted_on"] == {"names": "of the knowledge base"}
     assert done.assets.engine(calibrator=True).parts.calibrator is not None
     assert links(done.assets, ["heart carcinoma"]) == ["D0"]
 
@@ -149,7 +149,7 @@ def test_what_had_probabilities_keeps_some(tmp_path):
     own = build_assets(tmp_path / "own", tmp_path / "kb")
     done = learn(own, tmp_path / "own", few, target_precision=0.5)
     assert done.left_out.keys() == {"ranker"}
-    assert done.facts["calibrator"]["fitted_on"] == {"names": "of the knowledge base"}
+    assert done.manifest["calibrator"]["fitted_on"] == {"names": "of the knowledge base"}
     assert links(done.assets, ["odd"]) == ["X1"]
 
 
@@ -195,8 +195,8 @@ def test_a_reranker_that_no_longer_fits_is_named(place, tmp_path):
     done = learn(
         Assets(tmp_path / "own"), tmp_path / "own", place / "gold.jsonl", target_precision=0.5
     )
-    assert done.left_out.keys() == {"reranker"} == done.facts["left_out"].keys() & {"reranker"}
-    assert done.facts.get("reranker") is None
+    assert done.left_out.keys() == {"reranker"} == done.manifest["left_out"].keys() & {"reranker"}
+    assert done.manifest.get("reranker") is None
 
 
 def test_defaults_are_written_once_in_effect():
@@ -329,4 +329,4 @@ def test_the_command(place, learned, tmp_path):
         "threshold",
         str(tmp_path / "out"),
     ]
-    assert Assets(tmp_path / "out").manifest["calibrator"] == learned.facts["calibrator"]
+    assert Assets(tmp_path / "out").manifest["calibrator"] == learned.manifest["calibrator"]

@@ -245,9 +245,9 @@ def test_every_mention_is_ranked_with_and_without_its_concept(place):
     assert ranked.not_found == (0.0, 0.0)
     assert len(ranked.right) == 2 * len(named) + len(SITES)
     assert ranked.weights.sum() == pytest.approx(len(examples))
-    assert ranked.weights[ranked.known].sum() == pytest.approx(0.8 * len(named))
-    assert not ranked.right[~ranked.known].any()
-    assert ranked.right[ranked.known].mean() > 0.9
+    assert ranked.weights[ranked.in_kb].sum() == pytest.approx(0.8 * len(named))
+    assert not ranked.right[~ranked.in_kb].any()
+    assert ranked.right[ranked.in_kb].mean() > 0.9
 
 
 def test_parts_are_of_like_size():

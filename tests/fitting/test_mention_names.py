@@ -114,7 +114,7 @@ def test_ids_that_are_not_there_may_become_concepts(tiny_kb, tmp_path):
     assert kb["XX:2"].name == "very sweet"
     assert [name.text for name in kb["XX:2"].names] == ["very sweet", "sweet disease"]
     assert (facts["names"], facts["concepts"], facts["new_concepts"]) == (4, 3, 1)
-    assert mention_names(tmp_path / "none.kb", tiny_kb, [gold]).facts["new_concepts"] == 0
+    assert mention_names(tmp_path / "none.kb", tiny_kb, [gold]).entry["new_concepts"] == 0
 
 
 def test_an_id_that_was_retired_does_not_come_back(tmp_path):

@@ -136,9 +136,9 @@ def test_examples_weigh_as_their_kinds_should(assets):
     found = fit_on_names(retrieved, assets.kb)
     ranked = found.fitted.examples
     total = ranked.weights.sum() + ranked.not_found[0]
-    assert total == pytest.approx(sum(found.facts["examples"].values()))
-    known = ranked.weights[ranked.known].sum() + ranked.not_found[1]
-    shares = {kind: share for kind, share in SHARES.items() if kind in found.facts["examples"]}
+    assert total == pytest.approx(sum(found.entry["examples"].values()))
+    known = ranked.weights[ranked.in_kb].sum() + ranked.not_found[1]
+    shares = {kind: share for kind, share in SHARES.items() if kind in found.entry["examples"]}
     right = sum(shares[kind] for kind in {*shares} - {"unknown", "nothing", "broader"})
     assert known / total == pytest.approx(right / sum(shares.values()))
 

@@ -13,7 +13,7 @@ def few(right, known, weights, groups):
 
 def test_precision_and_coverage_of_thresholds():
     own = few([1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1], [0, 1, 2, 3])
-    own = own._replace(right=own.right > 0, known=own.known > 0, not_found=(2.0, 1.0))
+    own = own._replace(right=own.right > 0, in_kb=own.in_kb > 0, not_found=(2.0, 1.0))
     curve = points(np.array([0.9, 0.6, 0.6, 0.2]), own)
     found = [(one.threshold, one.precision, one.coverage, one.of_all) for one in curve]
     assert found == [

@@ -224,7 +224,7 @@ def test_no_credit_for_what_is_not_found(tmp_path, spelling, tiny_encoder, dev_f
 def test_names_that_mentions_gave_count_as_new(tmp_path, spelling, tiny_encoder, dev_file):
     """All mentions of the file are names, which every tier finds by heart."""
     added = mention_names(tmp_path / "kb", KnowledgeBase(spelling), [dev_file])
-    assert added.facts["names"] == 120
+    assert added.entry["names"] == 120
     assets = build_assets(tmp_path / "a", tmp_path / "kb", tiny_encoder, dev=dev_file)
     plain = build_assets(tmp_path / "b", spelling, tiny_encoder, dev=dev_file)
     own, other = (one.manifest["fusion"]["chosen_on"] for one in (assets, plain))

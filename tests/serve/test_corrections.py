@@ -104,7 +104,7 @@ def test_learn_takes_the_file_as_it_is(
     _correct(client, "wheezy spells", ASTHMA)
     _correct(client, "Home")
     done = learn(Assets(tiny_assets.path), tmp_path / "learned", file)
-    assert done.names == 2 and done.facts["memory"]["nil"] == 1
+    assert done.names == 2 and done.manifest["memory"]["nil"] == 1
     said = {line.key: line.id for line in done.assets.memory_lines if line.is_general}
     assert said == {"asthma": FEVER, "wheezy spell": ASTHMA, "home": ""}
 

@@ -53,7 +53,7 @@ def unannotated_lists(
     )
     ranker = assets.engine(tiers, calibrator=False, rerank_top=0).parts.rescorer
     if apart and isinstance(ranker, CandidateRanker):
-        rankings = ranker.knowing(apart[0].facts()).rescore(mentions, rankings)
+        rankings = ranker.knowing(apart[0].facts_of_names()).rescore(mentions, rankings)
     held = [
         _list(mention, ranking, looked_up.case.right)
         for mention, ranking, looked_up in zip(mentions, rankings, apart, strict=True)
