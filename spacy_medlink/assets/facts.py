@@ -4,7 +4,6 @@ Other facts may be added freely; code relies only on the facts in this file.
 """
 
 import json
-from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
@@ -41,6 +40,7 @@ _NEEDED = {
 
 Count = Annotated[StrictInt, Field(ge=0, lt=_MANY)]
 Weight = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
+_Free = dict[StrictStr, Any]
 Tier = Literal["exact", "ngram", "dense"]
 
 
@@ -111,14 +111,14 @@ class CalibratorFacts(FitFacts):
 class GateFacts(FitFacts):
     """The gate; a linker checks the answers when it is made."""
 
-    fitted_for: dict[StrictStr, Any]
+    fitted_for: _Free
 
 
 class RerankGateFacts(_Facts):
     """The gate of the reranker: which mentions it need not read."""
 
     margin: Weight
-    fitted_for: dict[StrictStr, Any]
+    fitted_for: _Free
 
 
 class RerankerFacts(_Facts):
@@ -138,13 +138,13 @@ class ManifestFacts(_Facts):
     files: dict[StrictStr, FileFacts]
     index: IndexFacts | None = None
     left_out: dict[StrictStr, StrictStr] | None = None
-    memory: dict[StrictStr, Any] | None = None
+    memory: _Free | None = None
     calibrator: CalibratorFacts | None = None
     gate: GateFacts | None = None
     ranker: _Facts | None = None
     reranker: RerankerFacts | None = None
-    update: dict[StrictStr, Any] | None = None
-    versions: dict[StrictStr, Any] | None = None
+    update: _Free | None = None
+    versions: _Free | None = None
 
     @model_validator(mode="after")
     def _agrees(self) -> "ManifestFacts":
@@ -186,7 +186,7 @@ def parse_manifest(path: Path, text: bytes) -> Data:
     return manifest
 
 
-def _problem_of(manifest: Mapping[str, Any]) -> str:
+def _problem_of(manifest: Data) -> str:
     """Describe the first problem of a manifest; "" where there is none."""
     try:
         ManifestFacts.model_validate(manifest)

@@ -9,7 +9,6 @@ import json
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -124,7 +123,7 @@ def _has_same_setup(old: Assets, path: Path, manifest: Facts) -> bool:
     return is_same_kind and _setup(old.manifest) == _setup(manifest)
 
 
-def _setup(manifest: Facts) -> list[Any]:
+def _setup(manifest: Facts) -> list[object]:
     index = manifest.get("index") or {}
     return [
         manifest["tiers"],

@@ -1,12 +1,12 @@
 """The recall of an index, compared with an exhaustive index without compression."""
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..kb import KnowledgeBase
-from ..types import Data, Encoder, Floats2d, Hits
+from ..types import Data, Encoder, Floats2d, Hits, Ints2d
 
 if TYPE_CHECKING:
     from ..retrieval.dense import DenseIndex
@@ -74,7 +74,7 @@ class RecallProbe:
         recalls = {f"recall@{k}": self._recall(nearest, k) for k in (1, _K)}
         return {"queries": len(self._queries), **recalls}
 
-    def _recall(self, nearest: np.ndarray[Any, Any], k: int) -> float:
+    def _recall(self, nearest: Ints2d, k: int) -> float:
         k = min(k, self._seen)
         right = np.where(self._best.scores >= self._kth(k) - _SAME, self._best.rows, -2)
         hits = [np.isin(rows[:k], true) for rows, true in zip(nearest, right, strict=True)]

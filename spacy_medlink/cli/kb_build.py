@@ -148,7 +148,7 @@ def add_mentions_command(
     knowledge = KnowledgeBase(kb)
     files = [load_gold(path, knowledge, nil_only=True) for path in gold]
     added = add_mention_names(output, knowledge, files, new_concepts, overwrite)
-    counts = added.facts
+    counts = added.entry
     new = f", {counts['new_concepts']:,} of them new" if new_concepts else ""
     typer.echo(f"{counts['names']:,} names added to {counts['concepts']:,} concepts{new}: {output}")
     for reason, count in counts["no_effect"].items():

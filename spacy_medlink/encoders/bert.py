@@ -5,9 +5,9 @@ compiler and much else that linking does not use. This module has only the part 
 same arithmetic (Devlin et al. 2019, section 3; Vaswani et al. 2017, section 3) and weight names.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch.nn.functional import embedding, gelu, layer_norm, linear, scaled_dot_product_attention
@@ -71,7 +71,7 @@ class Bert(torch.nn.Module):
             hidden = self._layer(hidden, bias, str(layer))
         return Output(hidden)
 
-    def _apply(self, fn: Any, recurse: bool = True) -> "Bert":
+    def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> "Bert":
         """Move or convert the weights, which may make new ones."""
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]  # so torch has it
         self._weights = dict(self.named_parameters())

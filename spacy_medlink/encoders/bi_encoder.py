@@ -21,13 +21,21 @@ from ..util.locks import ForkSafeLock
 from ..util.setting_types import is_weight
 from ..util.threads import side_by_side, threads
 from .adapters import adapter_reduction, divided, load_adapters, save_adapters
-from .directory import positions, read_json, refused
+from .directory import config_of, positions, read_json, refused
 from .loading import load_transformer, running
 from .place import directory_of
 from .pooling import PROJECTION_FILE, dumped, pool, read_projection
 from .preparation import AS_IT_IS, MEAN, POOLING_RULE, POOLINGS, Preparation
 from .sentence import read_sentence_settings
-from .tokens import SPECIAL_TOKENS, batches_of, by_length, cut, rectangle, special_ids
+from .tokens import (
+    SPECIAL_TOKENS,
+    FastTokenizer,
+    batches_of,
+    by_length,
+    cut,
+    rectangle,
+    special_ids,
+)
 
 SETTINGS_FILE = "medlink_encoder.json"
 ADAPTERS_FILE = "medlink_adapters.safetensors"
@@ -54,7 +62,7 @@ class BiEncoder:
 
     def __init__(
         self,
-        tokenizer: Any,
+        tokenizer: FastTokenizer,
         module: torch.nn.Module,
         pooling: str = "mean",
         max_length: int = 64,
@@ -126,9 +134,9 @@ class BiEncoder:
     @property
     def is_static(self) -> bool:
         """Tell whether it has no layers, so that linking needs no torch."""
-        config: Any = self.module.config
+        config = config_of(self.module)
         is_bert = getattr(config, "model_type", "") == "bert" and self.projection is None
-        return is_bert and bool(config.num_hidden_layers == 0)
+        return is_bert and config.num_hidden_layers == 0
 
     def over(self, module: torch.nn.Module) -> "BiEncoder":
         """Make an encoder with another module and the same other parts."""
@@ -150,10 +158,11 @@ class BiEncoder:
                 save_adapters(adapters, path / ADAPTERS_FILE)
         except Exception as error:  # safetensors says "disk full" with a class of its own
             raise OSError(str(error)) from error
-        self.tokenizer.save_pretrained(path)
+        tokenizer: Any = self.tokenizer  # that `transformers` has loaded
+        tokenizer.save_pretrained(path)
         special = path / SPECIAL_TOKENS
         if not special.exists():  # transformers 5 has them in tokenizer_config.json
-            special.write_text(json.dumps(self.tokenizer.special_tokens_map), encoding="utf-8")
+            special.write_text(json.dumps(tokenizer.special_tokens_map), encoding="utf-8")
         settings: Data = {"pooling": self.pooling, "max_length": self.max_length}
         settings |= self.preparation.as_settings()
         if reduction:
@@ -170,8 +179,7 @@ class BiEncoder:
         """Number of dimensions of the vectors."""
         if self.projection is not None:
             return self.projection.out_features
-        config: Any = self.module.config
-        return int(config.hidden_size)
+        return int(config_of(self.module).hidden_size)
 
     @property
     def device(self) -> torch.device:

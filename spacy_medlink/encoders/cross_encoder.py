@@ -21,10 +21,11 @@ from ..errors import Errors
 from ..types import Floats1d, Ints2d
 from ..util import devices
 from .bi_encoder import BiEncoder, unseen
-from .directory import positions
+from .directory import config_of, positions
 from .loading import running
 from .pairs import Pair, Pieces, Template
 from .pooling import pool
+from .tokens import FastTokenizer
 
 SETTINGS_FILE, HEAD_FILE = "medlink_cross_encoder.json", "medlink_head.safetensors"
 _BATCH_PIECES = 4096
@@ -67,8 +68,7 @@ class PairScorer(torch.nn.Module):
     def __init__(self, transformer: torch.nn.Module) -> None:
         super().__init__()
         self.transformer = transformer
-        config: Any = transformer.config
-        self.head = torch.nn.Linear(int(config.hidden_size), 1)
+        self.head = torch.nn.Linear(config_of(transformer).hidden_size, 1)
         torch.nn.init.zeros_(self.head.weight)
         torch.nn.init.zeros_(self.head.bias)
 
@@ -133,7 +133,7 @@ class CrossEncoder:
         return made
 
     @property
-    def tokenizer(self) -> Any:
+    def tokenizer(self) -> FastTokenizer:
         """The tokenizer of both texts."""
         return self.base.tokenizer
 

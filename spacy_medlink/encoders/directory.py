@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ..errors import Errors, MedlinkError
 from ..types import Data
@@ -109,15 +109,28 @@ def check_files(directory: Path) -> None:
         )
 
 
-def positions(config: Any) -> int | None:
+class Config(Protocol):
+    """The part of a loaded model's config that every encoder has."""
+
+    hidden_size: int
+    num_hidden_layers: int
+
+
+def config_of(module: object) -> Config:
+    """Get the config of a loaded model."""
+    config: Config = getattr(module, "config")  # noqa: B009  # which torch.nn.Module has not
+    return config
+
+
+def positions(config: object) -> int | None:
     """Count the word pieces that a model can read; None where its config sets no limit.
 
-    config (Any): of a loaded model, an object.
+    config (object): of a loaded model.
     """
     most: int | None = getattr(config, "max_position_embeddings", None)
     if most is None or getattr(config, "model_type", "") not in _FROM_PADDING:
         return most
-    return int(most - (config.pad_token_id or 0) - 1)
+    return int(most - (getattr(config, "pad_token_id", None) or 0) - 1)
 
 
 def read_json(directory: Path, name: str) -> Any:

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..types import Mention
 from .preparation import AS_IT_IS, Preparation
+from .tokens import FastTokenizer
 
 # The mention stands between these marks; every vocabulary has both, so no token need be added.
 _OPEN, _CLOSE = "[", "]"
@@ -35,7 +36,7 @@ class Template:
     preparation (Preparation): what is done to each text, without a prefix.
     """
 
-    tokenizer: Any
+    tokenizer: FastTokenizer
     before: list[int]
     between: list[int]
     after: list[int]
@@ -45,7 +46,11 @@ class Template:
 
     @classmethod
     def of(
-        cls, tokenizer: Any, max_length: int, context: int, preparation: Preparation = AS_IT_IS
+        cls,
+        tokenizer: FastTokenizer,
+        max_length: int,
+        context: int,
+        preparation: Preparation = AS_IT_IS,
     ) -> "Template":
         """Read from a tokenizer what it puts around two texts."""
         fast = tokenizer._tokenizer

@@ -6,12 +6,11 @@ They run in NumPy, on the weights that `BiEncoder.save` wrote, mapped into memor
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Floats2d
+from ..types import Array, Floats2d
 from ..util.held import Directory, held
 from .tokens import read_json
 
@@ -39,7 +38,7 @@ class StaticNetwork:
             weights[_SHIFT],
         )
 
-    def __call__(self, inputs: Mapping[str, NDArray[Any]]) -> Floats2d:
+    def __call__(self, inputs: Mapping[str, Array]) -> Floats2d:
         """Compute the vectors of texts, as `Session` says: (n, dim), of length 1."""
         ids = inputs["ids"]
         hidden = self._words[ids] + self._positions[: ids.shape[1]] + self._segment

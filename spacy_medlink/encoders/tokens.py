@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -16,9 +16,22 @@ from .preparation import Preparation
 SPECIAL_TOKENS = "special_tokens_map.json"
 
 
-@dataclass(frozen=True)
+class FastTokenizer(Protocol):
+    """The part of a tokenizer of `transformers` that encoding needs."""
+
+    _tokenizer: Tokenizer
+    all_special_ids: list[int]
+    unk_token_id: int | None
+    pad_token_id: int | None
+    model_max_length: int
+
+    def get_vocab(self) -> dict[str, int]:
+        """Map word pieces to their ids."""
+
+
+@dataclass
 class LightTokenizer:
-    """The part of a tokenizer that encoding needs, under the names of `transformers`."""
+    """A `FastTokenizer` without `transformers`."""
 
     _tokenizer: Tokenizer
     all_special_ids: list[int]
@@ -59,13 +72,13 @@ def read_json(directory: Directory, name: str) -> Data:
     return content
 
 
-def special_ids(tokenizer: Any) -> list[int]:
+def special_ids(tokenizer: FastTokenizer) -> list[int]:
     """List the ids of tokens that are no words; a word that the model does not know is a word."""
     return sorted(set(tokenizer.all_special_ids) - {tokenizer.unk_token_id})
 
 
 def cut(
-    tokenizer: Any, preparation: Preparation, texts: Sequence[str], most: int
+    tokenizer: FastTokenizer, preparation: Preparation, texts: Sequence[str], most: int
 ) -> list[list[int]]:
     """Cut strings into word-piece ids, special tokens included, at most `most` each."""
     # The backend is called without its truncation state, which threads would share.

@@ -6,7 +6,7 @@ text of mentions and their context are private, and kept only if the user asks f
 
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..kb import KnowledgeBase
 from ..types import Candidate
@@ -101,7 +101,7 @@ def unpack(table: Metrics) -> list[Record]:
     return records
 
 
-def _packed(value: Any) -> Any:
+def _packed(value: object) -> object:
     if isinstance(value, list) and value and isinstance(value[0], Proposal):
         return [list(proposal) for proposal in value]
     return value
@@ -141,7 +141,7 @@ def make_records(
     return records
 
 
-def describe_concepts(kb: KnowledgeBase, records: Iterable[Record]) -> dict[str, list[Any]]:
+def describe_concepts(kb: KnowledgeBase, records: Iterable[Record]) -> dict[str, list[object]]:
     """Map the ids of concepts in records to [preferred name, types]."""
     ids = {
         id

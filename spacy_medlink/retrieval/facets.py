@@ -10,13 +10,13 @@ import json
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
-from ..types import FROM_MENTIONS
+from ..types import FROM_MENTIONS, Data
 from ..util.held import Directory, held
 from .arrays import check, check_below, check_offsets, damaged, load_arrays, save_arrays
 
@@ -136,7 +136,7 @@ class Facets(NamedTuple):
 
 def _read_labels(directory: Directory) -> list[list[str]]:
     try:
-        labels: dict[str, Any] = json.loads(held(directory, _LABELS).read())
+        labels: Data = json.loads(held(directory, _LABELS).read())
         lists = [labels[name] for name in ("langs", "sources", "types")]
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise damaged(directory, _LABELS, error) from error

@@ -6,12 +6,11 @@ each name (n, m). A name that is first in every weighted tier scores 1.0.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from ..errors import Errors
-from ..types import Floats2d, Fusion
+from ..types import Facts, Floats2d, Fusion
 from ..util.setting_types import is_weight
 
 WEIGHTED = "spacy-medlink.WeightedFusion.v1"
@@ -92,27 +91,27 @@ FUSIONS: Mapping[str, type[WeightedFusion] | type[ReciprocalRankFusion]] = {
 }
 
 
-def fusion_of(facts: Mapping[str, Any]) -> Fusion:
+def fusion_of(entry: Facts) -> Fusion:
     """Make the fusion that a manifest names.
 
-    facts (Mapping[str, Any]): `weights`, and `function` with its `settings` where it is not the
+    entry (Mapping[str, Any]): `weights`, and `function` with its `settings` where it is not the
         weighted sum.
     RAISES (MedlinkError): E204 for a function that this version does not have.
     """
-    name = facts.get("function", WEIGHTED)
+    name = entry.get("function", WEIGHTED)
     if name not in FUSIONS:
         problem = f"the fusion {name!r} is unknown"
         raise Errors.assets_mismatch(path="manifest.json", problem=problem)
-    return FUSIONS[name](facts["weights"], **facts.get("settings", {}))
+    return FUSIONS[name](entry["weights"], **entry.get("settings", {}))
 
 
-def used_tiers(facts: Mapping[str, Any]) -> list[str]:
+def used_tiers(entry: Facts) -> list[str]:
     """List the tiers that have a weight, if only for mentions of one language.
 
-    facts (Mapping[str, Any]): `weights`, and `languages` with those of some languages.
+    entry (Mapping[str, Any]): `weights`, and `languages` with those of some languages.
     """
-    every = [facts["weights"], *(facts.get("languages") or {}).values()]
-    return [tier for tier in facts["weights"] if any(weights.get(tier) for weights in every)]
+    every = [entry["weights"], *(entry.get("languages") or {}).values()]
+    return [tier for tier in entry["weights"] if any(weights.get(tier) for weights in every)]
 
 
 def _check_weights(weights: Mapping[str, float] | None) -> None:

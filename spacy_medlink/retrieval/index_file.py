@@ -11,10 +11,12 @@ from typing import Any
 
 import faiss
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..errors import Errors
+from ..types import Array
 from ..util.held import File, place_of, source_of
-from .tuning import graph_of
+from .tuning import graph_of, untyped_faiss
 
 _HEADER = struct.Struct("<4siqqqBi")  # name, dimensions, vectors, two unused, trained, metric
 _SIZE = struct.Struct("<Q")
@@ -85,13 +87,13 @@ def _check_graph(index: faiss.Index) -> None:
         raise ValueError("a graph with neighbours that are not there")
 
 
-def _view(vector: Any, dtype: Any) -> Any:
+def _view(vector: Any, dtype: DTypeLike) -> Array:
     """View the content of a vector of faiss as an array, without a copy."""
     size = vector.size()
     if not size:
         return np.empty(0, dtype)
-    makers: Any = faiss
-    return makers.rev_swig_ptr(vector.data(), size).view(dtype)
+    view: Array = untyped_faiss.rev_swig_ptr(vector.data(), size).view(dtype)
+    return view
 
 
 def _first_line(error: Exception) -> str:

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors
 from ..text.normalisation import is_short_form, key, normalise
-from ..types import Ints1d
+from ..types import Data, Ints1d
 from ..util.held import Directory, held, place_of
 
 _FILE = "memory.jsonl"
@@ -151,7 +151,7 @@ def read_memory(directory: Directory) -> list[Remembered]:
         ) from error
 
 
-def _line(values: dict[str, Any]) -> Remembered:
+def _line(values: Data) -> Remembered:
     line = Remembered(**values)
     texts = (line.key, line.label, line.id, line.spelling)
     if not all(type(text) is str for text in texts) or {type(line.votes), type(line.of)} != {int}:

@@ -5,10 +5,9 @@ name_start.npy, name_text.npy  where each name begins, uint64, in the UTF-8 byte
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from ..types import Array
 from ..util.held import Directory
@@ -17,7 +16,11 @@ from .arrays import check, check_offsets, has_array, load_arrays
 TextsOf = Callable[[Sequence[int]], Sequence[str]]
 """Gives the texts of name rows."""
 
-_TYPES: dict[str, Any] = {"name_row": np.uint32, "name_start": np.uint64, "name_text": np.uint8}
+_TYPES: dict[str, DTypeLike] = {
+    "name_row": np.uint32,
+    "name_start": np.uint64,
+    "name_text": np.uint8,
+}
 FIRST_ARRAY = "name_row"
 _CHUNK = 16_384
 _ERRORS = "surrogatepass"

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import Errors
 from ..types import Array, Floats2d, Ints1d
+from .tuning import untyped_faiss
 
 
 def can_renumber(index: faiss.Index) -> bool:
@@ -32,10 +33,10 @@ class Renumbering:
     """
 
     def __init__(self, old: faiss.Index, n_names: int) -> None:
-        outer: Any = faiss.downcast_index(old)
+        outer = untyped_faiss.downcast_index(old)
         self._old = old  # the owner of the lists and the codes
-        self._lists: Any = faiss.downcast_index(outer.base_index)
-        vectors: Any = faiss.downcast_index(outer.refine_index)
+        self._lists = untyped_faiss.downcast_index(outer.base_index)
+        vectors = untyped_faiss.downcast_index(outer.refine_index)
         self._known = _codes(vectors, outer.ntotal)
         self._vectors = _empty(vectors)
         self._vectors.codes.resize(n_names * vectors.code_size)
@@ -66,18 +67,17 @@ class Renumbering:
         RETURNS (Any): the new index, of faiss.
         RAISES (MedlinkError): E223 when the old one has rows that are not there.
         """
-        makers: Any = faiss  # its type stubs lag behind
         gone = np.packbits(self._row_of < 0, bitorder="little")
-        self._lists.remove_ids(makers.IDSelectorBitmap(gone))
+        self._lists.remove_ids(untyped_faiss.IDSelectorBitmap(gone))
         row_of = np.concatenate([self._row_of, np.arange(len(self._codes))])
         lists = self._lists.invlists
         for list_number in range(self._lists.nlist):
             if size := lists.list_size(list_number):
-                ids = makers.rev_swig_ptr(lists.get_ids(list_number), size)
+                ids = untyped_faiss.rev_swig_ptr(lists.get_ids(list_number), size)
                 if not 0 <= ids.min() <= ids.max() < len(row_of):
                     raise Errors.index_damaged(row=int(ids.max()), names=len(self._row_of))
                 ids[:] = row_of[ids]
-        refined = makers.IndexRefine(self._lists, self._vectors)
+        refined = untyped_faiss.IndexRefine(self._lists, self._vectors)
         refined.referenced_objects.append(self._old)  # which owns the lists
         index: faiss.Index = refined
         return index
@@ -85,16 +85,14 @@ class Renumbering:
 
 def _codes(index: Any, count: int) -> Array:
     """View the codes of vectors, (count, bytes of a code), without a copy."""
-    makers: Any = faiss
-    view: Array = makers.rev_swig_ptr(index.codes.data(), count * index.code_size)
+    view: Array = untyped_faiss.rev_swig_ptr(index.codes.data(), count * index.code_size)
     return view.reshape(count, index.code_size)
 
 
 def _empty(index: Any) -> Any:
     """Make an index without vectors that gives a vector the same code."""
-    makers: Any = faiss
     if not isinstance(index, faiss.IndexScalarQuantizer):
-        return makers.IndexFlat(index.d, index.metric_type)
-    made = makers.IndexScalarQuantizer(index.d, index.sq.qtype, index.metric_type)
+        return untyped_faiss.IndexFlat(index.d, index.metric_type)
+    made = untyped_faiss.IndexScalarQuantizer(index.d, index.sq.qtype, index.metric_type)
     made.sq, made.is_trained = index.sq, True
     return made

@@ -24,6 +24,10 @@ _MANY_LISTS = 1024
 _CENTROID_LINKS, _CENTROID_EF = 32, 32
 
 
+untyped_faiss: Any = faiss
+"""faiss without its type stubs, which lag behind."""
+
+
 class SearchSettings(NamedTuple):
     """The search settings of an index; 0 where the kind of index has no such setting.
 
@@ -125,31 +129,31 @@ def tune(index: faiss.Index, settings: SearchSettings, keep: bool = False) -> No
         refined.k_factor = settings.k_factor or _K_FACTOR
 
 
-def restricted(index: faiss.Index, mask: Mask) -> Any:
+def restricted(index: faiss.Index, mask: Mask) -> faiss.SearchParameters | None:
     """Make the faiss parameters of a search within a mask; None where faiss has none."""
-    makers: Any = faiss  # its type stubs lag behind
-    return _restricted(index, mask, makers.IDSelectorBitmap(mask.bits))
+    selector = untyped_faiss.IDSelectorBitmap(mask.bits)
+    within: faiss.SearchParameters | None = _restricted(index, mask, selector)
+    return within
 
 
-def _restricted(index: faiss.Index, mask: Mask, selector: Any) -> Any:
-    makers: Any = faiss
+def _restricted(index: faiss.Index, mask: Mask, selector: faiss.IDSelector) -> Any:
     index = faiss.downcast_index(index)
     if isinstance(index, faiss.IndexRefine):
         inner = _restricted(index.base_index, mask, selector)
-        return inner and makers.IndexRefineSearchParameters(
+        return inner and untyped_faiss.IndexRefineSearchParameters(
             k_factor=index.k_factor, base_index_params=inner
         )
     if isinstance(index, faiss.IndexPreTransform):
         inner = _restricted(index.index, mask, selector)
-        return inner and makers.SearchParametersPreTransform(index_params=inner)
+        return inner and untyped_faiss.SearchParametersPreTransform(index_params=inner)
     if isinstance(index, faiss.IndexIVF):
-        return makers.SearchParametersIVF(sel=selector, nprobe=index.nprobe)
+        return untyped_faiss.SearchParametersIVF(sel=selector, nprobe=index.nprobe)
     if isinstance(index, faiss.IndexHNSW):
         # The walk also meets names outside the mask: it must go further.
         wider = index.hnsw.efSearch * max(1, mask.size // max(1, mask.count))
-        return makers.SearchParametersHNSW(sel=selector, efSearch=wider)
+        return untyped_faiss.SearchParametersHNSW(sel=selector, efSearch=wider)
     if isinstance(index, faiss.IndexFlat | faiss.IndexScalarQuantizer):
-        return makers.SearchParameters(sel=selector)
+        return untyped_faiss.SearchParameters(sel=selector)
     return None
 
 

@@ -7,10 +7,9 @@ in Garbe's SymSpell, and the words found are compared.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from rapidfuzz.distance import OSA
 
 from ..text.normalisation import hash_keys, key
@@ -18,7 +17,7 @@ from ..types import Array, Hashes1d
 from ..util.held import Directory
 from .arrays import check, check_below, check_offsets, load_arrays
 
-_TYPES: dict[str, Any] = {
+_TYPES: dict[str, DTypeLike] = {
     "word_start": np.uint64, "word_text": np.uint8,
     "word_inside": np.uint32, "word_last": np.uint32,
     "deletion_hash": np.uint64, "deletion_word": np.uint32,

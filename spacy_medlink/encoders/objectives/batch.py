@@ -3,8 +3,8 @@
 Defaults are those of the papers (SapBERT, appendix B.2 and table 9) where they give any.
 """
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import torch
 from pytorch_metric_learning import distances, losses, miners
@@ -13,9 +13,14 @@ from pytorch_metric_learning.utils import loss_and_miner_utils as tuples
 from .mining import HardPairMiner, Indices, RandomTripletMiner, without_twins
 from .protocol import Batch, Choice, Stateless
 
+Miner = Callable[[torch.Tensor, torch.Tensor], Indices]
+Loss = Callable[[torch.Tensor, torch.Tensor, Indices], torch.Tensor]
 
-def _contrastive(pos_margin: float, neg_margin: float) -> Any:
-    return losses.ContrastiveLoss(pos_margin, neg_margin, distance=distances.CosineSimilarity())
+
+def _contrastive(pos_margin: float, neg_margin: float) -> Loss:
+    similarity = distances.CosineSimilarity()
+    loss: Loss = losses.ContrastiveLoss(pos_margin, neg_margin, distance=similarity)
+    return loss
 
 
 MINERS: dict[str, Choice] = {
@@ -53,7 +58,7 @@ class BatchObjective(Stateless):
     Names that are the same string in two concepts are never pushed apart.
     """
 
-    def __init__(self, miner: Any, loss: Any) -> None:
+    def __init__(self, miner: Miner | None, loss: Loss) -> None:
         self._miner, self._loss = miner, loss
 
     def __call__(self, vectors: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, int]:
@@ -64,7 +69,7 @@ class BatchObjective(Stateless):
             else self._miner(vectors, batch.labels)
         )
         mined = without_twins(mined, batch.strings)
-        loss: torch.Tensor = self._loss(vectors, batch.labels, mined)
+        loss = self._loss(vectors, batch.labels, mined)
         return loss, count_mined(mined)
 
 

@@ -5,7 +5,6 @@ import zlib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from ...errors import Errors, MedlinkError
 from ...kb.readers.lines import open_source
@@ -72,7 +71,7 @@ def read_records(metrics: Metrics, path: Path | str = "metrics") -> list[Record]
         raise _not_metrics(path, f"damaged mentions: {error}") from error
 
 
-def _indented(value: Any) -> str:
+def _indented(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n  ")
 
 
@@ -81,7 +80,7 @@ def _one_a_line(begin: str, items: Iterable[str], end: str, indent: int = 0) -> 
     return f"{begin}\n{' ' * (indent + 2)}{lines}\n{' ' * indent}{end}"
 
 
-def _line(value: Any) -> str:
+def _line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
