@@ -13,9 +13,9 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.assets.vectors import name_vectors
 from spacy_medlink.components.pipelines import (
     is_pipeline,
-    linked_spans,
     linker_of,
     open_pipeline,
+    spans_of_texts,
 )
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.evaluation import Settings, load_gold, measure, measure_pipeline
@@ -105,11 +105,10 @@ def evaluate_pipeline(source: Path, gold: Path, device: str = AUTO) -> dict[str,
     linker = linker_of(nlp)
     found = {
         path.name.removesuffix(_ENDING): measure_pipeline(
-            lambda _: nlp,
+            lambda _, texts: spans_of_texts(nlp, texts),
             linker.kb,
             load_gold(path, linker.kb),
             show_progress,
-            lambda _, doc: linked_spans(doc, linker.spans_key),
         )
         for path in sorted(gold.glob(f"*{_ENDING}"))
     }

@@ -5,7 +5,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..components.pipelines import STARTER, is_pipeline, linked_spans, linker_of, open_pipeline
+from ..components.pipelines import (
+    STARTER,
+    is_pipeline,
+    linked_spans,
+    linker_of,
+    open_pipeline,
+    spans_of_texts,
+)
 from ..components.sources import open_assets
 from ..errors import Errors, MedlinkError, Warnings
 from ..evaluation import GoldSet, Settings, load_gold, measure, measure_pipeline
@@ -78,11 +85,12 @@ def evaluate(
         metrics["against"] = compare_metrics(metrics, other, against)
     if end_to_end:
         metrics["end_to_end"] = measure_pipeline(
-            lambda lang: _pipeline(source, lang, device, settings.threshold, settings.tiers),
+            lambda lang, texts: spans_of_texts(
+                _pipeline(source, lang, device, settings.threshold, settings.tiers), texts
+            ),
             assets.kb,
             gold_set,
             progress,
-            lambda nlp, doc: linked_spans(doc, linker_of(nlp).spans_key),
         )
     return metrics
 

@@ -1,6 +1,6 @@
 """Opening the pipeline that a user names: a saved pipeline, a package, or assets."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from configparser import Error as ConfigParserError
 from math import isfinite
 from pathlib import Path
@@ -151,6 +151,12 @@ def linked_spans(doc: "Doc", spans_key: str | Sequence[str] | None) -> "list[Spa
         return list(doc.ents)
     keys = [spans_key] if isinstance(spans_key, str) else spans_key
     return [span for key in keys if key in doc.spans for span in doc.spans[key]]
+
+
+def spans_of_texts(nlp: "Language", texts: Iterable[str]) -> "Iterator[list[Span]]":
+    """Run a pipeline over texts, and list the spans of each that its linker has linked."""
+    spans_key = linker_of(nlp).spans_key
+    return (linked_spans(doc, spans_key) for doc in nlp.pipe(texts))
 
 
 def pipeline_directory(source: str) -> "str | Path":

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Protocol
 
 from ..errors import Errors
 from ..kb import KnowledgeBase
@@ -25,35 +25,18 @@ class Span(Protocol):
     kb_id_: str
 
 
-class Pipeline(Protocol):
-    """The methods of a spaCy Language that are used; callers read its Docs."""
-
-    def pipe(self, texts: Iterable[str]) -> Iterator[Any]:
-        """Parse texts, one Doc each."""
-
-
-P = TypeVar("P", bound=Pipeline)
-
-
-def entities(pipeline: Pipeline, doc: Any) -> Iterable[Span]:
-    """Read the entities of a Doc."""
-    ents: Iterable[Span] = doc.ents
-    return ents
+SpansOf = Callable[[str, Sequence[str]], Iterable[Iterable[Span]]]
+"""The linked spans of each text, given a language and texts in it."""
 
 
 def measure_pipeline(
-    pipeline: Callable[[str], P],
-    kb: KnowledgeBase,
-    gold: GoldSet,
-    progress: Progress = no_progress,
-    spans: Callable[[P, Any], Iterable[Span]] = entities,
+    spans_of: SpansOf, kb: KnowledgeBase, gold: GoldSet, progress: Progress = no_progress
 ) -> Metrics:
     """Run a pipeline over the documents of a gold file and score its links.
 
     Gold NILs are no links, and ids that the knowledge base lacks count as not found.
 
-    pipeline (Callable[[str], Pipeline]): gets the pipeline for a language.
-    spans (Callable): gets the linked spans of a Doc of the pipeline; they may overlap.
+    spans_of (SpansOf): runs the pipeline for a language over texts; their spans may overlap.
     RETURNS (Metrics): scores of `evaluation.link_scores`, "documents" and "speed".
     RAISES (MedlinkError): E407 if no document has both a text and offsets.
     """
@@ -75,7 +58,7 @@ def measure_pipeline(
         if mention.ids
     ]
     began = time.perf_counter()
-    links = list(progress(_found(pipeline, documents, spans), None, "linking texts"))
+    links = list(progress(_links_of(spans_of, documents), None, "linking texts"))
     seconds = time.perf_counter() - began
     return {
         "documents": len(documents),
@@ -84,19 +67,16 @@ def measure_pipeline(
     }
 
 
-def _found(
-    pipeline: Callable[[str], P],
-    documents: dict[str, GoldDocument],
-    spans: Callable[[P, Any], Iterable[Span]],
+def _links_of(
+    spans_of: SpansOf, documents: dict[str, GoldDocument]
 ) -> Iterator[tuple[str, int, int, str]]:
     """Stream (document, start, end, id) of the pipeline's links."""
     for lang in sorted({document.lang for document in documents.values()}):
         texts = {
             doc: document.text or "" for doc, document in documents.items() if document.lang == lang
         }
-        opened = pipeline(lang)
-        for doc, parsed in zip(texts, opened.pipe(texts.values()), strict=True):
-            for span in spans(opened, parsed):
+        for doc, spans in zip(texts, spans_of(lang, list(texts.values())), strict=True):
+            for span in spans:
                 if span.kb_id_ and span.kb_id_ != NIL:
                     yield doc, span.start_char, span.end_char, span.kb_id_
 

@@ -1,6 +1,5 @@
 """What was fitted to names stays while nearly all names do, and nothing else has changed."""
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from spacy_medlink.fitting.weights import DEFAULT_WEIGHTS
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Mention, Name
 from tests.fits import calibrated_on
+from tests.lines import write_lines
 from tests.tiny import write_tiny_encoder
 
 SYLLABLES = "ba da fo gi ka le mu no pa ri".split()
@@ -38,9 +38,7 @@ def write_kb(path: Path, new: int = 0, first: int = 0) -> Path:
 def write_gold(path: Path) -> Path:
     mentions = [(f"{kind} {site}", f"C{n}") for n, (site, kind) in enumerate(PAIRS)]
     mentions += [(f"{kind} of {site}", f"C{n}") for n, (site, kind) in enumerate(PAIRS)]
-    lines = [{"mention": text, "ids": [id]} for text, id in mentions]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return path
+    return write_lines(path, *({"mention": text, "ids": [id]} for text, id in mentions))
 
 
 @pytest.fixture(scope="module")

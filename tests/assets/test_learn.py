@@ -23,7 +23,9 @@ from spacy_medlink.linking.ranker import TOP
 from spacy_medlink.retrieval.memory import read_memory
 from spacy_medlink.types import Concept, Name
 from tests.fits import calibrated_on, mention_names, ranked_on
-from tests.fitting.test_ranker import CONCEPTS, PAIRS, links, write_gold
+from tests.fitting.samples import PAIRS, document
+from tests.fitting.test_ranker import CONCEPTS, links, write_gold
+from tests.lines import write_lines
 
 
 @pytest.fixture(scope="module")
@@ -141,11 +143,7 @@ def test_what_had_probabilities_keeps_some(tmp_path):
         for n, (site, kind) in enumerate(PAIRS)
     ]
     build_kb(tmp_path / "kb", names)
-    few.write_text(
-        json.dumps({"text": "odd", "mentions": [
-            {"mention": "odd", "start": 0, "end": 3, "ids": ["X1"]}
-        ]})
-    )  # fmt: skip
+    write_lines(few, document("1", [{"mention": "odd", "ids": ["X1"]}], ""))
     own = build_assets(tmp_path / "own", tmp_path / "kb")
     done = learn(own, tmp_path / "own", few, target_precision=0.5)
     assert done.left_out.keys() == {"ranker"}
@@ -159,8 +157,7 @@ def test_what_is_remembered_is_not_forgotten_in_silence(place, learned, tmp_path
     other.write_text("".join(lines[3:]), encoding="utf-8")
     with pytest.raises(MedlinkError, match=r"E220.* 9 mentions.*other\.jsonl.*heart abscess"):
         learn(learned.assets, tmp_path / "out", other)
-    more = {"mention": "odd heart", "start": 0, "end": 9, "ids": ["D0"]}
-    line = json.dumps({"doc_id": "more", "text": "odd heart", "mentions": [more]})
+    line = json.dumps(document("more", [{"mention": "odd heart", "ids": ["D0"]}], ""))
     other.write_text("".join([*reversed(lines), line]), encoding="utf-8")
     done = learn(learned.assets, tmp_path / "more", other, target_precision=0.5)
     assert done.names == 1 and links(done.assets, ["odd heart", "heart carcinoma"]) == ["D0"] * 2
@@ -183,9 +180,9 @@ def test_bad_input(place, learned, tmp_path):
 
 
 def test_mentions_of_white_space_teach_nothing(place, tmp_path):
-    own = {"mention": " ", "start": 0, "end": 1, "ids": ["D0"]}
-    (tmp_path / "blank.jsonl").write_text(json.dumps({"text": " ", "mentions": [own]}))
-    done = learn(Assets(place / "plain"), tmp_path / "blank", tmp_path / "blank.jsonl")
+    blank = document("1", [{"mention": " ", "ids": ["D0"]}], "")
+    gold = write_lines(tmp_path / "blank.jsonl", blank)
+    done = learn(Assets(place / "plain"), tmp_path / "blank", gold)
     assert done.left_out.keys() == {"ranker"} and not done.names
 
 
@@ -206,10 +203,9 @@ def test_defaults_are_written_once_in_effect():
 
 def test_ids_that_the_terminology_lacks_become_concepts(place, tmp_path):
     text = "quorbid fever"
-    line = {"mention": text, "start": 0, "end": len(text), "ids": ["Z9"]}
+    line = json.dumps(document("z", [{"mention": text, "ids": ["Z9"]}], ""))
     gold = tmp_path / "gold.jsonl"
-    known = (place / "gold.jsonl").read_text("utf-8")
-    gold.write_text(known + json.dumps({"doc_id": "z", "text": text, "mentions": [line]}) + "\n")
+    gold.write_text(f"{(place / 'gold.jsonl').read_text('utf-8')}{line}\n")
     done = learn(
         Assets(place / "plain"), tmp_path / "out", gold, new_concepts=True, target_precision=0.5
     )
@@ -285,21 +281,15 @@ def everyday(tmp_path_factory):
         for n, word in enumerate(WORDS)
     ]
     build_kb(path / "kb", concepts)
-    with (path / "gold.jsonl").open("w") as file:
-        for doc in range(60):
-            text, mentions = "", []
-            for n in (doc, doc + 60, doc):
-                mention = (
-                    WORDS[n] if len(mentions) < 2 else f"{WORDS[n]} disease of {WORDS[n][::-1]}"
-                )
-                means = n + 40 if n % 6 == 0 and len(mentions) < 2 else n
-                mentions.append({
-                    "start": len(text), "end": len(text) + len(mention), "mention": mention,
-                    "ids": [f"E{means}"],
-                })  # fmt: skip
-                text += f"{mention} and "
-            file.write(json.dumps({"doc_id": str(doc), "text": text, "mentions": mentions}) + "\n")
-    return build_assets(path / "assets", path / "kb"), path / "gold.jsonl"
+    docs = []
+    for doc in range(60):
+        means = {n: n + 40 if n % 6 == 0 else n for n in (doc, doc + 60)}
+        mentions = [{"mention": WORDS[n], "ids": [f"E{id}"]} for n, id in means.items()]
+        whole = f"{WORDS[doc]} disease of {WORDS[doc][::-1]}"
+        mentions.append({"mention": whole, "ids": [f"E{doc}"]})
+        docs.append(document(str(doc), mentions, " and "))
+    gold = write_lines(path / "gold.jsonl", *docs)
+    return build_assets(path / "assets", path / "kb"), gold
 
 
 @pytest.mark.parametrize("target", [0.5, 0.95, 1.0])

@@ -6,17 +6,13 @@ import pytest
 from spacy_medlink.assets.recall import RecallProbe
 from spacy_medlink.retrieval.dense import DenseIndex
 from spacy_medlink.types import Hits
-
-
-def unit_vectors(n, dim=16):
-    vectors = np.random.default_rng(0).normal(size=(n, dim)).astype(np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+from tests.retrieval.vectors import unit
 
 
 @pytest.mark.parametrize("chunk", [7, 100, 1000])
 def test_names_with_the_same_vector_are_as_good(chunk):
     """The 25th nearest has forty twins: an index may give any of them."""
-    vectors = np.vstack([unit_vectors(80), np.repeat(unit_vectors(1, 16), 40, axis=0)])
+    vectors = np.vstack([unit(80), np.repeat(unit(1), 40, axis=0)])
     probe = RecallProbe(vectors[-3:])
     for _ in probe.watch(vectors[start : start + chunk] for start in range(0, 120, chunk)):
         pass
@@ -29,7 +25,7 @@ def test_names_with_the_same_vector_are_as_good(chunk):
 @pytest.mark.parametrize("chunk", [7, 100, 1000])
 def test_more_names_with_the_same_vector_than_are_asked_for(chunk):
     """A hundred and fifty twins: an index that gives the last of them has found the nearest."""
-    vectors = np.vstack([np.repeat(unit_vectors(1, 16), 150, axis=0), unit_vectors(80)[1:]])
+    vectors = np.vstack([np.repeat(unit(1), 150, axis=0), unit(80)[1:]])
     probe = RecallProbe(vectors[:2])
     for _ in probe.watch(vectors[start : start + chunk] for start in range(0, 229, chunk)):
         pass
@@ -44,7 +40,7 @@ def test_more_names_with_the_same_vector_than_are_asked_for(chunk):
 
 @pytest.mark.parametrize("chunk", [3, 10, 50])
 def test_the_probe_is_brute_force(chunk):
-    vectors, queries = unit_vectors(50), unit_vectors(50)[:9]
+    vectors, queries = unit(50), unit(50)[:9]
     probe = RecallProbe(queries)
     for _ in probe.watch(vectors[start : start + chunk] for start in range(0, 50, chunk)):
         pass
@@ -64,7 +60,7 @@ def test_the_probe_is_brute_force(chunk):
 
 
 def test_fewer_names_than_are_counted():
-    vectors = unit_vectors(4)
+    vectors = unit(4)
     probe = RecallProbe(vectors[:2])
     for _ in probe.watch([vectors[:3], vectors[3:]]):
         pass

@@ -18,10 +18,11 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Floats2d, Name
 from spacy_medlink.util.files import sha256_of
+from tests.assets.conftest import CHUNK, all_vectors
 from tests.children import SECONDS, killed
 from tests.tiny import write_tiny_encoder
 
-CHUNK, NAMES = 8, 60
+NAMES = 60
 
 
 def write_kb(path: Path, names: range = range(NAMES)) -> Path:
@@ -42,17 +43,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory, kb: Path, tiny_encoder: Path
     return all_vectors(assets)
 
 
-def all_vectors(assets: Assets) -> Floats2d:
-    assert assets.dense is not None
-    return assets.dense.vectors(np.arange(assets.kb.n_names))
-
-
 class Encoding:
     """Counts what is encoded for an index, and stops after some chunks."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
-        self.stop_after, self.error = 10**9, BaseException()
+        self.stop_after, self.error, self.done = 10**9, BaseException(), 0
 
     def stop(self, chunks: int, error: BaseException) -> None:
         self.texts, self.stop_after, self.error = [], chunks, error
@@ -60,9 +56,17 @@ class Encoding:
     def go_on(self) -> None:
         self.stop(10**9, BaseException())
 
+    def interrupt(self, *build: object, chunks: int = 4, **settings: object) -> None:
+        """Interrupt a build after some chunks, and let others go on."""
+        self.stop(chunks, KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            build_assets(*build, **settings)
+        self.done = len(self.texts)
+        self.go_on()
+
 
 @pytest.fixture(autouse=True)
-def encoding(monkeypatch: pytest.MonkeyPatch) -> Iterator[Encoding]:
+def encoding(monkeypatch: pytest.MonkeyPatch, small_chunks: None) -> Iterator[Encoding]:
     own, original = Encoding(), vectors._encoded
 
     def encoded(encoder: BiEncoder, texts: Sequence[str]) -> Floats2d:
@@ -72,9 +76,6 @@ def encoding(monkeypatch: pytest.MonkeyPatch) -> Iterator[Encoding]:
         return original(encoder, texts)
 
     monkeypatch.setattr(vectors, "_encoded", encoded)
-    monkeypatch.setattr(vectors, "_CHUNK", CHUNK)
-    monkeypatch.setattr(vectors, "_CHUNK_OF_KNOWN", CHUNK)
-    monkeypatch.setattr(kept, "WORTH_KEEPING", 1)
     yield own
 
 
@@ -99,10 +100,7 @@ def test_every_chunk_is_encoded_once(tmp_path, kb, tiny_encoder, whole, encoding
 
 def test_interrupted_again_and_again(tmp_path, kb, tiny_encoder, whole, encoding, recwarn):
     for _ in range(3):
-        encoding.stop(2, KeyboardInterrupt())
-        with pytest.raises(KeyboardInterrupt):
-            build_assets(tmp_path / "out", kb, tiny_encoder)
-    encoding.go_on()
+        encoding.interrupt(tmp_path / "out", kb, tiny_encoder, chunks=2)
     assets = build_assets(tmp_path / "out", kb, tiny_encoder)
     assert len(encoding.texts) == NAMES - 3 * 2 * CHUNK
     assert np.array_equal(all_vectors(assets), whole)
@@ -130,12 +128,10 @@ def test_what_fails_after_the_encoding_is_not_encoded_again(
 
 def test_vectors_of_many_names_take_half(tmp_path, kb, tiny_encoder, whole, encoding, monkeypatch):
     monkeypatch.setattr(kept, "HALVED", 1)
-    encoding.stop(4, KeyboardInterrupt())
-    with pytest.warns(UserWarning, match="W120"), pytest.raises(KeyboardInterrupt):
-        build_assets(tmp_path / "out", kb, tiny_encoder)
+    with pytest.warns(UserWarning, match="W120"):
+        encoding.interrupt(tmp_path / "out", kb, tiny_encoder)
     shards = list((tmp_path / ".out.vectors").iterdir())
     assert {np.load(shard).dtype for shard in shards} == {np.dtype(np.float16)}
-    encoding.go_on()
     with pytest.warns(UserWarning, match="W120"):
         found = all_vectors(build_assets(tmp_path / "out", kb, tiny_encoder))
     assert len(encoding.texts) == NAMES - 4 * CHUNK
@@ -146,21 +142,15 @@ def test_vectors_of_many_names_take_half(tmp_path, kb, tiny_encoder, whole, enco
 def test_another_encoder_takes_nothing(tmp_path, kb, tiny_encoder, encoding, recwarn):
     (tmp_path / "encoder").mkdir()
     other = write_tiny_encoder(tmp_path / "encoder", seed=1)
-    encoding.stop(4, KeyboardInterrupt())
-    with pytest.raises(KeyboardInterrupt):
-        build_assets(tmp_path / "out", kb, tiny_encoder)
-    encoding.go_on()
+    encoding.interrupt(tmp_path / "out", kb, tiny_encoder)
     recwarn.clear()
     build_assets(tmp_path / "out", kb, other)
     assert len(encoding.texts) == NAMES and not recwarn.list
 
 
 def test_other_names_take_what_they_share(tmp_path, kb, tiny_encoder, encoding, recwarn):
-    encoding.stop(4, KeyboardInterrupt())
-    with pytest.raises(KeyboardInterrupt):
-        build_assets(tmp_path / "out", kb, tiny_encoder)
+    encoding.interrupt(tmp_path / "out", kb, tiny_encoder)
     more = write_kb(tmp_path / "more", range(CHUNK, NAMES + 5))
-    encoding.go_on()
     assets = build_assets(tmp_path / "out", more, tiny_encoder)
     assert len(encoding.texts) == NAMES + 5 - CHUNK - 3 * CHUNK
     fresh = build_assets(tmp_path / "fresh", more, tiny_encoder)
@@ -170,28 +160,22 @@ def test_other_names_take_what_they_share(tmp_path, kb, tiny_encoder, encoding, 
 
 def test_an_update_goes_on_too(tmp_path, kb, tiny_encoder, encoding, recwarn):
     old = build_assets(tmp_path / "old", write_kb(tmp_path / "less", range(20)), tiny_encoder)
-    encoding.stop(2, KeyboardInterrupt())
-    with pytest.raises(KeyboardInterrupt):
-        build_assets(tmp_path / "out", kb, update=old.path)
-    done = len(encoding.texts)
-    encoding.go_on()
+    encoding.interrupt(tmp_path / "out", kb, update=old.path, chunks=2)
     assets = build_assets(tmp_path / "out", kb, update=old.path)
-    assert done and len(encoding.texts) == NAMES - 20 - done
+    assert encoding.done and len(encoding.texts) == NAMES - 20 - encoding.done
     fresh = build_assets(tmp_path / "fresh", kb, update=old.path)
     assert np.array_equal(all_vectors(assets), all_vectors(fresh))
 
 
 @pytest.mark.parametrize("damage", [b"", b"\x93NUMPY", b"nothing like it", None])
 def test_what_is_damaged_is_encoded_again(tmp_path, kb, tiny_encoder, whole, encoding, damage):
-    encoding.stop(4, KeyboardInterrupt())
-    with pytest.warns(UserWarning, match="W120"), pytest.raises(KeyboardInterrupt):
-        build_assets(tmp_path / "out", kb, tiny_encoder)
+    with pytest.warns(UserWarning, match="W120"):
+        encoding.interrupt(tmp_path / "out", kb, tiny_encoder)
     shard = sorted((tmp_path / ".out.vectors").iterdir())[0]
     if damage is None:
         np.save(shard, np.full((CHUNK, 32), np.nan, dtype=np.float32))
     else:
         shard.write_bytes(damage)
-    encoding.go_on()
     with pytest.warns(UserWarning, match="W120"):
         assets = build_assets(tmp_path / "out", kb, tiny_encoder)
     assert len(encoding.texts) == NAMES - 3 * CHUNK
@@ -201,10 +185,8 @@ def test_what_is_damaged_is_encoded_again(tmp_path, kb, tiny_encoder, whole, enc
 def test_a_directory_of_the_user_is_left_alone(tmp_path, kb, tiny_encoder, whole, encoding):
     (tmp_path / ".out.vectors").mkdir()
     (tmp_path / ".out.vectors" / "thesis.npy").write_text("years of work")
-    encoding.stop(4, KeyboardInterrupt())
-    with pytest.warns(UserWarning, match="W120.*not ours"), pytest.raises(KeyboardInterrupt):
-        build_assets(tmp_path / "out", kb, tiny_encoder)
-    encoding.go_on()
+    with pytest.warns(UserWarning, match="W120.*not ours"):
+        encoding.interrupt(tmp_path / "out", kb, tiny_encoder)
     assert np.array_equal(all_vectors(build_assets(tmp_path / "out", kb, tiny_encoder)), whole)
     (left,) = (tmp_path / ".out.vectors").iterdir()
     assert left.read_text() == "years of work"
@@ -222,9 +204,8 @@ def test_where_nothing_can_be_kept_the_build_ends_all_the_same(
 
     monkeypatch.setattr(kept, "replacing_file", full)
     assert np.array_equal(all_vectors(build_assets(tmp_path / "out", kb, tiny_encoder)), whole)
-    encoding.stop(4, KeyboardInterrupt())
-    with pytest.warns(UserWarning, match="W120.*No space"), pytest.raises(KeyboardInterrupt):
-        build_assets(tmp_path / "out", kb, tiny_encoder)
+    with pytest.warns(UserWarning, match="W120.*No space"):
+        encoding.interrupt(tmp_path / "out", kb, tiny_encoder)
 
 
 def test_small_builds_and_those_without_vectors_keep_nothing(
@@ -232,9 +213,7 @@ def test_small_builds_and_those_without_vectors_keep_nothing(
 ):
     build_assets(tmp_path / "without", kb)
     monkeypatch.setattr(kept, "WORTH_KEEPING", NAMES + 1)
-    encoding.stop(4, KeyboardInterrupt())
-    with pytest.raises(KeyboardInterrupt):
-        build_assets(tmp_path / "out", kb, tiny_encoder)
+    encoding.interrupt(tmp_path / "out", kb, tiny_encoder)
     assert [path.name for path in tmp_path.iterdir()] == ["without"]
 
 

@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 import torch
 
-from spacy_medlink.assets import Assets, build_assets, kept, vectors
+from spacy_medlink.assets import Assets, build_assets, kept
 from spacy_medlink.assets.shares import Share, encode_share, encode_together
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Name
 from spacy_medlink.util.devices import rank_device
+from tests.assets.conftest import CHUNK, all_vectors
 
 ROOT = Path(__file__).parents[2]
-NAMES, CHUNK = 60, 8
+NAMES = 60
 
 
 @pytest.fixture
@@ -28,26 +29,14 @@ def kb(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Let small builds be divided; list what is encoded."""
-    texts: list[str] = []
-    original = vectors._encoded
-    monkeypatch.setattr(
-        vectors, "_encoded", lambda encoder, own: texts.extend(own) or original(encoder, own)
-    )
-    monkeypatch.setattr(vectors, "_CHUNK", CHUNK)
-    monkeypatch.setattr(kept, "WORTH_KEEPING", 1)
-    return texts
-
-
-def all_vectors(assets: Assets) -> np.ndarray:
-    return assets.dense.vectors(np.arange(NAMES))
-
-
 @pytest.mark.parametrize("processes", [2, 3, 11])
 def test_shares_are_disjoint_and_whole(
-    tmp_path: Path, kb: Path, tiny_encoder: Path, encoded: list[str], processes: int
+    tmp_path: Path,
+    kb: Path,
+    tiny_encoder: Path,
+    encoded: list[str],
+    small_chunks: None,
+    processes: int,
 ) -> None:
     out, encoder, waited = tmp_path / "out", BiEncoder.load(tiny_encoder), []
     for number in range(processes):
@@ -62,7 +51,7 @@ def test_shares_are_disjoint_and_whole(
 
 def test_the_build_finds_what_the_others_encoded(
     tmp_path: Path, kb: Path, tiny_encoder: Path, encoded: list[str],
-    monkeypatch: pytest.MonkeyPatch,
+    small_chunks: None, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     whole = all_vectors(build_assets(tmp_path / "whole", kb, tiny_encoder))
     encoded.clear()

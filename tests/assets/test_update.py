@@ -1,6 +1,5 @@
 """An update encodes only the names that are new, and finds what a full build finds."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,8 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.retrieval.tuning import SearchSettings
-from spacy_medlink.types import Concept, Floats2d, Mention, Name
+from spacy_medlink.types import Concept, Mention, Name
+from tests.assets.conftest import all_vectors
 from tests.tiny import TINY_RECORDS, write_tiny_encoder
 
 NEW = ["Cardiac tamponade", "tamponade", "low back pain"]
@@ -44,24 +44,6 @@ def old(
     return build_assets(tmp_path_factory.mktemp("old") / "old", tiny_kb.path, tiny_encoder)
 
 
-@pytest.fixture
-def encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every string that is encoded for an index, which comes before any search."""
-    texts: list[str] = []
-    original = vectors._encoded
-
-    def note(encoder: BiEncoder, chunk: Sequence[str]) -> Floats2d:
-        texts.extend(chunk)
-        return original(encoder, chunk)
-
-    monkeypatch.setattr(vectors, "_encoded", note)
-    return texts
-
-
-def _all_vectors(assets: Assets) -> Floats2d:
-    return assets.dense.vectors(np.arange(assets.kb.n_names))
-
-
 @pytest.mark.parametrize("chunk", [3, 32_768])
 def test_only_new_names_are_encoded(
     old: Assets, next_kb: KnowledgeBase, tiny_encoder: Path, encoded: list[str],
@@ -76,7 +58,7 @@ def test_only_new_names_are_encoded(
     }  # fmt: skip
     whole = build_assets(tmp_path / "whole", next_kb.path, tiny_encoder)
     assert whole.manifest["update"] is None
-    cosines = np.einsum("nd,nd->n", _all_vectors(assets), _all_vectors(whole))
+    cosines = np.einsum("nd,nd->n", all_vectors(assets), all_vectors(whole))
     assert cosines.min() > 0.999
     mentions = [Mention(text) for text in ("pyrexia", "high sugar", "heart tamponade", "asthma")]
     best = [
@@ -148,7 +130,7 @@ def test_refined_lists_are_carried_over(
     facts = second.manifest["index"]
     assert facts == {**first.manifest["index"], "names": next_kb.n_names, CHANGED: facts[CHANGED]}
     assert facts[CHANGED] > len(NEW) + len(DROPPED)
-    assert np.allclose(_all_vectors(second), _all_vectors(anew), atol=1e-6)
+    assert np.allclose(all_vectors(second), all_vectors(anew), atol=1e-6)
     queries = second.encoder.encode(["Heart attack", "tamponade", "Fever", "fièvre"])
     found, wanted = second.dense.search(queries, 10), anew.dense.search(queries, 10)
     assert np.allclose(found.scores, wanted.scores, atol=1e-5)
@@ -159,14 +141,14 @@ def test_refined_lists_are_carried_over(
     assert nearer["recall"]["recall@25"] < facts["recall"]["recall@25"]  # measured anew
     same = build_assets(tmp_path / "same", next_kb.path, update=second.path)  # nothing has changed
     assert same.manifest["index"] == facts
-    assert (_all_vectors(same) == _all_vectors(second)).all()
+    assert (all_vectors(same) == all_vectors(second)).all()
     # What has changed is counted over all updates; when it is too much, the index is filled anew.
     third = build_assets(tmp_path / "third", tiny_kb.path, update=second.path)
     assert third.manifest["index"][CHANGED] == 2 * facts[CHANGED]
     monkeypatch.setattr(update, "MOST_CHANGED", 0.1)
     fourth = build_assets(tmp_path / "fourth", tiny_kb.path, update=third.path)
     assert CHANGED not in fourth.manifest["index"]
-    assert np.allclose(_all_vectors(third), _all_vectors(fourth), atol=1e-6)
+    assert np.allclose(all_vectors(third), all_vectors(fourth), atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -174,6 +156,7 @@ def test_refined_lists_are_carried_over(
     [
         ("pooling was mean, now it is cls", {"pooling": "cls"}, {}),
         ("another encoder made them", {"encoder": "other"}, {}),
+        ("max_length was 64, now it is 16", {"encoder": "short"}, {}),
         ("they have no vectors", {}, {"encoder": None}),
         ("the old index SQ8 compresses, and the new one is Flat", {"index": "Flat"},
          {"index": "SQ8"}),
@@ -191,19 +174,14 @@ def test_what_cannot_be_reused_is_encoded_and_said(
     settings = {"encoder": tiny_encoder, **settings}
     if settings["encoder"] == "other":
         settings["encoder"] = other
+    elif settings["encoder"] == "short":
+        settings["encoder"] = tmp_path / "short"
+        BiEncoder.load(tiny_encoder, max_length=16).save(tmp_path / "short")
     assets = build_assets(tmp_path / "new", next_kb.path, **settings, update=tmp_path / "old")
     facts = assets.manifest["update"]
     assert facts["why_not"] == why
     assert (facts["reused"], facts["encoded"]) == (0, next_kb.n_names)
     assert len(encoded) == next_kb.n_names
-
-
-def test_max_length_must_be_the_same(
-    old: Assets, next_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path
-) -> None:
-    BiEncoder.load(tiny_encoder, max_length=16).save(tmp_path / "short")
-    assets = build_assets(tmp_path / "new", next_kb.path, tmp_path / "short", update=old.path)
-    assert assets.manifest["update"]["why_not"] == "max_length was 64, now it is 16"
 
 
 def test_without_any_vectors_there_is_nothing_to_update(

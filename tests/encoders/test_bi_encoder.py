@@ -44,18 +44,12 @@ def test_vectors_have_length_one(encoder):
     assert vectors.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
     assert isinstance(encoder, Encoder)
-
-
-def test_no_texts_no_vectors(encoder):
     assert encoder.encode([]).shape == (0, 32)
-
-
-def test_encoding_is_deterministic(encoder):
-    np.testing.assert_array_equal(encoder.encode(TEXTS), encoder.encode(TEXTS))
 
 
 def test_identical_strings_have_cosine_one(encoder):
     vectors = encoder.encode(TEXTS)
+    np.testing.assert_array_equal(vectors, encoder.encode(TEXTS))
     np.testing.assert_array_equal(vectors[0], vectors[-1])
     alone = np.concatenate([encoder.encode([text]) for text in TEXTS])
     np.testing.assert_allclose(np.einsum("nd,nd->n", vectors, alone), 1, atol=1e-3)
@@ -207,22 +201,13 @@ def test_no_such_directory(source):
         BiEncoder.load(source)
 
 
-def test_a_directory_without_a_model(tmp_path):
-    with pytest.raises(MedlinkError, match="E205"):
-        BiEncoder.load(tmp_path)
-
-
-def test_a_name_of_the_hub_without_a_network():
-    with pytest.raises(MedlinkError, match=r"E205.*Hugging Face Hub"):
-        BiEncoder.load("no-such-organisation/no-such-model")
-
-
 @pytest.mark.parametrize(
     ("file", "content"),
     [
         ("model.safetensors", None),
         ("model.safetensors", b""),
         ("model.safetensors", b"x" * 1000),
+        ("model.safetensors", "cut"),
         ("config.json", b"{}"),
         ("config.json", b"not json"),
         ("config.json", b'{"model_type": "no such architecture"}'),
@@ -236,15 +221,8 @@ def test_damaged_files(tmp_path, tiny_encoder, file, content):
     if content is None:
         (directory / file).unlink()
     else:
-        (directory / file).write_bytes(content)
-    with pytest.raises(MedlinkError, match="E206"):
-        BiEncoder.load(directory)
-
-
-def test_weights_that_were_cut_off(tmp_path, tiny_encoder):
-    directory = writable(tiny_encoder, tmp_path / "encoder")
-    content = (directory / "model.safetensors").read_bytes()
-    (directory / "model.safetensors").write_bytes(content[:-100])
+        whole = (directory / file).read_bytes() if content == "cut" else b""
+        (directory / file).write_bytes(whole[:-100] or content)
     with pytest.raises(MedlinkError, match="E206"):
         BiEncoder.load(directory)
 
@@ -265,15 +243,6 @@ def test_weights_that_a_file_lacks_are_not_random(tmp_path, tiny_encoder, lacks,
     else:
         first, second = BiEncoder.load(directory), BiEncoder.load(directory)
         assert first.fingerprint() == second.fingerprint()
-
-
-def test_pickled_weights_are_not_read(tmp_path, tiny_encoder):
-    directory = writable(tiny_encoder, tmp_path / "encoder")
-    weights = load_file(directory / "model.safetensors")
-    torch.save(weights, directory / "pytorch_model.bin")
-    (directory / "model.safetensors").unlink()
-    with pytest.raises(MedlinkError, match="E206"):
-        BiEncoder.load(directory)
 
 
 def test_code_in_the_directory_is_not_run(tmp_path, tiny_encoder):

@@ -1,4 +1,4 @@
-import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,9 +7,11 @@ from spacy.language import Language
 
 from spacy_medlink.annotate.evaluate import evaluate
 from spacy_medlink.assets import Assets
-from spacy_medlink.components.pipelines import linked_spans
+from spacy_medlink.components.pipelines import spans_of_texts
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation import load_gold, measure_pipeline
+from spacy_medlink.evaluation.end_to_end import SpansOf
+from tests.lines import write_lines
 
 # Found by name: asthma, fever, Herzinfarkt. Not: "breathless". Found but not gold: headache.
 EN = "Asthma with fever, breathless. Headache."
@@ -32,13 +34,12 @@ LINES = [
 ]
 
 
-def _write(path: Path, *lines: object) -> Path:
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    return path
+def _through(pipeline: Callable[[str], Language]) -> SpansOf:
+    return lambda lang, texts: spans_of_texts(pipeline(lang), texts)
 
 
 def test_links_from_raw_text(tmp_path: Path, tiny_assets: Assets) -> None:
-    gold = load_gold(_write(tmp_path / "gold.jsonl", *LINES), tiny_assets.kb)
+    gold = load_gold(write_lines(tmp_path / "gold.jsonl", *LINES), tiny_assets.kb)
     made: list[str] = []
 
     def pipeline(lang: str) -> Language:
@@ -48,7 +49,7 @@ def test_links_from_raw_text(tmp_path: Path, tiny_assets: Assets) -> None:
         nlp.add_pipe("medical_linker", config={"assets": str(tiny_assets.path)})
         return nlp
 
-    scores = measure_pipeline(pipeline, tiny_assets.kb, gold)
+    scores = measure_pipeline(_through(pipeline), tiny_assets.kb, gold)
     assert sorted(made) == ["de", "en"]
     assert (scores["documents"], scores["gold"], scores["predicted"]) == (2, 4, 4)
     # Strictly right: asthma and Herzinfarkt; fever overlaps; headache is in no gold link.
@@ -65,7 +66,7 @@ def test_spans_may_overlap(tmp_path: Path, tiny_assets: Assets) -> None:
         {"start": 8, "end": 25, "mention": text[8:25], "ids": ["HP:0000819"]},
     ]
     line = {"text": text, "mentions": mentions}
-    gold = load_gold(_write(tmp_path / "gold.jsonl", line), tiny_assets.kb)
+    gold = load_gold(write_lines(tmp_path / "gold.jsonl", line), tiny_assets.kb)
 
     def pipeline(lang: str) -> Language:
         nlp = spacy.blank(lang)
@@ -73,11 +74,7 @@ def test_spans_may_overlap(tmp_path: Path, tiny_assets: Assets) -> None:
             nlp.add_pipe(name, config={"assets": str(tiny_assets.path), "spans_key": "sc"})
         return nlp
 
-    nothing = measure_pipeline(pipeline, tiny_assets.kb, gold)
-    assert nothing["predicted"] == 0
-    scores = measure_pipeline(
-        pipeline, tiny_assets.kb, gold, spans=lambda _, doc: linked_spans(doc, "sc")
-    )
+    scores = measure_pipeline(_through(pipeline), tiny_assets.kb, gold)
     assert (scores["strict"]["precision"], scores["strict"]["recall"]) == (1.0, 1.0)
     # The command asks the pipeline's linker where its spans are.
     pipeline("en").to_disk(tmp_path / "nlp")
@@ -86,8 +83,8 @@ def test_spans_may_overlap(tmp_path: Path, tiny_assets: Assets) -> None:
 
 
 def test_texts_and_offsets_are_needed(tmp_path: Path, tiny_assets: Assets) -> None:
-    path = _write(tmp_path / "gold.jsonl", {"mention": "asthma", "ids": ["HP:0002099"]})
+    path = write_lines(tmp_path / "gold.jsonl", {"mention": "asthma", "ids": ["HP:0002099"]})
     gold = load_gold(path, tiny_assets.kb)
     with pytest.raises(MedlinkError) as caught:
-        measure_pipeline(spacy.blank, tiny_assets.kb, gold)
+        measure_pipeline(_through(spacy.blank), tiny_assets.kb, gold)
     assert caught.value.code == "E407"

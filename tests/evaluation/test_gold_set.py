@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from spacy_medlink.kb.resolve import Found, find_ids
 from spacy_medlink.linking.prepare import Document, prepare
 from spacy_medlink.text.lexicon import Lexicon
 from spacy_medlink.types import Concept, Mention, Name
+from tests.lines import write_lines
 
 CONCEPTS = [
     Concept("D003924", "Diabetes", (Name("Diabetes"),), codes={"MESH": ("D003924", "D003920")}),
@@ -81,9 +81,7 @@ def test_retired_ids_lead_to_their_successor(tiny_kb: KnowledgeBase) -> None:
 
 
 def _load(tmp_path: Path, kb: KnowledgeBase, *lines: Any) -> Any:
-    path = tmp_path / "gold.jsonl"
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    return load_gold(path, kb)
+    return load_gold(write_lines(tmp_path / "gold.jsonl", *lines), kb)
 
 
 def test_cases(tmp_path: Path, tiny_kb: KnowledgeBase) -> None:

@@ -13,6 +13,7 @@ from spacy_medlink.evaluation.judging import judge, rank_names
 from spacy_medlink.evaluation.records import unpack
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Candidate, Mention
+from tests.lines import write_lines
 
 TEXT = "Type 2 diabetes (TD) and fiebre; TD is treated. NIDDM. No zebra."
 NOTE = {
@@ -33,9 +34,7 @@ BARE = [
 
 @pytest.fixture(scope="module")
 def gold_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
-    path.write_text("\n".join(map(json.dumps, [NOTE, *BARE])), encoding="utf-8")
-    return path
+    return write_lines(tmp_path_factory.mktemp("gold") / "gold.jsonl", NOTE, *BARE)
 
 
 def _measure(assets: Assets, gold: Path, **settings: Any) -> dict[str, Any]:
@@ -98,9 +97,8 @@ def test_splits(tiny_assets: Assets, gold_file: Path, tmp_path: Path) -> None:
         # Of the mentions only TD is no name.
         "full": 5, "filtered_dictionary": 1, "filtered_0.2_dictionary": 1,
     }  # fmt: skip
-    train = tmp_path / "train.jsonl"
     lines = [{"mention": "type 2 diabetes", "ids": []}, {"mention": "fiebres", "ids": ["x"]}]
-    train.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    train = write_lines(tmp_path / "train.jsonl", *lines)
     splits = _measure(tiny_assets, gold_file, train=str(train))["splits"]
     # The training mentions name no concept of the gold file.
     assert {name: split["n"] for name, split in splits.items()} == {
@@ -110,9 +108,8 @@ def test_splits(tiny_assets: Assets, gold_file: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("protocol", ["concepts", "names"])
 def test_ties_count_in_part(tiny_assets: Assets, tmp_path: Path, protocol: str) -> None:
-    gold = tmp_path / "gold.jsonl"
     lines = [{"mention": text, "ids": ["HP:0001698"]} for text in ("PE", "pericardial effusion")]
-    gold.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    gold = write_lines(tmp_path / "gold.jsonl", *lines)
     # Two concepts have the first mention as a name, one has the second.
     assert _measure(tiny_assets, gold, protocol=protocol, lexicon=None)["acc@1_ties"] == 0.75
 
@@ -167,9 +164,8 @@ def test_any_number_of_mentions(tiny_assets: Assets, gold_file: Path) -> None:
 
 
 def test_white_space_is_a_mention_like_any_other(tiny_assets: Assets, tmp_path: Path) -> None:
-    path = tmp_path / "gold.jsonl"
     lines = [{"mention": text, "ids": ["HP:0001945"]} for text in ("", " ", "🙂", "x" * 5000)]
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    path = write_lines(tmp_path / "gold.jsonl", *lines)
     for protocol in ("concepts", "names"):
         assert _measure(tiny_assets, path, protocol=protocol)["n"] == 4
 
@@ -209,26 +205,23 @@ def test_records(tiny_assets: Assets, gold_file: Path) -> None:
 
 def test_rollup(tiny_assets: Assets, tmp_path: Path) -> None:
     # The gold concept is above, below, or elsewhere.
-    path = tmp_path / "gold.jsonl"
     pairs = [("T2DM", "HP:0000819"), ("DM", "HP:0005978"), ("T2DM", "HP:0001945"),
              ("T2DM", "HP:0005978"), ("T2DM", "HP:0100651")]  # fmt: skip
     lines = [{"mention": text, "ids": [id]} for text, id in pairs]
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    path = write_lines(tmp_path / "gold.jsonl", *lines)
     report = _measure(tiny_assets, path, tiers=("exact",))
     assert report["rollup"]["by_distance"] == {"-1": 1, "0": 1, "1": 1}
     assert (report["acc@1"], report["rollup"]["acc@1_within_1"]) == (0.2, 0.6)
-    flat = tmp_path / "flat.jsonl"
-    flat.write_text(json.dumps({"mention": "asthma", "ids": ["HP:0002099"]}), encoding="utf-8")
+    flat = write_lines(tmp_path / "flat.jsonl", {"mention": "asthma", "ids": ["HP:0002099"]})
     assert "rollup" not in _measure(tiny_assets, flat, tiers=("exact",))
 
 
 def test_composite_mentions(tiny_assets: Assets, tmp_path: Path) -> None:
-    path = tmp_path / "gold.jsonl"
     both = {"ids": ["HP:0005978", "HP:0100651"]}
     lines = [{"mention": "type 1 and type 2 diabetes", **both},  # taken apart, both found
              {"mention": "asthma/fever", "ids": ["HP:0002099", "HP:0002090"]},  # one part is wrong
              {"mention": "T2DM", **both}]  # fmt: skip
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    path = write_lines(tmp_path / "gold.jsonl", *lines)
     report = _measure(tiny_assets, path, tiers=("exact",), composites="biosyn")
     assert [record.rank for record in unpack(report["mentions"])] == [1, 0, 1]
     assert report["gold"]["composites"] == 2
@@ -309,8 +302,7 @@ def test_the_threshold_holds_for_probabilities_where_there_are_any(
 def test_baselines_have_no_memory(tiny_kb: KnowledgeBase, tmp_path: Path) -> None:
     from spacy_medlink.assets import build_assets
 
-    gold = tmp_path / "gold.jsonl"
-    gold.write_text(json.dumps({"mention": "qxz", "ids": ["HP:0001945"]}), encoding="utf-8")
+    gold = write_lines(tmp_path / "gold.jsonl", {"mention": "qxz", "ids": ["HP:0001945"]})
     assets = build_assets(tmp_path / "assets", tiny_kb.path, memory=[gold])
     report = _measure(assets, gold)
     assert (report["acc@1"], report["baselines"]["exact"]["acc@1"]) == (1.0, 0.0)
@@ -321,8 +313,8 @@ def test_links_by_identifiers_are_counted_and_can_be_left_aside(
 ) -> None:
     text = "The PE (HP:0002204) was small."
     mention = {"start": 4, "end": 6, "mention": "PE", "ids": ["HP:0002204"]}
-    path = tmp_path / "gold.jsonl"
-    path.write_text(json.dumps({"doc_id": "1", "text": text, "mentions": [mention]}) + "\n")
+    note = {"doc_id": "1", "text": text, "mentions": [mention]}
+    path = write_lines(tmp_path / "gold.jsonl", note)
     for heeded in (True, False):
         settings = Settings(resolve_identifiers=heeded, lexicon=None)
         report = measure(tiny_assets, load_gold(path, tiny_assets.kb), settings)

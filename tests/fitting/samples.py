@@ -1,4 +1,4 @@
-"""Rankings that a terminology could give, made without one."""
+"""A terminology of sites and diseases, and rankings that one could give, made without any."""
 
 import numpy as np
 
@@ -6,6 +6,23 @@ from spacy_medlink.fitting.examples import RankedExamples
 from spacy_medlink.linking.calibrator import CALIBRATOR_FEATURES, calibrator_features
 from spacy_medlink.linking.facts import NameFacts, Prior
 from spacy_medlink.types import Candidate, Name
+
+SITES = (
+    "heart lung liver kidney spleen stomach bladder thyroid pancreas prostate colon skin".split()
+)
+KINDS = "carcinoma infarction abscess dystrophy stenosis aplasia hyperplasia trauma".split()
+PAIRS = [(site, kind) for site in SITES for kind in KINDS]
+
+
+def document(doc_id, mentions, end):
+    """Make a document of mentions, with `end` after each of them in its text."""
+    text, placed = "", []
+    for mention in mentions:
+        start, text = len(text), f"{text}{mention['mention']}"
+        placed.append({**mention, "start": start, "end": len(text)})
+        text += end
+    return {"doc_id": doc_id, "text": text, "mentions": placed}
+
 
 # Three names each.
 FACTS = NameFacts(

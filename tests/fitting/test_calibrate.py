@@ -21,18 +21,16 @@ from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.retrieval.fusion import WeightedFusion
 from spacy_medlink.types import Concept, Mention, Name
 from tests.fits import calibrated_on, calibrated_on_names
+from tests.fitting.samples import PAIRS, SITES, document
+from tests.lines import write_lines
 
-SITES = (
-    "heart lung liver kidney spleen stomach bladder thyroid pancreas prostate colon skin".split()
-)
-KINDS = "carcinoma infarction abscess dystrophy stenosis aplasia hyperplasia trauma".split()
 CONCEPTS = [
     Concept(
         f"X:{number}", f"{kind} of {site}",
         (Name(f"{kind} of {site}"), Name(f"{site} {kind}"), Name(f"{site} {kind}, unspecified")),
         ("T047",),
     )
-    for number, (site, kind) in enumerate((site, kind) for site in SITES for kind in KINDS)
+    for number, (site, kind) in enumerate(PAIRS)
 ]  # fmt: skip
 
 
@@ -47,7 +45,7 @@ def place(tmp_path_factory):
         for text in (f"{site} {kind}", f"the {kind} of her {site}", f"{site[:-1]} {kind}s"):
             lines.append({"mention": text, "ids": [concept.id]})
     lines += [{"mention": f"{site} thing number {n}", "ids": []} for n, site in enumerate(SITES)]
-    (path / "gold.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    write_lines(path / "gold.jsonl", *lines)
     return path
 
 
@@ -179,16 +177,8 @@ def documents(path, place):
     lines = [json.loads(line) for line in (place / "gold.jsonl").read_text().splitlines()]
     # "pancreas" without its last letter is remembered as if it were its plural.
     lines = [line for line in lines if "pancrea" not in line["mention"]]
-    with path.open("w") as file:
-        for number in range(0, len(lines), 4):
-            text, mentions = "", []
-            for one in lines[number : number + 4]:
-                end = len(text) + len(one["mention"])
-                mentions.append({**one, "start": len(text), "end": end})
-                text += f"{one['mention']} and "
-            own = {"doc_id": f"d{number}", "text": text, "mentions": mentions}
-            file.write(json.dumps(own) + "\n")
-    return path
+    made = [document(f"d{at}", lines[at : at + 4], " and ") for at in range(0, len(lines), 4)]
+    return write_lines(path, *made)
 
 
 @pytest.fixture(scope="module")
@@ -220,8 +210,7 @@ def test_what_is_remembered_can_be_calibrated_on_as_if_it_were_not(place, rememb
 
 def test_too_few_mentions_are_refused(place, tmp_path):
     assets = Assets(place / "assets")
-    few = tmp_path / "few.jsonl"
-    few.write_text(json.dumps({"mention": "heart carcinoma", "ids": ["X:0"]}))
+    few = write_lines(tmp_path / "few.jsonl", {"mention": "heart carcinoma", "ids": ["X:0"]})
     with pytest.raises(MedlinkError, match="E530"):
         calibrated_on(assets, tmp_path / "out", few)
     assert not (tmp_path / "out").exists()

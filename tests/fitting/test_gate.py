@@ -1,7 +1,5 @@
 """A gate is fitted by what the dense tier changes, and a linker with one encodes less."""
 
-import json
-
 import pytest
 
 from spacy_medlink.assets.overlaid import OverlaidAssets
@@ -17,6 +15,7 @@ from spacy_medlink.kb.curation import Curation, Rule
 from spacy_medlink.linking import Linker
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.types import Candidate, Concept, Mention, Name
+from tests.lines import write_lines
 from tests.tiny import assets_of
 
 SYLLABLES = "ba da fo gi ka le mu no pa ri so tu va we".split()
@@ -50,12 +49,18 @@ def opened(assets, **settings):
     return assets.engine(["exact", "ngram", "dense"], weights=weights, **settings)
 
 
-def gated(assets, tmp_path, **changes):
+@pytest.fixture(scope="module")
+def gate(assets):
+    """What a gate is opened by."""
     linker = opened(assets, exact_first=False)
-    facts = fit_gate(linker, assets.kb, assets.conditions(linker))
-    for kind, own in changes.items():
-        facts["answers"][kind] |= own
-    return opened(write_variant(assets, tmp_path / "gated", {"gate": facts})), facts
+    return fit_gate(linker, assets.kb, assets.conditions(linker))
+
+
+@pytest.fixture(scope="module")
+def gated(assets, gate, tmp_path_factory):
+    """A linker with this gate."""
+    place = tmp_path_factory.mktemp("gated") / "assets"
+    return opened(write_variant(assets, place, {"gate": gate}))
 
 
 def rows(linker: Linker, *texts, **given):
@@ -74,8 +79,10 @@ def test_a_build_fits_one(assets):
     assert shared["examples"] <= 3 and shared["at_most"] > MAX_CHANGED
 
 
-def test_what_passes_is_not_encoded(assets, tmp_path, asked):
-    linker, _ = gated(assets, tmp_path, folded={"at_most": 0.001})
+def test_what_passes_is_not_encoded(assets, gate, tmp_path, asked):
+    folded = {**gate["answers"]["folded"], "at_most": 0.001}
+    open_gate = {**gate, "answers": {**gate["answers"], "folded": folded}}
+    linker = opened(write_variant(assets, tmp_path / "gated", {"gate": open_gate}))
     monitored = linker.with_parts(encoder=assets.encoder)
     asked.clear()
     texts = [KNOWN[0], KNOWN[1].upper(), TWINS, "nothing like it"]
@@ -85,13 +92,12 @@ def test_what_passes_is_not_encoded(assets, tmp_path, asked):
     assert found[:2] == [0, 1]
 
 
-def test_alternatives_come_from_the_other_tiers(assets, tmp_path):
-    linker, _ = gated(assets, tmp_path)
-    (ranking,) = linker.rank([Mention(KNOWN[0])], 5)
+def test_alternatives_come_from_the_other_tiers(gated):
+    (ranking,) = gated.rank([Mention(KNOWN[0])], 5)
     assert len(ranking) == 5 and ranking[0].score == pytest.approx(1.0)
     assert all("dense" not in one.scores for one in ranking)
     assert all(one.score < 1 for one in ranking[1:])
-    explained = linker.explain(Mention(KNOWN[0])).as_dict()
+    explained = gated.explain(Mention(KNOWN[0])).as_dict()
     assert "dense" in explained["candidates"][0]["tiers"]  # which asks all
 
 
@@ -116,11 +122,10 @@ def test_a_fusion_without_ngrams_still_has_alternatives(assets, tmp_path):
     assert (new[0].row, old[0].row) == (0, 1) and len(old) == 5
 
 
-def test_filters_hold(assets, tmp_path):
-    linker, _ = gated(assets, tmp_path)
+def test_filters_hold(gated):
     for only in (Filter.of(deny=["C0000"]), Filter.of(allow=["C0000", "C0001"])):
-        expected = rows(linker.using(exact_first=False), *KNOWN[:3], only=only)
-        assert rows(linker, *KNOWN[:3], only=only) == expected
+        expected = rows(gated.using(exact_first=False), *KNOWN[:3], only=only)
+        assert rows(gated, *KNOWN[:3], only=only) == expected
 
 
 def test_an_encoder_that_changes_links_closes_it(assets, tmp_path):
@@ -144,43 +149,31 @@ def test_an_encoder_that_changes_links_closes_it(assets, tmp_path):
     assert facts["answers"]["verbatim"]["at_most"] > MAX_CHANGED
 
 
-def test_a_gate_for_another_linker_is_left_out(assets, tmp_path):
-    linker, facts = gated(assets, tmp_path)
-    assert linker.parts.gate is not None
-    assert opened(variant(tmp_path), fusion=None).parts.gate is not None
-    other = write_variant(
-        assets, tmp_path / "other", {"gate": {**facts, "fitted_for": {"encoder": "another"}}}
-    )
+def test_a_gate_for_another_linker_is_left_out(assets, gate, gated, tmp_path):
+    assert gated.parts.gate is not None
+    for_another = {**gate, "fitted_for": {"encoder": "another"}}
+    other = write_variant(assets, tmp_path / "other", {"gate": for_another})
     assert opened(other).parts.gate is None
-
-
-def variant(tmp_path):
-    from spacy_medlink.assets import Assets
-
-    return Assets(tmp_path / "gated")
 
 
 @pytest.mark.parametrize(
     "damage",
     [{"fitted_for": None}, {"answers": []}, {"answers": {"verbatim": {}}}, {"max_changed": "x"}],
 )
-def test_a_damaged_gate_is_told(assets, tmp_path, damage):
-    facts = {**gated(assets, tmp_path)[1], **damage}
+def test_a_damaged_gate_is_told(assets, gate, tmp_path, damage):
     with pytest.raises(MedlinkError, match="E202"):
-        opened(write_variant(assets, tmp_path / "damaged", {"gate": facts}))
+        opened(write_variant(assets, tmp_path / "damaged", {"gate": {**gate, **damage}}))
 
 
-def test_what_orders_candidates_sees_them_as_without_a_gate(assets, tmp_path):
-    gold = tmp_path / "gold.jsonl"
+def test_what_orders_candidates_sees_them_as_without_a_gate(assets, gate, tmp_path):
     lines = [
         {"doc_id": str(n), "mentions": [{"mention": KNOWN[n], "ids": [f"C{n:04}"]}]}
         for n in range(10)
     ]
-    gold.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    facts = gated(assets, tmp_path)[1]
+    gold = write_lines(tmp_path / "gold.jsonl", *lines)
     weights = {"weights": {"exact": 0.2, "ngram": 0.3, "dense": 0.5}}
     fusion = {"fusion": {**assets.manifest["fusion"], **weights}}
-    open_gate = write_variant(assets, tmp_path / "open", {"gate": facts, **fusion})
+    open_gate = write_variant(assets, tmp_path / "open", {"gate": gate, **fusion})
     assert open_gate.engine().parts.gate is not None
     for one in rank_unannotated(open_gate, load_gold(gold, open_gate.kb), 3):
         assert all("dense" in candidate.scores for candidate in one.ranking)
@@ -193,10 +186,8 @@ def test_without_an_encoder_there_is_none(tiny_kb, tmp_path):
 
 
 @pytest.mark.parametrize("tier", ["exact", "ngram", "dense"])
-def test_a_tier_that_is_asked_alone_has_no_gate(assets, tmp_path, tier):
-    linker, _ = gated(assets, tmp_path)
-    assert linker.parts.gate is not None
-    assert rows(alone(linker, tier, assets), KNOWN[0], KNOWN[1]) == rows(linker, KNOWN[0], KNOWN[1])
+def test_a_tier_that_is_asked_alone_has_no_gate(assets, gated, tier):
+    assert rows(alone(gated, tier, assets), KNOWN[0], KNOWN[1]) == rows(gated, KNOWN[0], KNOWN[1])
 
 
 class _Swapping:

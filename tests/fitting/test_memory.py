@@ -9,6 +9,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb
 from spacy_medlink.retrieval.memory import Remembered, memory_key, read_memory
 from spacy_medlink.types import Mention
+from tests.lines import write_lines
 from tests.tiny import TINY_RECORDS
 
 MENTIONS = [
@@ -24,7 +25,6 @@ MENTIONS = [
 
 @pytest.fixture(scope="module")
 def gold(tmp_path_factory):
-    path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
     lines = [{"mention": text, "ids": ids, "type": label} for text, ids, label in MENTIONS]
     defined = "The dropsy sickness (DSS) came back; DSS was treated."
     document = {
@@ -32,8 +32,7 @@ def gold(tmp_path_factory):
         "mentions": [{"start": 21, "end": 24, "mention": "DSS", "ids": ["HP:0001698"]}],
     }  # fmt: skip
     assert defined[21:24] == "DSS"
-    path.write_text("".join(json.dumps(line) + "\n" for line in [*lines, document]))
-    return path
+    return write_lines(tmp_path_factory.mktemp("gold") / "gold.jsonl", *lines, document)
 
 
 @pytest.fixture(scope="module")

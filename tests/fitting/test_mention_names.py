@@ -1,7 +1,5 @@
 """Mentions of annotated text become names."""
 
-import json
-
 import pytest
 from typer.testing import CliRunner
 
@@ -10,15 +8,14 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, KnowledgeBaseBuilder
 from spacy_medlink.types import Concept, Name, Retired
 from tests.fits import mention_names
+from tests.lines import write_lines
 
 DIABETES, TYPE_2, TYPE_1 = "HP:0000819", "HP:0005978", "HP:0100651"
 
 
 def write(path, *mentions, **document):
     lines = [{"mention": text, "ids": list(ids)} for text, *ids in mentions]
-    lines += [document] if document else []
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return path
+    return write_lines(path, *lines, *([document] if document else []))
 
 
 def new_names(kb, old, id):

@@ -18,17 +18,15 @@ from spacy_medlink.linking.calibrator import MODELS
 from spacy_medlink.linking.decision import BELOW_THRESHOLD
 from spacy_medlink.types import Concept, Name
 from tests.fits import calibrated_on_names, ranked_on
+from tests.fitting.samples import PAIRS
+from tests.lines import write_lines
 
-SITES = (
-    "heart lung liver kidney spleen stomach bladder thyroid pancreas prostate colon skin".split()
-)
-KINDS = "carcinoma infarction abscess dystrophy stenosis aplasia hyperplasia trauma".split()
 CONCEPTS = [
     Concept(
         f"X:{number}", f"{kind} of {site}",
         (Name(f"{kind} of {site}"), Name(f"{site} {kind} disease"), Name(f"{kind} in {site}")),
     )
-    for number, (site, kind) in enumerate((site, kind) for site in SITES for kind in KINDS)
+    for number, (site, kind) in enumerate(PAIRS)
 ]  # fmt: skip
 TWO_MEANINGS = [
     Concept("Y:1", "cold of the nose", (Name("cold of the nose"), Name("grievous cold"))),
@@ -161,22 +159,19 @@ def test_other_tiers_leave_the_calibrator_of_a_build_out_and_say_so(assets):
 def test_a_new_ranker_is_calibrated_anew(assets, tmp_path):
     lines = [
         {"mention": f"{site} {kind[:-1]}", "ids": [f"X:{number}"]}
-        for number, (site, kind) in enumerate((site, kind) for site in SITES for kind in KINDS)
+        for number, (site, kind) in enumerate(PAIRS)
     ]
-    gold = tmp_path / "gold.jsonl"
-    gold.write_text("\n".join(map(json.dumps, lines)))
+    gold = write_lines(tmp_path / "gold.jsonl", *lines)
     fitted = ranked_on(assets, tmp_path / "ranked", gold)
     assert fitted.assets.engine(calibrator=True).parts.calibrator is not None
 
 
 def test_gold_mentions_that_a_build_is_given_calibrate_it(assets, tmp_path):
     lines = [{"mention": concept.names[1].text[:-8], "ids": [concept.id]} for concept in CONCEPTS]
-    gold = tmp_path / "dev.jsonl"
-    gold.write_text("\n".join(map(json.dumps, lines)))
+    gold = write_lines(tmp_path / "dev.jsonl", *lines)
     made = build_assets(tmp_path / "made", assets.kb.path, dev=gold)
     assert made.manifest["calibrator"]["fitted_on"]["file"] == "dev.jsonl"
-    few = tmp_path / "few.jsonl"
-    few.write_text(json.dumps(lines[0]))
+    few = write_lines(tmp_path / "few.jsonl", lines[0])
     made = build_assets(tmp_path / "few", assets.kb.path, dev=few)
     assert made.manifest["calibrator"]["fitted_on"] == {"names": "of the knowledge base"}
     assert Assets(made.path, verify=True).calibrator.threshold > 0

@@ -1,6 +1,5 @@
 """Fitting a ranker to annotated text: what it learns, what it must not see, when it is left out."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -25,15 +24,12 @@ from spacy_medlink.retrieval.fusion import ReciprocalRankFusion
 from spacy_medlink.retrieval.memory import MentionMemory, Remembered, read_memory
 from spacy_medlink.types import Concept, Mention, Name
 from tests.fits import calibrated_on, mention_names, ranked_on
+from tests.fitting.samples import PAIRS, SITES, document
+from tests.lines import write_lines
 from training.recipe.reading import read_recipe
 from training.reranking.rerank import lists_of
 
 RERANK = read_recipe(Path("training/configs/rerank.cfg"))
-SITES = (
-    "heart lung liver kidney spleen stomach bladder thyroid pancreas prostate colon skin".split()
-)
-KINDS = "carcinoma infarction abscess dystrophy stenosis aplasia hyperplasia trauma".split()
-PAIRS = [(site, kind) for site in SITES for kind in KINDS]
 # Two vocabularies have everything; annotators use one of them, which comes second by id.
 CONCEPTS = [
     Concept(f"{scheme}{number}", f"{kind} of {site}", (Name(f"{site} {kind}{end}"),))
@@ -44,18 +40,12 @@ CONCEPTS = [
 
 def write_gold(path, scheme_of):
     """Write documents of three mentions each; scheme_of gives the vocabulary of a mention."""
-    lines = []
-    for number in range(0, len(PAIRS), 3):
-        text, mentions = "", []
-        for place in range(number, number + 3):
-            said = f"{PAIRS[place][0]} {PAIRS[place][1]}"
-            start = len(text)
-            text += f"{said} was seen. "
-            own = {"start": start, "end": start + len(said), "ids": [f"{scheme_of(place)}{place}"]}
-            mentions.append({**own, "mention": said})
-        lines.append({"doc_id": str(number), "text": text, "mentions": mentions})
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return path
+    mentions = [
+        {"mention": f"{site} {kind}", "ids": [f"{scheme_of(place)}{place}"]}
+        for place, (site, kind) in enumerate(PAIRS)
+    ]
+    made = (document(str(at), mentions[at : at + 3], " was seen. ") for at in range(0, 96, 3))
+    return write_lines(path, *made)
 
 
 @pytest.fixture(scope="module")
@@ -205,13 +195,10 @@ def test_a_fold_remembers_what_the_other_documents_say(place, tmp_path):
     """Not what is left of a count of all: who else would have won must win."""
     texts = [f"{site} trouble" for site in SITES] * 6
     lines = [
-        {"doc_id": str(n), "text": text, "mentions": [
-            {"mention": text, "start": 0, "end": len(text), "ids": ["CD"[n % 5 % 2] + f"{n % 3}"]}
-        ]}
+        document(str(n), [{"mention": text, "ids": ["CD"[n % 5 % 2] + f"{n % 3}"]}], "")
         for n, text in enumerate(texts)
-    ]  # fmt: skip
-    gold = tmp_path / "gold.jsonl"
-    gold.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    ]
+    gold = write_lines(tmp_path / "gold.jsonl", *lines)
     other = tmp_path / "other.jsonl"
     assets = build_assets(tmp_path / "assets", place / "kb", memory=[gold])
     row_of = {id: row for row, id in enumerate(assets.kb.iter_ids())}
@@ -219,8 +206,7 @@ def test_a_fold_remembers_what_the_other_documents_say(place, tmp_path):
     changed = 0
     for fold in folds(assets, load_gold(gold, assets.kb)):
         own = {int(case.doc_id) for case in fold.cases}
-        left = [json.dumps(line) + "\n" for n, line in enumerate(lines) if n not in own]
-        other.write_text("".join(left), encoding="utf-8")
+        write_lines(other, *(line for n, line in enumerate(lines) if n not in own))
         learned = learn_memory([load_gold(other, assets.kb)], assets.kb).lines
         want = MentionMemory.of(learned, row_of).find(texts, "")
         assert np.array_equal(fold.memory.find(texts, ""), want)

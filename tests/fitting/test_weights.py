@@ -1,7 +1,5 @@
 """Weights of the tiers: learned from names held out, 0 and 1 both possible, summing to 1."""
 
-import json
-
 import numpy as np
 import pytest
 import xxhash
@@ -30,10 +28,9 @@ from spacy_medlink.retrieval.fusion import fusion_of, used_tiers
 from spacy_medlink.retrieval.ngram import NgramIndex
 from spacy_medlink.types import Concept, Name
 from tests.fits import mention_names
+from tests.lines import write_lines
 
 SYLLABLES = "ba co di fu ge ha ki lo mu ne pa ri so tu ve".split()
-
-
 GERMAN = "ach bei dorf eis furt gau heim juch kopf licht moor nuss".split()
 
 
@@ -94,9 +91,14 @@ def oracle_engine(path, tmp_path):
     return Linker.of(parts), kb
 
 
-def test_an_encoder_that_knows_nothing_gives_way_to_ngrams(tmp_path, spelling, tiny_encoder):
-    assets = build_assets(tmp_path / "a", spelling, tiny_encoder)
-    fusion = assets.manifest["fusion"]
+@pytest.fixture(scope="module")
+def by_names(tmp_path_factory, spelling, tiny_encoder):
+    """Assets whose weights names have chosen."""
+    return build_assets(tmp_path_factory.mktemp("names") / "a", spelling, tiny_encoder)
+
+
+def test_an_encoder_that_knows_nothing_gives_way_to_ngrams(by_names):
+    fusion = by_names.manifest["fusion"]
     assert fusion["chosen_on"]["names"] == 120
     by_choice = {
         float(choice): quality
@@ -104,7 +106,7 @@ def test_an_encoder_that_knows_nothing_gives_way_to_ngrams(tmp_path, spelling, t
     }
     assert by_choice[1.0] > by_choice[0.0]
     assert fusion["weights"]["dense"] == 0
-    assert assets.used_tiers == ["exact", "ngram"]
+    assert by_names.used_tiers == ["exact", "ngram"]
     assert sum(fusion["weights"].values()) == pytest.approx(1)
 
 
@@ -133,16 +135,14 @@ def test_the_exact_tier_is_in_every_choice():
         assert choice.weights["exact"] > 0, choice.name
 
 
-def test_what_was_chosen_is_said_with_each_tier_alone(tmp_path, spelling, tiny_encoder):
-    assets = build_assets(tmp_path / "a", spelling, tiny_encoder, calibrate=False)
-    on = assets.manifest["fusion"]["chosen_on"]
+def test_what_was_chosen_is_said_with_each_tier_alone(by_names):
+    on = by_names.manifest["fusion"]["chosen_on"]
     assert set(on["mrr_alone"]) == {"exact", "ngram", "dense"}
     assert on["mrr"] == on["mrr_alone"]["ngram"] >= on["mrr_alone"]["dense"]
     assert sum(on["examples"].values()) > 120 and on["examples"]["synonym"] == 120
     said = _how_chosen(on)
     for word in ("120 synonym", "exact alone", "ngram alone", "dense alone", on["choice"]):
         assert word in said
-    assert assets.manifest["calibrator"] is None
 
 
 def test_a_small_terminology_takes_the_default(tiny_assets):
@@ -194,15 +194,19 @@ def test_the_choice_is_never_worse_than_a_tier_alone():
 def dev_file(spelling, tmp_path_factory):
     """The mentions are the names with an ending that no name has."""
     kb = KnowledgeBase(spelling)
-    path = tmp_path_factory.mktemp("dev") / "dev.jsonl"
     rows = [{"mention": f"{concept.name}itis", "ids": [concept.id]} for concept in kb]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    return write_lines(tmp_path_factory.mktemp("dev") / "dev.jsonl", *rows)
 
 
-def test_weights_from_a_gold_file(tmp_path, spelling, tiny_encoder, dev_file):
-    assets = build_assets(tmp_path / "a", spelling, tiny_encoder, dev=dev_file)
-    fusion = assets.manifest["fusion"]
+@pytest.fixture(scope="module")
+def by_text(tmp_path_factory, spelling, tiny_encoder, dev_file):
+    """Assets whose weights annotated text has chosen."""
+    out = tmp_path_factory.mktemp("text") / "a"
+    return build_assets(out, spelling, tiny_encoder, dev=dev_file)
+
+
+def test_weights_from_a_gold_file(by_text):
+    fusion = by_text.manifest["fusion"]
     on = fusion["chosen_on"]
     assert (on["file"], on["mentions"], len(on["sha256"])) == ("dev.jsonl", 120, 64)
     every = {**on["mrr_by_ngram_weight"], **on["mrr_by_other"]}
@@ -211,23 +215,16 @@ def test_weights_from_a_gold_file(tmp_path, spelling, tiny_encoder, dev_file):
                    "rank" not in on["choice"] else on["choice"]]  # fmt: skip
     assert chosen >= max(alone) > 0.5
     assert sum(fusion["weights"].values()) == pytest.approx(1)
+    # No mention of the file is a name: the exact tier knows none of them, and gets no credit.
+    assert on["mrr_by_other"]["exact alone"] == 0 and on["choice"] != "exact alone"
 
 
-def test_no_credit_for_what_is_not_found(tmp_path, spelling, tiny_encoder, dev_file):
-    """No mention of the file is a name: the exact tier knows none of them."""
-    assets = build_assets(tmp_path / "a", spelling, tiny_encoder, dev=dev_file)
-    on = assets.manifest["fusion"]["chosen_on"]
-    assert on["mrr_by_other"]["exact alone"] == 0
-    assert on["choice"] != "exact alone"
-
-
-def test_names_that_mentions_gave_count_as_new(tmp_path, spelling, tiny_encoder, dev_file):
+def test_names_that_mentions_gave_count_as_new(tmp_path, spelling, tiny_encoder, dev_file, by_text):
     """All mentions of the file are names, which every tier finds by heart."""
     added = mention_names(tmp_path / "kb", KnowledgeBase(spelling), [dev_file])
     assert added.entry["names"] == 120
     assets = build_assets(tmp_path / "a", tmp_path / "kb", tiny_encoder, dev=dev_file)
-    plain = build_assets(tmp_path / "b", spelling, tiny_encoder, dev=dev_file)
-    own, other = (one.manifest["fusion"]["chosen_on"] for one in (assets, plain))
+    own, other = (one.manifest["fusion"]["chosen_on"] for one in (assets, by_text))
     assert own["mrr_by_other"]["exact alone"] == 0
     # Other text may speak of them.
     other_text = tmp_path / "other.jsonl"
@@ -238,13 +235,10 @@ def test_names_that_mentions_gave_count_as_new(tmp_path, spelling, tiny_encoder,
         assert own["mrr_by_other"][name] == pytest.approx(other["mrr_by_other"][name], abs=0.1)
 
 
-def test_what_text_chose_does_not_hold_for_other_names(
-    tmp_path, spelling, unrelated, tiny_encoder, dev_file
-):
-    chosen = build_assets(tmp_path / "a", spelling, tiny_encoder, dev=dev_file)
-    again = build_assets(tmp_path / "b", spelling, update=chosen.path)
-    assert again.manifest["fusion"] == chosen.manifest["fusion"]
-    other = build_assets(tmp_path / "c", unrelated, update=chosen.path)
+def test_what_text_chose_does_not_hold_for_other_names(tmp_path, spelling, unrelated, by_text):
+    again = build_assets(tmp_path / "b", spelling, update=by_text.path)
+    assert again.manifest["fusion"] == by_text.manifest["fusion"]
+    other = build_assets(tmp_path / "c", unrelated, update=by_text.path)
     assert other.manifest["fusion"]["chosen_on"]["names"] == 120
 
 

@@ -14,8 +14,8 @@ from spacy_medlink.retrieval.dense import DenseIndex
 from spacy_medlink.retrieval.index_size import default_size, default_spec
 from spacy_medlink.retrieval.mask import Mask
 from spacy_medlink.retrieval.tuning import SearchSettings, tune
+from tests.retrieval.vectors import DIM, blocks, unit
 
-DIM = 16
 TOLERANCE = 1e-6  # float32 products of 16 numbers
 # How far a compressed vector's cosine may be from the true one, and the share of true neighbours
 # that a search of five must find.
@@ -36,22 +36,13 @@ SPECS = {
 }
 
 
-def unit_vectors(n, seed=0):
-    vectors = np.random.default_rng(seed).normal(size=(n, DIM)).astype(np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
-def chunks(vectors, size=64):
-    return (vectors[start : start + size] for start in range(0, len(vectors), size))
-
-
-NAMES = unit_vectors(400)
-QUERIES = np.concatenate([NAMES[:20], unit_vectors(20, seed=1)])
+NAMES = unit(400)
+QUERIES = np.concatenate([NAMES[:20], unit(20, seed=1)])
 
 
 @pytest.fixture(scope="module")
 def flat():
-    return DenseIndex.build(chunks(NAMES), len(NAMES), DIM, "Flat")
+    return DenseIndex.build(blocks(NAMES), len(NAMES), DIM, "Flat")
 
 
 def test_flat_search_is_the_product_of_matrices(flat):
@@ -78,7 +69,7 @@ def test_score_is_the_product_of_matrices(flat):
 @pytest.mark.parametrize("spec", SPECS)
 def test_each_kind_of_index(tmp_path, spec):
     error, share = SPECS[spec]
-    built = DenseIndex.build(chunks(NAMES), len(NAMES), DIM, spec)
+    built = DenseIndex.build(blocks(NAMES), len(NAMES), DIM, spec)
     built.save(tmp_path / "index.faiss")
     index = DenseIndex.load(tmp_path / "index.faiss")
     assert (len(index), index.dim) == (400, DIM)
@@ -97,8 +88,8 @@ def test_each_kind_of_index(tmp_path, spec):
 
 def test_a_name_is_found_in_whatever_list_it_is():
     """A single probe would see one list in 64."""
-    vectors = unit_vectors(64 * 40)
-    index = DenseIndex.build(chunks(vectors), len(vectors), DIM, "IVF64,Flat")
+    vectors = unit(64 * 40)
+    index = DenseIndex.build(blocks(vectors), len(vectors), DIM, "IVF64,Flat")
     want = np.argsort(-(QUERIES @ vectors.T), axis=1)[:, :5]
     rows = index.search(QUERIES, 5).rows
     assert np.mean([len(set(own) & set(true)) for own, true in zip(rows, want, strict=True)]) > 4.5
@@ -106,10 +97,10 @@ def test_a_name_is_found_in_whatever_list_it_is():
 
 @pytest.mark.parametrize("spec", ["IVF4,SQ8", "IVF4,PQ8x4", "HNSW16,SQ8", "IVF4,PQ8x4,RFlat"])
 def test_training_can_be_taken_over(tmp_path, spec):
-    old = DenseIndex.build(chunks(NAMES), len(NAMES), DIM, spec)
+    old = DenseIndex.build(blocks(NAMES), len(NAMES), DIM, spec)
     old.save(tmp_path / "old.faiss")
     few = NAMES[100:120]  # too few to train on
-    index = DenseIndex.build(chunks(few), len(few), DIM, spec, like=tmp_path / "old.faiss")
+    index = DenseIndex.build(blocks(few), len(few), DIM, spec, like=tmp_path / "old.faiss")
     assert len(index) == 20
     assert len(DenseIndex.load(tmp_path / "old.faiss")) == 400
     np.testing.assert_allclose(
@@ -120,7 +111,7 @@ def test_training_can_be_taken_over(tmp_path, spec):
 @pytest.mark.parametrize("spec", ["IVF8,Flat", "OPQ8,IVF8,PQ8x4,RFlat", "IVF8,PQ8x4fs,Refine(SQ8)"])
 def test_a_graph_finds_the_lists_of_many(tmp_path, monkeypatch, spec):
     monkeypatch.setattr(tuning, "_MANY_LISTS", 8)
-    index = DenseIndex.build(chunks(NAMES), len(NAMES), DIM, spec)
+    index = DenseIndex.build(blocks(NAMES), len(NAMES), DIM, spec)
     index.save(tmp_path / "index")
     index = DenseIndex.load(tmp_path / "index")
     lists = faiss.extract_index_ivf(index._index)
@@ -148,12 +139,12 @@ def transformed(index, vectors):
 def test_training_with_too_few_vectors_for_many_lists(monkeypatch):
     monkeypatch.setattr(tuning, "_MANY_LISTS", 8)
     with pytest.raises(MedlinkError) as caught:
-        DenseIndex.build(chunks(NAMES[:5]), 5, DIM, "IVF8,Flat")
+        DenseIndex.build(blocks(NAMES[:5]), 5, DIM, "IVF8,Flat")
     assert caught.value.code == "E209"
 
 
 def test_a_refinement_that_scores_all_anew_is_exact(flat):
-    index = DenseIndex.build(chunks(NAMES), 400, DIM, "IVF4,PQ8x4,RFlat")
+    index = DenseIndex.build(blocks(NAMES), 400, DIM, "IVF4,PQ8x4,RFlat")
     assert index.settings == SearchSettings(nprobe=4, k_factor=8)
     want = flat.search(QUERIES, 5)
     index.tune(SearchSettings(k_factor=1))
@@ -168,7 +159,7 @@ def test_filters_within_rotation_and_refinement(monkeypatch, spec):
     monkeypatch.setattr(dense, "_FEW", 10)
     asked = []
     monkeypatch.setattr(dense, "search_rows", lambda *given: asked.append(given))
-    index = DenseIndex.build(chunks(NAMES), 400, DIM, spec)
+    index = DenseIndex.build(blocks(NAMES), 400, DIM, spec)
     mask = Mask.of(np.arange(400) % 3 == 0)
     hits = index.search(QUERIES, 5, mask)
     assert mask.passes(hits.rows).all()
@@ -209,7 +200,7 @@ def test_a_vector_scores_the_same_alone_and_among_others(flat):
 @pytest.mark.parametrize("spec", ["nonsense", "IVF4000,Flat", "PQ7", "", "LSH"])
 def test_strings_that_faiss_refuses(spec):
     with pytest.raises(MedlinkError, match=r"E209.*400 names of 16 dimensions"):
-        DenseIndex.build(chunks(NAMES), 400, DIM, spec)
+        DenseIndex.build(blocks(NAMES), 400, DIM, spec)
 
 
 def test_an_error_of_the_encoder_is_not_blamed_on_the_string():
@@ -274,7 +265,7 @@ def test_training_takes_a_sample():
     seen = []
 
     def stream():
-        for chunk in chunks(NAMES, 50):
+        for chunk in blocks(NAMES, 50):
             seen.append(len(chunk))
             yield chunk
 

@@ -1,7 +1,5 @@
 """Vectors on a device find the rows that faiss finds on the processor, ties and filters too."""
 
-from collections.abc import Iterator
-
 import faiss
 import numpy as np
 import pytest
@@ -15,18 +13,7 @@ from spacy_medlink.retrieval.flat import FlatVectors
 from spacy_medlink.retrieval.mask import Mask
 from spacy_medlink.util import devices
 from tests.devices import DEVICES
-
-DIM = 16
-
-
-def unit(n: int, seed: int = 0) -> np.ndarray:
-    vectors = np.random.default_rng(seed).normal(size=(n, DIM)).astype(np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
-def blocks(vectors: np.ndarray, size: int = 100) -> Iterator[np.ndarray]:
-    for start in range(0, len(vectors), size):
-        yield vectors[start : start + size]
+from tests.retrieval.vectors import DIM, blocks, unit
 
 
 def indexed(vectors: np.ndarray) -> DenseIndex:

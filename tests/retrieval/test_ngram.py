@@ -13,7 +13,6 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.retrieval.ngram import NgramIndex
 from spacy_medlink.text.normalisation import normalise
 from tests.mapped import is_mapped
-from tests.timing import cpu_seconds
 
 WORDS = st.one_of(
     st.sampled_from(
@@ -115,15 +114,6 @@ def test_score_and_search_agree_on_the_tiny_kb(tiny_kb, tiny_assets):
     )
 
 
-def test_a_text_scores_the_same_alone_and_among_others(tiny_assets):
-    texts = ["heart attack", "", "pulmonary embolus", "x", "fieber"]
-    together = tiny_assets.ngram.search(texts, 10)
-    for place, text in enumerate(texts):
-        alone = tiny_assets.ngram.search([text], 10)
-        assert (alone.rows[0] == together.rows[place]).all()
-        np.testing.assert_array_equal(alone.scores[0], together.scores[place])
-
-
 def test_words_in_another_order_are_the_same():
     index = NgramIndex.build(["acute renal failure", "chronic pain"])
     hits = index.search(["failure, renal, ACUTE"], 1)
@@ -153,17 +143,6 @@ def test_without_openmp_and_with_wide_indices(tiny_assets, monkeypatch):
         assert np.array_equal(found.scores, wanted.scores)
 
 
-def test_nothing_in_nothing_out(tiny_assets):
-    index = tiny_assets.ngram
-    assert index.search([], 5).rows.shape == (0, 5)
-    assert index.search(["fever"], 0).rows.shape == (1, 0)
-    assert index.score([], np.empty((0, 3), np.int64)).shape == (0, 3)
-    assert index.score(["fever"], np.empty((1, 0), np.int64)).shape == (1, 0)
-    assert (index.search(["", "---", "😀"], 5).rows[:2] == -1).all()
-    empty = NgramIndex.build([])
-    assert (empty.search(["fever"], 5).rows == -1).all()
-
-
 def test_disk_keeps_it(tmp_path):
     names = ["fever", "", "heart attack", "血圧", "fever"]
     index = NgramIndex.build(names)
@@ -183,10 +162,3 @@ def test_damaged_arrays(tmp_path, name):
     (tmp_path / f"{name}.npy").unlink()
     with pytest.raises(MedlinkError, match=rf"E202.*{name}\.npy"):
         NgramIndex.load(tmp_path)
-
-
-@pytest.mark.parametrize("text", ["x" * 10_000, "fever and pain " * 670, "é血😀" * 3000])
-def test_a_mention_of_ten_thousand_characters_takes_little_time(tiny_assets, text):
-    rows = np.arange(40)[None]
-    assert cpu_seconds(lambda: tiny_assets.ngram.search([text], 64)) < 1
-    assert cpu_seconds(lambda: tiny_assets.ngram.score([text], rows)) < 1

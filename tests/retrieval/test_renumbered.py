@@ -14,15 +14,10 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.retrieval.dense import DenseIndex
 from spacy_medlink.retrieval.tuning import SearchSettings
 from spacy_medlink.types import Floats2d, Ints1d
+from tests.retrieval.vectors import DIM, unit
 
-DIM = 16
 SPECS = ["IVF4,PQ4x4fs,Refine(SQ8)", "IVF4,PQ4x4fs,RFlat"]
 ALL = SearchSettings(nprobe=4, k_factor=1000)
-
-
-def _vectors(count: int, seed: int) -> Floats2d:
-    found = np.random.default_rng(seed).standard_normal((count, DIM)).astype(np.float32)
-    return found / np.linalg.norm(found, axis=1, keepdims=True)
 
 
 @pytest.fixture(scope="module", params=SPECS)
@@ -33,7 +28,7 @@ def spec(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def old(spec: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("old") / "dense.faiss"
-    DenseIndex.build([_vectors(200, 0)], 200, DIM, spec).save(path)
+    DenseIndex.build([unit(200, 0)], 200, DIM, spec).save(path)
     return path
 
 
@@ -53,7 +48,7 @@ def test_it_finds_what_an_index_filled_anew_finds(
 ):
     rows = [*order[:kept], *[-1] * added]
     rng.shuffle(rows)
-    new = _vectors(added, 1)
+    new = unit(added, 1)
     cuts = sorted(rng.sample(range(len(rows) + 1), min(2, len(rows))))
     index = DenseIndex.renumbered(old, _changes(rows, new, cuts), len(rows))
     assert len(index) == len(rows)
@@ -70,34 +65,34 @@ def test_it_finds_what_an_index_filled_anew_finds(
     path = tmp_path_factory.mktemp("new") / "dense.faiss"
     index.save(path)
     anew.tune(ALL)
-    wanted = anew.search(_vectors(8, 2), 5)
+    wanted = anew.search(unit(8, 2), 5)
     for own in (index, DenseIndex.load(path)):
         own.tune(ALL)
-        hits = own.search(_vectors(8, 2), 5)
+        hits = own.search(unit(8, 2), 5)
         assert hits.rows.max() < len(rows)
         assert np.allclose(hits.scores, wanted.scores, atol=1e-5)
 
 
 def test_only_refined_lists_are_renumbered(tmp_path: Path) -> None:
     for spec in ["Flat", "SQ8", "HNSW8,SQ8", "IVF4,Flat", "PQ4x4fs,RFlat", "IVF4,Flat,RFlat"]:
-        assert not DenseIndex.build([_vectors(200, 0)], 200, DIM, spec).can_renumber
+        assert not DenseIndex.build([unit(200, 0)], 200, DIM, spec).can_renumber
     for spec in SPECS:
-        assert DenseIndex.build([_vectors(200, 0)], 200, DIM, spec).can_renumber
+        assert DenseIndex.build([unit(200, 0)], 200, DIM, spec).can_renumber
 
 
 def test_a_search_of_the_old_one_goes_on(old: Path) -> None:
     opened = DenseIndex.load(old)
     opened.tune(ALL)
-    queries = _vectors(4, 3)
+    queries = unit(4, 3)
     before = opened.search(queries, 5)
-    made = DenseIndex.renumbered(old, _changes([*range(100, 200)], _vectors(0, 1), []), 100)
+    made = DenseIndex.renumbered(old, _changes([*range(100, 200)], unit(0, 1), []), 100)
     assert len(made) == 100
     assert (opened.search(queries, 5).rows == before.rows).all()
     assert faiss.downcast_index(opened._index).ntotal == 200
 
 
 def test_a_damaged_old_one_is_refused(spec: str, tmp_path: Path) -> None:
-    old = DenseIndex.build([_vectors(200, 0)], 200, DIM, spec)
+    old = DenseIndex.build([unit(200, 0)], 200, DIM, spec)
     lists = faiss.downcast_index(faiss.downcast_index(old._index).base_index).invlists
     number = max(range(4), key=lists.list_size)
     for row in (-3, 4000):
@@ -106,5 +101,5 @@ def test_a_damaged_old_one_is_refused(spec: str, tmp_path: Path) -> None:
         old.save(tmp_path / "dense.faiss")
         with pytest.raises(MedlinkError, match="E223"):
             DenseIndex.renumbered(
-                tmp_path / "dense.faiss", _changes([*range(200)], _vectors(0, 1), []), 200
+                tmp_path / "dense.faiss", _changes([*range(200)], unit(0, 1), []), 200
             )

@@ -164,9 +164,15 @@ def test_filters_act_inside_the_search(invented, share):
     check_scores(other, texts, index.search(texts, 20))
 
 
-def test_a_text_scores_the_same_alone_and_among_others(invented):
-    names, _, index = invented
-    texts = [*misspelt(names[:150]), "", "---"]
+@pytest.fixture(params=["by name", "by word"])
+def index(request, invented):
+    """An n-gram tier of either kind."""
+    _, by_name, by_word = invented
+    return by_name if request.param == "by name" else by_word
+
+
+def test_a_text_scores_the_same_alone_and_among_others(invented, index):
+    texts = [*misspelt(invented[0][:150]), "", "---"]
     together = index.search(texts, 10)
     for place in (0, 63, 64, 149, 150, 151):
         alone = index.search([texts[place]], 10)
@@ -218,14 +224,13 @@ def test_a_search_that_fails_leaves_no_trace(invented, monkeypatch):
     np.testing.assert_array_equal(index.search(names[:5], 10).rows, wanted.rows)
 
 
-def test_nothing_in_nothing_out(invented):
-    _, _, index = invented
+def test_nothing_in_nothing_out(index):
     assert index.search([], 5).rows.shape == (0, 5)
     assert index.search(["fever"], 0).rows.shape == (1, 0)
     assert index.score([], np.empty((0, 3), np.int64)).shape == (0, 3)
     assert index.score(["fever"], np.empty((1, 0), np.int64)).shape == (1, 0)
-    assert (index.search(["", "---"], 5).rows == -1).all()
-    assert (WordNgramIndex.build([]).search(["fever"], 5).rows == -1).all()
+    assert (index.search(["", "---", "😀"], 5).rows[:2] == -1).all()
+    assert (type(index).build([]).search(["fever"], 5).rows == -1).all()
 
 
 def test_disk_keeps_it(tmp_path, invented):
@@ -265,8 +270,9 @@ def test_damaged_arrays(tmp_path, file, harm):
         WordNgramIndex.load(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["x" * 10_000, "abdi carlo " * 900, "é血😀" * 3000])
-def test_a_mention_of_ten_thousand_characters_takes_little_time(invented, text):
-    _, _, index = invented
+@pytest.mark.parametrize(
+    "text", ["x" * 10_000, "abdi carlo " * 900, "fever and pain " * 670, "é血😀" * 3000]
+)
+def test_a_mention_of_ten_thousand_characters_takes_little_time(index, text):
     assert cpu_seconds(lambda: index.search([text], 64)) < 1
     assert cpu_seconds(lambda: index.score([text], np.arange(40)[None])) < 1

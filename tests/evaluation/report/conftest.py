@@ -1,4 +1,3 @@
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,6 +6,7 @@ import pytest
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.evaluation import Settings, load_gold, measure
+from tests.lines import write_lines
 
 # Texts that would break out of HTML, Markdown, JSON or a spreadsheet if they were not escaped.
 HOSTILE = "</script><img src=x onerror=alert(1)> & \"'`|*<!--\u2028"
@@ -32,8 +32,7 @@ Make = Callable[..., dict[str, Any]]
 @pytest.fixture(scope="session")
 def make_metrics(tmp_path_factory: pytest.TempPathFactory, tiny_assets: Assets) -> Make:
     """Measure the hostile mentions of this file, with settings."""
-    path = tmp_path_factory.mktemp("hostile") / "gold.jsonl"
-    path.write_text("\n".join(map(json.dumps, LINES)), encoding="utf-8")
+    path = write_lines(tmp_path_factory.mktemp("hostile") / "gold.jsonl", *LINES)
 
     def make(**settings: Any) -> dict[str, Any]:
         settings = {"ks": (1, 3), "tiers": ("exact", "ngram"), **settings}
