@@ -260,11 +260,6 @@ class Errors:
         "Check or replace its files.",
     )
 
-    index_damaged = Message(
-        "E223",
-        "The vector index is damaged: it gave name {row}, but there are only {names} names. Build "
-        "the assets again with `medlink build`.",
-    )
     bad_expression = Message(
         "E224",
         "{expression!r} is no expression over the hierarchy: at character {place} stands {found}, "

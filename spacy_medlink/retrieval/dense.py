@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import Errors
 from ..types import Floats2d, Hits, Ints1d, Ints2d
 from ..util.held import File
-from .index_file import read_index
+from .index_file import read_index, row_not_there
 from .mask import Mask
 from .renumbered import Renumbering, can_renumber
 from .subset import search_rows
@@ -96,7 +96,7 @@ class DenseIndex:
         """Make the index of a next release from a saved one, see `can_renumber`.
 
         rows (Iterable): what `Renumbering.put` takes, in the order of the names.
-        RAISES (MedlinkError): E202 and E223 when the old one is damaged, E208 for vectors that are
+        RAISES (MedlinkError): E202 when the old one is damaged, E208 for vectors that are
             not finite.
         """
         index = read_index(old, faiss.IO_FLAG_MMAP_IFC)
@@ -247,7 +247,7 @@ class DenseIndex:
 
     def _check_rows(self, rows: Ints2d) -> None:
         if int(rows.max(initial=-1)) >= len(self):
-            raise Errors.index_damaged(row=int(rows.max()), names=len(self))
+            raise row_not_there(int(rows.max()), len(self))
 
     def score(self, vectors: Floats2d, rows: Ints2d) -> Floats2d:
         """Score names (n, m) for each vector; -1 rows score 0.

@@ -45,6 +45,12 @@ def read_index(file: File, flags: int = 0) -> faiss.Index:
         ) from error
 
 
+def row_not_there(row: int, names: int) -> Exception:
+    """Make the error for an index that gives a name that is not there: E202."""
+    problem = f"the index gave name {row}, but there are only {names} names"
+    return Errors.assets_incomplete(path="dense.faiss", problem=problem)
+
+
 def _check(path: Path) -> None:
     """Check the header. RAISES (ValueError): with the problem."""
     size = path.stat().st_size

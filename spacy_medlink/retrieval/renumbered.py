@@ -8,8 +8,8 @@ from typing import Any
 import faiss
 import numpy as np
 
-from ..errors import Errors
 from ..types import Array, Floats2d, Ints1d
+from .index_file import row_not_there
 from .tuning import untyped_faiss
 
 
@@ -65,7 +65,7 @@ class Renumbering:
         """Remove what is gone, and give all others their rows.
 
         RETURNS (Any): the new index, of faiss.
-        RAISES (MedlinkError): E223 when the old one has rows that are not there.
+        RAISES (MedlinkError): E202 when the old one has rows that are not there.
         """
         gone = np.packbits(self._row_of < 0, bitorder="little")
         self._lists.remove_ids(untyped_faiss.IDSelectorBitmap(gone))
@@ -75,7 +75,7 @@ class Renumbering:
             if size := lists.list_size(list_number):
                 ids = untyped_faiss.rev_swig_ptr(lists.get_ids(list_number), size)
                 if not 0 <= ids.min() <= ids.max() < len(row_of):
-                    raise Errors.index_damaged(row=int(ids.max()), names=len(self._row_of))
+                    raise row_not_there(int(ids.max()), len(self._row_of))
                 ids[:] = row_of[ids]
         refined = untyped_faiss.IndexRefine(self._lists, self._vectors)
         refined.referenced_objects.append(self._old)  # which owns the lists
