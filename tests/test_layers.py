@@ -42,23 +42,23 @@ SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
 # may have. A number here goes down; one goes up only together with another that goes down.
 BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
-    ("", "types", "errors"): 1_030,  # wanted: 1,200
+    ("", "types", "errors"): 1_020,  # wanted: 1,200
     ("util",): 1_760,  # wanted: 1,200
     ("text",): 3_400,  # wanted: 3,000
     ("kb",): 10_740,  # wanted: 9,000
-    ("encoders",): 2_700,  # wanted: 2,500
-    ("retrieval",): 3_700,  # wanted: 3,000
+    ("encoders",): 2_740,  # wanted: 2,500
+    ("retrieval",): 3_720,  # wanted: 3,000
     ("linking",): 3_780,  # wanted: 3,400
-    ("fitting",): 2_900,  # wanted: 2,600
-    ("evaluation",): 2_860,  # wanted: 2,300
-    ("assets",): 3_260,  # wanted: 3,000
+    ("fitting",): 2_890,  # wanted: 2,600
+    ("evaluation",): 2_790,  # wanted: 2,300
+    ("assets",): 3_250,  # wanted: 3,000
     ("components",): 6_630,  # wanted: 4,000
-    ("annotate",): 3_620,  # wanted: 2,200
+    ("annotate",): 3_630,  # wanted: 2,200
     ("serve",): 1_860,  # wanted: 1,300
     ("cli",): 2_390,  # wanted: 1,800
-    ("training",): 11_660,  # wanted: 8,000
-    ("benchmarks",): 2_940,  # wanted: 2,500
-    ("tests",): 53_980,  # wanted: 38,000
+    ("training",): 11_650,  # wanted: 8,000
+    ("benchmarks",): 2_950,  # wanted: 2,500
+    ("tests",): 53_850,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

@@ -381,10 +381,9 @@ class Assets:
 
     def _open_reranker(self) -> "CrossEncoder":
         from ..encoders.cross_encoder import CrossEncoder
-        from ..util.devices import find_device
 
         with self.directory(RERANKER) as path:
-            encoder = CrossEncoder.load(path, find_device(self.device))
+            encoder = CrossEncoder.load(path, parts.torch_device(self.device))
         self.check_reranker(encoder, self.path / RERANKER)
         if encoder.fingerprint() != self.manifest["reranker"]["fingerprint"]:
             problem = "reranker/ is not the one that the manifest speaks of"

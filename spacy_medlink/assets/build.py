@@ -48,7 +48,7 @@ from .manifest import (
     RUNTIME,
     write_manifest,
 )
-from .parts import CPU
+from .parts import CPU, torch_device
 from .shares import Share, encode_together
 from .update import Update
 from .variant import add_calibrator
@@ -355,13 +355,12 @@ def _open_encoder(
     if source is None and (old is None or old.manifest["encoder"] is None):
         return None, ""
     from ..encoders.bi_encoder import BiEncoder
-    from ..util.devices import find_device
 
-    torch_device = find_device(device)
+    place = torch_device(device)
     if source is not None or old is None:
-        return BiEncoder.load(str(source), pooling, device=torch_device), Path(str(source)).name
+        return BiEncoder.load(str(source), pooling, device=place), Path(str(source)).name
     with old.directory(ENCODER) as path:
-        loaded = BiEncoder.load(path, pooling, device=torch_device)
+        loaded = BiEncoder.load(path, pooling, device=place)
     return loaded, old.manifest["encoder"]["source"]
 
 

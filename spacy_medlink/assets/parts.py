@@ -37,7 +37,9 @@ from .manifest import (
     RUNTIME,
 )
 
-if TYPE_CHECKING:  # faiss is loaded where there is a dense tier
+if TYPE_CHECKING:  # faiss and torch are loaded where there is a dense tier
+    import torch
+
     from ..retrieval.dense import DenseIndex
 
 _WEIGHTS = f"{ENCODER}/model.safetensors"  # for torch
@@ -95,9 +97,7 @@ def open_dense(files: HeldFiles, manifest: Facts, device: str) -> "DenseIndex":
         problem = f"the index holds vectors of {index.dim} dimensions, the encoder's have {dim}"
         raise Errors.assets_mismatch(path=files.path, problem=problem)
     if not is_processor(device):
-        from ..util.devices import find_device
-
-        index.move(find_device(device))
+        index.move(torch_device(device))
     return index
 
 
@@ -119,9 +119,8 @@ def open_encoder(files: HeldFiles, manifest: Facts, device: str) -> Encoder:
             fields = {"path": files.path, "runtime": runtime["name"], "lacking": lacking(error)}
             tell(Warnings.runtime_missing.format(**fields))
     from ..encoders.light import open_to_encode
-    from ..util.devices import find_device
 
-    encoder, fingerprint = open_to_encode(files.part(ENCODER), find_device(device))
+    encoder, fingerprint = open_to_encode(files.part(ENCODER), torch_device(device))
     if fingerprint != made_by["fingerprint"] or encoder.dim != made_by["dim"]:
         problem = "the index was made by another encoder than the one in encoder/"
         raise Errors.assets_mismatch(path=files.path, problem=problem)
@@ -130,11 +129,14 @@ def open_encoder(files: HeldFiles, manifest: Facts, device: str) -> Encoder:
 
 def _computes_here(device: str) -> bool:
     """Tell whether a device is the processor; torch, if installed, resolves "auto"."""
-    if is_processor(device):
-        return True
+    return is_processor(device) or torch_device(device).type == CPU
+
+
+def torch_device(name: str) -> "torch.device":
+    """Find a device of torch, which is not imported before. RAISES (MedlinkError): E508."""
     from ..util.devices import find_device
 
-    return find_device(device).type == CPU
+    return find_device(name)
 
 
 def _open_checked(files: HeldFiles, manifest: Facts) -> Encoder:

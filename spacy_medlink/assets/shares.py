@@ -16,6 +16,7 @@ from ..kb import KnowledgeBase
 from ..types import Progress
 from ..util.progress import no_progress
 from . import kept
+from .parts import torch_device
 from .vectors import kept_or_encoded, name_chunks
 
 if TYPE_CHECKING:  # torch and transformers are not needed to build the starter's tiers
@@ -79,12 +80,11 @@ def encode_share(
         unknown device.
     """
     from ..encoders.bi_encoder import BiEncoder
-    from ..util.devices import find_device
 
     knowledge = KnowledgeBase(kb)
     if knowledge.n_names < kept.WORTH_KEEPING:  # the first process encodes alone, without waiting
         return
-    loaded = BiEncoder.load(str(encoder), pooling, device=find_device(device))
+    loaded = BiEncoder.load(str(encoder), pooling, device=torch_device(device))
     shards = kept.KeptVectors(out, loaded.fingerprint(), knowledge.n_names)
     encode_together(loaded, knowledge, shards)
 
