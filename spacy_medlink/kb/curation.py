@@ -7,13 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypedDict
+from typing import TypedDict, cast
 
 from ..errors import Errors
 from ..types import BadLines, Concept, Name, Record, Retired
-from ..util.json_text import read_json, write_json
+from ..util.json_text import write_json
 from .filters import name_identity, names_of, with_names
-from .readers.fields import FieldError, identifier, sound, storable, surface
+from .readers.fields import FieldError, identifier, json_of, sound, storable, surface
 from .readers.lines import filled_lines, report
 
 _LINES_KEPT = 10
@@ -245,10 +245,7 @@ def read_curation(path: Path, bad_lines: BadLines = None) -> Curation:
 def _rule(numbered_line: tuple[int, str]) -> Rule:
     line_number, line = numbered_line
     if line.lstrip()[0] == "{":
-        try:
-            data: dict[str, object] = read_json(line)
-        except ValueError as error:
-            raise FieldError(f"not JSON ({error})", _EXPECTED) from error
+        data = cast(dict[str, object], json_of(line, _EXPECTED))
         storable(data)
     else:
         cells = line.split("\t")

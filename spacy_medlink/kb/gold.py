@@ -16,7 +16,7 @@ from ..types import BadLine, BadLines
 from ..util.json_text import read_json, write_json
 from .annotated_notes import read_annotated_notes
 from .gold_formats import FOREIGN, foreign_format, is_export, is_prodigy, of_prodigy, read_export
-from .readers.fields import FieldError
+from .readers.fields import FieldError, json_of
 from .readers.lines import DAMAGED, open_source, raw_lines
 
 _EXPECTED = (
@@ -183,11 +183,7 @@ def _bad(path: Path, line: int, problem: object) -> Exception:
 
 
 def _document(text: str, line: int) -> GoldDocument:
-    try:
-        data = read_json(text)
-    except ValueError as error:
-        raise FieldError(f"not JSON ({error})", _EXPECTED) from error
-    data = _object(data, "the line")
+    data = _object(json_of(text, _EXPECTED), "the line")
     if is_prodigy(data):
         try:
             data = of_prodigy(data)

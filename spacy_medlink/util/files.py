@@ -3,7 +3,6 @@
 import ctypes
 import hashlib
 import os
-import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -133,14 +132,6 @@ def working_directory(path: Path) -> Iterator[Path]:
     path = _named(path)
     with _reporting(path), beside(path) as directory:
         yield directory
-
-
-def link_or_copy(source: Path, destination: Path) -> None:
-    """Hard-link a file, or copy it where links are not possible."""
-    try:
-        os.link(source.resolve(), destination)
-    except OSError:
-        shutil.copy2(source, destination)
 
 
 def recover(path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ...types import BadLines, Record, Retired
-from ...util.json_text import is_encodable
+from ...util.json_text import is_encodable, read_json
 from .lines import report
 
 # What programs and people write into a cell that has no value. "NA" may be a name: of sodium.
@@ -121,6 +121,18 @@ def without_blank_names(
         return record
     report(path, line, "an empty name", expected, bad_lines)
     return replace(record, names=tuple(name for name in record.names if name.text.strip()))
+
+
+def json_of(line: str, expected: str) -> object:
+    """Decode a line of JSON. RAISES (FieldError): where it is none; expected (str): says the error.
+
+    Half of a surrogate pair is none, and neither is a number of more than 4,300 digits.
+    """
+    try:
+        data: object = read_json(line)
+    except ValueError as error:
+        raise FieldError(f"not JSON ({error})", expected) from error
+    return data
 
 
 def storable(value: object) -> None:

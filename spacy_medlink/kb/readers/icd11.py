@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TypeGuard
 
 from ...types import ISA, BadLines, Concept, Name, Relation
-from .fields import FieldError, cell, identifier, surface
+from .fields import FieldError, cell, identifier, sound, surface
 from .json_stream import JsonStream
-from .lines import report
 from .rows import Row
 
 _COLUMNS = ("code", "title", "classkind", "blockid", "chapterno")
@@ -36,23 +35,21 @@ def read_tabulation(
     match = _LANGUAGE.search(path.name)
     lang = lang or (match[1] if match else "en")
     above: list[str] = []
-    for line, cells in rows:
-        try:
-            if len(cells) != len(headers):
-                raise FieldError(f"{len(cells)} columns", f"{len(headers)} columns as in line 1")
-            row = {name: cell(cells[column]) for name, column in places.items()}
-            dashes = _DASHES.match(row["title"])
-            depth = dashes[0].count("-") if dashes else 0
-            name = surface(row["title"][dashes.end() if dashes else 0 :], "title")
-            is_chapter = row["classkind"] == "chapter"
-            given = row.get("chapterno" if is_chapter else "blockid", "")
-            id = identifier(row["code"] or given, "code")
-        except FieldError as error:
-            report(path, line, error.problem, error.expected, bad_lines)
-            continue
+
+    def concept(cells: list[str]) -> Concept:
+        if len(cells) != len(headers):
+            raise FieldError(f"{len(cells)} columns", f"{len(headers)} columns as in line 1")
+        row = {name: cell(cells[column]) for name, column in places.items()}
+        dashes = _DASHES.match(row["title"])
+        depth = dashes[0].count("-") if dashes else 0
+        name = surface(row["title"][dashes.end() if dashes else 0 :], "title")
+        given = row.get("chapterno" if row["classkind"] == "chapter" else "blockid", "")
+        id = identifier(row["code"] or given, "code")
         above[depth:] = [id]
         names = (Name(name, lang, source, "PT"),)
-        yield _concept(id, names, row["classkind"], "", above[max(depth - 1, 0) : depth], source)
+        return _concept(id, names, row["classkind"], "", above[max(depth - 1, 0) : depth], source)
+
+    return (record for _, record in sound(path, rows, concept, bad_lines))
 
 
 def read_entities(path: Path, bad_lines: BadLines, lang: str, source: str) -> Iterator[Concept]:
@@ -62,26 +59,26 @@ def read_entities(path: Path, bad_lines: BadLines, lang: str, source: str) -> It
     Synonyms, inclusions and terms of the index are further names.
     """
     ids = {str(entity["@id"]): _id(entity) for _, entity in _entities(path)}
-    for line, entity in _entities(path):
-        try:
-            titles = _names(entity.get("title"), lang, source, "PT")
-            full = _names(entity.get("fullySpecifiedName"), lang, source, "FSN")
-            further = [
-                name
-                for key in _FURTHER for item in _list(entity.get(key)) if isinstance(item, dict)
-                for name in _names(item.get("label"), lang, source, "SY")
-            ]  # fmt: skip
-            if not titles:
-                raise FieldError("an entity without a title", 'a "title" with "@value"')
-            above = [ids[up] for up in map(str, _list(entity.get("parent"))) if up in ids]
-            definition = _names(entity.get("definition"), lang, source, "")
-            yield _concept(
-                identifier(_id(entity), "code"), (*titles, *full, *further),
-                str(entity.get("classKind") or ""), definition[0].text if definition else "", above,
-                source,
-            )  # fmt: skip
-        except FieldError as error:
-            report(path, line, error.problem, error.expected, bad_lines)
+
+    def concept(entity: _Entity) -> Concept:
+        titles = _names(entity.get("title"), lang, source, "PT")
+        full = _names(entity.get("fullySpecifiedName"), lang, source, "FSN")
+        further = [
+            name
+            for key in _FURTHER for item in _list(entity.get(key)) if isinstance(item, dict)
+            for name in _names(item.get("label"), lang, source, "SY")
+        ]  # fmt: skip
+        if not titles:
+            raise FieldError("an entity without a title", 'a "title" with "@value"')
+        above = [ids[up] for up in map(str, _list(entity.get("parent"))) if up in ids]
+        definition = _names(entity.get("definition"), lang, source, "")
+        return _concept(
+            identifier(_id(entity), "code"), (*titles, *full, *further),
+            str(entity.get("classKind") or ""), definition[0].text if definition else "", above,
+            source,
+        )  # fmt: skip
+
+    return (record for _, record in sound(path, _entities(path), concept, bad_lines))
 
 
 def _concept(

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...types import ISA, BadLines, Concept, Name, Record, Relation, Retired
-from ...util.json_text import read_json
-from .fields import FieldError, identifier, sound, storable, without_blank_names
+from .fields import FieldError, identifier, json_of, sound, storable, without_blank_names
 from .json_stream import JsonStream
 from .lines import filled_lines
 
@@ -87,14 +86,8 @@ def _record(data: object) -> Record:
 
 
 def _of_line(line: str) -> Record:
-    try:
-        data = read_json(line)
-    # A number of more than 4,300 digits also raises a ValueError.
-    except ValueError as error:
-        raise FieldError(f"not JSON ({error})", EXPECTED) from error
-    if "\\u" in line:
-        storable(data)
-    return _record(data)
+    data = json_of(line, EXPECTED)
+    return _checked(data) if "\\u" in line else _record(data)
 
 
 def _names(data: dict[str, object]) -> Iterator[Name]:

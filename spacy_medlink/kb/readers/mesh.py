@@ -8,10 +8,11 @@ from xml.etree.ElementTree import Element
 from ...errors import Errors
 from ...types import ISA, BadLines, Concept, Name, Record, Relation
 from ..vocabularies import by_vocabulary, iso_639_1
+from .fields import FieldError
 from .lines import report
 from .xml_records import XmlRecord, xml_records
 
-_SOURCE = "MESH"
+_SOURCE, _EXPECTED = "MESH", "an id and a name"
 _DESCRIPTOR, _SUPPLEMENT = "DescriptorRecord", "SupplementalRecord"
 # Elements that take up half of the files and have no names.
 _WITHOUT = frozenset({
@@ -49,18 +50,14 @@ def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
                 trees = _trees(file) if record.element.tag == _DESCRIPTOR else {}
             try:
                 yield _concept(record, trees)
-            except _BadRecordError as error:
-                report(file, record.line, str(error), "an id and a name", bad_lines)
+            except FieldError as error:
+                report(file, record.line, error.problem, error.expected, bad_lines)
 
 
 def release_of(path: Path) -> str:
     """Read the year from the names of the files, "" when they have none."""
     years = (re.search(r"\d{4}", file.name) for file in _files(path))
     return max((year.group() for year in years if year is not None), default="")
-
-
-class _BadRecordError(Exception):
-    """The problem of a record."""
 
 
 def _files(path: Path) -> list[Path]:
@@ -91,13 +88,13 @@ def _concept(record: XmlRecord, trees: Mapping[str, str]) -> Concept:
     record_type = "Descriptor" if element.tag == _DESCRIPTOR else "SupplementalRecord"
     id = _text(element, f"{record_type}UI")
     if not id or not id.isprintable() or " " in id:
-        raise _BadRecordError(f"{record_type}UI is {id[:40]!r}")
+        raise FieldError(f"{record_type}UI is {id[:40]!r}", _EXPECTED)
     lang = iso_639_1(record.root.get("LanguageCode", "eng"))
     name = _text(element, f"{record_type}Name/String")
     main = "MH" if record_type == "Descriptor" else "NM"
     names = list(_names(element, name, main, lang))
     if not names:
-        raise _BadRecordError(f"{record_type} {id} has no name")
+        raise FieldError(f"{record_type} {id} has no name", _EXPECTED)
     numbers = _tree_numbers(element)
     letters = [tree[:1] for tree in numbers] or [_CLASSES.get(element.get("SCRClass", ""), "")]
     above = [trees.get(tree.rpartition(".")[0], "") for tree in numbers]

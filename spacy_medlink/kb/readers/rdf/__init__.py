@@ -9,8 +9,7 @@ from ....types import ISA, BadLines, Concept, Name, Record, Relation, Retired
 from ...code_systems import vocabulary_of
 from ...scratch import scratch
 from ...vocabularies import iso_639_1
-from ..fields import FieldError, identifier, without_blank_names
-from ..lines import report
+from ..fields import FieldError, identifier, sound, without_blank_names
 from ..xrefs import (
     CrossReferences,
     Match,
@@ -66,12 +65,7 @@ def read(path: Path, bad_lines: BadLines = None, *, lang: str = "en") -> Iterato
         store = Store(db)
         store.load(path, bad_lines)
         graph = _Graph(store, path, lang)
-        for address, line in store.concepts():
-            try:
-                records = graph.records(address)
-            except FieldError as error:
-                report(path, line, error.problem, error.expected, bad_lines)
-                continue
+        for line, records in sound(path, store.concepts(), graph.records, bad_lines):
             for record in records:
                 yield without_blank_names(record, path, line, "a name", bad_lines)
         graph.xrefs.tell_left_out(path)

@@ -143,9 +143,9 @@ class Store:
         self._db.execute("COMMIT")
         self._db.executescript(_GATHER)
 
-    def concepts(self) -> Iterator[tuple[str, int]]:
-        """Iterate over the addresses of the concepts, with their lines, in their order."""
-        return self._db.execute("SELECT subject, line FROM concept ORDER BY place")
+    def concepts(self) -> Iterator[tuple[int, str]]:
+        """Iterate over the addresses of the concepts, behind their lines, in their order."""
+        return self._db.execute("SELECT line, subject FROM concept ORDER BY place")
 
     def facts(self, subject: str) -> list[Fact]:
         """List what is said of a subject, in the order of the file."""
