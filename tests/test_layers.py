@@ -43,9 +43,9 @@ SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
 BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_020,  # wanted: 1,200
-    ("util",): 1_760,  # wanted: 1,200
+    ("util",): 1_750,  # wanted: 1,200
     ("text",): 3_400,  # wanted: 3,000
-    ("kb",): 10_740,  # wanted: 9,000
+    ("kb",): 10_730,  # wanted: 9,000
     ("encoders",): 2_740,  # wanted: 2,500
     ("retrieval",): 3_720,  # wanted: 3,000
     ("linking",): 3_780,  # wanted: 3,400
@@ -56,9 +56,9 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("annotate",): 3_630,  # wanted: 2,200
     ("serve",): 1_860,  # wanted: 1,300
     ("cli",): 2_390,  # wanted: 1,800
-    ("training",): 11_650,  # wanted: 8,000
+    ("training",): 11_660,  # wanted: 8,000
     ("benchmarks",): 2_950,  # wanted: 2,500
-    ("tests",): 53_850,  # wanted: 38,000
+    ("tests",): 53_690,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

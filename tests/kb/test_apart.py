@@ -51,7 +51,7 @@ def test_large_releases_are_read_apart(tmp_path, monkeypatch, started):
 
 def test_many_batches_with_records_of_both_kinds(tmp_path):
     path = tmp_path / "some.obo"
-    terms = [f"[Term]\nid: A:{i}\nname: name {i}\nalt_id: B:{i}\n" for i in range(25_000)]
+    terms = [f"[Term]\nid: A:{i}\nname: name {i}\nalt_id: B:{i}\n" for i in range(12_000)]
     path.write_text("\n".join(terms))
     expected = list(obo.read(path))
     assert list(read_apart("spacy_medlink.kb.readers.obo:read", path, None)) == expected

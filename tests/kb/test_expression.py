@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
@@ -113,6 +113,7 @@ def expressions(draw: st.DrawFn, depth: int = 3) -> tuple[str, str]:
 EDGES = st.lists(st.tuples(st.sampled_from(IDS), st.sampled_from(IDS)), max_size=9)
 
 
+@settings(max_examples=30)
 @given(EDGES, st.lists(expressions(), min_size=1, max_size=4))
 def test_random_expressions_over_random_graphs(tmp_path_factory, edges, drawn) -> None:
     parents = {id: tuple(above for below, above in edges if below == id) for id in IDS}

@@ -63,7 +63,7 @@ def test_every_fate_of_an_id(tmp_path: Path) -> None:
     assert not diff(before.old, kb).counts["concept vanished"]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=25)
 @given(
     old_live=st.sets(IDS, min_size=1), new_live=st.sets(IDS, min_size=1),
     old_gone=st.dictionaries(IDS, IDS), new_gone=st.dictionaries(IDS, IDS),

@@ -6,7 +6,6 @@ import pickle
 import sqlite3
 import stat
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -335,9 +334,3 @@ def test_one_edit(text: str, data: st.DataObject) -> None:
     assert edits - {text} <= one_edit_away(text)
     assert text not in one_edit_away(text)
     assert len(one_edit_away(text)) <= 2 * 36 * (len(text) + 1)
-
-
-def test_the_file_is_only_read(kb: KnowledgeBase) -> None:
-    before = Path(kb.path).read_bytes()
-    near_names(kb, "fevr")
-    assert Path(kb.path).read_bytes() == before

@@ -1,7 +1,7 @@
 """Gold ids by id, history and code: the index finds what reading every concept would find."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_medlink.kb import KnowledgeBase, build_kb
@@ -14,6 +14,7 @@ _VOCABULARIES = st.sampled_from(["A", "MSH", "OMIM", "MIM"])
 _CODES = st.dictionaries(_VOCABULARIES, st.lists(_PARTS, max_size=2).map(tuple), max_size=2)
 
 
+@settings(max_examples=30)
 @given(st.dictionaries(_PARTS, _CODES, min_size=1), st.sampled_from(["", "MSH", "A"]))
 def test_the_index_finds_what_reading_all_would_find(tmp_path_factory, concepts, scheme):
     path = tmp_path_factory.mktemp("resolve") / "a.kb"

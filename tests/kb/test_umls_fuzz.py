@@ -153,15 +153,15 @@ def _block_size(monkeypatch):
 
 
 def test_damaged_names(tmp_path):
-    fuzz_umls(tmp_path, range(700), ["MRCONSO"], check_conso)
+    fuzz_umls(tmp_path, range(200), ["MRCONSO"], check_conso)
 
 
 def test_damage_in_any_table(tmp_path):
-    fuzz_umls(tmp_path, range(700), list(TABLES), check_umls)
+    fuzz_umls(tmp_path, range(200), list(TABLES), check_umls)
 
 
 def test_damaged_documents(tmp_path):
-    fuzz_mesh(tmp_path, range(1000))
+    fuzz_mesh(tmp_path, range(300))
 
 
 @pytest.mark.slow
@@ -186,7 +186,7 @@ ROWS = st.lists(
 
 
 @settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(ROWS, st.sampled_from([b"\n", b"\r\n"]), st.sampled_from(BLOCKS), st.booleans())
 def test_any_rows(tmp_path, rows, end, block, sort):

@@ -65,9 +65,13 @@ def test_what_no_extra_has_is_raised(broken: Path) -> None:
 @pytest.mark.parametrize(
     ("order", "package", "extra"),
     [
-        ("annotate starter notes.jsonl --output out.jsonl --engine ray", "ray", "ray"),
+        pytest.param(
+            "annotate starter notes.jsonl --output out.jsonl --engine ray",
+            "ray",
+            "ray",
+            marks=pytest.mark.slow,
+        ),
         ("serve starter", "fastapi", "serve"),
-        ("serve starter", "uvicorn", "serve"),
     ],
 )
 def test_commands_say_it(broken: Path, order: str, package: str, extra: str) -> None:

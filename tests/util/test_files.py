@@ -16,7 +16,8 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.util import beside, files
-from spacy_medlink.util.files import OwnedDirectory, link_or_copy, recover, sha256_of
+from spacy_medlink.util.files import OwnedDirectory, recover, sha256_of
+from spacy_medlink.util.held import HeldFile
 from spacy_medlink.util.outputs import FILES, PRIVATE, DirectoryKind
 from tests.children import SECONDS, end_after, killed, status_of
 
@@ -362,13 +363,6 @@ def test_a_place_that_cannot_be_written(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_directory_cannot_be_replaced_by_a_file(tmp_path):
-    (tmp_path / "target").mkdir()
-    with pytest.raises(MedlinkError, match="E120"), replacing_file(tmp_path / "target") as path:
-        path.touch()
-    assert [file.name for file in tmp_path.iterdir()] == ["target"]
-
-
 @pytest.mark.parametrize("size", [0, 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1])
 def test_sha256(tmp_path, size):
     content = bytes(range(256)) * (size // 256 + 1)
@@ -376,11 +370,11 @@ def test_sha256(tmp_path, size):
     assert sha256_of(tmp_path / "file") == hashlib.sha256(content[:size]).hexdigest()
 
 
-def test_link_or_copy(tmp_path, monkeypatch):
+def test_a_held_file_is_linked_or_copied(tmp_path, monkeypatch):
     source = tmp_path / "source"
     source.write_text("content")
     (tmp_path / "link").symlink_to(source)
-    link_or_copy(tmp_path / "link", tmp_path / "linked")
+    HeldFile(tmp_path / "link").put(tmp_path / "linked")
     assert (tmp_path / "linked").samefile(source)
     assert not (tmp_path / "linked").is_symlink()
 
@@ -388,7 +382,7 @@ def test_link_or_copy(tmp_path, monkeypatch):
         raise OSError("other device")
 
     monkeypatch.setattr(os, "link", refused)
-    link_or_copy(source, tmp_path / "copied")
+    HeldFile(source).put(tmp_path / "copied")
     assert (tmp_path / "copied").read_text() == "content"
     assert not (tmp_path / "copied").samefile(source)
 

@@ -274,7 +274,7 @@ def step(tree: Tree, data: st.DataObject, may_overwrite: bool) -> None:
 
 
 QUICK = settings(
-    max_examples=40,
+    max_examples=12,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.generate],  # each example builds: to shrink one takes minutes

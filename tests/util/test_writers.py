@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -210,16 +210,3 @@ def test_builds_of_the_same_assets_at_once(tmp_path: Path) -> None:
 def run_together(works: "list[Callable[[], None]]") -> None:
     with started(*(threading.Thread(target=work) for work in works)):
         pass
-
-
-def test_nobody_guesses_a_temporary_name(tmp_path: Path) -> None:
-    names: set[str] = set()
-
-    def draw() -> Iterator[str]:
-        with replacing_file(tmp_path / "target", PRIVATE) as path:
-            yield path.parent.name
-            path.touch()
-
-    for _ in range(20):
-        names.update(draw())
-    assert len(names) == 20

@@ -229,10 +229,10 @@ def test_anything(case: Case, tmp_path: Path, data: bytes) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 @pytest.mark.parametrize("filling", [b"x", b" ", b'"', b"\t", b"\\", b"[", b"|", b"\xff"])
-def test_lines_of_a_megabyte(case: Case, tmp_path: Path, filling: bytes) -> None:
+def test_very_long_lines(case: Case, tmp_path: Path, filling: bytes) -> None:
     path = tmp_path / case.name
     middle = len(case.data) // 2
-    for line in (filling * 1_000_000, b"a" + filling * 1_000_000 + b"b"):
+    for line in (filling * 300_000, b"a" + filling * 300_000 + b"b"):
         path.write_bytes(case.data[:middle] + line + case.data[middle:])
         examine(case.format, path, case.fatal)
 

@@ -6,7 +6,6 @@ from spacy_medlink.kb.readers.xrefs import (
     CrossReferences,
     code_by_shape,
     code_of,
-    compact,
     source_of,
 )
 
@@ -56,15 +55,6 @@ def test_collection() -> None:
     assert CrossReferences().codes_of(xrefs, matches) == {
         "UMLS": ("C3", "C2", "C1"), "MESH": ("D1", "D2"),
     }  # fmt: skip
-
-
-def test_compact_ids() -> None:
-    assert compact("http://purl.obolibrary.org/obo/HP_0001250") == "HP:0001250"
-    assert compact("http://www.orpha.net/ORDO/Orphanet_558") == "Orphanet:558"
-    assert compact("http://purl.obolibrary.org/obo/NCBITaxon_Union_1") == "NCBITaxon_Union:1"
-    assert compact("http://example.org/onto#HP_0001250") == "http://example.org/onto#HP_0001250"
-    assert compact("http://example.org/seizure") == "http://example.org/seizure"
-    assert compact("HP:0001250") == "HP:0001250"
 
 
 @pytest.mark.parametrize(

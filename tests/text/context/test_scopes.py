@@ -142,7 +142,7 @@ def test_time_grows_with_the_text(part: str) -> None:
 )
 def test_time_grows_with_lists_and_answers(part: str) -> None:
     cues, counts, place = shipped_cues("en"), {}, part.index("fever")
-    for size in (200, 800):
+    for size in (100, 400):
         text = "Denies:\n" + part * size
         places = [(8 + i * len(part) + place, 13 + i * len(part) + place) for i in range(size)]
         counts[size] = calls(said_of, text, places, cues)

@@ -3,12 +3,15 @@
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from spacy_medlink.assets import build_assets
 from spacy_medlink.evaluation import load_gold
 from spacy_medlink.kb.from_sources import build_knowledge_base
 from spacy_medlink.text.identifiers import is_identified
 
 
+@pytest.mark.slow
 def test_what_is_identified_is_right_in_real_text(data_dir: Path, tmp_path: Path) -> None:
     source = ("jsonl", data_dir / "medic_2012.kb.jsonl.gz")
     kb = build_knowledge_base(out=tmp_path / "medic.kb", sources=[source]).kb

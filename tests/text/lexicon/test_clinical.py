@@ -80,6 +80,7 @@ def test_names_of_a_setting(tmp_path: Path) -> None:
         open_lexicon(["clinical", "nowhere.tsv"], "en")
 
 
+@pytest.mark.slow
 def test_terminologies_have_the_long_forms(data_dir: Path) -> None:
     """Of 1,109 English meanings to be linked, 888 are names of open_umls or MEDIC (80 %)."""
     known = set()
