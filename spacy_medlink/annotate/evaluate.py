@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..components.pipelines import (
     STARTER,
@@ -22,7 +22,7 @@ from ..evaluation.report import compare_metrics, read_metrics
 from ..kb.annotated_notes import Annotation, read_annotations, sections_of
 from ..kb.gold import GoldDocument, read_gold
 from ..text.context import shipped_cues
-from ..types import Progress
+from ..types import Data, Progress
 from ..util.progress import no_progress
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def evaluate(
     strict: bool = False,
     device: str = "cpu",
     progress: Progress = no_progress,
-) -> dict[str, Any]:
+) -> Data:
     """Measure linking against gold mentions.
 
     A pipeline is measured with the settings of its config: filters, lexicon, composite mentions,
@@ -102,7 +102,7 @@ def evaluate_characters(
     threshold: float | None = None,
     device: str = "cpu",
     progress: Progress = no_progress,
-) -> tuple[dict[str, Any], list[Annotation]]:
+) -> tuple[Data, list[Annotation]]:
     """Measure links by the character IoU of the SNOMED CT entity-linking challenge.
 
     Where the memory was learned from notes with sections, the label of each mention is its section.
@@ -183,7 +183,7 @@ def _pipeline(
     source: str, lang: str, device: str, threshold: float | None, tiers: Sequence[str] = ()
 ) -> "Language":
     """Open a pipeline; options of the command line replace its settings."""
-    given: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
+    given: Data = {} if threshold is None else {"threshold": threshold}
     if tiers:
         given["tiers"] = list(tiers)
     try:

@@ -1,5 +1,7 @@
 """The inputs of bulk annotation: formats of documents, each read as a stream."""
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -72,9 +74,6 @@ def open_input(path: Path, columns: Columns) -> Input:
 
 def hash_of(value: object) -> str:
     """Make a short hash of plain data."""
-    import hashlib
-    import json
-
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:16]
 
 

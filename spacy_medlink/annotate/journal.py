@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ..errors import Errors
 from ..text.normalisation import hash_key
+from ..types import Data
 from ..util.beside import try_lock
 from ..util.files import replacing_file, save_text
 from ..util.outputs import PRIVATE, FileKind, check_output
@@ -81,7 +81,7 @@ class Journal:
         must be the same when the run is resumed.
     """
 
-    def __init__(self, output: Path, job: dict[str, Any]) -> None:
+    def __init__(self, output: Path, job: Data) -> None:
         self.output = output
         self.directory = output.with_name(f".{output.name}.parts")
         self.aside = output.with_name(f"{output.name}.bad.jsonl")
@@ -174,7 +174,7 @@ class Journal:
         shutil.rmtree(gone, ignore_errors=True)
 
 
-def _read_job(path: Path) -> dict[str, Any]:
+def _read_job(path: Path) -> Data:
     """Read the job of a run; {}, which differs from any job, where the file is damaged."""
     try:
         job = json.loads(path.read_text(encoding="utf-8"))

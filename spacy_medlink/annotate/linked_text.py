@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..components.pipelines import STARTER, linked_spans, linker_of, open_pipeline
 from ..components.reading import make_doc
+from ..types import Data
 from .formats import format_named
 from .markup import render_text
 from .records import record_of_link, use_umls_codes
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-Record = dict[str, Any]
+Record = Data
 
 
 def link(text: str, source: str = STARTER, **options: Any) -> "LinkedText":

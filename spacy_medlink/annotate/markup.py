@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 from ..kb.code_systems import concept_url
+from ..types import Data
 
 # Dark text on each of these has a contrast of at least 7 to 1 (WCAG AAA).
 _COLOURS = ("#cfe8ff", "#d6f5d6", "#ffe3b3", "#f3d9fa", "#ffd6d6", "#d0f4f0", "#e8e4c9", "#e0e0ff")
@@ -18,7 +18,7 @@ _ENTITY = (
 )
 
 
-def render_text(text: str, links: Sequence[dict[str, Any]]) -> str:
+def render_text(text: str, links: Sequence[Data]) -> str:
     """Render a text with its links as a piece of HTML."""
     from spacy import displacy
 
@@ -37,7 +37,7 @@ def render_text(text: str, links: Sequence[dict[str, Any]]) -> str:
     return markup
 
 
-def _entity(link: dict[str, Any]) -> dict[str, Any]:
+def _entity(link: Data) -> Data:
     url, id = _url(link), escape(_id(link))
     score = "" if link["score"] is None else f" ({link['score']:.3f})"
     params = {"title": escape(f"{link['name'] or _NIL}{score}")}
@@ -52,23 +52,23 @@ def _entity(link: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _kind(link: dict[str, Any]) -> str:
+def _kind(link: Data) -> str:
     """Get the kind that colours a link: the concept's first type, or the entity's label."""
     types = link["candidates"][0]["types"] if link["candidates"] else []
     return str(types[0] if types else link["type"]).upper()
 
 
-def _id(link: dict[str, Any]) -> str:
+def _id(link: Data) -> str:
     return str(link["ids"][0]) if link["ids"] else _NIL
 
 
-def _url(link: dict[str, Any]) -> str:
+def _url(link: Data) -> str:
     return concept_url(link["ids"][0], link["codes"]) if link["ids"] else ""
 
 
-def _without_overlaps(links: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _without_overlaps(links: Sequence[Data]) -> list[Data]:
     """Keep the longest of overlapping mentions, since displaCy cannot draw overlaps."""
-    kept: list[dict[str, Any]] = []
+    kept: list[Data] = []
     end = 0
     for link in sorted(links, key=lambda link: (link["start"], -link["end"])):
         if link["start"] >= end:

@@ -9,6 +9,7 @@ from spacy.util import minibatch
 
 from ..errors import Errors
 from ..text.context import KINDS, SECTION
+from ..types import Data
 from ..util.extras import missing
 from .documents import Document
 from .text_inputs import check_columns, document_of
@@ -63,8 +64,8 @@ def write_parquet(path: Path, records: Iterable[str], with_text: bool) -> None:
             writer.write_batch(pyarrow.RecordBatch.from_pylist(block, schema))
 
 
-def _row(record: str) -> dict[str, Any]:
-    row: dict[str, Any] = json.loads(record)
+def _row(record: str) -> Data:
+    row: Data = json.loads(record)
     for mention in row["mentions"]:
         mention["codes"] = list(mention["codes"].items())  # Arrow's form of a map
         for candidate in mention["candidates"]:

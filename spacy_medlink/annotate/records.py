@@ -1,7 +1,7 @@
 """Records of documents: their mentions with links, as plain data."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from spacy.tokens import Doc, Span
 
@@ -10,6 +10,7 @@ from ..components.extensions import SPAN_ATTRIBUTES, registered_prefixes
 from ..components.linker import MedicalLinker
 from ..components.pipelines import linked_spans
 from ..text.context import SECTION
+from ..types import Data
 from .documents import Document
 
 _DIGITS = 4  # of scores: further digits differ between batches
@@ -49,7 +50,7 @@ class Where(NamedTuple):
     prefix: str
 
 
-def record_of(document: Document, doc: Doc, where: Where, shape: Shape) -> dict[str, Any]:
+def record_of(document: Document, doc: Doc, where: Where, shape: Shape) -> Data:
     """Make the record of a document, in the project's format of gold files.
 
     RETURNS (Dict[str, Any]): "doc_id", "text" if wanted, and "mentions" in the order of the text,
@@ -61,12 +62,12 @@ def record_of(document: Document, doc: Doc, where: Where, shape: Shape) -> dict[
     return {"doc_id": document.id, **text, "mentions": mentions}
 
 
-def rejection_of(document: Document, problem: str) -> dict[str, Any]:
+def rejection_of(document: Document, problem: str) -> Data:
     """Make the record of a document that was set aside: never with its text."""
     return {"doc_id": document.id, "place": document.place, "problem": problem}
 
 
-def record_of_link(span: Span, prefix: str = "", kept: int = 0) -> dict[str, Any]:
+def record_of_link(span: Span, prefix: str = "", kept: int = 0) -> Data:
     """Make the record of a linked span, a gold mention with more fields. All JSON uses this form.
 
     prefix (str): of the linker's attributes, unless the link is that of another linker of the
@@ -105,14 +106,14 @@ def _prefix_of(span: Span, prefix: str) -> str:
     return prefix
 
 
-def _said_of(span: Span) -> dict[str, Any]:
+def _said_of(span: Span) -> Data:
     context = {key: span._.get(name) for key, name in _SAID_OF.items() if Span.has_extension(name)}
     if Span.has_extension(_NEGEX):
         context["negated"] = bool(span._.get(_NEGEX) or context.get("negated"))
     return context
 
 
-def _candidate(candidate: dict[str, Any]) -> dict[str, Any]:
+def _candidate(candidate: Data) -> Data:
     scores = {tier: _rounded(score) for tier, score in candidate["scores"].items()}
     rounded = {name: _rounded(candidate[name]) for name in ("score", "prob")}
     return {**candidate, **rounded, "scores": scores}

@@ -1,14 +1,14 @@
 """A run of bulk annotation: open, resume, link part by part, join the parts."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import chain, repeat
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .. import __version__
 from ..components.pipelines import STARTER, is_pipeline, pipeline_directory
 from ..errors import Errors, Warnings
-from ..types import Progress
+from ..types import Facts, Progress
 from ..util.progress import no_progress
 from ..util.telling import tell
 from .documents import PART_DOCUMENTS, Done, Repeated, parts_of
@@ -53,7 +53,7 @@ def annotate_file(
     *,
     columns: Columns = DEFAULT_COLUMNS,
     lang: str = "en",
-    settings: Mapping[str, Any] | None = None,
+    settings: Facts | None = None,
     shape: Shape = PLAIN,
     format: str = "",
     engine: str = "local",

@@ -4,11 +4,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TextIO
 
 from ..components.pipelines import linker_of, open_pipeline
 from ..components.reading import make_doc
 from ..errors import MedlinkError
+from ..types import Data, Facts
 from ..util.files import replacing_file
 from ..util.outputs import PRIVATE
 from .documents import Document, Done, Part
@@ -37,7 +38,7 @@ class Job:
     source: str
     directory: Path
     lang: str = "en"
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Facts = field(default_factory=dict)
     shape: Shape = PLAIN
     device: str | None = None
 
@@ -101,11 +102,11 @@ class PartWorker:
 
 
 def linked_docs(
-    nlp: "Language", texts: Sequence[str], filters: Mapping[str, Any] | None = None
+    nlp: "Language", texts: Sequence[str], filters: Facts | None = None
 ) -> "Iterator[tuple[Doc | None, str]]":
     """Link texts together; if that fails, one by one, so that only the bad texts fail.
 
-    filters (Optional[Mapping[str, Any]]): of the linker, for these texts alone.
+    filters (Optional[Facts]): of the linker, for these texts alone.
     """
     linker = linker_of(nlp) if filters else None
     settings_by_name = {name: filters or {} for name, pipe in nlp.pipeline if pipe is linker}
@@ -122,9 +123,7 @@ def linked_docs(
             yield _doc(nlp, text, settings_by_name)
 
 
-def _doc(
-    nlp: "Language", text: str, settings: Mapping[str, Mapping[str, Any]]
-) -> "tuple[Doc | None, str]":
+def _doc(nlp: "Language", text: str, settings: Mapping[str, Facts]) -> "tuple[Doc | None, str]":
     """Link a text, component by component; hide the text of errors, which may quote a note."""
     at = "tokenizer"
     try:
@@ -155,5 +154,5 @@ def _too_long(text: str, limit: int) -> str:
     return f"{len(text)} characters, more than the {limit} that the pipeline takes"
 
 
-def _write(file: Any, mark: str, record: dict[str, Any]) -> None:
+def _write(file: TextIO, mark: str, record: Data) -> None:
     file.write(mark + json.dumps(record, ensure_ascii=False) + "\n")

@@ -3,11 +3,13 @@
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..components.pipelines import STARTER
+from ..encoders.preparation import POOLINGS
+from ..types import Data, Facts
 from .effects import memory_report
 from .opening import AUTO, Device
 from .output import Overwrite, table
@@ -70,7 +72,6 @@ def command(
 ) -> None:
     """Encode all names and build the tiers; in the end the assets replace those at --output."""
     from ..assets import build_assets
-    from ..encoders.preparation import POOLINGS
     from ..util.progress import show_progress
 
     kb = None if str(kb_path) == STARTER and not kb_path.exists() else kb_path
@@ -178,7 +179,7 @@ def _summary(assets: "Assets", seconds: float) -> str:
     )
 
 
-def _encoded(encoder: dict[str, Any] | None) -> list[str]:
+def _encoded(encoder: Data | None) -> list[str]:
     """Report the device that made the vectors, and how."""
     if encoder is None:
         return []
@@ -186,7 +187,7 @@ def _encoded(encoder: dict[str, Any] | None) -> list[str]:
     return [made, *_exported(encoder)]
 
 
-def _exported(encoder: dict[str, Any]) -> list[str]:
+def _exported(encoder: Data) -> list[str]:
     """Report the runtime of the encoder, and its differences from torch."""
     if (runtime := encoder.get("runtime")) is None:
         return []
@@ -204,7 +205,7 @@ def _exported(encoder: dict[str, Any]) -> list[str]:
     ]
 
 
-def _how_chosen(on: dict[str, Any] | None) -> str:
+def _how_chosen(on: Data | None) -> str:
     """Report the data on which the fusion was chosen, and the score of each tier alone."""
     if on is None:
         return "the default"
@@ -217,7 +218,7 @@ def _how_chosen(on: dict[str, Any] | None) -> str:
     return f"{chosen}: MRR {on['mrr']:.3f} ({alone})" if alone else chosen
 
 
-def gate_report(gate: Mapping[str, Any] | None) -> list[str]:
+def gate_report(gate: Facts | None) -> list[str]:
     """Report where the dense tier is not asked, and how often that changed an example.
 
     gate (Optional[Mapping]): "gate" of the manifest of assets.
@@ -234,7 +235,7 @@ def gate_report(gate: Mapping[str, Any] | None) -> list[str]:
     return [f"gate: not encoded are mentions that are {', '.join(passing)}{_kept(gate)}"]
 
 
-def _calibrated(calibrator: dict[str, Any] | None) -> list[str]:
+def _calibrated(calibrator: Data | None) -> list[str]:
     """Report the threshold, the probability from which mentions are linked."""
     if calibrator is None:
         return ["no calibrator: every mention is linked"]
@@ -263,13 +264,13 @@ def links_report(links: Mapping[str, Mapping[str, int]] | None, of: str = "examp
     return [f"links: {', '.join(changes)} of {count:,} {of}, before the fit and after"]
 
 
-def _kept(fit: Mapping[str, Any]) -> str:
+def _kept(fit: Facts) -> str:
     """Report that an update kept what was fitted; "" for what was fitted now."""
     changed = fit.get("changed_names")
     return "" if changed is None else f"; kept, {changed:,} names have changed since"
 
 
-def _index(index: dict[str, Any] | None) -> list[str]:
+def _index(index: Data | None) -> list[str]:
     """Report the recall of an index that is not exhaustive."""
     if index is None or "recall" not in index:
         return []
@@ -280,7 +281,7 @@ def _index(index: dict[str, Any] | None) -> list[str]:
     ]
 
 
-def _reused(update: dict[str, Any] | None) -> list[str]:
+def _reused(update: Data | None) -> list[str]:
     """Report the parts of the earlier assets that an update used."""
     if update is None:
         return []

@@ -1,7 +1,9 @@
 """Reports of lines without effect, for the command line."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from ..types import Facts
 
 if TYPE_CHECKING:
     from ..kb.curation import NoEffect
@@ -18,7 +20,7 @@ def effect_report(what: str, no_effect: "NoEffect") -> Iterator[str]:
         yield f"{what}: {count:,} without effect, {reason} (line {numbers})"
 
 
-def memory_report(memory: Mapping[str, Any]) -> Iterator[str]:
+def memory_report(memory: Facts) -> Iterator[str]:
     """Report the size of the memory, and mentions that had no effect.
 
     memory (Mapping): "memory" of a manifest.
@@ -33,7 +35,7 @@ def memory_report(memory: Mapping[str, Any]) -> Iterator[str]:
         yield from effect_report(source["name"], source.get("no_effect", {}))
 
 
-def curation_report(name: str, curation: Mapping[str, Any]) -> Iterable[str]:
+def curation_report(name: str, curation: Facts) -> Iterable[str]:
     """Report the rules that changed nothing.
 
     name (str): of the file. curation (Mapping): "curation" of the manifest of a knowledge base.

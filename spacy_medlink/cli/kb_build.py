@@ -1,11 +1,12 @@
 """`medlink kb build`, `kb add-mentions` and `import scispacy-kb`: make knowledge bases."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from ..types import Data, Facts
 from .effects import curation_report
 from .kb_summary import bad_line_report, summary
 from .output import Overwrite
@@ -87,7 +88,7 @@ def command(
     from ..kb.vocabularies import GROUPS
     from ..util.progress import show_progress
 
-    options: dict[str, Any] = {
+    options: Data = {
         "columns": pairs(columns, "--columns"), "lang": lang, "separator": separator,
         "source": vocabulary,
     }  # fmt: skip
@@ -182,7 +183,7 @@ def import_scispacy_command(
     typer.echo(f"Next: medlink build {out} --encoder MODEL --output {out.stem}.assets", err=True)
 
 
-def _check(sources: Sequence[tuple[str, Path]], options: Mapping[str, Any]) -> None:
+def _check(sources: Sequence[tuple[str, Path]], options: Facts) -> None:
     from ..kb.check import check_sources
 
     checked = check_sources(sources, options)

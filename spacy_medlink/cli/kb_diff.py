@@ -4,10 +4,11 @@ import json
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..types import Data
 from .opening import open_kb
 from .output import table
 from .parsing import one_of
@@ -68,7 +69,7 @@ def _rendered(difference: "KbDiff", format: str) -> str:
     return "\n".join(_lines(difference, content)) if difference.counts else "Nothing changed."
 
 
-def _lines(difference: "KbDiff", content: dict[str, Any]) -> Iterator[str]:
+def _lines(difference: "KbDiff", content: Data) -> Iterator[str]:
     totals = [
         (f"{total.what} {total.label}".strip(), total.before, total.after)
         for total in difference.totals if total.before != total.after
@@ -107,7 +108,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _WIDEST else text[: _WIDEST - 3] + "..."
 
 
-def _as_dict(difference: "KbDiff") -> dict[str, Any]:
+def _as_dict(difference: "KbDiff") -> Data:
     return {
         "totals": [vars(total) for total in difference.totals],
         "counts": dict(sorted(difference.counts.items())),

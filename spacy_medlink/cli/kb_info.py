@@ -1,10 +1,11 @@
 """`medlink kb info`: describes the content and the sources of a knowledge base."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from ..types import Data
 from .kb_summary import counted
 from .opening import open_kb
 from .output import echo_json, table
@@ -48,7 +49,7 @@ def command(
     typer.echo(table(rows))
 
 
-def _describe(kb: Path, check: bool) -> dict[str, Any]:
+def _describe(kb: Path, check: bool) -> Data:
     """Read the manifest, size, and the number of concepts with codes of each vocabulary."""
     from ..components.sources import assets_in
     from ..kb.browse import verify

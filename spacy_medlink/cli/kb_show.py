@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..types import ISA, Retired
+from ..types import ISA, Data, Retired
 from .opening import open_kb
 from .output import echo_json, table
 
@@ -66,7 +66,7 @@ def _chosen(kb: "KnowledgeBase", concept: "Concept") -> dict[str, str | None]:
     }
 
 
-def _rows(concept: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _rows(concept: Data) -> Iterator[tuple[str, str]]:
     from ..kb.browse import say_step
 
     yield "id", concept["id"]
@@ -98,16 +98,16 @@ def _first(title: str, values: Sequence[str]) -> Iterator[tuple[str, str]]:
         yield title, f"... and {len(values) - _SHOWN:,} more"
 
 
-def _said(concept: dict[str, Any]) -> str:
+def _said(concept: Data) -> str:
     return f"{concept['id']} {concept['name']}".strip()
 
 
-def _mapped(map_row: dict[str, Any]) -> str:
+def _mapped(map_row: Data) -> str:
     relation = ", ".join(filter(None, (map_row["relation"], map_row["note"])))
     return f"{map_row['vocabulary']} {map_row['code']}: {relation} [{map_row['source']}]"
 
 
-def _related(relation: dict[str, Any]) -> str:
+def _related(relation: Data) -> str:
     """Write a relation from left to right; "..." stands for the shown concept."""
     other = _said(relation)
     shown = (

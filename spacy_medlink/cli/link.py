@@ -2,11 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ..text.context import KINDS
+from ..types import Data
 from .opening import AUTO, As, Device, Source
 from .output import echo_json, table
 from .parsing import comma_list, read_text
@@ -53,7 +54,7 @@ def command(
         "top_k": _CANDIDATES, "threshold": threshold, "types": list(comma_list(types)) or None,
         "within": within,
     }  # fmt: skip
-    given: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
+    given: Data = {name: value for name, value in settings.items() if value is not None}
     from ..annotate.linked_text import TextLinker  # imports spaCy
 
     links = TextLinker.open(source, lang=lang, device=device, **given)(text, explain=explain)
@@ -86,6 +87,6 @@ def _typed(text: str | None) -> str:
         raise typer.BadParameter("the text is not UTF-8.", param_hint="TEXT") from error
 
 
-def _plain(link: dict[str, Any]) -> dict[str, Any]:
+def _plain(link: Data) -> Data:
     explanation = link.get("explanation")
     return {**link, "explanation": explanation.as_dict()} if explanation is not None else link

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..components.pipelines import linker_of, open_pipeline
+from ..errors import Warnings
 from .opening import AUTO, Device, is_kb, open_kb
 from .output import Overwrite
 from .parsing import choices, pairs
@@ -83,7 +85,6 @@ def command(
     if as_format:
         choices(as_format, _FORMATS, "--as")
     from ..annotate.mapping.run import CANDIDATES, map_terms
-    from ..components.pipelines import linker_of, open_pipeline
     from ..util.progress import show_progress
 
     nlp = open_pipeline(to, lang or "en", device, top_k=CANDIDATES)
@@ -118,7 +119,6 @@ def _columns(text: str) -> "Columns":
 
 
 def _tell(mapped: "Mapped", path: Path) -> None:
-    from ..errors import Warnings
 
     problems = mapped.problems
     if problems.western:

@@ -1,15 +1,15 @@
 """The metrics of `medlink evaluate` as tables for people, in per cent."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
+from ..types import Data
 from .output import table
 
 _SCORES = ("strict", "overlap", "spans", "spans_overlap", "document")
 _SIGNIFICANT = 0.05
 
 
-def metrics_report(metrics: dict[str, Any], ks: Sequence[int]) -> str:
+def metrics_report(metrics: Data, ks: Sequence[int]) -> str:
     """Lay out what `evaluate` returns."""
     parts = [table(list(_rows(metrics, ks)), _header(ks)), _about(metrics)]
     if "against" in metrics:
@@ -23,7 +23,7 @@ def _header(ks: Sequence[int]) -> list[str]:
     return ["%", "mentions", "in KB", *(f"acc@{k}" for k in ks), "MRR", "mentions/s"]
 
 
-def _rows(metrics: dict[str, Any], ks: Sequence[int]) -> Iterator[list[object]]:
+def _rows(metrics: Data, ks: Sequence[int]) -> Iterator[list[object]]:
     used = " + ".join(metrics["tiers_used"])
     for name, figures in metrics["baselines"].items():
         if name != used:
@@ -32,7 +32,7 @@ def _rows(metrics: dict[str, Any], ks: Sequence[int]) -> Iterator[list[object]]:
     yield from _groups(metrics, ks)
 
 
-def _groups(metrics: dict[str, Any], ks: Sequence[int]) -> Iterator[list[object]]:
+def _groups(metrics: Data, ks: Sequence[int]) -> Iterator[list[object]]:
     names = ["splits", *(name for name in metrics if name.startswith("by_"))]
     for group in names:
         members = metrics[group]
@@ -42,7 +42,7 @@ def _groups(metrics: dict[str, Any], ks: Sequence[int]) -> Iterator[list[object]
                 yield _row(f"{what} {name}", figures, ks)
 
 
-def _row(name: str, metrics: dict[str, Any], ks: Sequence[int]) -> list[object]:
+def _row(name: str, metrics: Data, ks: Sequence[int]) -> list[object]:
     values = [metrics[f"acc@{k}"] for k in ks] + [metrics["mrr"]]
     speed = metrics.get("speed", {}).get("mentions_per_s")
     return [
@@ -54,7 +54,7 @@ def _row(name: str, metrics: dict[str, Any], ks: Sequence[int]) -> list[object]:
     ]
 
 
-def _about(metrics: dict[str, Any]) -> str:
+def _about(metrics: Data) -> str:
     lines = [f"Ranks count {metrics['protocol']}."]
     interval = metrics["acc@1_ci95"]
     if interval:
@@ -95,7 +95,7 @@ def _about(metrics: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _against(comparison: dict[str, Any]) -> str:
+def _against(comparison: Data) -> str:
     rows = [
         [
             name, _percent(measure["ours"]), _percent(measure["theirs"]),
@@ -111,7 +111,7 @@ def _against(comparison: dict[str, Any]) -> str:
     return f"{head}\n{table(rows, columns)}"
 
 
-def _end_to_end(scores: dict[str, Any]) -> str:
+def _end_to_end(scores: Data) -> str:
     rows = [
         [name.replace("_", " "), *(_percent(scores[name][part]) for part in
                                    ("precision", "recall", "f1"))]

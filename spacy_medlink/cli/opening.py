@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+
 if TYPE_CHECKING:
     from ..kb import KnowledgeBase
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -40,7 +40,7 @@ def table(rows: Sequence[Sequence[object]], header: Sequence[str] = ()) -> str:
     )
 
 
-def echo_json(value: Any) -> None:
+def echo_json(value: object) -> None:
     """Print a value as JSON."""
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
 

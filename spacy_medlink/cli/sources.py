@@ -1,12 +1,12 @@
 """Terminology files on the command line: their formats, and the columns of tables."""
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import typer
 
+from ..types import Facts
 from .parsing import one_of
 
 COLUMNS_HELP = (
@@ -26,11 +26,11 @@ _OPTIONS = {"source": "--vocabulary"}  # where the option has another name than 
 
 
 def with_formats(
-    sources: Sequence[Path], formats: Sequence[str], options: Mapping[str, Any]
+    sources: Sequence[Path], formats: Sequence[str], options: Facts
 ) -> list[tuple[str, Path]]:
     """Pair sources with formats.
 
-    formats (Sequence[str]): one for all or one each. options (Mapping[str, Any]): for the readers.
+    formats (Sequence[str]): one for all or one each. options (Facts): for the readers.
     RAISES (typer.BadParameter): for formats or options that do not fit.
     """
     for format in dict.fromkeys(formats):
@@ -42,7 +42,7 @@ def with_formats(
     return list(zip(each, sources, strict=True))
 
 
-def _check(format: str, options: Mapping[str, Any]) -> None:
+def _check(format: str, options: Facts) -> None:
     from ..kb.readers import FORMATS, get_reader
 
     one_of(format, sorted(FORMATS), "--from")

@@ -8,14 +8,13 @@ from pathlib import Path
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse
-from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from .. import __version__
 from ..errors import Errors, MedlinkError
 from . import corrections, linking, mappings
 from .desk import LIMITS, Desk, Desks, Limits
-from .guard import Guard, Refusals
+from .guard import Guard, answer_of, shown
 
 _PAGE = Path(__file__).parent / "page"
 _FILES = {
@@ -25,11 +24,6 @@ _FILES = {
     "terms.js": "text/javascript",
 }
 _PUBLIC = frozenset(("/", "/health", "/openapi.json"))
-_BODIES: tuple[type[BaseModel], ...] = (
-    corrections.Correction, linking.Mention, linking.Notes, linking.Texts, mappings.Chosen,
-    mappings.Table, mappings.TermBody, mappings.TermsBody,
-)  # fmt: skip
-_PLACES = frozenset(("body", "query", "path", "q", "limit", "as", "approved", "id"))
 
 router = APIRouter()
 
@@ -74,14 +68,9 @@ def make_app(
         },
     )  # fmt: skip
     app.state.desks = Desks(desks, limits)
-    places = _PLACES.union(*(body.model_fields for body in _BODIES))
-    app.state.refusals = Refusals(app.state.desks, places)
     for routes in (linking.router, corrections.router, mappings.router, router):
         app.include_router(routes)
-    app.add_middleware(
-        Guard, desks=app.state.desks, refusals=app.state.refusals, token=token, hosts=hosts,
-        public=_PUBLIC,
-    )  # fmt: skip
+    app.add_middleware(Guard, desks=app.state.desks, token=token, hosts=hosts, public=_PUBLIC)
     return app
 
 
@@ -97,24 +86,19 @@ async def _closing(app: FastAPI) -> AsyncIterator[None]:
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, MedlinkError)
-    return _answer(request, error)
+    return answer_of(error, request.app.state.desks)
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
     """Name the invalid parts of a request, without their values."""
     assert isinstance(error, RequestValidationError)
-    shown = request.app.state.refusals.shown
     wrong = (
         f"{'.'.join(map(shown, fault['loc']))}: {fault['msg']}" for fault in error.errors()[:5]
     )
-    return _answer(request, Errors.bad_request(wrong="; ".join(wrong)))
+    return answer_of(Errors.bad_request(wrong="; ".join(wrong)), request.app.state.desks)
 
 
 async def _missing(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return _answer(request, Errors.bad_request(wrong=error.detail), error.status_code)
-
-
-def _answer(request: Request, error: MedlinkError, status: int = 0) -> Response:
-    answer: Response = request.app.state.refusals.answer(error, status)
-    return answer
+    refusal = Errors.bad_request(wrong=error.detail)
+    return answer_of(refusal, request.app.state.desks, error.status_code)

@@ -1,14 +1,15 @@
 """CorrectionFile: the file of corrections, a gold file that is written line by line."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 from ..errors import Errors, MedlinkError
 from ..fitting.corrections import is_gold
 from ..kb.gold import read_gold
+from ..types import Data, Facts
 from ..util.beside import only_one
 from ..util.files import replacing_file
 from ..util.json_text import read_json, write_json
@@ -41,7 +42,7 @@ class CorrectionFile:
                     expected="a file with gold as JSON Lines, or for `--corrections` a new one",
                 )
 
-    def add(self, line: Mapping[str, Any]) -> None:
+    def add(self, line: Facts) -> None:
         """Append a line to the file on disk, whole or not at all.
 
         RAISES (MedlinkError): E109 when the disk is full.
@@ -76,7 +77,7 @@ class CorrectionFile:
                 new.chmod(state.st_mode & 0o7777)  # while it is still empty
                 new.write_bytes(b"".join(kept))
 
-    def corrections(self) -> list[dict[str, Any]]:
+    def corrections(self) -> list[Data]:
         """List the corrections, the last first; other gold lines are left out."""
         with self._alone():
             lines = self.path.read_bytes().splitlines()
@@ -113,7 +114,7 @@ class CorrectionFile:
             raise Errors.write_failed(path=self.path, reason=error.strerror or error) from error
 
 
-def _mark_of(line: bytes, id: str | None = None) -> dict[str, Any] | None:
+def _mark_of(line: bytes, id: str | None = None) -> Data | None:
     """Read a line that is a correction, with this id if given; None for other lines."""
     try:
         data = read_json(line.decode())
@@ -123,7 +124,6 @@ def _mark_of(line: bytes, id: str | None = None) -> dict[str, Any] | None:
     return data if is_ours and id in (None, data.get("doc_id")) else None
 
 
-def _last_byte(file: Any, size: int) -> bytes:
+def _last_byte(file: IO[bytes], size: int) -> bytes:
     file.seek(size - 1)
-    last: bytes = file.read(1)
-    return last
+    return file.read(1)

@@ -3,16 +3,16 @@
 import asyncio
 import uuid
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain
-from typing import Any
 
 from fastapi import APIRouter
 from pydantic import Field
 
 from ..errors import Errors
 from ..text.context.sections import sentence_starts
+from ..types import Data, Facts
 from .correction_file import MARK, CorrectionFile
 from .desk import AllDesks, AskedDesk, Desk, Desks
 from .linking import Body, Limit
@@ -36,7 +36,7 @@ class Correction(Body):
 
 
 @router.post("/corrections")
-async def correct(body: Correction, desks: AllDesks) -> dict[str, Any]:
+async def correct(body: Correction, desks: AllDesks) -> Data:
     """Keep what a mention means; `in_force` says whether it is linked so from now on.
 
     Where the file has a line that cannot be read, nothing is kept, and the answer is 409.
@@ -56,7 +56,7 @@ async def correct(body: Correction, desks: AllDesks) -> dict[str, Any]:
 
 
 @router.get("/corrections")
-async def corrections(desks: AllDesks, desk: AskedDesk, limit: Limit = 200) -> list[dict[str, Any]]:
+async def corrections(desks: AllDesks, desk: AskedDesk, limit: Limit = 200) -> list[Data]:
     """List what was corrected, the last one first."""
     lines = await asyncio.to_thread(_file_of(desk).corrections)
     return await _named(desks, desk, lines[:limit])
@@ -83,8 +83,8 @@ def _file_of(desk: Desk) -> CorrectionFile:
 
 def _line(
     body: Correction, name: str, start: int, end: int, ids: list[str], type: str, lang: str,
-    long_form: str, before: dict[str, Any],
-) -> dict[str, Any]:  # fmt: skip
+    long_form: str, before: Data,
+) -> Data:  # fmt: skip
     text, begin = _excerpt(body.text, start, end, long_form)
     mention = {
         "start": start - begin, "end": end - begin, "mention": body.text[start:end], "ids": ids,
@@ -115,9 +115,7 @@ def _excerpt(text: str, start: int, end: int, long_form: str) -> tuple[str, int]
     return sentence, begin
 
 
-async def _named(
-    desks: Desks, desk: Desk, lines: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
+async def _named(desks: Desks, desk: Desk, lines: Sequence[Facts]) -> list[Data]:
     """Make the answer for lines of the file: the names of the concepts stand beside the ids."""
     shown = [
         {"id": line["doc_id"], "text": line["text"], **line["mentions"][0], **line[MARK]}
@@ -131,7 +129,7 @@ async def _named(
     return shown
 
 
-def _links(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _links(line: Data) -> Iterator[Data]:
     """List the link of a line, and the one before; others may have edited the file."""
     for link in (line, line.get("from")):
         if isinstance(link, dict) and isinstance(link.get("ids"), list):

@@ -16,6 +16,7 @@ from fastapi import Depends, Request
 from ..components.pipelines import STARTER
 from ..components.sources import open_assets
 from ..errors import Errors, MedlinkError
+from ..types import Data
 from .correction_file import CorrectionFile
 from .process import LinkProcess
 from .terminology import Opening
@@ -134,7 +135,7 @@ class Desk:
         self._short, self._long = _Queue(process, seconds), _Queue(LinkProcess(opening), seconds)
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Data:
         """The description of the terminology: names and numbers."""
         corrected = {"corrections": self.corrections is not None, "notes": len(self.notes)}
         return {"name": self.name, **self._facts, **corrected}

@@ -11,12 +11,14 @@ from collections.abc import Collection
 from itertools import islice
 from urllib.parse import urlsplit
 
+from pydantic import BaseModel
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..errors import Errors, MedlinkError
 from ..util.json_text import HalfPairError, has_surrogate, read_json
+from . import corrections, linking, mappings
 from .desk import Desks
 
 # Only our own files run in the page, even if a note or a terminology contains scripts.
@@ -34,6 +36,13 @@ _STATUS = {
     # A file of corrections that cannot be read:
     "E105": 409, "E107": 409, "E401": 409,
 }  # fmt: skip
+_BODIES: tuple[type[BaseModel], ...] = (
+    corrections.Correction, linking.Mention, linking.Notes, linking.Texts, mappings.Chosen,
+    mappings.Table, mappings.TermBody, mappings.TermsBody,
+)  # fmt: skip
+_FIELDS = frozenset(("body", "query", "path", "q", "limit", "as", "approved", "id")).union(
+    *(body.model_fields for body in _BODIES)
+)
 _READING = frozenset(("GET", "HEAD", "OPTIONS"))
 _MOST_HELD = 1 << 28  # bytes of bodies at once
 _MOST_VALUES, _MOST_OF_TABLES = 10_000, 600_000  # values, lists and objects of a body
@@ -53,24 +62,16 @@ class _RefusedError(Exception):
         self.problem, self.status = problem, status
 
 
-class Refusals:
-    """The answers of errors: {"error": {"code", "message"}}.
+def answer_of(error: MedlinkError, desks: Desks, status: int = 0) -> JSONResponse:
+    """Make the answer of an error, {"error": {"code", "message"}}, without paths of this machine."""
+    status = status or _STATUS.get(error.code, 400)
+    content = {"error": {"code": error.code, "message": desks.without_paths(error)}}
+    return JSONResponse(content, status, {"Connection": "close"} if status == 408 else None)
 
-    fields (Collection[str]): the names of fields, which errors may name.
-    """
 
-    def __init__(self, desks: Desks, fields: Collection[str]) -> None:
-        self._desks, self._fields = desks, fields
-
-    def answer(self, error: MedlinkError, status: int = 0) -> JSONResponse:
-        """Make the answer of an error, without paths of this machine."""
-        status = status or _STATUS.get(error.code, 400)
-        content = {"error": {"code": error.code, "message": self._desks.without_paths(error)}}
-        return JSONResponse(content, status, {"Connection": "close"} if status == 408 else None)
-
-    def shown(self, part: object) -> str:
-        """Write a part of the place of a value; a key that is none of our fields is not shown."""
-        return str(part) if isinstance(part, int) or part in self._fields else "?"
+def shown(part: object) -> str:
+    """Write a part of the place of a value; a key that is none of our fields is not shown."""
+    return str(part) if isinstance(part, int) or part in _FIELDS else "?"
 
 
 class Guard:
@@ -82,11 +83,10 @@ class Guard:
     """
 
     def __init__(
-        self, app: ASGIApp, desks: Desks, refusals: Refusals, token: str, hosts: Collection[str],
+        self, app: ASGIApp, desks: Desks, token: str, hosts: Collection[str],
         public: Collection[str],
     ) -> None:  # fmt: skip
         self._app, self._desks, self._limits = app, desks, desks.limits
-        self._refusals = refusals
         self._token, self._hosts, self._public = token.encode(), frozenset(hosts), public
         self._most = 4 * self._limits.texts * self._limits.length + 65_536  # bytes
         self._held = 0
@@ -122,10 +122,10 @@ class Guard:
 
     def _refusal(self, error: Exception) -> JSONResponse:
         if isinstance(error, MedlinkError):
-            return self._refusals.answer(error)
+            return answer_of(error, self._desks)
         if isinstance(error, _RefusedError):
-            return self._refusals.answer(Errors.bad_request(wrong=error.problem), error.status)
-        return self._refusals.answer(Errors.not_linked(problem=type(error).__name__), 500)
+            return answer_of(Errors.bad_request(wrong=error.problem), self._desks, error.status)
+        return answer_of(Errors.not_linked(problem=type(error).__name__), self._desks, 500)
 
     def _check(self, method: str, path: str, headers: Headers) -> None:
         """Check what the headers say.
@@ -178,27 +178,29 @@ class Guard:
         """Check that a body is JSON of a size and a kind that can be read in no time."""
         most = _MOST_OF_TABLES if path == "/map" else _MOST_VALUES
         if len(body) > _LONG:
-            problem = await asyncio.to_thread(self._problem_of, body, most)
+            problem = await asyncio.to_thread(problem_of, body, most)
         else:
-            problem = self._problem_of(body, most)
+            problem = problem_of(body, most)
         if problem:
             raise Errors.bad_request(wrong=problem)
 
-    def _problem_of(self, body: bytes, most: int) -> str:
-        try:
-            text = body.decode()
-        except UnicodeDecodeError:
-            return "it is not UTF-8"
-        if "\0" in text or (sum(map(text.count, ",[{")) > most and _has_more(text, most)):
-            return f"it holds a NUL, or more than {most:,} values"
-        try:
-            if has_surrogate(text):
-                read_json(text)
-        except HalfPairError as error:
-            return error.said_at(tuple(map(self._refusals.shown, error.place)))
-        except ValueError:
-            return "it is not JSON"
-        return ""
+
+def problem_of(body: bytes, most: int) -> str:
+    """Say what is wrong with a body that may hold so many values; "" for nothing."""
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return "it is not UTF-8"
+    if "\0" in text or (sum(map(text.count, ",[{")) > most and _has_more(text, most)):
+        return f"it holds a NUL, or more than {most:,} values"
+    try:
+        if has_surrogate(text):
+            read_json(text)
+    except HalfPairError as error:
+        return error.said_at(tuple(map(shown, error.place)))
+    except ValueError:
+        return "it is not JSON"
+    return ""
 
 
 async def _run(app: ASGIApp, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..fitting.review import review_order
+from ..types import Data
 from ..util.json_text import write_json
 from .desk import AllDesks, AskedDesk, Desk, Desks
 
@@ -77,14 +78,14 @@ async def explain(body: Mention, desks: AllDesks) -> Response:
 
 
 @router.post("/queue")
-async def queue(body: Notes, desks: AllDesks) -> list[dict[str, Any]]:
+async def queue(body: Notes, desks: AllDesks) -> list[Data]:
     """Order the mentions of texts by what their correction would teach, one for each name."""
     desks.check(*body.texts)
     return await _ordered(desks, desks.named(body.terminology), body.texts, body.limit)
 
 
 @router.get("/queue")
-async def own_queue(desks: AllDesks, desk: AskedDesk, limit: Limit = 200) -> dict[str, Any]:
+async def own_queue(desks: AllDesks, desk: AskedDesk, limit: Limit = 200) -> Data:
     """Order the mentions of the texts that `medlink serve --review` was given."""
     return {"texts": desk.notes, "mentions": await _ordered(desks, desk, desk.notes, limit)}
 
@@ -93,7 +94,7 @@ async def own_queue(desks: AllDesks, desk: AskedDesk, limit: Limit = 200) -> dic
 async def search(
     q: Annotated[str, Query(min_length=1, max_length=200)], desks: AllDesks, desk: AskedDesk,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[Data]:  # fmt: skip
     """Find concepts by name: exact, parts of names, or near to it; with their codes."""
     return list(await desks.ask(desk, "search", q, limit))
 
@@ -109,14 +110,12 @@ async def concept(id: str, desks: AllDesks, desk: AskedDesk) -> Response:
 
 
 @router.get("/terminologies")
-async def terminologies(desks: AllDesks) -> list[dict[str, Any]]:
+async def terminologies(desks: AllDesks) -> list[Data]:
     """List the terminologies, the first one by default."""
     return [desk.facts for desk in desks.every]
 
 
-async def _ordered(
-    desks: Desks, desk: Desk, texts: Sequence[str], limit: int
-) -> list[dict[str, Any]]:
+async def _ordered(desks: Desks, desk: Desk, texts: Sequence[str], limit: int) -> list[Data]:
     documents: list[Any] = []
     for start in range(0, len(texts), desks.limits.texts):
         part = texts[start : start + desks.limits.texts]

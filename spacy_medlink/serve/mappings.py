@@ -1,6 +1,6 @@
 """Local terms over HTTP: read from a table, mapped to concepts, and written as files."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -10,7 +10,7 @@ from ..annotate.mapping.reviewed import Row
 from ..annotate.mapping.run import APPROVED
 from ..annotate.mapping.terms import Columns, Term
 from ..errors import Errors
-from ..types import CodeMap
+from ..types import CodeMap, Data
 from ..util.json_text import write_json
 from .desk import AllDesks, Desks
 from .linking import Body
@@ -96,7 +96,7 @@ Wanted = Literal["", "csv", "usagi", "omop", "fhir", "sssom"]
 
 
 @router.post("/terms")
-async def terms(body: Table, desks: AllDesks) -> dict[str, Any]:
+async def terms(body: Table, desks: AllDesks) -> Data:
     """Read a table as `medlink map` does; of a table that it wrote, what was decided, too."""
     columns = Columns(body.name, body.code, body.frequency, tuple(body.context))
     desk, size = desks.named(body.terminology), len(body.table)
@@ -134,7 +134,7 @@ def _check(desks: Desks, terms: int, longest: int = 0) -> None:
         raise Errors.too_much_text(texts=MOST, length=length)
 
 
-def _shown(mapping: Mapping) -> dict[str, Any]:
+def _shown(mapping: Mapping) -> Data:
     term = mapping.term
     return {
         "name": term.name, "code": term.code, "frequency": term.frequency,

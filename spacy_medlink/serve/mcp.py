@@ -4,7 +4,6 @@ The assistant chooses, the terminology is ours: each concept comes with its name
 probability, and what is not linked with a reason. Nothing is written, and no text is an order.
 """
 
-from collections.abc import Mapping
 from threading import Lock
 from typing import Annotated, Any
 
@@ -14,8 +13,10 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from .. import __version__
+from ..annotate.mapping.mapper import Target
 from ..annotate.mapping.terms import Term
 from ..errors import MedlinkError
+from ..types import Data, Facts
 from ..util.json_text import read_json
 from .process import LinkProcess
 from .terminology import Opening
@@ -64,7 +65,7 @@ class Tools:
         self._process, self._lock = LinkProcess(opening), Lock()
         self._paths: list[str] = self._process.start()["paths"]
 
-    def link_text(self, text: Text, candidates: Candidates = 3) -> dict[str, Any]:
+    def link_text(self, text: Text, candidates: Candidates = 3) -> Data:
         """Find the medical mentions of a text, and link them to concepts.
 
         Each mention has its place (start, end), the id, name, codes and probability of its concept,
@@ -78,7 +79,7 @@ class Tools:
         self,
         query: Annotated[str, Field(min_length=1, max_length=200, description="a name")],
         limit: Annotated[int, Field(ge=1, le=100)] = 10,
-    ) -> dict[str, Any]:
+    ) -> Data:
         """Find concepts by name: exact names, parts of names, or names that are spelled nearly so.
 
         An empty list says that the terminology has no such name.
@@ -90,21 +91,21 @@ class Tools:
         code: Annotated[
             str, Field(min_length=1, max_length=200, description="HP:0001945, or ICD10CM:R50.9")
         ],
-    ) -> dict[str, Any]:
+    ) -> Data:
         """Check whether an id or code exists, and read what it stands for.
 
         A code of another vocabulary may have the vocabulary before it. status: "current", an id in
         use; "code", of the concepts listed; "replaced", a retired id with its successor; "retired",
         without one; "unknown", no such code: do not use it.
         """
-        answer: dict[str, Any] = self._ask("resolve", code)
+        answer: Data = self._ask("resolve", code)
         return answer
 
     def explain_link(
         self,
         text: Text,
         mention: Annotated[str, Field(min_length=1, max_length=1_000, description="words of it")],
-    ) -> dict[str, Any]:
+    ) -> Data:
         """Say why a mention of a text is linked as it is, or not at all."""
         start = text.find(mention)
         if start < 0:
@@ -120,7 +121,7 @@ class Tools:
             Field(min_length=1, max_length=256, description="local terms, as in a problem list"),
         ],
         candidates: Candidates = 3,
-    ) -> dict[str, Any]:
+    ) -> Data:
         """Map local terms to concepts: match says whether the concept is exact, broader ..."""
         mappings = self._ask(
             "map", [Term(mapping) for mapping in terms], [[]] * len(terms), candidates
@@ -157,7 +158,7 @@ def serve(opening: Opening, port: int | None) -> None:
         server.run("streamable-http", host=HOST, port=port, json_response=True)
 
 
-def _mention(record: Mapping[str, Any]) -> dict[str, Any]:
+def _mention(record: Facts) -> Data:
     kept = ("mention", "start", "end", "name", "codes", "reason", "section", "match")
     others = [
         candidate for candidate in record["candidates"] if candidate["id"] not in record["ids"]
@@ -173,7 +174,7 @@ def _mention(record: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _target(target: Any) -> dict[str, Any]:
+def _target(target: Target) -> Data:
     return {
         "id": target.id, "name": target.name, "match": target.match, "matched": target.matched,
         "probability": target.prob,

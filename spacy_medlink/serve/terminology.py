@@ -1,10 +1,10 @@
 """Terminology: a pipeline and its knowledge base, with a method for each thing a service asks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..annotate.mapping.mapper import Mapper
 from ..annotate.mapping.mapper import Mapping as TermMapping
@@ -25,6 +25,7 @@ from ..kb.resolve import IdResolver, has_code
 from ..linking.decision import NOT_A_CONCEPT
 from ..retrieval.concepts import MEMORY
 from ..retrieval.memory import memory_key
+from ..types import Data, Facts
 from ..util.json_text import read_json, write_json
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Opening(NamedTuple):
     lang: str = "en"
     device: str = "auto"
     overlay: str = ""
-    settings: Mapping[str, Any] = {}
+    settings: Facts = {}
 
 
 class Terminology:
@@ -64,7 +65,7 @@ class Terminology:
         self._mapper: tuple[Linker, int, Mapper] | None = None
         _ = self._linker.engine  # bad assets raise here, before the first request
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Data:
         """Describe the terminology; "paths" are its files, which no answer may show."""
         kb, assets = self._linker.kb, self._linker.assets
         return {
@@ -76,9 +77,7 @@ class Terminology:
             "paths": [str(kb.path), str(assets.path)],
         }
 
-    def link(
-        self, texts: Sequence[str], filters: Mapping[str, Any], candidates: int
-    ) -> list[bytes]:
+    def link(self, texts: Sequence[str], filters: Facts, candidates: int) -> list[bytes]:
         """Link texts. RETURNS: the mentions of each text as JSON.
 
         RAISES (MedlinkError): E625 for a text that cannot be linked; as `MedicalLinker.predict`.
@@ -95,7 +94,7 @@ class Terminology:
             explanation = self._linker.explain(_span(make_doc(self._nlp, text), start, end))
             return write_json({**explanation.as_dict(), "text": str(explanation)}).encode()
 
-    def doubtful(self, texts: Sequence[str]) -> list[list[tuple[Doubtful, dict[str, Any]]]]:
+    def doubtful(self, texts: Sequence[str]) -> list[list[tuple[Doubtful, Data]]]:
         """List the mentions of each text with the doubt about their links."""
         kept = ("start", "end", "mention", "ids", "prob")
         return [
@@ -105,7 +104,7 @@ class Terminology:
 
     def locate(
         self, text: str, characters: tuple[int, int], instead: tuple[int, ...], ids: Sequence[str]
-    ) -> dict[str, Any]:
+    ) -> Data:
         """Get the data of a mention that a correction needs.
 
         instead (Tuple[int, ...]): start and end of the mention that it replaces, or none.
@@ -148,7 +147,7 @@ class Terminology:
         if file is not None and file.problem is not None:
             raise file.problem
 
-    def search(self, text: str, limit: int) -> list[dict[str, Any]]:
+    def search(self, text: str, limit: int) -> list[Data]:
         """Find concepts by name, as `search_concepts` does, with their codes."""
         self._linker.rebuild_index()
         kb = self._linker.kb
@@ -156,7 +155,7 @@ class Terminology:
             {**hit._asdict(), "codes": kb[hit.id].codes} for hit in search_concepts(kb, text, limit)
         ]
 
-    def resolve(self, code: str) -> dict[str, Any]:
+    def resolve(self, code: str) -> Data:
         """Read the concepts that have this very id or code, and say whether it is in use.
 
         RETURNS (Dict[str, Any]): "asked", "status" ("current", "code", "replaced", "retired" or
@@ -199,7 +198,9 @@ class Terminology:
         url = concept_url(described["id"], described["codes"])
         return write_json({**short, "url": url}).encode()
 
-    def read_terms(self, table: str, columns: Columns) -> tuple[list[str], list[TermMapping], Any]:
+    def read_terms(
+        self, table: str, columns: Columns
+    ) -> tuple[list[str], list[TermMapping], dict[str, int]]:
         """Read a table of terms. RETURNS: headers of the context, terms, lines set aside by reason.
 
         Of a table that `medlink map` wrote, the terms have what was decided.
@@ -241,9 +242,7 @@ class Terminology:
         format_of(Path(), kb, format).write(file, iter(mappings), info)
         return file.getvalue().encode()
 
-    def _documents(
-        self, texts: Sequence[str], filters: Mapping[str, Any], candidates: int
-    ) -> list[list[dict[str, Any]]]:
+    def _documents(self, texts: Sequence[str], filters: Facts, candidates: int) -> list[list[Data]]:
         """Link texts of one request in a memory zone of their own.
 
         The zone forgets their words, and keeps one request from changing what spaCy reads in
@@ -270,12 +269,12 @@ class Terminology:
         return [] if link.id == NIL else [link.id]
 
 
-def _with_url(record: dict[str, Any]) -> dict[str, Any]:
+def _with_url(record: Data) -> Data:
     url = concept_url(record["ids"][0], record["codes"]) if record["ids"] else ""
     return {**record, "url": url}
 
 
-def _doubtful(record: Mapping[str, Any]) -> Doubtful:
+def _doubtful(record: Facts) -> Doubtful:
     """Describe a linked mention; mentions that corrections have decided have no doubt."""
     key = memory_key(record["mention"])
     best = next(iter(record["candidates"]), None)

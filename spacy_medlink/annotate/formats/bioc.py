@@ -5,8 +5,8 @@ Comeau et al. 2013, doi:10.1093/database/bat064; the JSON form is that of NCBI's
 
 from collections.abc import Iterable, Iterator
 from datetime import date
-from typing import Any
 
+from ...types import Data
 from .shared import SYSTEM, Record, as_json, framed, kinds_of, links_of, said_in, section_of
 
 
@@ -17,7 +17,7 @@ def write(records: Iterable[Record]) -> Iterator[str]:
     yield from framed(as_json(head)[:-1] + ',"documents":[', map(_document, records), "]}")
 
 
-def _document(record: Record) -> dict[str, Any]:
+def _document(record: Record) -> Data:
     annotations = [
         _annotation(str(nth), record, mention) for nth, mention in enumerate(record["mentions"], 1)
     ]
@@ -27,7 +27,7 @@ def _document(record: Record) -> dict[str, Any]:
             "relations": []}  # fmt: skip
 
 
-def _annotation(id: str, record: Record, mention: Record) -> dict[str, Any]:
+def _annotation(id: str, record: Record, mention: Record) -> Data:
     links = links_of(mention)
     values = {
         "type": mention["type"], "identifier": ",".join(link.curie for link in links),

@@ -8,10 +8,10 @@ of a concept come after its id, by vocabulary.
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from ...kb.code_systems import codings
+from ...types import Data
 from .shared import Linked, Record, framed, kinds_of, links_of, said_in, section_of
 
 _BUNDLE = '{"resourceType":"Bundle","type":"collection","entry":['
@@ -31,9 +31,7 @@ def string(text: str) -> str:
     return _NO_TEXT.sub("\ufffd", text)
 
 
-def codeable_concept(
-    link: Linked, text: str = "", confidence: float | None = None
-) -> dict[str, Any]:
+def codeable_concept(link: Linked, text: str = "", confidence: float | None = None) -> Data:
     """Make a CodeableConcept of a link.
 
     confidence (Optional[float]): the probability that the link is right, if there is one.
@@ -49,7 +47,7 @@ def codeable_concept(
     return {key: value for key, value in concept.items() if value}
 
 
-def _entry(nth: int, record: Record) -> dict[str, Any]:
+def _entry(nth: int, record: Record) -> Data:
     id = record["doc_id"]
     mentions = [_mention(record, mention) for mention in record["mentions"]]
     document = {"name": "document", "valueString": string(id)}
@@ -57,9 +55,9 @@ def _entry(nth: int, record: Record) -> dict[str, Any]:
     return {"fullUrl": uuid5(NAMESPACE_URL, f"{id} {nth}").urn, "resource": resource}
 
 
-def _mention(record: Record, mention: Record) -> dict[str, Any]:
+def _mention(record: Record, mention: Record) -> Data:
     text = said_in(record, mention)
-    parts: list[dict[str, Any]] = [
+    parts: list[Data] = [
         {"name": "start", "valueUnsignedInt": mention["start"]},
         {"name": "end", "valueUnsignedInt": mention["end"]},
         {"name": "type", "valueString": string(mention["type"])},

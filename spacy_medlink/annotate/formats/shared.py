@@ -3,14 +3,15 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ... import __version__
 from ...kb.code_systems import curie, vocabulary_of_id
 from ...text.context import KINDS, SECTION
+from ...types import Facts
 
 SYSTEM = f"spacy-medlink {__version__}"
-Record = Mapping[str, Any]
+Record = Facts
 """As `records.record_of` makes it, with the text: "doc_id", "text", "mentions"."""
 
 

@@ -4,8 +4,8 @@ https://labelstud.io/guide/predictions, https://prodi.gy/docs/api-interfaces#spa
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
+from ...types import Data
 from .shared import SYSTEM, Record, as_json, framed, links_of, said_in
 
 _NIL = "NIL"
@@ -30,7 +30,7 @@ def write_prodigy(records: Iterable[Record]) -> Iterator[str]:
         yield f"{as_json({'text': record['text'], 'spans': spans, 'meta': meta})}\n"
 
 
-def _task(record: Record) -> dict[str, Any]:
+def _task(record: Record) -> Data:
     regions = [
         region
         for nth, mention in enumerate(record["mentions"], 1)
@@ -40,13 +40,13 @@ def _task(record: Record) -> dict[str, Any]:
     return {"data": data, "predictions": [{"model_version": SYSTEM, "result": regions}]}
 
 
-def _regions(id: str, record: Record, mention: Record) -> list[dict[str, Any]]:
+def _regions(id: str, record: Record, mention: Record) -> list[Data]:
     """Write a mention as its label and its concept, two results of one region."""
     # Browsers count in units of UTF-16.
     start, end = (_units(record["text"][: mention[end]]) for end in ("start", "end"))
     span = {"start": start, "end": end}
     ids = [link.id for link in links_of(mention)] or [_NIL]
-    parts: list[tuple[str, str, dict[str, Any]]] = [
+    parts: list[tuple[str, str, Data]] = [
         (_LABELS, "labels", {"labels": [mention["type"]], "text": said_in(record, mention)}),
         (_CONCEPT, "textarea", {"text": ids}),
     ]

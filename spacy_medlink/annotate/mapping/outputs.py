@@ -5,12 +5,13 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 from ...errors import Errors, MedlinkError
 from ...kb import KnowledgeBase
 from ...kb.code_systems import coded, system_of, vocabulary_of_id
 from ...kb.sssom import COLUMNS, KIND, curie, predicate_of
+from ...types import Data
 from ...util.outputs import FileKind, marked
 from ...util.spreadsheets import escaped
 from .codes import NARROWER
@@ -151,7 +152,7 @@ def write_sssom(file: IO[str], mappings: Iterable[Mapping], info: MapInfo) -> No
 
 def write_fhir(file: IO[str], mappings: Iterable[Mapping], info: MapInfo) -> None:
     """Write a ConceptMap of FHIR R4; a group for each code system of targets."""
-    groups: dict[str, dict[int, dict[str, Any]]] = {}  # elements by system and mapping
+    groups: dict[str, dict[int, Data]] = {}  # elements by system and mapping
     for nth, mapping in enumerate(mappings):
         term = mapping.term
         source = coded(info.vocabulary, " ".join((term.code or term.name).split())).code
