@@ -63,7 +63,7 @@ class _RefusedError(Exception):
 
 
 def answer_of(error: MedlinkError, desks: Desks, status: int = 0) -> JSONResponse:
-    """Make the answer of an error, {"error": {"code", "message"}}, without paths of this machine."""
+    """Make the answer of an error, {"error": {"code", "message"}}, without paths."""
     status = status or _STATUS.get(error.code, 400)
     content = {"error": {"code": error.code, "message": desks.without_paths(error)}}
     return JSONResponse(content, status, {"Connection": "close"} if status == 408 else None)
