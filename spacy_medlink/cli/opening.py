@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-
 if TYPE_CHECKING:
     from ..kb import KnowledgeBase
 
