@@ -71,7 +71,7 @@ def evaluate(
         nlp = _pipeline(source, "en", device, settings.threshold, settings.tiers)
         component = linker_of(nlp)
         assets, linker = component.assets, component.linker
-        if component.opened.shared.is_used:
+        if component.opened.is_shared:
             _say(Warnings.without_context.format(source=source))
         discard = frozenset(component.labels_discard or ())
     else:

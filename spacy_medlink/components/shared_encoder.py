@@ -58,6 +58,8 @@ class SharedShim(BiEncoderShim):
         super().__init__(encoder)
         self.pipe: Any = None
         self.network: Any = None  # the torch module that `encoder` has the weights of
+        self.mark: tuple[int, bytes] | None = None  # of the weights, when they were last looked at
+        self.has_checked = False  # whether these weights have read the documents
 
     @property
     def projection(self) -> Any:

@@ -1,10 +1,10 @@
 """The network of a shared encoder: to find it, and to read Docs with it."""
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ import xxhash
 from spacy.tokens import Doc, Span
 from thinc.api import Model, get_torch_default_device, xp2torch
 
+from ..assets.layout import ENCODER
 from ..encoders.bi_encoder import BiEncoder
 from ..encoders.loading import load_transformer
 from ..encoders.pooling import PROJECTION_FILE, identity
@@ -19,43 +20,34 @@ from ..errors import Errors
 from ..types import Floats2d
 from ..util import devices
 
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+    from ..assets import Assets
+
 _LIKE = 0.01  # largest difference between two runs of a network, relative to the largest number
 
 
-def load_saved(model: Model[Any, Any], directory: Path) -> None:
-    """Read the saved parts of a shared encoder: all but the pipeline's transformer.
+def current_encoder(
+    model: Model[Any, Any], nlp: "Language | None", name: str, saved: "Assets | None" = None
+) -> BiEncoder:
+    """Get the encoder over the current weights of the transformer that a model listens to.
 
-    RAISES (MedlinkError): E206 for files that cannot be read, or would run code.
-    """
-    shim: Any = model.shims[0]
-    if (directory / PROJECTION_FILE).is_file():
-        shim.from_bytes((directory / PROJECTION_FILE).read_bytes())
-    transformer = own_transformer(model)
-    if transformer is not None and transformer.transformer is None:
-        from spacy_transformers.data_classes import HFObjects
-
-        # The library's own function would load whatever the directory names.
-        tokenizer, network = load_transformer(directory, attention=None)
-        words = getattr(tokenizer, "vocab_file", None)
-        saved = Path(words).read_bytes() if words else None
-        network = devices.moved(network, get_torch_default_device())
-        transformer.attrs["set_transformer"](transformer, HFObjects(tokenizer, network, saved))
-
-
-def connect(model: Model[Any, Any], pipes: Iterable[Any] | None, name: str) -> BiEncoder:
-    """Get the encoder over the weights of the transformer that a model listens to.
-
-    pipes (Optional[Iterable[Any]]): components of the pipeline, one of which should be the
-        transformer; None where the pipeline is not known, for the transformer found before.
-    name (str): of the component that listens, for messages.
-    RAISES (MedlinkError): E225 when there is no transformer, or none with weights.
+    nlp (Optional[Language]): its pipeline; None where that is not known, for the transformer found
+        before. name (str): of the component that listens, for messages.
+    saved (Optional[Assets]): assets that were saved with the component.
+    RAISES (MedlinkError): E225 when there is no transformer, or none with weights; E206 for saved
+        files that cannot be read, or would run code.
     """
     shim: Any = model.shims[0]
     transformer = own_transformer(model)
+    if saved is not None and shim.projection is None:
+        with saved.directory(ENCODER) as path:
+            _load_saved(model, transformer, path)
     if transformer is not None and transformer.transformer is None:
         transformer.initialize()
-    if transformer is not None or pipes is not None:
-        shim.pipe = None if pipes is None else _heard(model, pipes)
+    if transformer is not None or nlp is not None:
+        shim.pipe = None if nlp is None else _heard(model, nlp)
     layer: Any = transformer or getattr(shim.pipe, "model", None)
     network = getattr(layer, "transformer", None)
     if network is None:
@@ -70,23 +62,44 @@ def connect(model: Model[Any, Any], pipes: Iterable[Any] | None, name: str) -> B
     return encoder
 
 
+def _load_saved(model: Model[Any, Any], transformer: Any, directory: Path) -> None:
+    """Read the saved parts of a shared encoder: all but the pipeline's transformer."""
+    if (directory / PROJECTION_FILE).is_file():
+        model.shims[0].from_bytes((directory / PROJECTION_FILE).read_bytes())
+    if transformer is not None and transformer.transformer is None:
+        from spacy_transformers.data_classes import HFObjects
+
+        # The library's own function would load whatever the directory names.
+        tokenizer, network = load_transformer(directory, attention=None)
+        words = getattr(tokenizer, "vocab_file", None)
+        saved = Path(words).read_bytes() if words else None
+        network = devices.moved(network, get_torch_default_device())
+        transformer.attrs["set_transformer"](transformer, HFObjects(tokenizer, network, saved))
+
+
 def own_transformer(model: Model[Any, Any]) -> Any:
     """Get the transformer that `nlp.replace_listeners` has put in; None for a listener."""
     return next((node for node in model.walk() if "set_transformer" in node.attrs), None)
 
 
-def mark_of(encoder: BiEncoder) -> tuple[int, bytes]:
-    """Summarise weights in less than a millisecond; the mark changes with each training step.
+def has_moved(model: Model[Any, Any], encoder: BiEncoder) -> bool:
+    """Tell whether the weights have changed since the last call.
 
-    A step changes all norms and biases, however the optimiser writes them. Other writes into
-    weights raise their version numbers.
+    They are summarised in less than a millisecond. A step of training changes all norms and biases,
+    however the optimiser writes them; other writes into weights raise their version numbers.
     """
+    shim: Any = model.shims[0]
     parameters = list(encoder.module.parameters())
     small = torch.cat(
         [parameter.detach().flatten() for parameter in parameters if parameter.dim() == 1]
     )
     digest = xxhash.xxh3_128(devices.fetched(small.float()).data).digest()
-    return sum(parameter._version for parameter in parameters), digest
+    mark = sum(parameter._version for parameter in parameters), digest
+    if mark == shim.mark:
+        return False
+    encoder.refresh()
+    shim.mark, shim.has_checked = mark, False
+    return True
 
 
 def _states_of(model: Model[Any, Any], doc: Doc) -> Any:
@@ -100,7 +113,7 @@ def _states_of(model: Model[Any, Any], doc: Doc) -> Any:
     return _aligned(model, _read(model, doc) if data is None else data)
 
 
-def check_reader(model: Model[Any, Any], doc: Doc, name: str) -> bool:
+def _check_reader(model: Model[Any, Any], doc: Doc, name: str) -> bool:
     """Check that a Doc was read by the transformer of this model.
 
     RETURNS (bool): whether the Doc has data to check this. RAISES (MedlinkError): E227 if not.
@@ -115,12 +128,17 @@ def check_reader(model: Model[Any, Any], doc: Doc, name: str) -> bool:
     return True
 
 
-def vectors_in_context(model: Model[Any, Any], doc: Doc, spans: Sequence[Span]) -> list[bytes]:
+def vectors_in_context(
+    model: Model[Any, Any], doc: Doc, spans: Sequence[Span], name: str
+) -> list[bytes]:
     """Make the vectors of spans in the context of their Doc; b"" for spans without word pieces.
 
-    RAISES (MedlinkError): E208 when the transformer gives numbers that are not finite.
+    name (str): of the component, for messages.
+    RAISES (MedlinkError): E227 when another transformer has read the Doc, E208 for numbers that are
+        not finite.
     """
     shim: Any = model.shims[0]
+    shim.has_checked = shim.has_checked or _check_reader(model, doc, name)
     states = _states_of(model, doc)
     sums = model.ops.xp.stack([states[span.start : span.end].sum(axis=0) for span in spans])
     with torch.inference_mode():
@@ -142,10 +160,10 @@ def _listener(model: Model[Any, Any]) -> Any:
     return next((node for node in model.walk() if hasattr(node, "upstream_name")), None)
 
 
-def _heard(model: Model[Any, Any], pipes: Iterable[Any]) -> Any:
+def _heard(model: Model[Any, Any], nlp: "Language") -> Any:
     """Find the component that a model listens to; None where there is none."""
     listener = _listener(model)
-    for pipe in pipes:
+    for _, pipe in nlp.components:
         listeners = chain.from_iterable(getattr(pipe, "listener_map", {}).values())
         if any(other is listener for other in listeners):
             return pipe

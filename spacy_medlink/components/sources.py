@@ -28,35 +28,40 @@ def open_assets(source: str | Path | None, device: str = CPU) -> Assets:
         return starter_assets()
     if source == SAVED_ASSETS:
         raise Errors.assets_stayed_behind()
-    path = Path(source)
-    try:
-        exists = path.exists()
-    except (OSError, ValueError) as error:  # too long, or not possible as a file name
-        raise Errors.assets_missing(path=str(source)[:80]) from error
-    if not exists and is_package(str(source)):
-        path = get_package_path(str(source))
+    path = _path_of(source)
     if (path / MANIFEST).exists() or not path.is_dir():
         if path.is_dir() or len(path.parts) > 1:
             return Assets(path, is_installed(path), device)
         raise Errors.assets_missing(path=str(source))
-    # A pipeline keeps a linker's assets at <component>/assets, a package one level further down.
-    manifests = sorted(path.glob(f"*/assets/{MANIFEST}")) or sorted(
-        path.glob(f"*/*/assets/{MANIFEST}")
-    )
-    directory = manifests[0].parent if manifests else path
+    directory = next(iter(_saved_in(path)), path)
     return Assets(directory, is_installed(directory), device)
 
 
 def assets_in(source: str | Path) -> list[Assets]:
     """Open all assets of a source: a directory of assets, or a pipeline with several linkers."""
+    path = _path_of(source)
+    own = [path] if (path / MANIFEST).exists() else []
+    return [Assets(directory) for directory in (*own, *_saved_in(path))]
+
+
+def _path_of(source: str | Path) -> Path:
     path = Path(source)
-    if not path.exists() and is_package(str(source)):
-        path = get_package_path(str(source))
-    manifests = [path / MANIFEST] if (path / MANIFEST).exists() else []
-    manifests += sorted(path.glob(f"*/assets/{MANIFEST}")) + sorted(
+    try:
+        exists = path.exists()
+    except (OSError, ValueError) as error:  # too long, or not possible as a file name
+        raise Errors.assets_missing(path=str(source)[:80]) from error
+    return get_package_path(str(source)) if not exists and is_package(str(source)) else path
+
+
+def _saved_in(path: Path) -> list[Path]:
+    """List the assets of a saved pipeline: <component>/assets, in a package a level further down.
+
+    The nearer ones come first.
+    """
+    manifests = sorted(path.glob(f"*/assets/{MANIFEST}")) + sorted(
         path.glob(f"*/*/assets/{MANIFEST}")
     )
-    return [Assets(manifest.parent) for manifest in manifests]
+    return [manifest.parent for manifest in manifests]
 
 
 def is_installed(path: Path) -> bool:

@@ -143,9 +143,9 @@ class Terminology:
         RAISES (MedlinkError): E105, E107, E401, with its line, where it cannot be read.
         """
         self._linker.rebuild_index()
-        file = self._linker.opened.overlay.file
-        if file is not None and file.problem is not None:
-            raise file.problem
+        problem = self._linker.opened.overlay.problem
+        if problem is not None:
+            raise problem
 
     def search(self, text: str, limit: int) -> list[Data]:
         """Find concepts by name, as `search_concepts` does, with their codes."""

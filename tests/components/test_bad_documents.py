@@ -106,15 +106,6 @@ def test_labels_that_no_filter_names(tiny_assets):
     assert [ent.kb_id_ for ent in nlp(doc).ents] == ["HP:0001945", "HP:0002099", "HP:0002315"]
 
 
-@pytest.mark.parametrize("config", [{"spans_key": "sc"}, {"spans_key": ["a", "b"]}, {}])
-def test_a_missing_recogniser_is_said_once(tiny_assets, config):
-    nlp = pipeline(tiny_assets, mentions=False, **config)
-    with pytest.warns(UserWarning, match=r"W102.*medical_mentions") as caught:
-        list(nlp.pipe(["fever"] * 50))
-        list(nlp.pipe(["fever"] * 50))
-    assert len(caught) == 1
-
-
 def test_settings_of_a_newer_version(tmp_path, tiny_assets):
     """The message names the setting that this version does not know."""
     pipeline(tiny_assets, mentions=False).to_disk(tmp_path / "saved")

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from spacy_medlink.assets.starter import starter_assets
-from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.judging import rank_names
 from spacy_medlink.linking.tiers import Tiers
 from spacy_medlink.text.normalisation import is_short_form
@@ -101,10 +100,6 @@ def test_company_does_not_change_a_ranking(tiny_assets):
         assert [one.row for one in alone[:1]] == [one.row for one in ranking[:1]]
         for one, other in zip(alone[:1], ranking[:1], strict=True):
             assert one.score == pytest.approx(other.score, abs=TOLERANCE)
-
-
-def test_engines_agree_with_themselves_and_are_deterministic(tiny_assets, engine):
-    assert rank(fresh(tiny_assets), *TEXTS) == rank(fresh(tiny_assets), *TEXTS)
 
 
 def test_threads_get_the_same_rankings(tiny_assets):
@@ -229,10 +224,3 @@ def test_a_tier_that_is_not_asked_for_has_no_score(tiny_assets):
     row = list(tiny_assets.kb.iter_texts()).index("Fever")
     assert (found[0].name_row, found[0].scores) == (row, {"exact": pytest.approx(0.95)})
     assert found[0].score == pytest.approx(0.95)
-
-
-def test_unknown_tiers_are_refused(tiny_assets):
-    starter = starter_assets()
-    with pytest.raises(MedlinkError, match="E405"):
-        starter.engine(["dense"])
-    assert fresh(tiny_assets, "exact").parts.dense is None

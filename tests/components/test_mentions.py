@@ -240,10 +240,6 @@ def test_pipe_is_call(nlp):
     ]
 
 
-def test_pipes_are_analysed(nlp):
-    assert not any(nlp.analyze_pipes()["problems"].values())
-
-
 def test_the_starter_needs_no_warning(recwarn):
     nlp = spacy.blank("en")
     nlp.add_pipe("medical_mentions")

@@ -142,14 +142,6 @@ def test_the_scores_of_a_linker_are_those_of_its_own_links(tiny_assets, icd):
     assert scores["nel_micro_f"] == 1
 
 
-def test_filling_what_an_earlier_linker_left_open(tiny_assets, icd):
-    nlp = pipeline(icd, mentions=False, threshold=0.7)
-    config = {"assets": str(tiny_assets.path), "prefix": "hpo_", "merge": "fill"}
-    nlp.add_pipe("medical_linker", name="hpo", config=config)
-    found = linked(nlp, "asthma", "fever")
-    assert [ent.kb_id_ for ent in found] == ["J45", FEVER]
-
-
 def test_better_leaves_links_that_no_linker_made(tiny_assets):
     nlp = pipeline(tiny_assets, mentions=False, merge="better")
     doc = nlp.make_doc("fever asthma")
@@ -179,14 +171,6 @@ def test_one_prefix_for_two_is_refused(tiny_assets, icd):
     nlp.add_pipe("medical_linker", name="second", config={**config, "prefix": "y_"})
 
 
-def test_one_prefix_in_a_config_is_refused(tiny_assets, icd):
-    nlp = two_linkers(tiny_assets, icd)
-    config = nlp.config.copy()
-    config["components"]["icd"]["prefix"] = ""
-    with pytest.raises(MedlinkError, match="E308"):
-        spacy.util.load_model_from_config(config, auto_fill=True)
-
-
 def test_a_sourced_linker_with_a_prefix_that_is_taken(tiny_assets, icd):
     nlp = pipeline(tiny_assets, mentions=False)
     nlp.add_pipe("medical_linker", name="second", source=pipeline(icd))
@@ -213,9 +197,3 @@ def test_a_linker_can_be_replaced_and_renamed(tiny_assets, icd):
     nlp.initialize()
     (ent,) = linked(nlp, "asthma")
     assert ent.kb_id_ == "J45"
-
-
-@pytest.mark.parametrize("merge", ["", "best", "REPLACE"])
-def test_unknown_policies(tiny_assets, merge):
-    with pytest.raises(MedlinkError, match=r"E302.*merge.*replace, fill, better, leave"):
-        pipeline(tiny_assets, merge=merge)

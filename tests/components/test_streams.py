@@ -1,7 +1,6 @@
 """Streams of documents: batches, contexts, generators, failures, and memory that stays flat."""
 
 import gc
-import logging
 import subprocess
 import sys
 import tracemalloc
@@ -219,17 +218,6 @@ def test_what_was_passed_on_is_let_go(tiny_assets):
         assert doc is alive[place]()
 
 
-def test_spacys_own_logging_handler(tiny_assets, fragile, caplog):
-    nlp = pipeline(tiny_assets, mentions=False)
-
-    def log(name, component, docs, error):
-        logging.getLogger("mine").error("%s: %s", name, type(error).__name__)
-
-    nlp.set_error_handler(log)
-    assert len(list(nlp.pipe(make_docs(nlp, 6, bad={0, 5})))) == 4
-    assert [record.message for record in caplog.records] == ["medical_linker: TypeError"] * 2
-
-
 def test_the_cache_is_bounded(tiny_assets, monkeypatch):
     monkeypatch.setattr(opened, "CACHE_SIZE", 50)
     nlp = pipeline(tiny_assets, mentions=False)
@@ -297,7 +285,7 @@ STREAM = """
 import sys
 from pathlib import Path
 from spacy_medlink.assets import Assets
-from tests.components.citizen.test_streams import entities, patients
+from tests.components.test_streams import entities, patients
 from spacy_medlink.components import pipe
 from spacy_medlink.components.linker import opened
 from tests.pipelines import pipeline

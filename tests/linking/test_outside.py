@@ -1,6 +1,5 @@
 """What a concept outside the filters says better is no link to one within."""
 
-import numpy as np
 import pytest
 
 from spacy_medlink.linking import decision as rules
@@ -160,22 +159,9 @@ def test_both_searches_are_remembered(tiny_assets, monkeypatch):
     assert within_filter(engine, mention, 3, DISEASE) == before
 
 
-def test_the_filtered_ranking_is_what_it_was(engine):
-    mentions = [Mention(text) for text in ("fever", "asthma", "PE", "lung clot", "heart")]
-    for only in (DISEASE, FINDING, None):
-        ranking, _ = within_filter(engine, mentions, 4, only)
-        assert ranking == engine.rank(mentions, 4, only)
-
-
 def test_without_a_name_the_margin_decides(engine, monkeypatch):
     mention = [Mention("pericardial effusions of fluid")]
     monkeypatch.setattr(rules, "MARGIN", -2.0)
     assert within_filter(engine, mention, 3, DISEASE)[1][0] is not None
     monkeypatch.setattr(rules, "MARGIN", 2.0)
     assert within_filter(engine, mention, 3, DISEASE)[1] == [None]
-
-
-def test_masks_tell_single_rows(engine):
-    mask = engine.scopes.of("", DISEASE).mask
-    rows = np.arange(mask.size)
-    assert [row in mask for row in rows.tolist()] == mask.passes(rows).tolist()

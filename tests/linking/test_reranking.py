@@ -276,8 +276,3 @@ def test_what_was_read_in_a_stream_is_not_read_again(cross, tiny_assets, tmp_pat
     again = list(nlp.pipe(docs(["Old PE was gone.", "The PE was seen."]), batch_size=2))
     assert len(read) == count > 2
     assert [doc.ents[0].kb_id_ for doc in again] == [doc.ents[0].kb_id_ for doc in first[:1:-1]]
-
-
-def test_a_budget_below_zero_is_refused(tiny_assets):
-    with pytest.raises(MedlinkError, match="E302"):
-        spacy.blank("en").add_pipe("medical_linker", config={"rerank_top": -1})

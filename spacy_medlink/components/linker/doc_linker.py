@@ -1,6 +1,6 @@
 """DocLinker: links the mentions of Docs, as the settings of the component say."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -10,8 +10,8 @@ from spacy.tokens import Doc, Span
 from ...errors import Warnings
 from ...types import Mention
 from ...util.telling import tell
+from ..extensions import READING
 from .annotation import Link
-from .mentions import mentions_of
 from .opened import LinkerParts
 from .settings import FILTERS, keys_of, make_filter
 from .writing import SpanWriter
@@ -51,20 +51,44 @@ class DocLinker:
         writer (Optional[SpanWriter]): with the current settings.
         RAISES (MedlinkError): E227 when another transformer than the shared one has read the Doc.
         """
-        opened, settings, writer = self.opened, self.settings, writer or self.span_writer
+        opened, writer = self.opened, writer or self.span_writer
         beside = writer.every(doc) if writer.discard or spans is not None else ()
         spans = writer.spans(doc) if spans is None else spans
-        mentions = mentions_of(
-            doc, spans, settings.resolve_abbreviations, opened.abbreviations, beside,
-            opened.tell_once,
-        )  # fmt: skip
-        if not mentions or settings.model is None or not opened.shared.is_used:
+        mentions = self.read(doc, spans, beside)
+        if not (mentions and opened.is_shared):
             return mentions
         vectors = opened.in_context(doc, spans)
         return [
             mention._replace(vector=vector)
             for mention, vector in zip(mentions, vectors, strict=True)
         ]
+
+    def read(self, doc: Doc, spans: Sequence[Span], beside: Iterable[Span] = ()) -> list[Mention]:
+        """Make a mention of each span of a Doc, as `linking.prepare` does, without vectors.
+
+        With `resolve_abbreviations`, that is also by `doc._.abbreviations` and `span._.long_form`,
+        where a component has written them.
+        beside (Iterable[Span]): further mentions of the document.
+        """
+        if not spans:
+            return []
+        from ...linking.prepare import Document, Place, prepare
+
+        text, resolves = doc.text, self.settings.resolve_abbreviations
+        has_definitions = resolves and Doc.has_extension("abbreviations")
+        definitions = _definitions(doc) if has_definitions else {}
+        has_meaning = bool(doc.user_data) and Span.has_extension(READING)  # kept in the user data
+        has_long_form = resolves and Span.has_extension("long_form")
+        places = []
+        for span in (*spans, *beside):
+            start, end = span.start_char, span.end_char
+            meaning = str(span._.get(READING) or "") if has_meaning else ""
+            long_form = _long_form(span) if has_long_form else ""
+            # `span.text` would join the tokens anew.
+            places.append(Place(text[start:end], start, end, span.label_, meaning, long_form))
+        mentions, others, warn = places[: len(spans)], places[len(spans) :], self.opened.tell_once
+        document = Document(text, mentions, others, definitions, warn)
+        return prepare(document, self.opened.abbreviations, resolves)
 
     def batch(self, docs: Sequence[Doc], writer: SpanWriter) -> tuple[list[Mention], list[int]]:
         """Make the mentions of Docs. RETURNS: all mentions, and their number for each Doc.
@@ -150,3 +174,26 @@ class DocLinker:
                 name=self.opened.name, filter=given, remedy=remedy
             )
             self.opened.tell_once(message, given)
+
+
+def _definitions(doc: Doc) -> dict[str, str]:
+    """Read the abbreviations that another component has found."""
+    pairs = map(_pair, doc._.abbreviations or ())
+    return {short: long for short, long in pairs if short and long}
+
+
+def _pair(entry: Any) -> tuple[str, str]:
+    """Read an entry of `doc._.abbreviations`: a span, or its serialized form."""
+    if isinstance(entry, dict):
+        return str(entry.get("short_text", "")), str(entry.get("long_text", ""))
+    if isinstance(entry, Span):
+        return entry.text, _long_form(entry)
+    return "", ""
+
+
+def _long_form(span: Span) -> str:
+    """Read `span._.long_form`: a span or a text."""
+    if not Span.has_extension("long_form"):
+        return ""
+    long = span._.long_form
+    return long.text if isinstance(long, Span) else str(long or "")

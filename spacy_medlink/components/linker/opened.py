@@ -2,7 +2,7 @@
 
 import copy
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,13 +13,14 @@ from ...util.telling import tell
 from ..extensions import register_scheme
 from ..pipe import SAVED_ASSETS
 from .annotation import LinkWriter
-from .overlay_file import OverlayPlace
+from .overlay_file import Overlay
 from .settings import FILTERS, LinkerSettings, own_filter
-from .shared import Home, SharedTransformer
 
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     import torch
+    from spacy.language import Language
     from spacy.tokens import Doc, Span
+    from thinc.api import Model
 
     from ...assets import Assets
     from ...assets.overlaid import OverlaidAssets
@@ -51,13 +52,19 @@ class LinkerParts:
     home (Callable): gives the pipeline, where it is known.
     """
 
-    def __init__(self, name: str, lang: str, settings: LinkerSettings, home: Home) -> None:
+    def __init__(
+        self,
+        name: str,
+        lang: str,
+        settings: LinkerSettings,
+        home: "Callable[[], Language | None]",
+    ) -> None:
         self.name, self.lang, self.settings = name, lang, settings
         self.source = settings.assets
         self.lexicon: Lexicon | None = None
-        self.overlay = OverlayPlace(settings)
+        self.overlay = Overlay(settings)
         self.device = _spacy_device()  # read now, since spaCy keeps the device by thread
-        self.shared = SharedTransformer(name, settings, home)
+        self.home = home
         self.reset()
 
     def reset(self) -> None:
@@ -96,16 +103,18 @@ class LinkerParts:
     def follow(self) -> None:
         """Read the overlay again if its file has changed; called before linking and saving.
 
-        RAISES (MedlinkError): E105, E107 when a file that was just named cannot be read, E225
+        RAISES (MedlinkError): E105, E107, E167 when a file that was just named cannot be read, E225
             when there is no transformer to share.
         """
-        is_shared = self.settings.model is not None and self.shared.is_used
-        if is_shared and self.shared.has_moved(self.encoder()) and not self.is_stale:
-            with self.lock:  # the engine is checked anew where the shared weights have changed
-                self._engine = self._linker = None
+        if (model := self.shared_model) is not None:
+            from ..shared_network import has_moved
+
+            if has_moved(model, self.encoder()) and not self.is_stale:
+                with self.lock:  # the engine is checked anew where the shared weights have changed
+                    self._engine = self._linker = None
         if self._assets is not None and self.overlay.is_used:
             with self.lock:
-                if self.overlay.has_changed():
+                if self.overlay.follow():
                     self.put(self.base)
 
     def use_device(self, device: str) -> None:
@@ -130,6 +139,17 @@ class LinkerParts:
         with self.lock:
             if self._assets is not None:
                 self.put(self.base.reload())
+
+    @property
+    def shared_model(self) -> "Model[Any, Any] | None":
+        """The encoder, where it shares the transformer of the pipeline; else None."""
+        model = self.settings.model
+        return model if model is not None and model.attrs.get("shared") else None
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the encoder shares the transformer of the pipeline."""
+        return self.shared_model is not None
 
     @property
     def opened(self) -> "Assets | None":
@@ -170,7 +190,7 @@ class LinkerParts:
     def overlaid(self) -> "OverlaidAssets | None":
         """The assets with the current overlay; None without an overlay, and nothing is opened.
 
-        RAISES (MedlinkError): as `assets`, and E105, E107 when the file cannot be read.
+        RAISES (MedlinkError): as `assets`, and E105, E107, E167 when the file cannot be read.
         """
         from ...assets.overlaid import OverlaidAssets
 
@@ -256,22 +276,29 @@ class LinkerParts:
 
         RAISES (MedlinkError): E227 when another transformer has read the Doc.
         """
+        from ..shared_network import vectors_in_context
+
+        model = self.shared_model
+        assert model is not None
         self.encoder()
-        vectors = self.shared.vectors(doc, spans)
+        vectors = vectors_in_context(model, doc, spans, self.name)
         if b"" in vectors:
             self.tell_once(Warnings.out_of_reach.format(name=self.name))
         return vectors
 
     def encoder(self) -> "BiEncoder":
         """Get the encoder of the config, in full precision; of a saved linker, the saved one."""
-        if self.shared.is_used:
-            return self.shared.encoder(self.assets if self.is_saved else None)
-        from ...assets.manifest import ENCODER
+        model = self.settings.model
+        assert model is not None
+        if self.is_shared:
+            from ..shared_network import current_encoder
+
+            saved = self.assets if self.is_saved else None
+            return current_encoder(model, self.home(), self.name, saved)
+        from ...assets.layout import ENCODER
         from ...encoders.architectures import encoder_of
         from ...encoders.bi_encoder import BiEncoder
 
-        model = self.settings.model
-        assert model is not None
         shim: Any = model.shims[0]
         if shim.encoder is None and self.is_saved:
             with self.assets.directory(ENCODER) as path:
@@ -291,8 +318,8 @@ class LinkerParts:
         engine = assets.engine(
             None if settings.tiers is None else [*settings.tiers],
             fusion=settings.fusion,
-            calibrator=settings.calibrator and not self.shared.is_used,
-            ranker=not self.shared.is_used,
+            calibrator=settings.calibrator and not self.is_shared,
+            ranker=not self.is_shared,
             rerank_top=settings.rerank_top,
             exact_first=settings.exact_first,
             cache_size=CACHE_SIZE,
@@ -301,7 +328,7 @@ class LinkerParts:
             lexicon=self.abbreviations,
         )
         unsure = settings.calibrator and settings.threshold is None
-        if unsure and self.shared.is_used:
+        if unsure and self.is_shared:
             problem = "it was fitted to names, and mentions are read in their context"
             tell(Warnings.calibrator_unfit.format(path=assets.path, problem=problem))
         if (only := own_filter(settings)) is not None:
@@ -315,7 +342,7 @@ class LinkerParts:
             return None
         encoder = self.encoder()
         if encoder.fingerprint() != assets.manifest["encoder"]["fingerprint"]:
-            if self.shared.is_used:
+            if self.is_shared:
                 raise Errors.transformer_changed(name=self.name, path=assets.path)
             problem = "the encoder of the config is not the one that made the index"
             raise Errors.assets_mismatch(path=assets.path, problem=problem)

@@ -137,15 +137,15 @@ class Store:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise Errors.write_failed(path=path, reason=error.strerror or error) from error
-        has_lexicon, overlay = self._has_own_lexicon, self.opened.overlay.file
+        overlay = self.opened.overlay
+        rules = overlay.dump()
         if "assets" not in exclude:
             check_output(path / "assets", ASSETS, improves=self.opened.base.path)
             check_output(path / REFERENCE, _REFERENCE_FILE)
             self._save_assets(path)
-        lexicon = _HEAD + self.opened.abbreviations.dump() if has_lexicon else None
+        lexicon = _HEAD + self.opened.abbreviations.dump() if self._has_own_lexicon else None
         save_text(path / _LEXICON, _LEXICON_FILE, lexicon)
-        if overlay is None or overlay.path.resolve() != (path / OVERLAY).resolve():
-            rules = overlay.rules.dump() if overlay is not None else None
+        if overlay.path is None or overlay.path.resolve() != (path / OVERLAY).resolve():
             save_text(path / OVERLAY, _OVERLAY_FILE, rules)
 
     def from_disk(self, path: Path, exclude: Iterable[str]) -> None:
@@ -179,20 +179,23 @@ class Store:
         if self._has_own_lexicon:
             files[_LEXICON] = self.opened.abbreviations.dump().encode()
         if (overlay := self.opened.overlay.dump()) is not None:
-            files[OVERLAY] = overlay
+            files[OVERLAY] = overlay.encode()
         data: bytes = srsly.msgpack_dumps(files)
         return data
 
     def from_bytes(self, data: bytes, exclude: Iterable[str]) -> None:
         """Load from bytes: the files go to a temporary directory that lives as long as they do."""
         files = srsly.msgpack_loads(data)
-        lexicon, reference = files.pop(_LEXICON, None), files.pop(REFERENCE, None)
-        self.opened.overlay.parse(files.pop(OVERLAY, None))
+        lexicon, reference, overlay = (
+            None if (content := files.pop(name, None)) is None else content.decode()
+            for name in (_LEXICON, REFERENCE, OVERLAY)
+        )
+        self.opened.overlay.parse(overlay)
         if "assets" not in exclude and (reference or files):
             self.opened.reset()
             named = self.opened.named
             assets = (
-                Reference.parse(reference.decode(), "bytes").open(None, named)
+                Reference.parse(reference, "bytes").open(None, named)
                 if reference
                 else _unpacked(files)
             )
@@ -200,7 +203,7 @@ class Store:
         if lexicon is not None:
             from ...text.lexicon import Lexicon
 
-            self.opened.lexicon = Lexicon.parse(lexicon.decode())
+            self.opened.lexicon = Lexicon.parse(lexicon)
 
     def state(self, limit: int) -> dict[str, Any]:
         """Get the state to send to another process: the assets by their path, if they have one."""

@@ -11,7 +11,6 @@ from thinc.api import set_dropout_rate
 from ...errors import Errors
 from ...types import Mention
 from .doc_linker import DocLinker
-from .mentions import mentions_of
 from .text_batch import TextBatch, gold_spans, make_batch
 
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
@@ -74,9 +73,7 @@ class Trainer:
         for example in examples:
             doc, predicted = example.reference, example.predicted
             spans = gold_spans(self.docs.span_writer.spans(doc))
-            resolve, lexicon = self.settings.resolve_abbreviations, opened.abbreviations
-            mentions = mentions_of(doc, spans, resolve, lexicon, (), opened.tell_once)
-            for mention, span in zip(mentions, spans, strict=True):
+            for mention, span in zip(self.docs.read(doc, spans), spans, strict=True):
                 start, end = span.start_char, span.end_char
                 predicted_span = predicted.char_span(start, end, alignment_mode="expand")
                 gold.append(Gold(mention, opened.ids.rows(span.kb_id_), predicted_span))
@@ -88,7 +85,24 @@ class Trainer:
         docs (Sequence[Doc]): Docs that the pipeline has read. drop (float): dropout rate.
         RETURNS (float): the loss.
         """
-        return self._update_encoder(self.settings.model, self.batch(gold), docs, drop)
+        model: Any = self.settings.model
+        batch = self.batch(gold)
+        given: Any = batch.texts if batch is not None else []
+        if self.opened.is_shared and any(map(len, docs)):
+            from ..shared_encoder import InContext
+
+            spans = batch.spans if batch is not None else []
+            given = InContext(docs, spans, given[len(spans) :])
+        elif batch is None:
+            return 0.0
+        set_dropout_rate(model, drop)
+        vectors, backprop = model.begin_update(given)
+        if batch is None:
+            backprop(vectors)  # other listeners wait for it, see `components.shared_encoder`
+            return 0.0
+        loss, gradient = batch.loss(self.objective(), vectors, model.ops)
+        backprop(gradient)
+        return loss
 
     def finish_update(self, sgd: Any) -> None:
         """Let an optimiser change the encoder; from then on the assets are stale."""
@@ -107,7 +121,7 @@ class Trainer:
             assets = opened.assets
             built = ", ".join(assets.tiers)
             raise Errors.tier_not_built(path=assets.path, tier="dense", built=built)
-        shared = opened.shared.is_used
+        shared = opened.is_shared
         taught = [labelled for labelled in gold if labelled.rows and labelled.mention.text.strip()]
         if shared:
             taught = [labelled for labelled in taught if labelled.span]
@@ -136,29 +150,9 @@ class Trainer:
             made = self._rebuilt(opened.base)
             opened.put(made)
             opened.is_saved, opened.is_stale = True, False
-            if opened.shared.is_used:
+            if opened.is_shared:
                 _ = opened.engine  # checked before the next step changes the weights
         return True
-
-    def _update_encoder(
-        self, model: Any, batch: TextBatch | None, docs: Sequence[Doc], drop: float
-    ) -> float:
-        given: Any = batch.texts if batch is not None else []
-        if self.opened.shared.is_used and any(map(len, docs)):
-            from ..shared_encoder import InContext
-
-            spans = batch.spans if batch is not None else []
-            given = InContext(docs, spans, given[len(spans) :])
-        elif batch is None:
-            return 0.0
-        set_dropout_rate(model, drop)
-        vectors, backprop = model.begin_update(given)
-        if batch is None:
-            backprop(vectors)  # other listeners wait for it, see `components.shared_encoder`
-            return 0.0
-        loss, gradient = batch.loss(self.objective(), vectors, model.ops)
-        backprop(gradient)
-        return loss
 
     def _rebuilt(self, old: "Assets") -> "Assets":
         from ...assets import build_assets

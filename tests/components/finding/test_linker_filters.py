@@ -65,9 +65,16 @@ def found(nlp, text=TEXT):
         ({"types": ["T047"], "force_within_filter": True}, {}, EVERYTHING),
     ],
 )  # fmt: skip
-def test_what_is_found(assets, tmp_path, config, mentions, ents):
+def test_what_is_found(assets, config, mentions, ents):
+    assert found(pipeline(assets, mentions, **config)) == ents
+
+
+@pytest.mark.parametrize(
+    ("config", "mentions", "ents"),
+    [({"types": ["T047"]}, {"types": []}, EVERYTHING), ({"within": "<< DM OR CF"}, {}, DISEASES)],
+)
+def test_a_saved_or_copied_pipeline_follows_them_too(assets, tmp_path, config, mentions, ents):
     nlp = pipeline(assets, mentions, **config)
-    assert found(nlp) == ents
     nlp.to_disk(tmp_path / "saved")
     loaded = spacy.load(tmp_path / "saved")
     assert found(loaded) == ents

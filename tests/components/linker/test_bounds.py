@@ -8,8 +8,6 @@ from spacy.tokens import Doc, Span
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.components.linker import MedicalLinker
-from spacy_medlink.components.linker.mentions import mentions_of
-from spacy_medlink.text.lexicon import Lexicon
 
 
 def spans_of(doc: Doc, length: int) -> list[Span]:
@@ -34,10 +32,13 @@ def test_a_mention_that_is_too_long_is_linked_as_it_is(tiny_assets: Assets) -> N
 
 
 @pytest.mark.parametrize(("longs", "told"), [(1_000, 0), (2_500, 1)])
-def test_abbreviations_of_very_many_mentions(longs: int, told: int) -> None:
+def test_abbreviations_of_very_many_mentions(
+    tiny_assets: Assets, longs: int, told: int, recwarn: pytest.WarningsRecorder
+) -> None:
+    linker = MedicalLinker(spacy.blank("en").vocab, assets=tiny_assets.path)
     words = ["HAD", "heart", *(f"word{number}" for number in range(longs))]
-    doc = Doc(spacy.blank("en").vocab, words=words)
-    messages: list[str] = []
-    mentions_of(doc, spans_of(doc, 1), True, Lexicon(), warn=messages.append)
+    doc = Doc(linker.vocab, words=words)
+    linker.mentions(doc, spans_of(doc, 1))
+    messages = [str(warning.message) for warning in recwarn]
     assert len(messages) == told
     assert all("W340" in message and "2,000" in message for message in messages)

@@ -11,9 +11,7 @@ from spacy.tokens import Doc, Span
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.components.linker import MedicalLinker
-from spacy_medlink.components.linker.mentions import mentions_of
 from spacy_medlink.retrieval.memory import MentionMemory, Remembered
-from spacy_medlink.text.lexicon import Lexicon
 
 WORD = "diabetes"
 CRAFTED = "ibruojyd<κu'3Ur"
@@ -31,11 +29,13 @@ def test_the_words_collide() -> None:
 
 
 @pytest.mark.parametrize("word", [WORD, CRAFTED])
-def test_mentions_say_what_the_document_says_after_a_crafted_one(word: str) -> None:
-    for own in (CRAFTED, WORD, word):
-        doc = history_of(own)
-        (mention,) = mentions_of(doc, doc.ents, True, Lexicon())
-        assert mention.text == f"sugar {own}"
+def test_mentions_say_what_the_document_says_after_a_crafted_one(
+    tiny_assets: Assets, word: str
+) -> None:
+    linker = MedicalLinker(spacy.blank("en").vocab, assets=tiny_assets.path)
+    for written in (CRAFTED, WORD, word):
+        (mention,) = linker.mentions(history_of(written))
+        assert mention.text == f"sugar {written}"
 
 
 def test_links_after_a_crafted_document(tiny_assets: Assets) -> None:

@@ -3,14 +3,12 @@
 import os
 import pickle
 import random
-import subprocess
-import sys
-import textwrap
 
 import pytest
 import spacy
 
-from spacy_medlink.components.linker.overlay_file import OverlayFile
+from spacy_medlink.components.linker.overlay_file import Overlay
+from spacy_medlink.components.linker.settings import LinkerSettings
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Concept, Name
 from tests.children import kill_at_work
@@ -174,31 +172,6 @@ def test_reloaded_assets_keep_it(assets, rules):
     assert linked(nlp) == ID
 
 
-@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
-def test_processes(assets, rules, method):
-    replace(rules, ADD)
-    script = f"""
-        import multiprocessing, spacy
-        from spacy.tokens import Doc
-
-        def main():
-            multiprocessing.set_start_method({method!r}, force=True)
-            nlp = spacy.blank("en")
-            nlp.add_pipe("entity_ruler").add_patterns([{{"label": "D", "pattern": {NAME!r}}}])
-            config = {{"assets": {str(assets.path)!r}, "overlay": {str(rules)!r}}}
-            nlp.add_pipe("medical_linker", config=config)
-            docs = nlp.pipe(["She has {NAME}."] * 8, n_process=2, batch_size=2)
-            print({{ent.kb_id_ for doc in docs for ent in doc.ents}})
-
-        if __name__ == "__main__":
-            main()
-    """
-    path = rules.with_name("main.py")
-    path.write_text(textwrap.dedent(script), encoding="utf-8")
-    done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=120)
-    assert done.stdout.strip() == f"{{{ID!r}}}", done.stderr
-
-
 def found(nlp, text):
     return [(ent.text, ent.kb_id_) for ent in nlp(text).ents]
 
@@ -307,7 +280,7 @@ def test_each_line_costs_the_same(assets, rules, line):
     def read(count):
         names = (f"sweet blood of kind {chr(97 + i % 26)}{i}" for i in range(count))
         rules.write_text("".join(f"{line % (name, ID)}\n" for name in names), encoding="utf-8")
-        overlaid = OverlayFile(rules).over(assets)
+        overlaid = Overlay(LinkerSettings.of({"overlay": str(rules)})).over(assets)
         assert len(overlaid.kb[ID].names) > count
 
     took = {count: seconds(read, count, repeats=1) for count in (500, 1000, 2000, 4000)}

@@ -193,7 +193,10 @@ def test_settings_are_attributes_that_are_checked(tiny_assets: Assets) -> None:
         ({"labels": {HALF_PAIR: ["DISO"]}}, "characters that can be written"),
         ({"assets": "a" * 5000}, "path"), ({"merge": "x"}, "replace, fill"),
         ({"spans_key": []}, "different keys"), ({"model": "x"}, "architecture"),
-        ({"fusion": "x"}, "WeightedFusion"),
+        ({"fusion": "x"}, "WeightedFusion"), ({"batch_size": 0}, "from 1"),
+        ({"tiers": []}, "exact"),
+        ({"tiers": ["exact", "telepathy"]}, "exact"), ({"rerank_top": -1}, "from 0"),
+        ({"allow": []}, "one id or more"),
     ],
 )  # fmt: skip
 def test_messages(tiny_assets: Assets, config: dict[str, Any], rule: str) -> None:
