@@ -6,7 +6,6 @@ those of ConText (`text.context`); the attributes have the names that medspaCy g
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span
@@ -17,6 +16,7 @@ from ..errors import Warnings
 from ..text import context as reading
 from ..text.context import KINDS, SECTION, Cues
 from ..text.tables import read_table
+from ..types import Data
 from ..util import setting_types as types
 from ..util.files import save_text
 from ..util.outputs import marked
@@ -61,7 +61,7 @@ class MedicalContext(DocPipe):
         without their file, E401 for a line that is no cue.
     """
 
-    def __init__(self, vocab: Vocab, name: str = CONTEXT, **settings: Any) -> None:
+    def __init__(self, vocab: Vocab, name: str = CONTEXT, **settings: object) -> None:
         given = ContextSettings.of(settings)
         self.vocab, self.name, self.lang = vocab, name, vocab.lang
         self.spans_key, self.sections_key = given.spans_key, given.sections_key
@@ -85,7 +85,7 @@ class MedicalContext(DocPipe):
                 tell(Warnings.no_cues.format(name=self.name, lang=self.lang))
         return self._cues
 
-    def initialize(self, get_examples: Any, *, nlp: Language | None = None) -> None:
+    def initialize(self, get_examples: object, *, nlp: Language | None = None) -> None:
         """Read the cues."""
         _ = self.cues
 
@@ -144,7 +144,7 @@ def register_attributes() -> None:
 
 
 def _write(span: Span, context: reading.Said) -> None:
-    values: dict[str, Any] = {name: kind in context.kinds for kind, name in ATTRIBUTES.items()}
+    values: Data = {name: kind in context.kinds for kind, name in ATTRIBUTES.items()}
     for name, value in {**values, SECTION: context.section}.items():
         if value or span._.get(name):  # storing a default would take room
             span._.set(name, value)
@@ -156,7 +156,7 @@ def _span(doc: Doc, part: reading.Part) -> Span:
     return span
 
 
-def _make(nlp: Language, name: str, settings: dict[str, Any]) -> MedicalContext:
+def _make(nlp: Language, name: str, settings: Data) -> MedicalContext:
     context = MedicalContext(nlp.vocab, name, **settings)
     context.set_home(nlp)
     return context

@@ -1,7 +1,7 @@
 """The attributes that a linker sets on spans, in one table."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from spacy.tokens import Doc, Span
 
@@ -85,8 +85,8 @@ class Cui(NamedTuple):
         """Read the code; None for NIL, and for spans that no linker has written to."""
         key, data = self._key(span), _data(span)
         if key in data:
-            code: str | None = data[key]
-            return code
+            code = data[key]
+            return None if code is None else str(code)
         if span.kb_id_ in ("", "NIL") or self._has_any(span.doc):
             return None
         if {self.prefix: {None}} == _PREFIXES:
@@ -110,6 +110,6 @@ class Cui(NamedTuple):
         return any(not names.isdisjoint(key[1:2]) for key in keys)
 
 
-def _data(span: Span) -> dict[Any, Any]:
-    data: dict[Any, Any] = span.doc.user_data  # spaCy's stubs take its keys for strings
-    return data
+def _data(span: Span) -> dict[object, object]:
+    # spaCy's stubs take its keys for strings.
+    return cast("dict[object, object]", span.doc.user_data)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span
@@ -20,6 +20,7 @@ from ..assets.dictionary import Choice
 from ..text.lexicon import Lexicon
 from ..text.normalisation import key
 from ..text.pieces import Pieces
+from ..types import Data
 from ..util.setting_types import factory_of
 from .extensions import READING, register_reading
 from .finding.dictionary_pipe import DictionaryPipe
@@ -28,6 +29,7 @@ from .finding.name_facts import LABELLINGS
 from .finding.scoring import SCORES, score_mentions
 from .finding.settings import DEFAULT_CONFIG, LABEL, PARTS, MentionSettings
 from .finding.tokens import split_tokens, text_of, token_run, token_starts
+from .linker.component import MedicalLinker
 
 if TYPE_CHECKING:  # imported when a text is read: spaCy imports this with every `spacy.blank`
     from .finding.linker_names import LinkerNames
@@ -61,7 +63,7 @@ class MedicalMentions(DictionaryPipe):
         name: str = "medical_mentions",
         *,
         nlp: Language | None = None,
-        **settings: Any,
+        **settings: object,
     ) -> None:
         given = MentionSettings.of(settings)
         choice = Choice(tuple(given.types or ()), tuple(given.languages or ()), given.within or "")
@@ -80,8 +82,9 @@ class MedicalMentions(DictionaryPipe):
             name for name in ("types", "languages", "within") if getattr(given, name) is not None
         )
         self._nlp = nlp
-        self._linker: Any = None  # of the pipeline from which the component was taken
-        self._lexicon = Lexicon()  # of the pipeline from which the component was taken
+        # Of the pipeline from which the component was taken.
+        self._linker: MedicalLinker | None = None
+        self._lexicon = Lexicon()
         self._made_names: LinkerNames | None = None
         register_reading()
 
@@ -105,7 +108,7 @@ class MedicalMentions(DictionaryPipe):
 
     def initialize(
         self,
-        get_examples: Callable[[], Iterable[Any]],
+        get_examples: Callable[[], Iterable[Example]],
         *,
         nlp: Language | None = None,
         assets: str | Path | None = None,
@@ -116,15 +119,15 @@ class MedicalMentions(DictionaryPipe):
         _ = self.exact
         _ = self.facts
 
-    def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
+    def score(self, examples: Iterable[Example], **settings: object) -> Data:
         """Measure on Examples, as `spacy evaluate` does: see `finding.scoring.score_mentions`."""
         return score_mentions(list(examples), self.spans_key, self.name)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Data:
         state = super().__getstate__()
         # Keep parts of the pipeline only, since the pipeline itself contains this component.
         linker, names = self._find_linker(), self._names
-        is_asked = names.selection(linker) or names.overlaid_assets(linker) is not None
+        is_asked = linker and (names.selection(linker) or linker.opened.overlaid is not None)
         state["_linker"] = linker if is_asked or self.spans_key else None
         state["_lexicon"] = self.lexicon
         state["_nlp"] = state["_made_names"] = None
@@ -244,17 +247,17 @@ class MedicalMentions(DictionaryPipe):
         """
         return self._lexicon_of(self._find_linker())
 
-    def _lexicon_of(self, linker: Any) -> Lexicon:
-        lexicon = getattr(linker, "abbreviations", None)
-        return lexicon if isinstance(lexicon, Lexicon) else self._lexicon
+    def _lexicon_of(self, linker: MedicalLinker | None) -> Lexicon:
+        return self._lexicon if linker is None else linker.abbreviations
 
-    def _find_linker(self) -> Any:
-        if self._nlp is not None and self.linker in self._nlp.component_names:
-            return self._nlp.get_pipe(self.linker)
-        return self._linker
+    def _find_linker(self) -> MedicalLinker | None:
+        if self._nlp is None or self.linker not in self._nlp.component_names:
+            return self._linker
+        pipe = self._nlp.get_pipe(self.linker)
+        return pipe if isinstance(pipe, MedicalLinker) else None
 
 
-def _make(nlp: Language, name: str, settings: dict[str, Any]) -> MedicalMentions:
+def _make(nlp: Language, name: str, settings: Data) -> MedicalMentions:
     mentions = MedicalMentions(nlp.vocab, name, nlp=nlp, **settings)
     mentions.set_home(nlp)
     return mentions

@@ -10,6 +10,7 @@ from spacy.pipeline import Pipe
 from spacy.tokens import Doc
 
 from ..errors import Errors, Warnings
+from ..types import Data
 from ..util.files import OwnedDirectory
 from ..util.telling import tell
 from .pipelines import LINKER, MENTIONS
@@ -87,10 +88,10 @@ class PicklablePipe(Pipe):
         state.pop("_home", None)  # a pipeline is no part of its components
         return _rebuild, (type(self), self.name, state)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Data:
         return self.__dict__.copy()
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Data) -> None:
         self.__dict__.update(state)
 
 
@@ -155,7 +156,7 @@ def unpacked(files: Mapping[str, bytes]) -> OwnedDirectory:
     return owner
 
 
-def _rebuild(cls: type[PicklablePipe], name: str, state: dict[str, Any]) -> PicklablePipe:
+def _rebuild(cls: type[PicklablePipe], name: str, state: Data) -> PicklablePipe:
     component = cls.__new__(cls)
     component.name = name
     component.__setstate__(state)

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from configparser import Error as ConfigParserError
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from ..errors import Errors, MedlinkError
 from ..text.context import shipped_cues
+from ..types import Data
 from ..util.extras import is_processor
 from ..util.json_text import HalfPairError, check_pairs, read_json
 
@@ -34,7 +35,7 @@ def is_pipeline(source: str) -> bool:
 
 
 def open_pipeline(
-    source: str, lang: str = "en", device: str | None = None, **settings: Any
+    source: str, lang: str = "en", device: str | None = None, **settings: object
 ) -> "Language":
     """Make the pipeline that finds and links mentions.
 
@@ -75,7 +76,7 @@ def blank(lang: str) -> "Language":
         raise Errors.unknown_language(lang=lang, reason=_first_line(error)) from error
 
 
-def _opened(source: str, lang: str, settings: dict[str, Any]) -> "Language":
+def _opened(source: str, lang: str, settings: Data) -> "Language":
     import spacy
 
     if not is_pipeline(source):

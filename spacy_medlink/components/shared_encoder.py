@@ -12,9 +12,11 @@ from spacy.tokens import Doc, Span
 from thinc.api import Model, torch2xp, xp2torch
 
 from ..encoders.adapters import dropping
+from ..encoders.bi_encoder import BiEncoder
 from ..encoders.pooling import dumped, parsed
 from ..encoders.shim import BiEncoderShim
-from .shared_network import is_trained
+
+SharedModel = Model["InContext", Any]
 
 
 class InContext(NamedTuple):
@@ -29,9 +31,7 @@ class InContext(NamedTuple):
     texts: Sequence[str] = ()
 
 
-def shared_bi_encoder(
-    tok2vec: Model[list[Doc], list[Any]], max_length: int = 64
-) -> Model[InContext, Any]:
+def shared_bi_encoder(tok2vec: Model[list[Doc], list[Any]], max_length: int = 64) -> SharedModel:
     """Make `spacy-medlink.SharedBiEncoder.v1`: mentions where they stand, and names, to vectors.
 
     The network is the pipeline's `transformer` (spacy-transformers), trained together with its
@@ -54,24 +54,25 @@ class SharedShim(BiEncoderShim):
     The transformer belongs to its own component; `pipe` is that component, once it is known.
     """
 
-    def __init__(self, encoder: Any = None) -> None:
+    def __init__(self, encoder: BiEncoder | None = None) -> None:
         super().__init__(encoder)
         self.pipe: Any = None
-        self.network: Any = None  # the torch module that `encoder` has the weights of
+        self.network: torch.nn.Module | None = None  # that `encoder` has the weights of
         self.mark: tuple[int, bytes] | None = None  # of the weights, when they were last looked at
         self.has_checked = False  # whether these weights have read the documents
 
     @property
-    def projection(self) -> Any:
+    def projection(self) -> torch.nn.Linear | None:
         """The projection, once there is one."""
-        return self._model
+        projection: torch.nn.Linear | None = self._model
+        return projection
 
-    def set_encoder(self, encoder: Any) -> None:
+    def set_encoder(self, encoder: BiEncoder) -> None:
         """Set the encoder; it computes on the device of the transformer."""
         self.encoder = encoder.move(encoder.device)
         self._model = encoder.projection
 
-    def place(self, device: Any) -> None:
+    def place(self, device: torch.device) -> None:
         """Stay on the device of the transformer; `device` is ignored."""
 
     def copy(self) -> "SharedShim":
@@ -88,7 +89,7 @@ class SharedShim(BiEncoderShim):
             self._model, self.encoder = parsed(bytes_data, "bytes"), None
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "SharedShim":
+    def __deepcopy__(self, memo: dict[int, object]) -> "SharedShim":
         return _shim_of(self.to_bytes(), copy.deepcopy(self.pipe, memo))
 
     def __reduce__(self) -> tuple[Callable[..., "SharedShim"], tuple[bytes, Any]]:
@@ -96,11 +97,10 @@ class SharedShim(BiEncoderShim):
 
 
 def _forward(
-    model: Model[InContext, Any], batch: InContext, is_train: bool
+    model: SharedModel, batch: InContext, is_train: bool
 ) -> tuple[Any, Callable[[Any], Any]]:
     """Encode mentions in context and names: (n_spans + n_texts, dim), rows of length 1."""
-    shim: Any = model.shims[0]
-    encoder, trained = shim.encoder, is_train and is_trained(model)
+    encoder, trained = encoder_of(model), is_train and is_trained(model)
     states, back = model.layers[0](batch.docs, is_train)
     places = _places(batch)
     sums = [xp2torch(states[row][tokens].sum(axis=0)) for row, tokens in places]
@@ -138,7 +138,31 @@ def _places(batch: InContext) -> list[tuple[int, slice]]:
     return [(row_of[id(span.doc)], slice(span.start, span.end)) for span in batch.spans]
 
 
-def _grad_factor(model: Model[Any, Any]) -> float:
+def shim_of(model: SharedModel) -> SharedShim:
+    """Get the shim of a shared encoder."""
+    shim = model.shims[0]
+    assert isinstance(shim, SharedShim)
+    return shim
+
+
+def encoder_of(model: SharedModel) -> BiEncoder:
+    """Get the encoder of a model that is connected."""
+    encoder: BiEncoder = shim_of(model).encoder
+    return encoder
+
+
+def is_trained(model: SharedModel) -> bool:
+    """Tell whether the transformer is trained in this step: a frozen one sends no gradients."""
+    listener = listener_of(model)
+    return listener is None or listener._batch_id is not None
+
+
+def listener_of(model: SharedModel) -> Any:
+    """Get the listener of a model; None where `nlp.replace_listeners` has taken it out."""
+    return next((node for node in model.walk() if hasattr(node, "upstream_name")), None)
+
+
+def _grad_factor(model: SharedModel) -> float:
     """Get the factor of the listener's gradients, which applies to the names' gradients, too."""
     factors = (node.attrs["grad_factor"] for node in model.walk() if "grad_factor" in node.attrs)
     return next(factors, 1.0)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 import xxhash
 from spacy.tokens import Doc, Span
-from thinc.api import Model, get_torch_default_device, xp2torch
+from thinc.api import get_torch_default_device, xp2torch
 
 from ..assets.layout import ENCODER
 from ..encoders.bi_encoder import BiEncoder
@@ -19,6 +19,7 @@ from ..encoders.pooling import PROJECTION_FILE, identity
 from ..errors import Errors
 from ..types import Floats2d
 from ..util import devices
+from .shared_encoder import SharedModel, encoder_of, listener_of, shim_of
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -29,7 +30,7 @@ _LIKE = 0.01  # largest difference between two runs of a network, relative to th
 
 
 def current_encoder(
-    model: Model[Any, Any], nlp: "Language | None", name: str, saved: "Assets | None" = None
+    model: SharedModel, nlp: "Language | None", name: str, saved: "Assets | None" = None
 ) -> BiEncoder:
     """Get the encoder over the current weights of the transformer that a model listens to.
 
@@ -39,7 +40,7 @@ def current_encoder(
     RAISES (MedlinkError): E225 when there is no transformer, or none with weights; E206 for saved
         files that cannot be read, or would run code.
     """
-    shim: Any = model.shims[0]
+    shim = shim_of(model)
     transformer = own_transformer(model)
     if saved is not None and shim.projection is None:
         with saved.directory(ENCODER) as path:
@@ -58,14 +59,13 @@ def current_encoder(
         made = BiEncoder(tokenizer, _view(network), "mean", length, projection=projection)
         shim.set_encoder(made)
         shim.network = network
-    encoder: BiEncoder = shim.encoder
-    return encoder
+    return encoder_of(model)
 
 
-def _load_saved(model: Model[Any, Any], transformer: Any, directory: Path) -> None:
+def _load_saved(model: SharedModel, transformer: Any, directory: Path) -> None:
     """Read the saved parts of a shared encoder: all but the pipeline's transformer."""
     if (directory / PROJECTION_FILE).is_file():
-        model.shims[0].from_bytes((directory / PROJECTION_FILE).read_bytes())
+        shim_of(model).from_bytes((directory / PROJECTION_FILE).read_bytes())
     if transformer is not None and transformer.transformer is None:
         from spacy_transformers.data_classes import HFObjects
 
@@ -77,18 +77,18 @@ def _load_saved(model: Model[Any, Any], transformer: Any, directory: Path) -> No
         transformer.attrs["set_transformer"](transformer, HFObjects(tokenizer, network, saved))
 
 
-def own_transformer(model: Model[Any, Any]) -> Any:
+def own_transformer(model: SharedModel) -> Any:
     """Get the transformer that `nlp.replace_listeners` has put in; None for a listener."""
     return next((node for node in model.walk() if "set_transformer" in node.attrs), None)
 
 
-def has_moved(model: Model[Any, Any], encoder: BiEncoder) -> bool:
+def has_moved(model: SharedModel, encoder: BiEncoder) -> bool:
     """Tell whether the weights have changed since the last call.
 
     They are summarised in less than a millisecond. A step of training changes all norms and biases,
     however the optimiser writes them; other writes into weights raise their version numbers.
     """
-    shim: Any = model.shims[0]
+    shim = shim_of(model)
     parameters = list(encoder.module.parameters())
     small = torch.cat(
         [parameter.detach().flatten() for parameter in parameters if parameter.dim() == 1]
@@ -102,7 +102,7 @@ def has_moved(model: Model[Any, Any], encoder: BiEncoder) -> bool:
     return True
 
 
-def _states_of(model: Model[Any, Any], doc: Doc) -> Any:
+def _states_of(model: SharedModel, doc: Doc) -> Any:
     """Get the vectors of the tokens of a Doc, (n_tokens, dim); 0 for tokens without word pieces.
 
     A Doc that the transformer has not read is read now, and does not change.
@@ -113,7 +113,7 @@ def _states_of(model: Model[Any, Any], doc: Doc) -> Any:
     return _aligned(model, _read(model, doc) if data is None else data)
 
 
-def _check_reader(model: Model[Any, Any], doc: Doc, name: str) -> bool:
+def _check_reader(model: SharedModel, doc: Doc, name: str) -> bool:
     """Check that a Doc was read by the transformer of this model.
 
     RETURNS (bool): whether the Doc has data to check this. RAISES (MedlinkError): E227 if not.
@@ -129,7 +129,7 @@ def _check_reader(model: Model[Any, Any], doc: Doc, name: str) -> bool:
 
 
 def vectors_in_context(
-    model: Model[Any, Any], doc: Doc, spans: Sequence[Span], name: str
+    model: SharedModel, doc: Doc, spans: Sequence[Span], name: str
 ) -> list[bytes]:
     """Make the vectors of spans in the context of their Doc; b"" for spans without word pieces.
 
@@ -137,32 +137,22 @@ def vectors_in_context(
     RAISES (MedlinkError): E227 when another transformer has read the Doc, E208 for numbers that are
         not finite.
     """
-    shim: Any = model.shims[0]
+    shim, encoder = shim_of(model), encoder_of(model)
     shim.has_checked = shim.has_checked or _check_reader(model, doc, name)
     states = _states_of(model, doc)
     sums = model.ops.xp.stack([states[span.start : span.end].sum(axis=0) for span in spans])
     with torch.inference_mode():
-        pooled = torch.nn.functional.normalize(xp2torch(sums, device=shim.encoder.device), dim=1)
-        vectors: Floats2d = devices.fetched(shim.encoder.projected(pooled))
+        pooled = torch.nn.functional.normalize(xp2torch(sums, device=encoder.device), dim=1)
+        vectors: Floats2d = devices.fetched(encoder.projected(pooled))
     bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if len(bad):
         raise Errors.vectors_not_finite(count=len(bad), first=int(bad[0]))
     return [row.tobytes() if row.any() else b"" for row in vectors]
 
 
-def is_trained(model: Model[Any, Any]) -> bool:
-    """Tell whether the transformer is trained in this step: a frozen one sends no gradients."""
-    listener = _listener(model)
-    return listener is None or listener._batch_id is not None
-
-
-def _listener(model: Model[Any, Any]) -> Any:
-    return next((node for node in model.walk() if hasattr(node, "upstream_name")), None)
-
-
-def _heard(model: Model[Any, Any], nlp: "Language") -> Any:
+def _heard(model: SharedModel, nlp: "Language") -> Any:
     """Find the component that a model listens to; None where there is none."""
-    listener = _listener(model)
+    listener = listener_of(model)
     for _, pipe in nlp.components:
         listeners = chain.from_iterable(getattr(pipe, "listener_map", {}).values())
         if any(other is listener for other in listeners):
@@ -170,12 +160,12 @@ def _heard(model: Model[Any, Any], nlp: "Language") -> Any:
     return None
 
 
-def _read(model: Model[Any, Any], doc: Doc) -> Any:
-    shim: Any = model.shims[0]
+def _read(model: SharedModel, doc: Doc) -> Any:
+    shim = shim_of(model)
     return shim.pipe.predict([doc]).doc_data[0]
 
 
-def _aligned(model: Model[Any, Any], data: Any) -> Any:
+def _aligned(model: SharedModel, data: Any) -> Any:
     """Pool word pieces to tokens, as the listener's own layer does: (n_tokens, dim)."""
     return model.layers[0].layers[-1].predict([data])[0]
 

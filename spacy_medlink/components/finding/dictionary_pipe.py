@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import srsly
 from spacy.util import SimpleFrozenList
 
 from ...assets.dictionary import Choice
 from ...errors import Errors
+from ...types import Data
 from ...util.files import OwnedDirectory, replacing_directory
 from ...util.held import HeldFiles, files_in
 from ...util.locks import ForkSafeLock
@@ -179,7 +180,7 @@ class DictionaryPipe(DocPipe):
             self._take(Dictionary.from_bytes(data), None)
         return self
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Data:
         state = self.__dict__.copy()
         del state["_lock"]
         dictionary = state.pop("_dictionary")
@@ -192,7 +193,7 @@ class DictionaryPipe(DocPipe):
             state["_assets"] = None  # the starter is built again when it is unpickled
         return state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Data) -> None:
         data = state.pop("_bytes", None)
         self.__dict__.update(state)
         self._lock = ForkSafeLock()

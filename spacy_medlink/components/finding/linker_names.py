@@ -1,17 +1,18 @@
 """LinkerNames: what the pipeline's linker says of names: which may be found, and what is a kind."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...retrieval.added import exact_index
 from ...retrieval.mask import Mask
 from ...text.pieces import Pieces
+from .languages import common_words, words_alone
 from .matches import Match
-from .name_facts import Kept, NameFacts, make_kept
+from .name_facts import Kept, NameFacts
 from .names import NameFinder
-from .settings import FOREIGN, GENERAL
+from .settings import AMBIGUOUS, COMMON, FOREIGN, GENERAL
 
 if TYPE_CHECKING:
     from ...assets import Assets
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from ...assets.overlaid import OverlaidAssets
     from ...retrieval.exact import ExactIndex
     from ...retrieval.filters import Selection
+    from ..linker.component import MedicalLinker
+
+_MOST_CONCEPTS = 6  # of a single word; the fewest that lose no gold mention of two corpora
 
 
 class LinkerNames:
@@ -33,80 +37,88 @@ class LinkerNames:
 
     def __init__(self, label: str, but: Collection[str], choice: "Choice", lang: str) -> None:
         self._label, self._but, self._choice, self._lang = label, but, choice, lang
-        self._same: tuple[Any, Any, bool] | None = None
-        self._kept_for: tuple[Any, ...] | None = None  # what `_kept` was made for
+        self._same: tuple[Assets, ExactIndex, bool] | None = None
+        self._kept_for: tuple[object, ...] | None = None  # what `_kept` was made for
         self._kept = Kept()
         self._overlaid: OverlaidNames | None = None
         self._kinds: Kinds | None = None
 
-    def selection(self, linker: Any) -> "Selection":
-        """Get the current filters; () for anything but a medical_linker."""
-        from ..linker.component import MedicalLinker
-
-        if not isinstance(linker, MedicalLinker):
-            return ()
-        return linker.selection(self._label, but=self._but)
+    def selection(self, linker: "MedicalLinker | None") -> "Selection":
+        """Get the current filters."""
+        return () if linker is None else linker.selection(self._label, but=self._but)
 
     def kept(
-        self, linker: Any, exact: "ExactIndex", facts: NameFacts, leave_out: frozenset[str]
+        self,
+        linker: "MedicalLinker | None",
+        exact: "ExactIndex",
+        facts: NameFacts,
+        leave_out: frozenset[str],
     ) -> Kept:
         """Get the names of a dictionary that may be found now; of equal filters the same Kept.
 
         facts (NameFacts): of the names. leave_out (FrozenSet[str]): of `LEAVE_OUT`.
         """
         selection = self.selection(linker)
-        asked = (exact, selection, linker.assets if selection else None, leave_out)
+        asked = exact, selection, linker.assets if linker and selection else None, leave_out
         if self._kept_for != asked:
+            followed = self._mask(linker, selection, exact)
+            every = [mask for mask in (facts.allowed, followed) if mask is not None]
+            is_free = FOREIGN in leave_out and "languages" not in self._but
+            is_free &= not any(part.languages for part in selection)
+            native = [facts.native] if is_free and facts.native is not None else []
             choice = self._choice
-            is_decided = {
-                FOREIGN: "languages" in self._but or any(part.languages for part in selection),
-                GENERAL: choice.types
-                or choice.within
-                or any(part.types or part.allow or part.within for part in selection),
-            }
-            rules = [rule for rule in leave_out if not is_decided.get(rule)]
-            self._kept = make_kept(facts, rules, self._lang, self._mask(linker, selection, exact))
+            has_kinds = any((choice.types, choice.within)) or any(
+                part.types or part.allow or part.within for part in selection
+            )
+            self._kept = Kept(
+                Mask.all_of([*every, *native]) if every or native else None,
+                words_alone(self._lang) if COMMON in leave_out else frozenset(),
+                facts,
+                general=GENERAL in leave_out and not has_kinds,
+                most=_MOST_CONCEPTS if AMBIGUOUS in leave_out else None,
+                words=common_words(self._lang),
+                foreign=Mask.all_of(every) if every else None,
+            )
             self._kept_for = asked
         return self._kept
 
-    def _mask(self, linker: Any, selection: "Selection", exact: "ExactIndex") -> Mask | None:
+    def _mask(
+        self, linker: "MedicalLinker | None", selection: "Selection", exact: "ExactIndex"
+    ) -> Mask | None:
         """Make the mask of a selection over the names of a dictionary.
 
         RETURNS (Optional[Mask]): None for all names: without a filter; where the linker has other
             assets, whose rows differ from the dictionary's; and where no name passes, since the
             linker then says so of every mention.
         """
-        if not (selection and self._has_same_names(linker, exact)):
+        if linker is None or not (selection and self._has_same_names(linker, exact)):
             return None
-        mask: Mask | None = linker.opened.base.filters.mask(selection)
+        mask = linker.opened.base.filters.mask(selection)
         return mask if mask is not None and mask.count else None
 
-    def overlaid(self, linker: Any, exact: "ExactIndex", longest: int) -> "OverlaidNames | None":
+    def overlaid(
+        self, linker: "MedicalLinker | None", exact: "ExactIndex", longest: int
+    ) -> "OverlaidNames | None":
         """Get the names of a linker's current overlay; None without one, and for other names.
 
         longest (int): words of a match, at most.
         """
-        assets = self.overlaid_assets(linker)
-        if assets is None or not self._has_same_names(linker, exact):
+        assets = None if linker is None else linker.opened.overlaid
+        if linker is None or assets is None or not self._has_same_names(linker, exact):
             return None
         if self._overlaid is None or self._overlaid.assets is not assets:
             self._overlaid = OverlaidNames(assets, longest)
         return self._overlaid
 
-    def overlaid_assets(self, linker: Any) -> "OverlaidAssets | None":
-        """Get a linker's assets, if an overlay lies over them."""
-        assets: OverlaidAssets | None = getattr(getattr(linker, "opened", None), "overlaid", None)
-        return assets
-
-    def kinds(self, linker: Any, exact: "ExactIndex") -> "Kinds | None":
+    def kinds(self, linker: "MedicalLinker | None", exact: "ExactIndex") -> "Kinds | None":
         """Get the hierarchy of a linker with the names of a dictionary; None for another one."""
-        if not (hasattr(type(linker), "engine") and self._has_same_names(linker, exact)):
+        if linker is None or not self._has_same_names(linker, exact):
             return None
         if self._kinds is None or self._kinds.assets is not linker.assets:
             self._kinds = Kinds(linker.assets)
         return self._kinds
 
-    def _has_same_names(self, linker: Any, exact: "ExactIndex") -> bool:
+    def _has_same_names(self, linker: "MedicalLinker", exact: "ExactIndex") -> bool:
         """Tell whether the rows of the linker's names are those of a dictionary."""
         assets = linker.opened.base
         if self._same is None or self._same[0] is not assets or self._same[1] is not exact:

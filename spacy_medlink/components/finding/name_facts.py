@@ -1,7 +1,7 @@
 """NameFacts: the concepts and the labels of names; and Kept, which of them may be found."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,8 +15,7 @@ from ...retrieval.mask import Mask
 from ...text.qualifiers import MERE
 from ...types import Array
 from ...util.held import Directory
-from .languages import common_words, native_names, words_alone
-from .settings import AMBIGUOUS, COMMON, FOREIGN, GENERAL
+from .languages import native_names
 
 if TYPE_CHECKING:
     from ...assets import Assets
@@ -33,7 +32,6 @@ _NO_LABELS = np.zeros(0, dtype=np.uint16)
 _GENERAL_GROUPS = ("ACTI", "CONC", "GEOG", "OCCU", "ORGA")
 _GENERAL_TYPES = "T016 T067 T068 T069 T070 T071 T072 T073 T096 T097 T098 T099 T100 T101".split()
 _VAGUE = MERE | frozenset("condition disease diseases disorder grade high low young".split())
-_MOST_CONCEPTS = 6  # of a single word; the fewest that lose no gold mention of two corpora
 
 
 class NameFacts:
@@ -211,23 +209,3 @@ class Kept(NamedTuple):
         if self.most is not None and len(kept) > self.most:
             return kept if self.facts.count_concepts(kept) <= self.most else ()
         return kept
-
-
-def make_kept(
-    facts: NameFacts,
-    leave_out: Collection[str],
-    lang: str,
-    followed: Mask | None = None,
-) -> Kept:
-    """Make the Kept of a finder.
-
-    leave_out (Collection[str]): of `LEAVE_OUT`, those that the settings do not decide themselves.
-    lang (str): of the pipeline. followed (Optional[Mask]): names that the linker's filters pass.
-    """
-    every = [mask for mask in (facts.allowed, followed) if mask is not None]
-    given = [*every, facts.native] if FOREIGN in leave_out and facts.native is not None else every
-    words = common_words(lang)
-    common = words_alone(lang) if COMMON in leave_out else frozenset()
-    mask, foreign = (Mask.all_of(masks) if masks else None for masks in (given, every))
-    most = _MOST_CONCEPTS if AMBIGUOUS in leave_out else None
-    return Kept(mask, common, facts, GENERAL in leave_out, most, words, foreign)

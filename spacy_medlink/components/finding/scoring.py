@@ -8,13 +8,14 @@ from spacy.scorer import Scorer, get_ner_prf
 from spacy.training import Example
 
 from ...errors import Warnings
+from ...types import Data
 from ...util.telling import tell
 from ..pipelines import linked_spans
 
 SCORES = ("mentions_p", "mentions_r", "mentions_f")
 
 
-def score_mentions(examples: Sequence[Example], spans_key: str | None, name: str) -> dict[str, Any]:
+def score_mentions(examples: Sequence[Example], spans_key: str | None, name: str) -> Data:
     """Measure the mentions found against the mentions of the gold Docs.
 
     spans_key (Optional[str]): the group that is compared; None for `doc.ents`.
@@ -33,7 +34,7 @@ def score_mentions(examples: Sequence[Example], spans_key: str | None, name: str
         ),
         allow_overlap=True,
     )
-    scores: dict[str, Any] = dict.fromkeys(SCORES) | compare("mentions", labeled=False)
+    scores: Data = dict.fromkeys(SCORES) | compare("mentions", labeled=False)
     if spans_key is None:
         scores |= get_ner_prf(examples)
     else:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...types import Candidate
+from ...types import Candidate, Data
 
 if TYPE_CHECKING:
     from ...kb import KnowledgeBase
@@ -30,11 +30,11 @@ class Link(NamedTuple):
     cui: str | None
     name: str | None
     kb_ents: list[list[Any]]
-    candidates: list[dict[str, Any]]
+    candidates: list[Data]
     codes: dict[str, list[str]]
     ambiguous: list[str]
     reason: str
-    parts: list[dict[str, Any]]
+    parts: list[Data]
     ambiguous_codes: list[str]
 
 
@@ -75,7 +75,7 @@ class LinkWriter:
             best.id, best.cui, best.name, pairs, candidates, codes, tied, "", [], ambiguous_codes
         )
 
-    def candidates(self, ranking: Sequence[Candidate]) -> list[dict[str, Any]]:
+    def candidates(self, ranking: Sequence[Candidate]) -> list[Data]:
         """Make plain dicts of candidates."""
         written = []
         for candidate in ranking:

@@ -11,9 +11,11 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example, validate_examples
 from spacy.util import SimpleFrozenList
 from spacy.vocab import Vocab
+from thinc.api import Optimizer
 
+from ...encoders.objectives.registered import BatchChoice
 from ...errors import Errors
-from ...types import Mention
+from ...types import Data, Fusion, Mention
 from ...util.setting_types import setting_property
 from ..extensions import register_extensions
 from ..pipe import PicklablePipe, batches
@@ -21,7 +23,7 @@ from .annotation import Link, LinkWriter
 from .doc_linker import DocLinker
 from .opened import LinkerParts
 from .scoring import score_examples
-from .settings import DEFAULT_CONFIG, LinkerSettings, keys_of, make_filter
+from .settings import DEFAULT_CONFIG, LinkerSettings, Network, keys_of, make_filter
 from .store import Store
 from .trainer import Trainer
 from .writing import SpanWriter
@@ -95,13 +97,13 @@ class MedicalLinker(PicklablePipe):
     prefix: str = setting_property("prefix")
     batch_size: int = setting_property("batch_size")
     n_threads: int = setting_property("n_threads")
-    objective: Any = setting_property("objective")
-    fusion: Any = setting_property("fusion")
+    objective: BatchChoice | None = setting_property("objective")
+    fusion: Fusion | None = setting_property("fusion")
     calibrator: bool = setting_property("calibrator")
     rerank_top: int | None = setting_property("rerank_top")
     copy_assets: bool = setting_property("copy_assets")
 
-    def __init__(self, vocab: Vocab, name: str = "medical_linker", **settings: Any) -> None:
+    def __init__(self, vocab: Vocab, name: str = "medical_linker", **settings: object) -> None:
         if unknown := set(settings) - set(DEFAULT_CONFIG):
             raise TypeError(f"unknown settings: {', '.join(sorted(unknown))}")
         self.vocab = vocab
@@ -246,7 +248,7 @@ class MedicalLinker(PicklablePipe):
         return self.linker.explain(mention, make_filter(filters), force_within_filter)
 
     @property
-    def displacy_options(self) -> dict[str, Any]:
+    def displacy_options(self) -> Data:
         """Options of `displacy.render` by which each id leads to the page of its concept."""
         from ...kb.code_systems import ConceptPages
 
@@ -255,7 +257,7 @@ class MedicalLinker(PicklablePipe):
         keys = keys_of(self.settings.spans_key)
         return {"kb_url_template": pages, **({"spans_key": keys[0]} if keys else {})}
 
-    def configure(self, **settings: Any) -> None:
+    def configure(self, **settings: object) -> None:
         """Change settings of a linker that has not linked yet.
 
         RAISES (MedlinkError): E302 for settings out of range.
@@ -277,7 +279,7 @@ class MedicalLinker(PicklablePipe):
 
     def initialize(
         self,
-        get_examples: Callable[[], Iterable[Any]],
+        get_examples: Callable[[], Iterable[Example]],
         *,
         nlp: Language | None = None,
         assets: str | Path | None = None,
@@ -298,7 +300,7 @@ class MedicalLinker(PicklablePipe):
         _ = self.engine
 
     @property
-    def model(self) -> Any:
+    def model(self) -> Network | None:
         """The network to train, as a thinc model; None for a linker that cannot be trained."""
         return self.settings.model
 
@@ -312,7 +314,7 @@ class MedicalLinker(PicklablePipe):
         examples: Iterable[Example],
         *,
         drop: float = 0.0,
-        sgd: Any = None,
+        sgd: Optimizer | None = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
         """Learn from the gold mentions of Examples: spans of `reference` with a `kb_id`.
@@ -333,7 +335,7 @@ class MedicalLinker(PicklablePipe):
             self.finish_update(sgd)
         return losses
 
-    def finish_update(self, sgd: Any) -> None:
+    def finish_update(self, sgd: Optimizer) -> None:
         """Let the optimiser change the networks; `rebuild_index` updates the index later."""
         self.trainer.finish_update(sgd)
 
@@ -350,7 +352,7 @@ class MedicalLinker(PicklablePipe):
         """Find the ids in use that an id of annotated text stands for: by id, history or code."""
         return frozenset(self.kb.brief_at(row)[0] for row in self.opened.ids.rows(id))
 
-    def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
+    def score(self, examples: Iterable[Example], **settings: object) -> Data:
         """Measure on Examples: `acc@1`, `acc@5`, and the links' `nel_micro_p`, `_r` and `_f`.
 
         The gold mentions are linked, whatever the pipeline found; see `scoring.score_examples`.
@@ -358,7 +360,7 @@ class MedicalLinker(PicklablePipe):
         return score_examples(self, list(examples))
 
     @property
-    def scorer(self) -> Callable[..., dict[str, Any]]:
+    def scorer(self) -> Callable[..., Data]:
         """The scorer; `spacy find-threshold` takes only components with this attribute."""
         return self.score
 
@@ -388,12 +390,12 @@ class MedicalLinker(PicklablePipe):
         self.store.from_bytes(data, exclude)
         return self._loaded(exclude)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Data:
         self.rebuild_index()
         state = {name: value for name, value in self.__dict__.items() if name not in _PARTS}
         return {**state, "store": self.store.state(self.max_bytes_size)}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Data) -> None:
         stored = state.pop("store")
         self.__dict__.update(state)
         self._set_up()

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spacy.tokens import Doc, Span
 
@@ -33,7 +33,7 @@ class DocLinker:
 
     def __init__(self, opened: LinkerParts) -> None:
         self.opened, self.settings = opened, opened.settings
-        self._selected: tuple[Any, Selection] | None = None
+        self._selected: tuple[object, Selection] | None = None
         self._docs_without_spans = 0  # so far; -1 after the first span or the warning
 
     @property
@@ -182,7 +182,7 @@ def _definitions(doc: Doc) -> dict[str, str]:
     return {short: long for short, long in pairs if short and long}
 
 
-def _pair(entry: Any) -> tuple[str, str]:
+def _pair(entry: object) -> tuple[str, str]:
     """Read an entry of `doc._.abbreviations`: a span, or its serialized form."""
     if isinstance(entry, dict):
         return str(entry.get("short_text", "")), str(entry.get("long_text", ""))

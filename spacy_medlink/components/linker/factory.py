@@ -1,9 +1,8 @@
 """The factory `medical_linker`."""
 
-from typing import Any
-
 from spacy.language import Language
 
+from ...types import Data
 from ...util.setting_types import factory_of
 from ..extensions import SPAN_ATTRIBUTES
 from .component import MedicalLinker
@@ -11,7 +10,7 @@ from .scoring import SCORES
 from .settings import DEFAULT_CONFIG, LinkerSettings
 
 
-def _make(nlp: Language, name: str, settings: dict[str, Any]) -> MedicalLinker:
+def _make(nlp: Language, name: str, settings: Data) -> MedicalLinker:
     """Make a `medical_linker`; see LinkerSettings for the settings.
 
     RAISES (MedlinkError): E302 for settings out of range, E308 for a prefix that another

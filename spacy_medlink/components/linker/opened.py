@@ -14,13 +14,12 @@ from ..extensions import register_scheme
 from ..pipe import SAVED_ASSETS
 from .annotation import LinkWriter
 from .overlay_file import Overlay
-from .settings import FILTERS, LinkerSettings, own_filter
+from .settings import FILTERS, LinkerSettings, Network, own_filter
 
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     import torch
     from spacy.language import Language
     from spacy.tokens import Doc, Span
-    from thinc.api import Model
 
     from ...assets import Assets
     from ...assets.overlaid import OverlaidAssets
@@ -40,7 +39,7 @@ class _Made(NamedTuple):
     """A linker, the engine that it was made of, and the values of its settings."""
 
     engine: "Linker"
-    settings: tuple[Any, ...]
+    settings: tuple[object, ...]
     linker: "Linker"
 
 
@@ -141,7 +140,7 @@ class LinkerParts:
                 self.put(self.base.reload())
 
     @property
-    def shared_model(self) -> "Model[Any, Any] | None":
+    def shared_model(self) -> "Network | None":
         """The encoder, where it shares the transformer of the pipeline; else None."""
         model = self.settings.model
         return model if model is not None and model.attrs.get("shared") else None

@@ -1,11 +1,12 @@
 """Scores of a linker for `spacy evaluate` and `spacy train`."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
+from ...types import Data
 from .annotation import NIL, Link
 from .text_batch import gold_spans
 
@@ -28,7 +29,7 @@ class _Judged(NamedTuple):
     link: str
 
 
-def score_examples(linker: _Links, examples: Sequence[Example]) -> dict[str, Any]:
+def score_examples(linker: _Links, examples: Sequence[Example]) -> Data:
     """Measure the links of gold mentions.
 
     acc@k: share of gold mentions whose concept is among the first k candidates, without regard to

@@ -27,6 +27,7 @@ from ...util.setting_types import (
 if TYPE_CHECKING:  # imported when something is linked: spaCy imports this with every `spacy.blank`
     from ...retrieval.filters import Filter
 
+Network = Model[Any, Any]
 _CANDIDATES = 10_000  # of a mention; memory and time grow with it
 _MODEL = "must be a model of an architecture, or null"
 _LABELS = "must be lists of types by label, in characters that can be written, or null"
@@ -51,7 +52,7 @@ def _some(value: list[str]) -> list[str]:
     return value
 
 
-def _fusion(value: Any) -> Any:
+def _fusion(value: object) -> object:
     if value is not None and not (callable(value) and hasattr(value, "with_weights")):
         raise ValueError("no fusion")
     return value
@@ -169,7 +170,7 @@ class LinkerSettings(Settings):
     n_threads: int = whole(
         0, 0, MOST, "cap on the threads of torch, OpenMP, faiss and BLAS; 0 leaves them alone"
     )
-    model: Model[Any, Any] | None = setting(
+    model: Network | None = setting(
         None,
         _MODEL,
         "the encoder, in place of that of the assets, which makes the linker trainable: an "

@@ -5,12 +5,13 @@ import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import srsly
 
 from ...assets.manifest import ASSETS
 from ...errors import Errors, MedlinkError
+from ...types import Data
 from ...util.beside import remove
 from ...util.files import save_text
 from ...util.outputs import FileKind, check_output, marked, read_json
@@ -205,14 +206,14 @@ class Store:
 
             self.opened.lexicon = Lexicon.parse(lexicon)
 
-    def state(self, limit: int) -> dict[str, Any]:
+    def state(self, limit: int) -> Data:
         """Get the state to send to another process: the assets by their path, if they have one."""
         from ...assets.starter import is_starter
 
         opened = self.opened
         assets = None if opened.opened is None else opened.base
         overlay = opened.overlay
-        state: dict[str, Any] = {
+        state: Data = {
             # The other process follows the file too, unless it came as bytes.
             "overlay": None if overlay.is_copy else overlay.saved,
             "overlay_bytes": overlay.dump(),
@@ -226,7 +227,7 @@ class Store:
             state["bytes"] = self.to_bytes((), limit)  # assets that came as bytes have no path
         return state  # without assets: the other process builds the starter again
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: Data) -> None:
         """Take the state that `state` returned."""
         opened = self.opened
         opened.source, opened.lexicon = state["source"], state["lexicon"]

@@ -1,12 +1,12 @@
 """Trainer: trains the encoder of a linker, and rebuilds its assets."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from spacy.tokens import Doc, Span
 from spacy.training import Example
-from thinc.api import set_dropout_rate
+from thinc.api import Optimizer, set_dropout_rate
 
 from ...errors import Errors
 from ...types import Mention
@@ -85,14 +85,16 @@ class Trainer:
         docs (Sequence[Doc]): Docs that the pipeline has read. drop (float): dropout rate.
         RETURNS (float): the loss.
         """
-        model: Any = self.settings.model
+        model = self.settings.model
+        assert model is not None
         batch = self.batch(gold)
-        given: Any = batch.texts if batch is not None else []
+        texts = batch.texts if batch is not None else []
+        given: object = texts
         if self.opened.is_shared and any(map(len, docs)):
             from ..shared_encoder import InContext
 
             spans = batch.spans if batch is not None else []
-            given = InContext(docs, spans, given[len(spans) :])
+            given = InContext(docs, spans, texts[len(spans) :])
         elif batch is None:
             return 0.0
         set_dropout_rate(model, drop)
@@ -104,9 +106,10 @@ class Trainer:
         backprop(gradient)
         return loss
 
-    def finish_update(self, sgd: Any) -> None:
+    def finish_update(self, sgd: Optimizer) -> None:
         """Let an optimiser change the encoder; from then on the assets are stale."""
-        model: Any = self.settings.model
+        model = self.settings.model
+        assert model is not None
         model.finish_update(sgd)
         self.opened.is_stale = True
 
