@@ -24,7 +24,7 @@ from ..util.telling import tell
 from .pipe import DocPipe
 from .pipelines import CONTEXT, linked_spans
 
-ATTRIBUTES = {kind: f"is_{kind}" for kind in KINDS}  # of spans, by what is said
+ATTRIBUTES = {statement: f"is_{statement}" for statement in KINDS}  # of spans, by what is said
 _FILE, _NONE = "cues.tsv", SimpleFrozenList()
 _HEAD = "# The cues of a saved medical_context\n"
 _SAVED = marked("the cues of a saved medical_context", _HEAD)
@@ -144,7 +144,7 @@ def register_attributes() -> None:
 
 
 def _write(span: Span, context: reading.Said) -> None:
-    values: Data = {name: kind in context.kinds for kind, name in ATTRIBUTES.items()}
+    values: Data = {name: statement in context.kinds for statement, name in ATTRIBUTES.items()}
     for name, value in {**values, SECTION: context.section}.items():
         if value or span._.get(name):  # storing a default would take room
             span._.set(name, value)

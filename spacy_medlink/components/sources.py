@@ -40,8 +40,8 @@ def open_assets(source: str | Path | None, device: str = CPU) -> Assets:
 def assets_in(source: str | Path) -> list[Assets]:
     """Open all assets of a source: a directory of assets, or a pipeline with several linkers."""
     path = _path_of(source)
-    own = [path] if (path / MANIFEST).exists() else []
-    return [Assets(directory) for directory in (*own, *_saved_in(path))]
+    direct = [path] if (path / MANIFEST).exists() else []
+    return [Assets(directory) for directory in (*direct, *_saved_in(path))]
 
 
 def _path_of(source: str | Path) -> Path:

@@ -92,14 +92,14 @@ class RankingCalibrator:
     def save(self, path: Path) -> None:
         """Write a JSON file, without the threshold, which the manifest holds."""
         models = {name: getattr(self, name) for name in MODELS}
-        facts = {
+        stored = {
             "format": FORMAT,
             "features": list(CALIBRATOR_FEATURES),
             **{name: {**model.to_json(), "bias": model.bias} for name, model in models.items()},
             "least": dict(self.least),
             "fitted_for": dict(self.fitted_for),
         }
-        path.write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, file: File, facts: NameFacts, threshold: float = 0.0) -> "RankingCalibrator":
@@ -125,9 +125,9 @@ class RankingCalibrator:
             return cls(named, misspelt, resembling, least, fitted_for, threshold, facts)
 
 
-def calibrator_features(rankings: Iterable[Sequence[Candidate]], facts: NameFacts) -> Features:
+def calibrator_features(rankings: Iterable[Sequence[Candidate]], name_facts: NameFacts) -> Features:
     """Compute the features of rankings, none of them empty: (n, len(CALIBRATOR_FEATURES))."""
-    return features_of_firsts(rankings, CALIBRATOR_FEATURES, facts)
+    return features_of_firsts(rankings, CALIBRATOR_FEATURES, name_facts)
 
 
 def kinds_of(features: Features) -> NDArray[np.int64]:

@@ -109,10 +109,12 @@ def _filters(explanation: Explanation) -> Iterator[str]:
 
 def _candidate(rank: int, candidate: Data) -> Iterator[str]:
     matched = candidate["matched"]
-    facts = ", ".join(part for part in (matched["lang"], matched["source"], matched["tty"]) if part)
+    origin = ", ".join(
+        part for part in (matched["lang"], matched["source"], matched["tty"]) if part
+    )
     prob = "" if candidate["prob"] is None else f", probability {candidate['prob']:.3f}"
     yield f"  {rank}. {candidate['id']} {candidate['name']}: {candidate['score']:.4f}{prob}"
-    yield f"     matched {matched['text']!r}" + (f" ({facts})" if facts else "")
+    yield f"     matched {matched['text']!r}" + (f" ({origin})" if origin else "")
     tiers = ", ".join(f"{tier} {_tier(values)}" for tier, values in candidate["tiers"].items())
     if tiers:
         yield f"     {tiers}"

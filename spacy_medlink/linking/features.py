@@ -56,28 +56,28 @@ class Described:
 
 
 def features_of_candidates(
-    ranking: Sequence[Candidate], names: Iterable[str], facts: NameFacts
+    ranking: Sequence[Candidate], names: Iterable[str], name_facts: NameFacts
 ) -> Features:
     """Compute features of the candidates of a ranking, best first: (n_candidates, n_names)."""
     forms = {text: Form.of(text) for text in {candidate.form for candidate in ranking}}
     return _table(
         [
-            Described(ranking, place, forms[candidate.form], facts)
-            for place, candidate in enumerate(ranking)
+            Described(ranking, rank, forms[candidate.form], name_facts)
+            for rank, candidate in enumerate(ranking)
         ],
         names,
     )
 
 
 def features_of_firsts(
-    rankings: Iterable[Sequence[Candidate]], names: Iterable[str], facts: NameFacts
+    rankings: Iterable[Sequence[Candidate]], names: Iterable[str], name_facts: NameFacts
 ) -> Features:
     """Compute features of the first candidates of rankings, none empty: (n_rankings, n_names).
 
     They depend on the runner-up too, but not on later candidates.
     """
     return _table(
-        [Described(ranking, 0, Form.of(ranking[0].form), facts) for ranking in rankings], names
+        [Described(ranking, 0, Form.of(ranking[0].form), name_facts) for ranking in rankings], names
     )
 
 

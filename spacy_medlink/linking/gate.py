@@ -25,18 +25,18 @@ class Gate(NamedTuple):
     passing: frozenset[str]
 
     @classmethod
-    def of(cls, facts: Facts | None, conditions: Facts) -> "Gate | None":
+    def of(cls, stored: Facts | None, conditions: Facts) -> "Gate | None":
         """Make the gate of assets; None where it passes nothing, or was fitted for another linker.
 
-        facts (Optional[Mapping]): "gate" of the manifest. conditions (Mapping): of the linker, as
+        stored (Optional[Mapping]): "gate" of the manifest. conditions (Mapping): of the linker, as
             for calibrators.
         """
-        if facts is None or difference(facts["fitted_for"], conditions):
+        if stored is None or difference(stored["fitted_for"], conditions):
             return None
         passing = {
-            kind
-            for kind, counts in facts["answers"].items()
-            if counts["at_most"] <= facts["max_changed"]
+            answer
+            for answer, counts in stored["answers"].items()
+            if counts["at_most"] <= stored["max_changed"]
         }
         return cls(frozenset(passing)) if passing else None
 
@@ -54,13 +54,13 @@ class RerankGate(NamedTuple):
     margin: float
 
     @classmethod
-    def of(cls, facts: Facts | None, conditions: Facts) -> "RerankGate | None":
+    def of(cls, stored: Facts | None, conditions: Facts) -> "RerankGate | None":
         """Make the gate of a reranker; None without one, or where it was fitted for another order.
 
-        facts (Optional[Mapping]): "reranker" of the manifest. conditions (Mapping): of the linker
+        stored (Optional[Mapping]): "reranker" of the manifest. conditions (Mapping): of the linker
             without its reranker.
         """
-        gate = (facts or {}).get("gate")
+        gate = (stored or {}).get("gate")
         if gate is None or difference(gate["fitted_for"], conditions):
             return None
         return cls(gate["margin"])

@@ -31,8 +31,8 @@ class LanguageWeights:
         """Fuse the scores of names, (n_texts, m), each text by the weights of its language."""
         fused = fusion(scored.scores)
         languages = language_of(scored, self.lang)
-        for number, name in enumerate(self.langs):
-            texts = np.flatnonzero(languages == number) if name in self.weights else ()
+        for column, name in enumerate(self.langs):
+            texts = np.flatnonzero(languages == column) if name in self.weights else ()
             if len(texts):
                 weights = self.weights[name]
                 scores = {tier: values[texts] for tier, values in scored.scores.items()}

@@ -74,9 +74,9 @@ class LinearModel:
         return {name: getattr(self, name).tolist() for name in _NUMBERS}
 
     @classmethod
-    def from_json(cls, features: Sequence[str], facts: Facts, bias: float = 0.0) -> "LinearModel":
+    def from_json(cls, features: Sequence[str], stored: Facts, bias: float = 0.0) -> "LinearModel":
         """Read the dict of `to_json`. RAISES (ValueError, KeyError): when it is damaged."""
-        mean, scale, weights = (numbers(facts[name]) for name in _NUMBERS)
+        mean, scale, weights = (numbers(stored[name]) for name in _NUMBERS)
         if any(values.shape != (len(features),) for values in (mean, scale, weights)):
             raise ValueError("a number for each feature was expected")
         if not (scale > 0).all():

@@ -80,9 +80,9 @@ class CandidateRanker:
             model = LinearModel.from_json(RANKER_FEATURES, stored)
             return cls(model, facts, top, dict(stored["fitted_for"]))
 
-    def knowing(self, facts: NameFacts) -> "CandidateRanker":
+    def knowing(self, name_facts: NameFacts) -> "CandidateRanker":
         """Make a copy with other facts."""
-        return CandidateRanker(self.model, facts, self.top, self.fitted_for)
+        return CandidateRanker(self.model, name_facts, self.top, self.fitted_for)
 
     def fits(self, conditions: Facts) -> bool:
         """Tell whether it was fitted for these conditions (`conditions`)."""
@@ -145,17 +145,17 @@ class Chain:
         return ranked
 
 
-def ranker_features(ranking: Sequence[Candidate], facts: NameFacts) -> Features:
+def ranker_features(ranking: Sequence[Candidate], name_facts: NameFacts) -> Features:
     """Compute the features of a ranking's candidates, best first: (n, len(RANKER_FEATURES))."""
-    return features_of_candidates(ranking, RANKER_FEATURES, facts)
+    return features_of_candidates(ranking, RANKER_FEATURES, name_facts)
 
 
-def with_facts(rescorer: Rescorer | None, facts: Callable[[], NameFacts]) -> Rescorer | None:
+def with_facts(rescorer: Rescorer | None, make_facts: Callable[[], NameFacts]) -> Rescorer | None:
     """Make a copy of a rescorer whose ranker, if there is one, has other facts."""
     if isinstance(rescorer, CandidateRanker):
-        return rescorer.knowing(facts())
+        return rescorer.knowing(make_facts())
     if isinstance(rescorer, Chain):
-        return Chain([with_facts(part, facts) or part for part in rescorer.rescorers])
+        return Chain([with_facts(part, make_facts) or part for part in rescorer.rescorers])
     return rescorer
 
 
@@ -163,11 +163,11 @@ def save_ranker(
     path: Path, model: LinearModel, top: int = TOP, fitted_for: Facts | None = None
 ) -> None:
     """Write the JSON file of a ranker. The arguments are those of `CandidateRanker`."""
-    facts = {
+    stored = {
         "format": FORMAT, "features": list(model.features), **model.to_json(),
         "top": top, "fitted_for": dict(fitted_for or {}),
     }  # fmt: skip
-    path.write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def _fingerprint(model: LinearModel, top: int) -> str:

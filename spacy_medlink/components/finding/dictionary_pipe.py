@@ -124,11 +124,11 @@ class DictionaryPipe(DocPipe):
         RAISES (MedlinkError): E201-E204 when they cannot be, E302 when the dictionary was
             saved with other labels.
         """
-        facts = self._opened().facts
-        if self.label_by not in (None, facts.by):
+        name_facts = self._opened().facts
+        if self.label_by not in (None, name_facts.by):
             rule = "is not what it was when the dictionary was saved: name the assets again"
             raise Errors.bad_setting(name="label", value=self.label_by, rule=rule)
-        return facts
+        return name_facts
 
     def use(self, assets: str | Path) -> None:
         """Take the dictionary of other assets."""
@@ -231,6 +231,6 @@ class DictionaryPipe(DocPipe):
     def _of(self, assets: "Assets") -> Dictionary:
         from .name_facts import NameFacts
 
-        facts = NameFacts.of(assets, self.label_by, self.choice, self.lang)
+        name_facts = NameFacts.of(assets, self.label_by, self.choice, self.lang)
         files = None if self.source is None else assets.files_of(_EXACT)
-        return Dictionary(assets.exact, facts, files)
+        return Dictionary(assets.exact, name_facts, files)

@@ -96,14 +96,14 @@ def words_beside() -> dict[str, frozenset[str]]:
     return {group: frozenset(words.split()) for group, _, words in groups}
 
 
-def lines_of(kind: str, lang: str) -> list[str]:
+def lines_of(name: str, lang: str) -> list[str]:
     """Read the lines of a list of a language; none where it has none."""
-    path = _LISTS / f"{kind}.{_primary(lang)}.txt"
+    path = _LISTS / f"{name}.{_primary(lang)}.txt"
     return [line for _, line in table_lines(read_table(path))] if path.is_file() else []
 
 
-def _words(kind: str, lang: str) -> list[str]:
-    return [word for line in lines_of(kind, lang) for word in line.split()]
+def _words(name: str, lang: str) -> list[str]:
+    return [word for line in lines_of(name, lang) for word in line.split()]
 
 
 def _primary(lang: str) -> str:

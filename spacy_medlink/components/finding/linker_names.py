@@ -51,21 +51,21 @@ class LinkerNames:
         self,
         linker: "MedicalLinker | None",
         exact: "ExactIndex",
-        facts: NameFacts,
+        name_facts: NameFacts,
         leave_out: frozenset[str],
     ) -> Kept:
         """Get the names of a dictionary that may be found now; of equal filters the same Kept.
 
-        facts (NameFacts): of the names. leave_out (FrozenSet[str]): of `LEAVE_OUT`.
+        name_facts (NameFacts): of the names. leave_out (FrozenSet[str]): of `LEAVE_OUT`.
         """
         selection = self.selection(linker)
         asked = exact, selection, linker.assets if linker and selection else None, leave_out
         if self._kept_for != asked:
             followed = self._mask(linker, selection, exact)
-            every = [mask for mask in (facts.allowed, followed) if mask is not None]
+            every = [mask for mask in (name_facts.allowed, followed) if mask is not None]
             is_free = FOREIGN in leave_out and "languages" not in self._but
             is_free &= not any(part.languages for part in selection)
-            native = [facts.native] if is_free and facts.native is not None else []
+            native = [name_facts.native] if is_free and name_facts.native is not None else []
             choice = self._choice
             has_kinds = any((choice.types, choice.within)) or any(
                 part.types or part.allow or part.within for part in selection
@@ -73,7 +73,7 @@ class LinkerNames:
             self._kept = Kept(
                 Mask.all_of([*every, *native]) if every or native else None,
                 words_alone(self._lang) if COMMON in leave_out else frozenset(),
-                facts,
+                name_facts,
                 general=GENERAL in leave_out and not has_kinds,
                 most=_MOST_CONCEPTS if AMBIGUOUS in leave_out else None,
                 words=common_words(self._lang),

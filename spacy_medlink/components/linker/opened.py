@@ -312,8 +312,8 @@ class LinkerParts:
 
         assets, settings = self.assets, self.settings
         if settings.cui_scheme and settings.cui_scheme not in (schemes := assets.kb.code_schemes()):
-            known = ", ".join(schemes) or "none"
-            tell(Warnings.no_code.format(scheme=settings.cui_scheme, schemes=known))
+            listed = ", ".join(schemes) or "none"
+            tell(Warnings.no_code.format(scheme=settings.cui_scheme, schemes=listed))
         engine = assets.engine(
             None if settings.tiers is None else [*settings.tiers],
             fusion=settings.fusion,
