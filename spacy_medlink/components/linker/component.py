@@ -20,12 +20,8 @@ from ...util.setting_types import setting_property
 from ..extensions import register_extensions
 from ..pipe import PicklablePipe, batches
 from .annotation import Link, LinkWriter
-from .doc_linker import DocLinker
-from .opened import LinkerParts
 from .scoring import score_examples
 from .settings import DEFAULT_CONFIG, LinkerSettings, Network, keys_of, make_filter
-from .store import Store
-from .trainer import Trainer
 from .writing import SpanWriter
 
 if TYPE_CHECKING:  # opened lazily: spaCy imports this module with every `spacy.blank`
@@ -405,6 +401,11 @@ class MedicalLinker(PicklablePipe):
 
     def _set_up(self) -> None:
         """Make the parts; they share the settings, which may change."""
+        from .doc_linker import DocLinker
+        from .opened import LinkerParts
+        from .store import Store
+        from .trainer import Trainer
+
         register_extensions(self.settings.prefix, self.settings.cui_scheme)
         self.opened = LinkerParts(self.name, self.vocab.lang or "", self.settings, self.home)
         self.docs = DocLinker(self.opened)

@@ -3,11 +3,14 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from spacy.tokens import Doc, Span
 
 from ...errors import Warnings
+from ...linking import Linker
+from ...linking.decision import FILTERED
+from ...linking.prepare import Document, Place, bare_mention, prepare
+from ...retrieval.filters import Filter, Only, Selection, select
 from ...types import Mention
 from ...util.telling import tell
 from ..extensions import READING
@@ -15,10 +18,6 @@ from .annotation import Link
 from .opened import LinkerParts
 from .settings import FILTERS, keys_of, make_filter
 from .writing import SpanWriter
-
-if TYPE_CHECKING:  # opened lazily: spaCy imports this module with every `spacy.blank`
-    from ...linking import Linker
-    from ...retrieval.filters import Only, Selection
 
 _NO_TYPES = "It has no types at all: build it with a source that has them (of the UMLS, MRSTY.RRF)."
 _MENTIONS_TOGETHER = 16_384  # limits memory for long documents; most Docs stay below
@@ -72,8 +71,6 @@ class DocLinker:
         """
         if not spans:
             return []
-        from ...linking.prepare import Document, Place, prepare
-
         text, resolves = doc.text, self.settings.resolve_abbreviations
         has_definitions = resolves and Doc.has_extension("abbreviations")
         definitions = _definitions(doc) if has_definitions else {}
@@ -111,12 +108,10 @@ class DocLinker:
 
     def bare(self, text: str, label: str = "") -> Mention:
         """Make a mention without a document."""
-        from ...linking.prepare import bare_mention
-
         return bare_mention(text, label, self.opened.abbreviations)
 
     def links(
-        self, mentions: Sequence[Mention], only: "Only" = None, force: bool | None = None
+        self, mentions: Sequence[Mention], only: Only = None, force: bool | None = None
     ) -> Iterator[Link]:
         """Decide on mentions; a link is made when it is asked for, since it is large.
 
@@ -134,8 +129,6 @@ class DocLinker:
         assert linker.parts.kb is not None
         # Of one build, whatever is loaded in the meantime.
         writer = self.opened.writer_of(linker.parts.kb)
-        from ...linking.decision import FILTERED
-
         decisions = linker.decide(mentions, only, force)
         filtered = {
             mention.label
@@ -146,10 +139,8 @@ class DocLinker:
             self._warn_filtered_out(linker, filtered, only)
         return map(writer.link, decisions)
 
-    def selection(self, label: str = "", but: Collection[str] = ()) -> "Selection":
+    def selection(self, label: str = "", but: Collection[str] = ()) -> Selection:
         """Get the current filters of the settings; see MedicalLinker.selection."""
-        from ...retrieval.filters import Filter, select
-
         if self.settings.force_within_filter:
             return ()
         filters = {
@@ -164,7 +155,7 @@ class DocLinker:
             self._selected = (asked, select(make_filter(filters), Filter.of(types=types)))
         return self._selected[1]
 
-    def _warn_filtered_out(self, linker: "Linker", labels: Collection[str], only: "Only") -> None:
+    def _warn_filtered_out(self, linker: Linker, labels: Collection[str], only: Only) -> None:
         """Warn that the filters leave no name for mentions of these labels."""
         for label in labels:
             given = " and ".join(map(str, linker.scope(label, only).selection))

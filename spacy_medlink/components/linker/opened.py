@@ -6,28 +6,33 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...assets import Assets
+from ...assets.layout import ENCODER
+from ...assets.overlaid import OverlaidAssets
+from ...assets.starter import is_starter
 from ...errors import Errors, Warnings
+from ...kb import KnowledgeBase
+from ...kb.resolve import IdResolver
+from ...linking import Linker
+from ...linking.scopes import ScopeSettings
+from ...text.lexicon import Lexicon, open_lexicon
 from ...util.extras import CPU, is_processor
 from ...util.locks import ForkSafeLock
 from ...util.telling import tell
+from ...util.threads import cap_threads
 from ..extensions import register_scheme
 from ..pipe import SAVED_ASSETS
+from ..sources import open_assets
 from .annotation import LinkWriter
 from .overlay_file import Overlay
 from .settings import FILTERS, LinkerSettings, Network, own_filter
 
-if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
+if TYPE_CHECKING:  # torch is imported only where it is needed
     import torch
     from spacy.language import Language
     from spacy.tokens import Doc, Span
 
-    from ...assets import Assets
-    from ...assets.overlaid import OverlaidAssets
     from ...encoders.bi_encoder import BiEncoder
-    from ...kb import KnowledgeBase
-    from ...kb.resolve import IdResolver
-    from ...linking import Linker
-    from ...text.lexicon import Lexicon
 
 # Settings that take effect with the next document, without opening anew; so do the filters.
 _CHANGEABLE = ("top_k", "threshold", "force_within_filter", "resolve_abbreviations", "composite")
@@ -38,9 +43,9 @@ CACHE_SIZE = 16_384  # distinct mentions whose candidates are remembered, about 
 class _Made(NamedTuple):
     """A linker, the engine that it was made of, and the values of its settings."""
 
-    engine: "Linker"
+    engine: Linker
     settings: tuple[object, ...]
-    linker: "Linker"
+    linker: Linker
 
 
 class LinkerParts:
@@ -79,17 +84,15 @@ class LinkerParts:
         self.is_saved = False  # whether the assets came with the component, not from `source`
         self.is_stale = False  # whether training has changed a network since the assets were made
 
-    def take(self, assets: "Assets", saved: bool = False) -> None:
+    def take(self, assets: Assets, saved: bool = False) -> None:
         """Take opened assets. saved (bool): whether they came with the component."""
-        from ...assets.starter import is_starter
-
         self.put(assets)
         self.is_saved = saved
         if is_starter(assets):
             concepts = assets.manifest["kb"]["concepts"]
             tell(Warnings.starter_kb.format(name=self.name, concepts=concepts))
 
-    def put(self, assets: "Assets") -> None:
+    def put(self, assets: Assets) -> None:
         """Replace the open assets by others.
 
         The order matters, and an engine is made under the same lock: no thread sees the new assets
@@ -151,7 +154,7 @@ class LinkerParts:
         return self.shared_model is not None
 
     @property
-    def opened(self) -> "Assets | None":
+    def opened(self) -> Assets | None:
         """The assets, if they are open."""
         return self._assets
 
@@ -161,15 +164,13 @@ class LinkerParts:
         return None if self.source == SAVED_ASSETS else self.source
 
     @property
-    def assets(self) -> "Assets":
+    def assets(self) -> Assets:
         """The assets, opened at the first use.
 
         RAISES (MedlinkError): E201-E204 when they cannot be.
         """
         opened = self._assets
         if opened is None:
-            from ..sources import open_assets
-
             with self.lock:
                 if self._assets is None:
                     self.take(open_assets(self.source, self.device))
@@ -178,21 +179,17 @@ class LinkerParts:
         return opened
 
     @property
-    def base(self) -> "Assets":
+    def base(self) -> Assets:
         """The assets without an overlay: what is saved, and built upon."""
-        from ...assets.overlaid import OverlaidAssets
-
         assets = self.assets
         return assets.base if isinstance(assets, OverlaidAssets) else assets
 
     @property
-    def overlaid(self) -> "OverlaidAssets | None":
+    def overlaid(self) -> OverlaidAssets | None:
         """The assets with the current overlay; None without an overlay, and nothing is opened.
 
         RAISES (MedlinkError): as `assets`, and E105, E107, E167 when the file cannot be read.
         """
-        from ...assets.overlaid import OverlaidAssets
-
         if not self.overlay.is_used:
             return None
         self.follow()
@@ -200,33 +197,29 @@ class LinkerParts:
         return assets if isinstance(assets, OverlaidAssets) else None
 
     @property
-    def kb(self) -> "KnowledgeBase":
+    def kb(self) -> KnowledgeBase:
         """The knowledge base."""
         return self.assets.kb
 
     @property
-    def ids(self) -> "IdResolver":
+    def ids(self) -> IdResolver:
         """The resolver of gold ids to concepts."""
         if self._ids is None or self._ids.kb is not self.kb:
-            from ...kb.resolve import IdResolver
-
             self._ids = IdResolver(self.kb)
         return self._ids
 
     @property
-    def abbreviations(self) -> "Lexicon":
+    def abbreviations(self) -> Lexicon:
         """The lexicon, read at the first use.
 
         RAISES (MedlinkError): E107, E401, E108 when it cannot be.
         """
         if self.lexicon is None:
-            from ...text.lexicon import open_lexicon
-
             self.lexicon = open_lexicon(self.settings.lexicon, self.lang)
         return self.lexicon
 
     @property
-    def engine(self) -> "Linker":
+    def engine(self) -> Linker:
         """The linker over the assets, made at the first use with the settings of that moment."""
         engine = self._engine  # read once: another thread may take it away
         if engine is None:
@@ -234,14 +227,12 @@ class LinkerParts:
                 engine = self._engine = self._engine or self._make_engine()
         threads = self.settings.n_threads
         if threads > 0 and getattr(self._thread, "cap", 0) != threads:
-            from ...util.threads import cap_threads
-
             cap_threads(threads)
             self._thread.cap = threads
         return engine
 
     @property
-    def linker(self) -> "Linker":
+    def linker(self) -> Linker:
         """The linker with the current settings, used by `pipe` and by evaluation."""
         engine, last, current = self.engine, self._linker, _CURRENT(self.settings)
         # To make filters of 100,000 ids is slow, to compare them with the last ones is fast.
@@ -256,7 +247,7 @@ class LinkerParts:
         """The maker of links from decisions."""
         return self.writer_of(self.kb)
 
-    def writer_of(self, kb: "KnowledgeBase") -> LinkWriter:
+    def writer_of(self, kb: KnowledgeBase) -> LinkWriter:
         """Get the maker of links from the decisions of a linker over a knowledge base."""
         writer, scheme = self._writer, self.settings.cui_scheme
         if writer is None or writer.cui_scheme != scheme or writer.kb is not kb:
@@ -294,7 +285,6 @@ class LinkerParts:
 
             saved = self.assets if self.is_saved else None
             return current_encoder(model, self.home(), self.name, saved)
-        from ...assets.layout import ENCODER
         from ...encoders.architectures import encoder_of
         from ...encoders.bi_encoder import BiEncoder
 
@@ -307,9 +297,7 @@ class LinkerParts:
         made: BiEncoder = encoder_of(model)
         return made
 
-    def _make_engine(self) -> "Linker":
-        from ...linking.scopes import ScopeSettings
-
+    def _make_engine(self) -> Linker:
         assets, settings = self.assets, self.settings
         if settings.cui_scheme and settings.cui_scheme not in (schemes := assets.kb.code_schemes()):
             listed = ", ".join(schemes) or "none"

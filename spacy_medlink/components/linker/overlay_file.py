@@ -1,18 +1,16 @@
 """The overlay of a linker: rules or corrections in a file, read again when the file changes."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ...assets import Assets
+from ...assets.overlaid import OverlaidAssets
 from ...errors import MedlinkError, Warnings
+from ...fitting.corrections import Corrections, is_gold
+from ...kb.curation import Curation, read_curation
 from ...util.files import OwnedDirectory
 from ...util.telling import tell
 from ..pipe import unpacked
 from .settings import LinkerSettings
-
-if TYPE_CHECKING:  # spaCy imports this with every `spacy.blank`
-    from ...assets import Assets
-    from ...fitting.corrections import Corrections
-    from ...kb.curation import Curation
 
 OVERLAY = "overlay.jsonl"  # of a saved linker
 
@@ -73,11 +71,8 @@ class Overlay:
         self.path, self.rules, self._state, self.problem = path, rules, state, None
         return has_changed
 
-    def over(self, assets: "Assets") -> "Assets":
+    def over(self, assets: Assets) -> Assets:
         """Lay the rules over assets, if there are any, and warn of rules that change nothing."""
-        from ...assets.overlaid import OverlaidAssets
-        from ...kb.curation import Curation
-
         self.follow()
         if self.rules is None or (isinstance(self.rules, Curation) and not self.rules.rules):
             return assets
@@ -109,15 +104,8 @@ class Overlay:
             self.saved = self._owner.path / OVERLAY
 
 
-def _read(path: Path) -> "Curation | Corrections":
-    from ...kb.curation import read_curation
-
-    if path.is_file():
-        from ...fitting.corrections import Corrections, is_gold
-
-        if is_gold(path):
-            return Corrections.read(path)
-    return read_curation(path)
+def _read(path: Path) -> Curation | Corrections:
+    return Corrections.read(path) if path.is_file() and is_gold(path) else read_curation(path)
 
 
 def _state_of(path: Path | None) -> tuple[int, int, int] | None:

@@ -5,22 +5,23 @@ import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import srsly
 
+from ...assets import Assets
 from ...assets.manifest import ASSETS
+from ...assets.starter import is_starter
 from ...errors import Errors, MedlinkError
+from ...kb.curation import read_curation
+from ...text.lexicon import Lexicon
 from ...types import Data
 from ...util.beside import remove
 from ...util.files import save_text
 from ...util.outputs import FileKind, check_output, marked, read_json
 from ..pipe import unpacked
+from ..sources import is_installed, open_assets
 from .opened import LinkerParts
 from .overlay_file import OVERLAY
-
-if TYPE_CHECKING:
-    from ...assets import Assets
 
 REFERENCE = "reference.json"
 
@@ -39,7 +40,7 @@ class Reference:
     manifest: str
 
     @classmethod
-    def to(cls, assets: "Assets", saved: Path | None = None) -> "Reference":
+    def to(cls, assets: Assets, saved: Path | None = None) -> "Reference":
         """Refer to assets. saved (Optional[Path]): directory of the component that refers."""
         path = assets.path.resolve()
         return cls(str(path), _way(saved, path), assets.build)
@@ -65,15 +66,13 @@ class Reference:
         """Write as JSON."""
         return json.dumps(asdict(self), indent=2) + "\n"
 
-    def open(self, saved: Path | None, source: str | None) -> "Assets":
+    def open(self, saved: Path | None, source: str | None) -> Assets:
         """Open the assets at the old place, at the relative path, or at `source`.
 
         saved (Optional[Path]): directory of the component that refers; None for bytes.
         source (Optional[str]): what the config calls `assets`.
         RAISES (MedlinkError): E309 when the assets are not found, or are not the same.
         """
-        from ..sources import open_assets
-
         places = [self.path]
         if saved is not None and self.relative:
             places.append(os.path.normpath(saved.resolve() / self.relative))
@@ -108,8 +107,6 @@ _REFERENCE_FILE = FileKind("the reference of a saved linker", Reference.is_in)
 
 def _is_overlay(path: Path) -> bool:
     """Tell whether a file is an overlay, as `to_disk` writes it."""
-    from ...kb.curation import read_curation
-
     try:
         return bool(read_curation(path).rules) or not path.stat().st_size
     except MedlinkError:
@@ -159,8 +156,6 @@ class Store:
             self.opened.reset()
             self.opened.take(self._saved_assets(path), saved=True)
         if (path / _LEXICON).is_file():
-            from ...text.lexicon import Lexicon
-
             self.opened.lexicon = Lexicon.read(path / _LEXICON)
 
     def to_bytes(self, exclude: Iterable[str], limit: int) -> bytes:
@@ -202,14 +197,10 @@ class Store:
             )
             self.opened.take(assets, saved=True)
         if lexicon is not None:
-            from ...text.lexicon import Lexicon
-
             self.opened.lexicon = Lexicon.parse(lexicon)
 
     def state(self, limit: int) -> Data:
         """Get the state to send to another process: the assets by their path, if they have one."""
-        from ...assets.starter import is_starter
-
         opened = self.opened
         assets = None if opened.opened is None else opened.base
         overlay = opened.overlay
@@ -244,8 +235,6 @@ class Store:
     @property
     def has_own_assets(self) -> bool:
         """Whether assets were loaded that the config cannot name."""
-        from ...assets.starter import is_starter
-
         opened = self.opened
         return opened.is_saved and opened.named is None and not is_starter(opened.assets)
 
@@ -269,19 +258,14 @@ class Store:
             save_text(reference, _REFERENCE_FILE, Reference.to(assets, path).dump())
             remove(inside)  # of an earlier saving
 
-    def _saved_assets(self, path: Path) -> "Assets":
-        from ...assets import Assets
-        from ..sources import is_installed
-
+    def _saved_assets(self, path: Path) -> Assets:
         reference = path / REFERENCE
         if not reference.is_file():
             return Assets(path / "assets", is_installed(path))
         return Reference.parse(reference.read_text("utf-8"), path).open(path, self.opened.named)
 
 
-def _unpacked(files: dict[str, bytes]) -> "Assets":
-    from ...assets import Assets
-
+def _unpacked(files: dict[str, bytes]) -> Assets:
     owner = unpacked(files)
     assets = Assets(owner.path)
     assets.keep_alive = owner
