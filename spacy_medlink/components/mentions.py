@@ -32,6 +32,7 @@ from .finding.tokens import split_tokens, text_of, token_run, token_starts
 from .linker.component import MedicalLinker
 
 if TYPE_CHECKING:  # imported when a text is read: spaCy imports this with every `spacy.blank`
+    from .finding.dictionary_pipe import Dictionary
     from .finding.linker_names import LinkerNames
 
 _ATTRIBUTES = ("spans_key", "annotate_ents", "overwrite", "linker")
@@ -94,17 +95,7 @@ class MedicalMentions(DictionaryPipe):
         A match within a token is given as the whole token.
         """
         pieces = self._read(doc)
-        return self._spans(doc, pieces, self._matches(pieces))
-
-    def set_annotations(self, doc: Doc, spans: Sequence[Span]) -> None:
-        """Write matches, as the pipe does: all to a group, those that say most to `doc.ents`."""
-        pieces = self._read(doc)
-        matches = list[Match]()
-        for span in spans:
-            start, end = pieces.before(span.start_char), pieces.before(span.end_char)
-            words = frozenset(range(start, end))
-            matches.append(Match(start, end, words, (), label=span.label_))
-        self._set(doc, pieces, matches, matches)
+        return self._spans(doc, pieces, self._matches(pieces, self._opened()))
 
     def initialize(
         self,
@@ -116,7 +107,6 @@ class MedicalMentions(DictionaryPipe):
         """Open the dictionary; `assets` replaces the source, as for medical_linker."""
         if assets is not None:
             self.use(assets)
-        _ = self.exact
         _ = self.facts
 
     def score(self, examples: Iterable[Example], **settings: object) -> Data:
@@ -139,25 +129,32 @@ class MedicalMentions(DictionaryPipe):
         self._made_names = None
 
     def _annotate(self, doc: Doc) -> None:
-        pieces = self._read(doc)
-        matches = phrases = self._matches(pieces)
-        if matches and PARTS in self.leave_out and (self.annotate_ents or self.spans_key is None):
-            from .finding.phrases import Phrases
+        pieces, dictionary = self._read(doc), self._opened()
+        matches = self._matches(pieces, dictionary)
+        if self.annotate_ents or self.spans_key is None:
+            phrases = matches
+            if matches and PARTS in self.leave_out:
+                from .finding.phrases import Phrases
 
-            phrases = Phrases(pieces, matches, self.exact.vocabulary, self.lang).matches
-        self._set(doc, pieces, matches, phrases)
+                phrases = Phrases(pieces, matches, dictionary.exact.vocabulary, self.lang).matches
+            self._set_ents(doc, pieces, phrases)
+        if self.spans_key is not None:
+            kinds = self._names.kinds(self._find_linker(), dictionary.exact)
+            # Of what lies within another match, kinds of it stay, where a linker knows them.
+            group = matches if kinds is None else without_nested(matches, kinds.is_kind)
+            doc.spans[self.spans_key] = self._spans(doc, pieces, group, is_splitting=True)
 
     def _read(self, doc: Doc) -> Pieces:
         return Pieces(text_of(doc), self._stop_words)
 
-    def _matches(self, pieces: Pieces) -> list[Match]:
+    def _matches(self, pieces: Pieces, dictionary: "Dictionary") -> list[Match]:
         """Find all matches of a text, in its order."""
         from .finding.left_out import mentions_among
         from .finding.names import NameFinder
         from .finding.short_forms import ShortForms
 
-        exact, names, linker = self.exact, self._names, self._find_linker()
-        kept = every = names.kept(linker, exact, self.facts, self.leave_out)
+        exact, names, linker = dictionary.exact, self._names, self._find_linker()
+        kept = every = names.kept(linker, exact, dictionary.facts, self.leave_out)
         if overlaid := names.overlaid(linker, exact, _LONGEST):
             kept = overlaid.left_of(every)
         matches = NameFinder(exact, _LONGEST, kept, self.lang).find(pieces)
@@ -182,16 +179,6 @@ class MedicalMentions(DictionaryPipe):
             self._made_names = LinkerNames(label, self._own_filters, self.choice, self.lang)
         return self._made_names
 
-    def _set(
-        self, doc: Doc, pieces: Pieces, matches: Sequence[Match], phrases: Sequence[Match]
-    ) -> None:
-        if self.annotate_ents or self.spans_key is None:
-            self._set_ents(doc, pieces, phrases)
-        if self.spans_key is not None:
-            group = self._group(matches)
-            self._split(doc, pieces, group)
-            doc.spans[self.spans_key] = self._spans(doc, pieces, group)
-
     def _set_ents(self, doc: Doc, pieces: Pieces, matches: Sequence[Match]) -> None:
         """Write the matches that say most beside or over the entities."""
         ents = [(ent.start_char, ent.end_char) for ent in doc.ents]
@@ -204,34 +191,28 @@ class MedicalMentions(DictionaryPipe):
         else:
             taken = [range(pieces.before(first), pieces.before(last)) for first, last in ents]
             chosen = apart(matches, chain.from_iterable(taken))
-        self._split(doc, pieces, chosen)
         # Of several mentions in a token that could not be split, one.
-        spans = filter_spans(self._spans(doc, pieces, chosen))
+        spans = filter_spans(self._spans(doc, pieces, chosen, is_splitting=True))
         # Read anew: the tokens of the others may be split by now.
         left = set(ents)
         kept = [ent for ent in doc.ents if (ent.start_char, ent.end_char) in left]
         doc.set_ents(sorted([*kept, *spans], key=attrgetter("start")))
 
-    def _group(self, matches: Sequence[Match]) -> Sequence[Match]:
-        """Leave out what lies within another match, but kinds of it, where a linker knows."""
-        kinds = self._names.kinds(self._find_linker(), self.exact)
-        return matches if kinds is None else without_nested(matches, kinds.is_kind)
+    def _spans(
+        self, doc: Doc, pieces: Pieces, matches: Sequence[Match], is_splitting: bool = False
+    ) -> list[Span]:
+        """Make the spans of matches: the tokens that a match lies in.
 
-    def _split(self, doc: Doc, pieces: Pieces, matches: Sequence[Match]) -> None:
-        """Split the tokens that a match begins or ends in."""
+        is_splitting (bool): split the tokens that a match begins or ends in.
+        """
         runs = [pieces.characters(match.start, match.end) for match in matches]
-        split_tokens(doc, chain.from_iterable(runs))
-
-    def _spans(self, doc: Doc, pieces: Pieces, matches: Sequence[Match]) -> list[Span]:
-        """Make the spans of matches: the tokens that a match lies in."""
+        if is_splitting:
+            split_tokens(doc, chain.from_iterable(runs))
         starts, spans = token_starts(doc), list[Span]()
-        for match in matches:
-            label = match.label or self.label
-            if self.label_by is not None and not match.label:
-                label = self.facts.label(match.rows) or label
-            first, last = pieces.characters(match.start, match.end)
+        for match, (first, last) in zip(matches, runs, strict=True):
+            label = self.label if self.label_by is None else self.facts.label(match.rows)
             start, end = token_run(starts, first, last)
-            span = Span(doc, start, end, label=label)
+            span = Span(doc, start, end, label=label or self.label)
             if match.reading:
                 span._.set(READING, match.reading)
             elif (span.start_char, span.end_char) != (first, last):  # tokens could not be split

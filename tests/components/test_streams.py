@@ -160,8 +160,8 @@ def test_a_recogniser_that_fails_drops_its_document_too(tiny_assets, monkeypatch
     mentions, failed = nlp.get_pipe("medical_mentions"), []
     matches = type(mentions)._matches
 
-    def fails_at_two(self, pieces):
-        return matches(self, pieces) if pieces.text != "2" else failed.missing
+    def fails_at_two(self, pieces, dictionary):
+        return matches(self, pieces, dictionary) if pieces.text != "2" else failed.missing
 
     monkeypatch.setattr(type(mentions), "_matches", fails_at_two)
     nlp.set_error_handler(lambda name, pipe, docs, error: failed.append((name, docs[0].text)))

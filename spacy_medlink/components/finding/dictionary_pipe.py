@@ -124,11 +124,7 @@ class DictionaryPipe(DocPipe):
         RAISES (MedlinkError): E201-E204 when they cannot be, E302 when the dictionary was
             saved with other labels.
         """
-        name_facts = self._opened().facts
-        if self.label_by not in (None, name_facts.by):
-            rule = "is not what it was when the dictionary was saved: name the assets again"
-            raise Errors.bad_setting(name="label", value=self.label_by, rule=rule)
-        return name_facts
+        return self._opened().facts
 
     def use(self, assets: str | Path) -> None:
         """Take the dictionary of other assets."""
@@ -209,11 +205,16 @@ class DictionaryPipe(DocPipe):
             self._say_own_assets()
 
     def _opened(self) -> Dictionary:
-        if self._dictionary is None:
+        dictionary = self._dictionary
+        if dictionary is None:
             with self._lock:
                 if self._dictionary is None:
                     self._dictionary = self._open()
-        return self._dictionary
+                dictionary = self._dictionary
+        if self.label_by not in (None, dictionary.facts.by):
+            rule = "is not what it was when the dictionary was saved: name the assets again"
+            raise Errors.bad_setting(name="label", value=self.label_by, rule=rule)
+        return dictionary
 
     def _open(self) -> Dictionary:
         if self._path is None:

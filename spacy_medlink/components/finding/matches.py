@@ -22,7 +22,6 @@ class Match(NamedTuple):
     is_joined (bool): whether signs lie within that may also part two mentions: another mention of
         the same words is preferred.
     is_short (bool): whether the text is a short form, by the document or a lexicon.
-    label (str): a given label; "" where the names decide.
     """
 
     start: int
@@ -33,7 +32,6 @@ class Match(NamedTuple):
     is_name: bool = True
     is_joined: bool = False
     is_short: bool = False
-    label: str = ""
 
 
 def settled(matches: Sequence[Match]) -> list[Match]:
