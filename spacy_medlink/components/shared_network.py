@@ -12,7 +12,7 @@ import xxhash
 from spacy.tokens import Doc, Span
 from thinc.api import get_torch_default_device, xp2torch
 
-from ..assets.layout import ENCODER
+from ..assets.manifest import ENCODER
 from ..encoders.bi_encoder import BiEncoder
 from ..encoders.loading import load_transformer
 from ..encoders.pooling import PROJECTION_FILE, identity

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...assets import Assets
-from ...assets.layout import ENCODER
+from ...assets.manifest import ENCODER
 from ...assets.overlaid import OverlaidAssets
 from ...assets.starter import is_starter
 from ...errors import Errors, Warnings
@@ -105,7 +105,7 @@ class LinkerParts:
     def follow(self) -> None:
         """Read the overlay again if its file has changed; called before linking and saving.
 
-        RAISES (MedlinkError): E105, E107, E167 when a file that was just named cannot be read, E225
+        RAISES (MedlinkError): E105, E107 when a file that was just named cannot be read, E225
             when there is no transformer to share.
         """
         if (model := self.shared_model) is not None:
@@ -188,7 +188,7 @@ class LinkerParts:
     def overlaid(self) -> OverlaidAssets | None:
         """The assets with the current overlay; None without an overlay, and nothing is opened.
 
-        RAISES (MedlinkError): as `assets`, and E105, E107, E167 when the file cannot be read.
+        RAISES (MedlinkError): as `assets`, and E105, E107 when the file cannot be read.
         """
         if not self.overlay.is_used:
             return None

@@ -50,7 +50,7 @@ class Overlay:
         """Read the file in force if it is another one, or has changed.
 
         RETURNS (bool): whether the rules have changed.
-        RAISES (MedlinkError): E105, E107, E167 when another file cannot be read. If the same file
+        RAISES (MedlinkError): E105, E107 when another file cannot be read. If the same file
             can no longer be read, the rules stay as they were, with a warning.
         """
         path = None if self.settings.overlay is None else Path(self.settings.overlay)
