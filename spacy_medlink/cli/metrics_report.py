@@ -56,7 +56,7 @@ def _row(name: str, metrics: Data, ks: Sequence[int]) -> list[object]:
 
 def _about(metrics: Data) -> str:
     lines = [f"Ranks count {metrics['protocol']}."]
-    interval = metrics["acc@1_ci95"]
+    interval = metrics["ci95"].get("acc@1")
     if interval:
         low, high = (100 * value for value in interval)
         lines.append(f"95 % interval of acc@1: {low:.1f} to {high:.1f} (documents resampled).")

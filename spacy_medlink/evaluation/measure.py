@@ -7,14 +7,14 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..errors import Errors
-from ..linking import TIERS, Linker
+from ..linking import TIERS, Linker, LinkSettings, open_linker
 from ..linking.asset_parts import AssetParts
 from ..linking.prepare import Document, prepare
+from ..linking.settings import NAMES_PER_TIER
 from ..text.identifiers import is_identified
 from ..text.lexicon import open_lexicon
 from ..types import Mention, Progress
 from ..util.progress import no_progress
-from .baselines import BASELINES, alone, default_linker
 from .gold_set import Case, GoldSet, Prepare
 from .judging import Judged, judge
 from .labels import Labeller, useful
@@ -28,6 +28,7 @@ from .settings import Settings
 from .splits import Splits, make_splits
 
 _WARM_UP = "warm up"
+_BASELINES = ("exact", "ngram")  # tiers that need no training, and stand beside every linker
 NO_LINKERS: Mapping[str, Linker] = MappingProxyType({})
 
 
@@ -89,6 +90,32 @@ def measure(
     report["concepts"] = describe_concepts(assets.kb, records)
     report["mentions"] = pack(records)
     return report
+
+
+def default_linker(assets: AssetParts, tiers: Sequence[str], depth: int) -> Linker:
+    """Make the linker of assets with the default settings, for the depth of the evaluation.
+
+    depth (int): concepts or names that each ranking must have. Up to half of the names that a tier
+        proposes by default, these stay as many, so that acc@1 does not depend on other depths.
+    RAISES (MedlinkError): E405 for a tier that was not built.
+    """
+    settings = LinkSettings(tiers=tiers, names_per_tier=max(NAMES_PER_TIER, 2 * depth))
+    return open_linker(assets, settings).using(top_k=max(settings.top_k, depth))
+
+
+def alone(linker: Linker, tier: str, assets: AssetParts) -> Linker:
+    """Make a linker with the settings of another, but only one tier, and nothing that was fitted.
+
+    Identifiers, abbreviations of the document and corrections are left out: they help every tier.
+    """
+    return linker.with_parts(
+        exact=assets.exact if tier == "exact" else None,
+        ngram=(linker.parts.ngram or assets.ngram) if tier == "ngram" else None,
+        dense=assets.dense if tier == "dense" else None,
+        encoder=(linker.parts.encoder or assets.encoder) if tier == "dense" else None,
+        fusion=linker.parts.fusion.with_weights({tier: 1.0}), languages=None,
+        memory=None, rescorer=None, calibrator=None, identifiers_of=None, gate=None,
+    )  # fmt: skip
 
 
 def default_preparing(settings: Settings) -> Prepare:
@@ -172,7 +199,7 @@ class _Bench(NamedTuple):
     def baselines(self, linker: Linker, others: Mapping[str, Linker]) -> dict[str, Metrics]:
         """Measure the tiers of a linker alone, and other linkers."""
         settings, built = self.settings, self.assets.tiers
-        wanted = [*BASELINES] if settings.baselines else []
+        wanted = [*_BASELINES] if settings.baselines else []
         wanted += (settings.tiers or built) if settings.each_tier else []
         tiers = [tier for tier in TIERS if tier in wanted and tier in built]
         linkers = {tier: alone(linker, tier, self.assets) for tier in tiers} | dict(others)

@@ -23,12 +23,12 @@ def compute_metrics(outcomes: Iterable[Outcome], ks: Sequence[int] = (1, 5)) -> 
     RETURNS (Metrics): fractions from 0 to 1, rounded to 6 digits: "n" mentions with a gold
         id, "gold_in_kb" the number whose concept is in the knowledge base, "acc@k", "mrr",
         "recall@k" of the retriever, "recall@all" among all its candidates; "ci95" with
-        [low, high] of "acc@k" and "mrr" (documents resampled), that of acc@1 again under
-        "acc@1_ci95"; "acc@1_ties", in which a right concept that ties with n - 1 others for the
-        first place counts 1/n (BELB's recall@1, Garda et al. 2023); "nil", "links" (all links,
-        those of NILs included), "verdicts" (the steps that lost mentions), "rollup" where the
-        knowledge base has a hierarchy; and the accuracies under "by_lang", "by_type" and a "by_"
-        for each label, for the mentions that have one. None is an undefined value.
+        [low, high] of "acc@k" and "mrr" (documents resampled); "acc@1_ties", in which a right
+        concept that ties with n - 1 others for the first place counts 1/n (BELB's recall@1, Garda
+        et al. 2023); "nil", "links" (all links, those of NILs included), "verdicts" (the steps
+        that lost mentions), "rollup" where the knowledge base has a hierarchy; and the accuracies
+        under "by_lang", "by_type" and a "by_" for each label, for the mentions that have one. None
+        is an undefined value.
     """
     outcomes = list(outcomes)
     linked = [outcome for outcome in outcomes if not outcome.is_nil]
@@ -57,7 +57,6 @@ def compute_totals(outcomes: Iterable[Outcome], ks: Sequence[int] = (1, 5)) -> M
 def _totals(table: "_Table", outcomes: Sequence[Outcome], linked: Sequence[Outcome]) -> Metrics:
     return {
         **table.metrics(np.ones(len(linked), dtype=bool)),
-        "acc@1_ci95": table.interval_of_first(),
         "acc@1_ties": fraction(sum(outcome.share for outcome in linked), len(linked)),
         "nil": nil_metrics(outcomes),
         "links": link_metrics(outcomes),
@@ -121,9 +120,7 @@ class _Table:
         ranks = np.array([outcome.rank for outcome in outcomes], dtype=np.int64)
         self._retrieved = np.array([outcome.retrieved for outcome in outcomes], dtype=np.int64)
         self._in_kb = np.array([outcome.in_kb for outcome in outcomes], dtype=bool)
-        # The first column is acc@1, whose interval is always reported.
-        depths = (1, *self._ks)
-        hits = [(ranks > 0) & (ranks <= k) for k in depths]
+        hits = [(ranks > 0) & (ranks <= k) for k in self._ks]
         self._values: Floats = np.column_stack([*hits, reciprocal(ranks)]).astype(np.float64)
         self._bootstrap = Bootstrap([outcome.doc for outcome in outcomes])
 
@@ -131,10 +128,10 @@ class _Table:
         """Compute the accuracies of some of the mentions."""
         n = int(kept.sum())
         names = [*(f"acc@{k}" for k in self._ks), "mrr"]
-        sums = self._values[kept, 1:].sum(axis=0)
+        sums = self._values[kept].sum(axis=0)
         retrieved = self._retrieved[kept]
         is_retrieved = retrieved > 0
-        intervals = self._bootstrap.intervals(self._values[:, 1:], kept)
+        intervals = self._bootstrap.intervals(self._values, kept)
         return {
             "n": n,
             "gold_in_kb": int(self._in_kb[kept].sum()),
@@ -146,11 +143,6 @@ class _Table:
             "recall@all": fraction(is_retrieved.sum(), n),
             "ci95": dict(zip(names, intervals, strict=True)),
         }
-
-    def interval_of_first(self) -> list[float] | None:
-        """Estimate the interval of acc@1, whether or not 1 is a wanted depth."""
-        everything = np.ones(len(self._outcomes), dtype=bool)
-        return self._bootstrap.intervals(self._values[:, :1], everything)[0]
 
     def by(self, groups: Callable[[Outcome], tuple[str, ...]]) -> dict[str, Metrics]:
         """Compute the accuracies of groups, which may overlap."""

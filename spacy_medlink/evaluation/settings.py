@@ -12,7 +12,7 @@ class Settings:
 
     ks (Tuple[int, ...]): depths of accuracy and recall.
     tiers (Tuple[str, ...]): tiers to use; () for those that the linker asks.
-    each_tier (bool): also measure each of them alone, not only those of `BASELINES`.
+    each_tier (bool): also measure each of them alone, not only those that need no training.
     protocol (str): ranks count "concepts" or "names".
     threshold (Optional[float]): links with a lower score (a lower probability, if there is a
         calibrator) are NIL; None for what the assets recommend, 0 if they recommend nothing.

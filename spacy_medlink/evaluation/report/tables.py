@@ -78,7 +78,7 @@ def _systems(runs: Sequence[Run]) -> Table:
     ]  # fmt: skip
     rows = _by_system(runs, lambda measured: [
         measured["n"], measured["gold_in_kb"], *(measured.get(f"acc@{k}") for k in ks),
-        measured["mrr"], _interval(measured["acc@1_ci95"]),
+        measured["mrr"], _interval(measured["ci95"].get("acc@1")),
         _whole(measured["speed"]["mentions_per_s"]),
     ])  # fmt: skip
     protocols = sorted({run.metrics["protocol"] for run in runs})
@@ -135,7 +135,7 @@ def _groups(runs: Sequence[Run]) -> list[Table]:
         rows: list[list[Cell]] = []
         for run in runs:
             for group, measured in run.metrics.get(label, {}).items():
-                interval = _interval((measured.get("ci95") or {}).get("acc@1"))
+                interval = _interval(measured["ci95"].get("acc@1"))
                 rows.append(
                     [group, *_only_if_many(runs, run), measured["n"], measured["gold_in_kb"],
                      *(measured.get(f"acc@{k}") for k in ks), measured["mrr"], interval]
