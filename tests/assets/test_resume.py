@@ -236,7 +236,9 @@ main()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)]
+)
 def test_a_build_goes_on_after_a_signal(tmp_path, kb, tiny_encoder, whole, encoding, number):
     out = tmp_path / "out"
     arguments = ["build", str(kb), "--output", str(out), "--encoder", str(tiny_encoder)]
