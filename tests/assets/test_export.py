@@ -21,6 +21,7 @@ from spacy_medlink.types import Mention
 from spacy_medlink.util import extras
 from tests.children import in_fork, in_threads
 from tests.components.test_processes import METHODS, PLAIN, run_once
+from tests.lines import write_lines
 
 TEXTS = ["fever", "heart attack", "Diabète", "[MASK] fever [SEP]", "血圧 😀", "x" * 300, "", "PE"]
 ROOT = Path(__file__).parents[2]
@@ -247,18 +248,19 @@ def bare(code, *arguments):
     return subprocess.run(command, capture_output=True, text=True, timeout=240, cwd=ROOT)
 
 
-def test_linking_needs_no_torch(exported):
+def test_linking_and_measuring_need_no_torch(exported, tmp_path):
     done = bare(LINK, exported.path)
     assert done.returncode == 0, done.stderr
     (scores,) = json.loads(done.stdout)
     assert scores["dense"] > 0
-    done = bare(COMMAND, "link", exported.path, "a heart attack")
-    assert done.returncode == 0, done.stderr
+    gold = write_lines(tmp_path / "gold.jsonl", {"mention": "fever", "ids": ["HP:0001945"]})
+    for order in (["link", exported.path, "a heart attack"], ["evaluate", exported.path, gold]):
+        done = bare(COMMAND, *order)
+        assert done.returncode == 0, done.stderr
 
 
 def test_what_needs_torch_says_so(exported, tiny_assets, tiny_kb, tmp_path):
-    gold = tmp_path / "gold.jsonl"
-    gold.write_text('{"mention": "fever", "ids": ["HP:0001945"]}\n')
+    gold = write_lines(tmp_path / "gold.jsonl", {"mention": "fever", "ids": ["HP:0001945"]})
     for order in (
         ["link", tiny_assets.path, "a heart attack"],
         ["build", tiny_kb.path, "--encoder", "some", "--output", tmp_path / "out"],
