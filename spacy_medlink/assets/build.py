@@ -175,7 +175,7 @@ class Build:
         self.device, self.progress = device, progress
         self.encoder, self.source = _open_encoder(encoder, pooling, old, device)
         self.spec = index or _spec_of(old, kb, self.encoder)
-        # Counted while no tier and no vector is held: it takes 30 bytes a name.
+        # Counted while no tier and no vector is held: it takes 40 bytes a name.
         self.changed = count_changed(old.kb, kb) if old is not None else 0
         self.reuse: Update | None = None
         if old is not None and self.encoder is not None:

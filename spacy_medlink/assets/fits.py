@@ -7,7 +7,6 @@ changed since it was fitted, so that many small updates do not add up unnoticed.
 
 import json
 from collections.abc import Sequence
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +17,8 @@ from ..text.normalisation import hash_keys
 from ..types import Data, Facts, Hashes1d
 from .assets import Assets
 from .manifest import CALIBRATOR, NGRAM, RUNTIME
-from .update import CHANGED, MOST_CHANGED, Update
+from .update import CHANGED, MOST_CHANGED, Update, text_hashes
 
-_CHUNK = 65_536
 # Recall is a result of the index, not a setting.
 _OF_INDEX = ("spec", "search")
 
@@ -101,9 +99,8 @@ def count_changed(old: KnowledgeBase, new: KnowledgeBase) -> int:
 def _hashes(kb: KnowledgeBase) -> Hashes1d:
     """Hash each name together with the id of its concept: (n_names,), ascending."""
     ids, concepts = hash_keys(kb.iter_ids()), kb.name_concepts()
-    texts, hashes = kb.iter_texts(), ids[concepts]
-    for start in range(0, len(hashes), _CHUNK):
-        hashes[start : start + _CHUNK] ^= hash_keys(islice(texts, _CHUNK))
+    hashes = text_hashes(kb)
+    hashes ^= ids[concepts]
     hashes.sort()
     return hashes
 

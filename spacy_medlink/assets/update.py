@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kb import KnowledgeBase
 from ..text.normalisation import hash_keys
 from ..types import Data, Floats2d, Hashes1d, Ints1d
 from ..util.hashes import positions
@@ -58,7 +59,7 @@ class KnownVectors:
 
         RAISES (MedlinkError): E1xx and E2xx when the old assets are damaged.
         """
-        return cls(*_distinct(_text_hashes(old)), old.dense, old.kb.texts_at)
+        return cls(*_distinct(text_hashes(old.kb)), old.dense, old.kb.texts_at)
 
     def take(self, texts: Sequence[str]) -> tuple[NDArray[np.bool_], Floats2d]:
         """Get the vectors of the known texts.
@@ -164,9 +165,10 @@ def _why_not(old: Data, encoder: "BiEncoder", spec: str) -> str:
     return ""
 
 
-def _text_hashes(old: Assets) -> Hashes1d:
+def text_hashes(kb: KnowledgeBase) -> Hashes1d:
+    """Hash each name: (n_names,), in the order of rows."""
     hashes = array("Q")
-    texts = old.kb.iter_texts()
+    texts = kb.iter_texts()
     while chunk := list(islice(texts, _CHUNK)):
         # With 64 bits, one in eight million updates of 15 million names with 150,000 new names
         # would confuse a new name with an old one.
