@@ -26,8 +26,3 @@ def table_lines(text: str) -> Iterator[tuple[int, str]]:
     for line_number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not line.startswith("#"):
             yield line_number, line
-
-
-def languages_in(directory: Path) -> list[str]:
-    """List the languages that a directory has a table for: "en" for `en.tsv`."""
-    return sorted(path.stem for path in directory.glob("*.tsv"))

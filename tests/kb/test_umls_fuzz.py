@@ -152,24 +152,29 @@ def _block_size(monkeypatch):
     monkeypatch.setattr(rrf, "_BLOCK", rrf._BLOCK)  # to be put back
 
 
-def test_damaged_names(tmp_path):
-    fuzz_umls(tmp_path, range(200), ["MRCONSO"], check_conso)
+SEEDS = pytest.mark.parametrize(
+    "seeds",
+    [
+        range(200),
+        pytest.param(range(10_000, 45_000), marks=[pytest.mark.slow, pytest.mark.timeout(7200)]),
+    ],
+    ids=["some", "35,000"],
+)
 
 
-def test_damage_in_any_table(tmp_path):
-    fuzz_umls(tmp_path, range(200), list(TABLES), check_umls)
+@SEEDS
+def test_damaged_names(tmp_path, seeds):
+    fuzz_umls(tmp_path, seeds, ["MRCONSO"], check_conso)
 
 
-def test_damaged_documents(tmp_path):
-    fuzz_mesh(tmp_path, range(300))
+@SEEDS
+def test_damage_in_any_table(tmp_path, seeds):
+    fuzz_umls(tmp_path, seeds, list(TABLES), check_umls)
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(7200)
-def test_a_hundred_thousand(tmp_path):
-    fuzz_umls(tmp_path / "names", range(10_000, 45_000), ["MRCONSO"], check_conso)
-    fuzz_umls(tmp_path / "tables", range(10_000, 45_000), list(TABLES), check_umls)
-    fuzz_mesh(tmp_path, range(10_000, 40_000))
+@SEEDS
+def test_damaged_documents(tmp_path, seeds):
+    fuzz_mesh(tmp_path, seeds)
 
 
 # Mostly what an RRF file is made of, so that whole rows come about.

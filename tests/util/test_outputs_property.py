@@ -273,26 +273,19 @@ def step(tree: Tree, data: st.DataObject, may_overwrite: bool) -> None:
     tree.users = {path: said for path, said in tree.users.items() if path not in gone}
 
 
-QUICK = settings(
+FEW = settings(
     max_examples=12,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.generate],  # each example builds: to shrink one takes minutes
 )
-LONG = settings(QUICK, max_examples=600)
+MANY = [pytest.mark.slow, pytest.mark.timeout(3600)]
 
 
+@pytest.mark.parametrize("times", [1, pytest.param(50, marks=MANY)])
 @pytest.mark.parametrize("may_overwrite", [False, True])
-@QUICK
+@FEW
 @given(data=st.data())
-def test_every_byte_is_found_again(ours, may_overwrite, data):
-    play(ours, data, may_overwrite)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(3600)
-@pytest.mark.parametrize("may_overwrite", [False, True])
-@LONG
-@given(data=st.data())
-def test_every_byte_is_found_again_of_many(ours, may_overwrite, data):
-    play(ours, data, may_overwrite)
+def test_every_byte_is_found_again(ours, may_overwrite, times, data):
+    for _ in range(times):
+        play(ours, data, may_overwrite)

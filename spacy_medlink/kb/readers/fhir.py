@@ -5,6 +5,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -14,7 +15,7 @@ from ...util.telling import tell
 from ..code_systems import vocabulary_of
 from ..scratch import scratch
 from ..vocabularies import iso_639_1
-from .fields import FieldError, identifier, storable
+from .fields import FieldError, identifier, sound, storable
 from .json_stream import JsonStream
 from .lines import report
 
@@ -48,7 +49,7 @@ _CONCEPTS = "SELECT number, section, code, system, data FROM concept ORDER BY nu
 _PROPERTIES = "SELECT name, value, is_code, system FROM property WHERE concept = ? ORDER BY rowid"
 _PARENTS = "SELECT parent FROM above WHERE section = ? AND child = ? ORDER BY rowid"
 _RESOURCES = ("CodeSystem", "ValueSet", "Bundle")
-_FACTS = ("resourceType", "url", "name", "language", "supplements", "hierarchyMeaning")
+_HEADER = ("resourceType", "url", "name", "language", "supplements", "hierarchyMeaning")
 _OWN = ("code", "display", "definition", "designation", "property", "system", "inactive")
 _SHOWN = 20  # types of resources in a warning
 _DEEPEST = 100  # levels of concepts in concepts
@@ -72,7 +73,7 @@ class _Property(NamedTuple):
 class _Resource:
     """The header fields of a resource, in any order. expanded (bool): it has an expansion."""
 
-    facts: dict[str, str] = field(default_factory=dict)
+    header: dict[str, str] = field(default_factory=dict)
     meanings: dict[str, str] = field(default_factory=dict)
     expanded: bool = False
 
@@ -98,7 +99,7 @@ class _Section:
         """Tell whether the list counts; `compose` does not where the resource has an expansion."""
         of = "CodeSystem" if self.part == "concept" else "ValueSet"
         is_composed = self.part in ("include", "exclude")
-        return self.resource.facts.get("resourceType") == of and not (
+        return self.resource.header.get("resourceType") == of and not (
             is_composed and self.resource.expanded
         )
 
@@ -160,7 +161,7 @@ class _Spool:
             else:
                 stream.skip()
             stream.finish()
-        if (resource := top.facts.get("resourceType", "")) not in _RESOURCES:
+        if (resource := top.header.get("resourceType", "")) not in _RESOURCES:
             self._report(1, f"the resourceType {resource!r:.60}", " or ".join(_RESOURCES))
         if self._unread:
             counts = ", ".join(
@@ -179,7 +180,7 @@ class _Spool:
             section = self._sections[nth]
             if not section.counts:
                 continue
-            header = section.resource.facts
+            header = section.resource.header
             system = own_system or section.system
             vocabulary = vocabulary_of(system) or "FHIR"
             prefix = f"{vocabulary}:" if len(systems) > 1 else ""
@@ -213,8 +214,8 @@ class _Spool:
     def _resource(self, stream: JsonStream, resource: _Resource, is_top: bool = False) -> None:
         start = len(self._sections)
         for key in stream.items():
-            if key in _FACTS:
-                resource.facts[key] = _plain(stream.value())
+            if key in _HEADER:
+                resource.header[key] = _plain(stream.value())
             elif key == "property":
                 resource.meanings = _meanings(stream.value())
             elif key == "concept" and stream.is_next("["):
@@ -236,7 +237,7 @@ class _Spool:
                             stream.skip()
             else:
                 stream.skip()
-        header = resource.facts
+        header = resource.header
         if (
             not is_top
             and (type := header.get("resourceType", "without a type")) not in _RESOURCES[:2]
@@ -288,7 +289,9 @@ class _Spool:
     def _choose(self) -> None:
         """Remove what value sets exclude, and report what they do not list."""
         held = {each.system for each in self._sections if each.part == "concept"}
-        urls = {each.resource.facts.get("url") for each in self._sections if each.part == "include"}
+        urls = {
+            each.resource.header.get("url") for each in self._sections if each.part == "include"
+        }
         for nth, section in enumerate(self._sections):
             if section.part == "exclude" and section.counts:
                 self._exclude(nth, section)
@@ -344,21 +347,14 @@ class _Spool:
     ) -> None:
         code = identifier(_text(data, "code"), "code")
         concept = {
-            "display": self._part(line, lambda: _text(data, "display").strip(), ""),
-            "definition": self._part(line, lambda: _text(data, "definition"), ""),
+            "display": self._whole_text(line, data, "display").strip(),
+            "definition": self._whole_text(line, data, "definition"),
             "others": self._parts(line, data, "designation", _designation),
             "inactive": data.get("inactive") is True,
         }
         properties = self._parts(line, data, "property", _property)
-        row = (
-            concept_row,
-            nth,
-            parent,
-            line,
-            code,
-            _plain(data.get("system")),
-            json.dumps(concept),
-        )
+        system = _plain(data.get("system"))
+        row = (concept_row, nth, parent, line, code, system, json.dumps(concept))
         self._db.execute("INSERT INTO concept VALUES (?,?,?,?,?,?,?)", row)
         rows = [(nth, name, concept_row, *rest) for name, *rest in properties if rest[0]]
         self._db.executemany("INSERT INTO property VALUES (?,?,?,?,?,?)", rows)
@@ -371,25 +367,17 @@ class _Spool:
         read: Callable[[dict[str, object]], _Part],
     ) -> list[_Part]:
         """Read the parts of a concept that can be read, and report the others."""
-        parts: list[_Part] = []
         given = data.get(name) or []
         if not isinstance(given, list) or not all(isinstance(part, dict) for part in given):
             problem = f'"{name}" is not a list of objects'
             self._report(line, problem, f'"{name}" as FHIR has it')
-            return parts
-        for part in given:
-            try:
-                parts.append(read(part))
-            except FieldError as error:
-                self._report(line, error.problem, error.expected)
-        return parts
+            return []
+        parts = ((line, part) for part in given)
+        return [part for _, part in sound(self._path, parts, read, self._bad_lines)]
 
-    def _part(self, line: int, read: Callable[[], str], other: str) -> str:
-        try:
-            return read()
-        except FieldError as error:
-            self._report(line, error.problem, error.expected)
-            return other
+    def _whole_text(self, line: int, data: dict[str, object], name: str) -> str:
+        texts = sound(self._path, [(line, name)], partial(_text, data), self._bad_lines)
+        return next((text for _, text in texts), "")
 
     def _hierarchy(self) -> None:
         self._db.create_function("is_own", 2, _is_own, deterministic=True)

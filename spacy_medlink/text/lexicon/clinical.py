@@ -5,8 +5,6 @@ from functools import cache
 from pathlib import Path
 
 from ...errors import Errors
-from ..tables import languages_in
-from .entries import read_entries
 from .lexicon import Lexicon
 
 CLINICAL = "clinical"
@@ -15,7 +13,7 @@ _DIRECTORY = Path(__file__).parent
 
 def languages() -> list[str]:
     """List the languages that have a clinical lexicon."""
-    return languages_in(_DIRECTORY)
+    return sorted(path.stem for path in _DIRECTORY.glob("*.tsv"))
 
 
 def open_lexicon(names: str | Sequence[str] | None, language: str) -> Lexicon:
@@ -49,7 +47,7 @@ class _Clinical(Lexicon):
     """A lexicon of the package, which is pickled by its language."""
 
     is_shipped = True
-    language: str
+    language = ""
 
     def __reduce__(self) -> tuple[Callable[[str], Lexicon], tuple[str]]:
         return clinical, (self.language,)
@@ -58,6 +56,6 @@ class _Clinical(Lexicon):
 @cache
 def clinical(language: str) -> Lexicon:
     """Read the clinical lexicon of a language that has one."""
-    lexicon = _Clinical(read_entries(_DIRECTORY / f"{language}.tsv"))
+    lexicon = _Clinical.read(_DIRECTORY / f"{language}.tsv")
     lexicon.language = language
     return lexicon

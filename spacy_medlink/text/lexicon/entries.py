@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import Errors
-from ..tables import read_table, table_lines
+from ..tables import table_lines
 from .conditions import Conditions
 
 _EXPECTED = "short form, tab, long form, and optionally tab, entity label, tab, conditions"
@@ -41,14 +41,6 @@ class Entry(NamedTuple):
             self.conditions.dump(),
         ]  # fmt: skip
         return "\t".join(fields).rstrip("\t")
-
-
-def read_entries(path: Path) -> Iterator[Entry]:
-    """Read a file.
-
-    RAISES (MedlinkError): E107 without the file, E401 for a line that is no entry.
-    """
-    return parse_entries(read_table(path), path)
 
 
 def parse_entries(text: str, path: str | Path) -> Iterator[Entry]:

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
+from ..tables import read_table
 from .conditions import Place, Surroundings
-from .entries import Entry, parse_entries, read_entries
+from .entries import Entry, parse_entries
 
 _WORD = re.compile(r"\w+")
 _JOINED = "-‐‑'’&"  # with letters behind or before them, a word goes on
@@ -65,15 +66,15 @@ class Lexicon:
         return len(self.entries)
 
     @classmethod
-    def read(cls, path: str | Path) -> "Lexicon":
+    def read(cls, path: str | Path) -> Self:
         """Read a file, one entry a line; empty lines and lines that begin with # are skipped.
 
         RAISES (MedlinkError): E107 without the file, E401 for a line that is no entry.
         """
-        return cls(read_entries(Path(path)))
+        return cls.parse(read_table(Path(path)), path)
 
     @classmethod
-    def parse(cls, text: str, path: str | Path = "lexicon") -> "Lexicon":
+    def parse(cls, text: str, path: str | Path = "lexicon") -> Self:
         """Read the lines of a text.
 
         RAISES (MedlinkError): E401 for a line that is no entry.

@@ -25,9 +25,11 @@ from tests.mutants import mutate
 
 # A damaged header has columns that are not known, a damaged cross-reference no vocabulary.
 pytestmark = pytest.mark.filterwarnings("ignore:.W11[023]")
-NORMAL = 250  # inputs from each sample in the normal test
-BUILT = 0.005  # share of them that also goes into a knowledge base, which takes time
-SLOW = int(os.environ.get("MEDLINK_FUZZ", "10000"))  # 160,000 inputs in all
+BUILT = 0.005  # share of mutants that also goes into a knowledge base, which takes time
+SLOW = int(os.environ.get("MEDLINK_FUZZ", "10000"))  # mutants of each sample, 160,000 in all
+ROUNDS = pytest.mark.parametrize(
+    "rounds", [150, pytest.param(SLOW, marks=[pytest.mark.slow, pytest.mark.timeout(7200)])]
+)
 
 
 class Case(NamedTuple):
@@ -162,19 +164,11 @@ def assert_buildable(path: Path, records: list[Record]) -> None:
         kb.resolve(concept.id)
 
 
+@ROUNDS
 @pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_mutants(case: Case, tmp_path: Path) -> None:
-    rng = random.Random(case.name)
-    for _ in range(NORMAL):
-        fuzz(case, tmp_path / case.name, rng)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(3600)
-@pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_many_mutants(case: Case, tmp_path: Path) -> None:
-    rng = random.Random(f"slow {case.name}")
-    for _ in range(SLOW):
+def test_mutants(case: Case, rounds: int, tmp_path: Path) -> None:
+    rng = random.Random(f"{case.name} {rounds}")
+    for _ in range(rounds):
         fuzz(case, tmp_path / case.name, rng)
 
 
@@ -192,24 +186,18 @@ def fuzz_rf2(directory: Path, rng: random.Random) -> None:
     path.write_text(samples.RF2[victim], encoding="utf8", newline="")
 
 
-def test_mutants_of_rf2(tmp_path: Path) -> None:
-    directory, rng = samples.write_rf2(tmp_path), random.Random("rf2")
-    for _ in range(NORMAL):
+@ROUNDS
+def test_mutants_of_rf2(tmp_path: Path, rounds: int) -> None:
+    directory, rng = samples.write_rf2(tmp_path), random.Random(f"rf2 {rounds}")
+    for _ in range(rounds):
         fuzz_rf2(directory, rng)
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(7200)
-def test_many_mutants_of_rf2(tmp_path: Path) -> None:
-    directory, rng = samples.write_rf2(tmp_path), random.Random("slow rf2")
-    for _ in range(SLOW):
-        fuzz_rf2(directory, rng)
-
-
-def test_mutants_of_omop(tmp_path: Path) -> None:
-    rng = random.Random("omop")
+@ROUNDS
+def test_mutants_of_omop(tmp_path: Path, rounds: int) -> None:
+    rng = random.Random(f"omop {rounds}")
     samples.write_omop(tmp_path)
-    for _ in range(NORMAL):
+    for _ in range(rounds):
         victim = rng.choice(list(samples.OMOP))
         (tmp_path / victim).write_bytes(mutate(samples.omop_text(victim).encode(), rng))
         records, _ = examine("omop", tmp_path, frozenset({"E160"})) or ([], [])
@@ -219,7 +207,7 @@ def test_mutants_of_omop(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.one_of(st.binary(max_size=300), st.text(max_size=200).map(str.encode)))
 def test_anything(case: Case, tmp_path: Path, data: bytes) -> None:
     path = tmp_path / case.name

@@ -8,9 +8,9 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.text import context
 from spacy_medlink.text.context import KINDS, Cues, shipped_cues
 from spacy_medlink.text.context.cues import plain
-from spacy_medlink.text.tables import languages_in, read_table
+from spacy_medlink.text.tables import read_table
 
-LANGUAGES = languages_in(Path(context.__file__).parent)
+LANGUAGES = sorted(path.stem for path in Path(context.__file__).parent.glob("*.tsv"))
 
 
 def _phrases(cues: Cues) -> set[tuple[tuple[object, ...], str]]:
