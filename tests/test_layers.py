@@ -45,7 +45,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_020,  # wanted: 1,200
     ("util",): 1_750,  # wanted: 1,200
     ("text",): 3_390,  # wanted: 3,000
-    ("kb",): 10_720,  # wanted: 9,000
+    ("kb",): 10_730,  # wanted: 9,000
     ("encoders",): 2_740,  # wanted: 2,500
     ("retrieval",): 3_720,  # wanted: 3,000
     ("linking",): 3_790,  # wanted: 3,400
@@ -58,7 +58,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("cli",): 2_400,  # wanted: 1,800
     ("training",): 11_660,  # wanted: 8,000
     ("benchmarks",): 2_950,  # wanted: 2,500
-    ("tests",): 53_400,  # wanted: 38,000
+    ("tests",): 53_420,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

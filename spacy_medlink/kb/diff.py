@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from ..errors import Errors
+from .browse import verify
 from .gold import GoldMention, read_gold
 from .knowledge_base import KnowledgeBase
 from .schema import load_codes, load_list
@@ -138,26 +140,41 @@ def diff(
 
 
 def changes(old: KnowledgeBase, new: KnowledgeBase) -> Iterator[Change]:
-    """Stream the differences: concepts in the order of their rows, then names by id."""
+    """Stream the differences: concepts in the order of their rows, then names by id.
+
+    RAISES (MedlinkError): E102 for a damaged file, E164 without room for temporary files.
+    """
     with scratch(_TABLES) as db:
         for alias, kb in (("old", old), ("new", new)):
             uri = kb.path.absolute().as_uri() + "?mode=ro&immutable=1"
             db.execute(f"ATTACH ? AS {alias}", (uri,))
-        yield from _lone_concepts(db, new)
-        for id, before, name, *rest in db.execute(_SHARED):
-            if before != name:
-                yield Change("concept renamed", id, id, f"{before} -> {name}")
-            yield from _value_changes(id, name, rest[:4], rest[4:])
-        for id, heir, other_heir in db.execute(_SUCCESSORS):
-            yield Change("successor changed", id, before=heir, after=other_heir)
-        db.executescript(_COMPARE_NAMES)
-        for change, query in (
-            ("name moved", _MOVED),
-            ("name dropped", _UNMATCHED.format(one="gone", other="come")),
-            ("name new", _UNMATCHED.format(one="come", other="gone")),
-        ):
-            for row in db.execute(query):
-                yield Change(change, *row)
+        try:
+            yield from _changes(db, new)
+        except (sqlite3.Error, ValueError) as error:
+            for kb in (old, new):
+                verify(kb)
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            path = f"{old.path} or {new.path}"
+            raise Errors.kb_damaged(path=path, reason=error) from error
+
+
+def _changes(db: sqlite3.Connection, new: KnowledgeBase) -> Iterator[Change]:
+    yield from _lone_concepts(db, new)
+    for id, before, name, *rest in db.execute(_SHARED):
+        if before != name:
+            yield Change("concept renamed", id, id, f"{before} -> {name}")
+        yield from _value_changes(id, name, rest[:4], rest[4:])
+    for id, heir, other_heir in db.execute(_SUCCESSORS):
+        yield Change("successor changed", id, before=heir, after=other_heir)
+    db.executescript(_COMPARE_NAMES)
+    for change, query in (
+        ("name moved", _MOVED),
+        ("name dropped", _UNMATCHED.format(one="gone", other="come")),
+        ("name new", _UNMATCHED.format(one="come", other="gone")),
+    ):
+        for row in db.execute(query):
+            yield Change(change, *row)
 
 
 def _totals(old: KnowledgeBase, new: KnowledgeBase) -> Iterator[Total]:

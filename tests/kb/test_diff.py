@@ -1,4 +1,5 @@
 import json
+import sqlite3
 from collections import Counter
 from pathlib import Path
 
@@ -6,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.diff import Change, changes, diff, gold_changes
 from spacy_medlink.types import Concept, Name, Record, Retired
@@ -103,6 +105,21 @@ def test_paths_with_odd_characters(tmp_path: Path) -> None:
     odd.mkdir()
     old, new = _kb(odd / "old.kb", *OLD), _kb(odd / "new.kb", *NEW)
     assert diff(old, new).counts["concept new"] == 1
+
+
+@pytest.mark.parametrize("statement", ["codes = 'x'", "types = '[1]'", ""])
+def test_a_damaged_file_is_an_error_with_a_code(tmp_path: Path, statement: str) -> None:
+    old, new = _kb(tmp_path / "old.kb", *OLD), _kb(tmp_path / "new.kb", *OLD)
+    data = bytearray(old.path.read_bytes())
+    if statement:
+        with sqlite3.connect(old.path) as db:
+            db.execute(f"UPDATE concept SET {statement}")
+        db.close()
+    else:
+        at = data.index(b"gamma") // 4096 * 4096
+        old.path.write_bytes(data[:at] + b"\xff" * 4096 + data[at + 4096 :])
+    with pytest.raises(MedlinkError, match="E102"):
+        list(changes(KnowledgeBase(old.path), new))
 
 
 NAMES = st.sets(st.sampled_from("pqrstuvw"), min_size=1, max_size=4)
