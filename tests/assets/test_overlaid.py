@@ -1,6 +1,5 @@
 """Assets with an overlay link as assets do whose knowledge base was built with the same rules."""
 
-import json
 import pickle
 
 import pytest
@@ -10,6 +9,7 @@ from spacy_medlink.assets.overlaid import OverlaidAssets
 from spacy_medlink.kb.curation import Curation, Rule
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.types import Concept, Mention, Name
+from tests.lines import write_lines
 from tests.tiny import TINY_RECORDS, assets_of
 
 RULES = [
@@ -80,14 +80,10 @@ def test_the_name_that_matched_is_known(built):
 
 def test_it_is_newer_than_the_memory(tmp_path, tiny_encoder):
     said = {
-        "T2DM": "HP:0000819",
-        "heart attack": "HP:0001658",
-        "cold hands": "",
-        "DM": "HP:0000819",
-    }
+        "T2DM": "HP:0000819", "heart attack": "HP:0001658", "cold hands": "", "DM": "HP:0000819",
+    }  # fmt: skip
     mentions = ({"mention": text, "ids": [id] if id else []} for text, id in said.items())
-    gold = tmp_path / "gold.jsonl"
-    gold.write_text("".join(json.dumps(one) + "\n" for one in mentions), encoding="utf-8")
+    gold = write_lines(tmp_path / "gold.jsonl", *mentions)
     kb = assets_of(tmp_path, TINY_RECORDS).kb
     base = build_assets(tmp_path / "base", kb.path, tiny_encoder, memory=[gold])
     rules = [

@@ -19,6 +19,7 @@ from spacy_medlink.evaluation.records import Record, unpack
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.gold import GoldDocument, read_gold
 from spacy_medlink.kb.readers import read
+from tests.lines import write_lines
 
 NIL = "NIL"
 RARER_FUSION = {"@misc": "spacy-medlink.ReciprocalRankFusion.v1", "k": 10}
@@ -45,10 +46,8 @@ def _document(number: int, marked: str) -> dict[str, Any]:
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
-    path = tmp_path / "notes.jsonl"
-    lines = [json.dumps(_document(number, one)) for number, one in enumerate(NOTES)]
-    path.write_text("\n".join(lines), encoding="utf-8")
-    return path
+    documents = (_document(number, note) for number, note in enumerate(NOTES))
+    return write_lines(tmp_path / "notes.jsonl", *documents)
 
 
 def _docs(nlp: Language, documents: Iterable[GoldDocument]) -> Iterator[Doc]:

@@ -1,6 +1,5 @@
 """Corrections: what is no concept is learned, and what changes nothing is counted."""
 
-import json
 from collections import Counter
 from pathlib import Path
 
@@ -17,15 +16,17 @@ from spacy_medlink.evaluation import Settings, load_gold, measure
 from spacy_medlink.fitting.memory import _winner
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.linking.decision import NOT_A_CONCEPT
+from tests.lines import write_lines
 
+_FIELDS = ("mention", "ids")
 FEVER, PNEUMONIA, ASTHMA = "HP:0001945", "HP:0002090", "HP:0002099"
 
 
 def _write(path: Path, *lines: tuple[str, list[str]] | dict[str, object]) -> Path:
-    records = [line if isinstance(line, dict) else {"mention": line[0], "ids": line[1]}
-               for line in lines]  # fmt: skip
-    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-    return path
+    made = (
+        line if isinstance(line, dict) else dict(zip(_FIELDS, line, strict=True)) for line in lines
+    )
+    return write_lines(path, *made)
 
 
 @pytest.fixture(scope="module")
