@@ -36,7 +36,7 @@ from ..recipe.settings import Recipe
 from ..split import split_gold
 from ..train import Inputs
 from ..train import train as train_by
-from .plan import Corpus, Dictionary, Plan
+from .plan import Corpus, Dictionary, Plan, System
 
 _GOLD = FileKind("the gold mentions of a plan")
 _SHARE = 0.1  # of the training documents, where a corpus has no development part
@@ -60,32 +60,34 @@ class Maker:
 
     def _dictionary(self, key: str) -> Path:
         """Build a knowledge base. RAISES (MedlinkError): E107 without its sources, E1xx."""
-        own = self._plan.dictionaries[key]
-        place = self._build(key, own, ())
-        if own.within:
+        dictionary = self._plan.dictionaries[key]
+        place = self._build(key, dictionary, ())
+        if dictionary.within:
             knowledge = KnowledgeBase(place)
-            cases = load_gold(self.gold(own.within, "test", 0), knowledge).cases()
+            cases = load_gold(self.gold(dictionary.within, "test", 0), knowledge).cases()
             rows = sorted({row for case in cases for row in case.right})
-            place = self._build(key, own, [knowledge.concept_at(row).id for row in rows])
+            place = self._build(key, dictionary, [knowledge.concept_at(row).id for row in rows])
         return place
 
-    def _build(self, key: str, own: Dictionary, ids: Sequence[str]) -> Path:
-        sources = [Path(source) for source in own.sources]
-        place = self._work / "kb" / f"{key}-{_digest(own.as_dict(), stamps(sources), ids)}.kb"
+    def _build(self, key: str, dictionary: Dictionary, ids: Sequence[str]) -> Path:
+        sources = [Path(source) for source in dictionary.sources]
+        made_of = _digest(dictionary.as_dict(), stamps(sources), ids)
+        place = self._work / "kb" / f"{key}-{made_of}.kb"
         if not place.is_file():
             self._say(f"building the dictionary {key}")
             filters = Filters(
-                languages=own.languages, sources=own.vocabularies, groups=own.groups,
-                include_obsolete=own.obsolete, allow_ids=tuple(ids),
+                languages=dictionary.languages, sources=dictionary.vocabularies,
+                groups=dictionary.groups, include_obsolete=dictionary.obsolete,
+                allow_ids=tuple(ids),
             )  # fmt: skip
-            options: dict[str, Any] = {"columns": own.columns, "lang": own.lang}
+            options: dict[str, Any] = {"columns": dictionary.columns, "lang": dictionary.lang}
             build_knowledge_base(
                 out=place,
-                sources=[(own.format, source) for source in sources],
+                sources=[(dictionary.format, source) for source in sources],
                 filters=filters,
                 options={name: value for name, value in options.items() if value},
                 # A corpus may be in Latin-1, and has each concept many times.
-                skip_bad_lines=own.format == "tsv",
+                skip_bad_lines=dictionary.format == "tsv",
                 progress=show_progress,
             )
         return place
@@ -95,97 +97,97 @@ class Maker:
 
         RAISES (MedlinkError): E107 without the corpus, E4xx and E70x for what is wrong with it.
         """
-        own = self._plan.corpora[key]
-        if part in ("train", "dev") and not own.dev:
-            return self._apart(key, part, fold)
-        return self._part(key, "train" if part == "whole" else part, fold)
-
-    def _apart(self, key: str, part: str, fold: int) -> Path:
+        if part == "whole":
+            return self._part(key, "train", fold)
+        if part == "test" or self._plan.corpora[key].dev:
+            return self._part(key, part, fold)
         whole = self._part(key, "train", fold)
         kept, apart = (whole.with_name(f"{whole.stem}-{name}.jsonl") for name in ("train", "dev"))
         split_gold(whole, kept, apart, _SHARE, seed=0, overwrite=True)
         return kept if part == "train" else apart
 
     def _part(self, key: str, part: str, fold: int) -> Path:
-        own = self._plan.corpora[key]
-        splits: Sequence[str] = getattr(own, part)
-        if own.reader == "gold":
-            files = [Path(split) for split in splits]
-            return files[0] if _is_plain(own, files) else self._chosen(key, part, files, own)
-        if own.folds:
-            splits = [f"fold-{fold}.{split}" for split in splits]
-        self._say(f"reading {key}, {part}{f' of fold {fold}' if own.folds else ''}")
+        corpus = self._plan.corpora[key]
+        splits: Sequence[str] = getattr(corpus, part)
         place = self._work / "gold" / f"{key}-{fold}.{part}.jsonl"
         place.parent.mkdir(parents=True, exist_ok=True)
-        corpus = find_corpus(own.reader)
-        convert(corpus, Path(own.source), place, Tally(), splits, show_progress, overwrite=True)
-        return place if _is_plain(own, [place]) else self._chosen(key, part, [place], own)
-
-    def _chosen(self, key: str, part: str, files: Sequence[Path], own: Corpus) -> Path:
-        place = self._work / "gold" / f"{key}.{part}.chosen.jsonl"
-        place.parent.mkdir(parents=True, exist_ok=True)
-        lines = (
-            _of(json.loads(line), own)
-            for file in files for _, line in gold_lines(file) if line.strip()
-        )  # fmt: skip
-        text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines if one)
-        save_text(place, _GOLD, text, files, overwrite=True)
-        return place
+        if corpus.reader == "gold":
+            files = [Path(split) for split in splits]
+            stamps(files)
+        else:
+            self._say(f"reading {key}, {part}{f' of fold {fold}' if corpus.folds else ''}")
+            if corpus.folds:
+                splits = [f"fold-{fold}.{split}" for split in splits]
+            reader, source = find_corpus(corpus.reader), Path(corpus.source)
+            convert(reader, source, place, Tally(), splits, show_progress, overwrite=True)
+            files = [place]
+        if len(files) == 1 and not corpus.type and not corpus.lang:
+            return files[0]
+        chosen = place.with_suffix(".chosen.jsonl")
+        records = (
+            json.loads(line) for file in files for _, line in gold_lines(file) if line.strip()
+        )
+        kept = filter(None, (_reduced(record, corpus) for record in records))
+        text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in kept)
+        save_text(chosen, _GOLD, text, files, overwrite=True)
+        return chosen
 
     def _encoder(self, key: str, corpus: str, fold: int, seed: int) -> Path:
         """Train a system, its base first. RETURNS an encoder, or assets with a reranker.
 
         RAISES (MedlinkError): as the verbs that train do.
         """
-        own = self._plan.systems[key]
-        if own.encoder:
-            return Path(own.encoder)
-        base = self.encoder(own.base, corpus, fold, seed)
-        if not own.recipe:  # the base, measured otherwise
+        system = self._plan.systems[key]
+        if system.encoder:
+            return Path(system.encoder)
+        base = self.encoder(system.base, corpus, fold, seed)
+        if not system.recipe:  # the base, measured otherwise
             return base
-        recipe = self._recipe(key, own.of or corpus, seed)
-        inputs = self._inputs(recipe, key, base, corpus, fold)
-        named = key if recipe.recipe.kind == "pretrain" else f"{key}-{own.of or corpus}"
-        made_of = [self._identity(file) for file in inputs.files()]
-        digest = _digest(recipe.as_dict(), self._identity(base), made_of)
-        inputs = replace(inputs, output=self._work / "models" / f"{named}-seed{seed}-{digest}")
-        if inputs.output.is_dir():
-            return inputs.output
-        self._say(f"training {own.name}, seed {seed}")
-        if recipe.recipe.kind == "rerank" and inputs.kb is not None:
-            assets = inputs.output.with_name(f"{inputs.output.name}_assets")
-            build_assets(assets, inputs.kb, base, pooling=own.pooling or None, device=self._device,
-                         progress=show_progress)  # fmt: skip
+        learned = system.of or corpus
+        recipe = self._recipe(key, learned, seed)
+        kind = recipe.recipe.kind
+        inputs = self._inputs(recipe, system, base, corpus, fold)
+        digest = _digest(recipe.as_dict(), *map(self._identity, (base, *inputs.files())))
+        named = key if kind == "pretrain" else f"{key}-{learned}"
+        output = self._work / "models" / f"{named}-seed{seed}-{digest}"
+        if output.is_dir():
+            return output
+        self._say(f"training {system.name}, seed {seed}")
+        inputs = replace(inputs, output=output)
+        if kind == "rerank" and inputs.kb is not None:
+            assets = output.with_name(f"{output.name}_assets")
+            build_assets(assets, inputs.kb, base, pooling=system.pooling or None,
+                         device=self._device, progress=show_progress)  # fmt: skip
             inputs = replace(inputs, base=str(assets), kb=None)
         resume = (inputs.place / CHECKPOINT).is_dir()
         train_by(recipe, inputs, resume=resume, device=self._device, say=self._say)
-        return inputs.output
+        return output
 
-    def _recipe(self, key: str, corpus: str, seed: int) -> Recipe:
-        own = self._plan.systems[key]
-        settings = {**own.settings, "training.seed": seed}
-        if self.kind(key) != "pretrain" and (epochs := self._plan.corpora[corpus].epochs.get(key)):
-            settings["training.epochs"] = epochs
-        return read_recipe(_HERE / own.recipe, settings)
+    def _recipe(self, key: str, learned: str, seed: int) -> Recipe:
+        system = self._plan.systems[key]
+        settings = {**system.settings, "training.seed": seed}
+        corpus = self._plan.corpora.get(learned)  # none where names are learned
+        if corpus is not None and key in corpus.epochs:
+            settings["training.epochs"] = corpus.epochs[key]
+        return read_recipe(_HERE / system.recipe, settings)
 
-    def _inputs(self, recipe: Recipe, key: str, base: Path, corpus: str, fold: int) -> Inputs:
+    def _inputs(self, recipe: Recipe, system: System, base: Path, corpus: str, fold: int) -> Inputs:
         """Make what a system learns from; where it goes is not told yet."""
-        own, given = self._plan.systems[key], Inputs(str(base), self._work)
+        inputs, learned = Inputs(str(base), self._work), system.of or corpus
         if recipe.recipe.kind == "pretrain":
             return replace(
-                given,
-                kb=self.dictionary(own.of or self._plan.corpora[corpus].dictionary),
-                text=self.bitext(own.bitext) if own.bitext else None,
+                inputs,
+                kb=self.dictionary(system.of or self._plan.corpora[corpus].dictionary),
+                text=self._bitext(system.bitext) if system.bitext else None,
                 prepared=self._work / "models" / "prepared",
             )
-        source = own.of or corpus
         if recipe.recipe.kind == "rerank":
-            return replace(given, kb=self._mentions(source, fold))
+            return replace(inputs, kb=self._mentions(learned, fold))
         # Where nothing is chosen, nothing is withheld.
-        train = self.gold(source, "train" if recipe.chooses else "whole", fold)
-        dev = self.gold(source, "dev", fold) if recipe.chooses else train
-        kb = self.dictionary(self._plan.corpora[source].dictionary)
-        return replace(given, kb=kb, train=train, dev=dev)
+        train = self.gold(learned, "train" if recipe.chooses else "whole", fold)
+        dev = self.gold(learned, "dev", fold) if recipe.chooses else train
+        kb = self.dictionary(self._plan.corpora[learned].dictionary)
+        return replace(inputs, kb=kb, train=train, dev=dev)
 
     def _mentions(self, corpus: str, fold: int) -> Path:
         """Build a dictionary of the training mentions of a corpus alone."""
@@ -197,28 +199,36 @@ class Maker:
                 for mention in document.mentions:
                     for id in mention.ids:
                         names.setdefault(id, {})[Name(mention.text, document.lang)] = None
+            concepts = (
+                Concept(id, next(iter(of_id)).text, tuple(of_id))
+                for id, of_id in sorted(names.items())
+            )
             place.parent.mkdir(parents=True, exist_ok=True)
-            build_kb(place, (
-                Concept(id, next(iter(own)).text, tuple(own)) for id, own in sorted(names.items())
-            ))  # fmt: skip
+            build_kb(place, concepts)
         return place
 
-    def kind(self, key: str) -> str:
-        """Return what a recipe of a system trains, "" where it has none."""
-        own = self._plan.systems[key]
-        return read_recipe(_HERE / own.recipe, own.settings).recipe.kind if own.recipe else ""
-
-    def bitext(self, keys: Sequence[str]) -> Path:
+    def _bitext(self, keys: Sequence[str]) -> Path:
         """Put translations together. RAISES (MedlinkError): E107, E401, E108, E407."""
         place = self._work / "gold" / f"{'+'.join(keys)}.tsv"
+        place.parent.mkdir(parents=True, exist_ok=True)
         if len(keys) > 1:
-            text = "".join(self.bitext([key]).read_text("utf-8") for key in keys)
-            place.write_text(text, "utf-8")
+            texts = [self._bitext([key]).read_text("utf-8") for key in keys]
+            place.write_text("".join(texts), "utf-8")
             return place
-        own = self._plan.bitexts[keys[0]]
-        count = convert_bitext(own.format, map(Path, own.sources), own.languages, place)
+        bitext = self._plan.bitexts[keys[0]]
+        count = convert_bitext(bitext.format, map(Path, bitext.sources), bitext.languages, place)
         self._say(f"{keys[0]}: {count:,} translations")
         return place
+
+    def recipe_kind(self, key: str) -> str:
+        """Return what a recipe of a system trains, "" where it has none."""
+        system = self._plan.systems[key]
+        return read_recipe(_HERE / system.recipe).recipe.kind if system.recipe else ""
+
+    def is_trained(self, key: str) -> bool:
+        """Tell whether a system differs from seed to seed."""
+        system = self._plan.systems[key]
+        return not system.encoder and (bool(system.recipe) or self.is_trained(system.base))
 
 
 def _identity(path: Path) -> str:
@@ -228,35 +238,31 @@ def _identity(path: Path) -> str:
     return sha256_of(path) if path.is_file() else BiEncoder.load(path).fingerprint()
 
 
-def _digest(*facts: Any) -> str:
-    text = json.dumps(facts, sort_keys=True, default=list)
+def _digest(*made_of: Any) -> str:
+    text = json.dumps(made_of, sort_keys=True, default=list)
     return hashlib.sha256(text.encode()).hexdigest()[:_SHOWN]
 
 
 def stamps(sources: Sequence[Path]) -> list[tuple[int, int]]:
     """List sizes and times of files. RAISES (MedlinkError): E107 for a missing file."""
-    found = []
     for source in sources:
         if not source.exists():
             raise Errors.source_missing(path=source)
-        for file in [source] if source.is_file() else walk(source):
-            facts = file.stat()
-            found.append((facts.st_size, facts.st_mtime_ns))
-    return found
+    every = [
+        file.stat()
+        for source in sources
+        for file in ([source] if source.is_file() else walk(source))
+    ]
+    return [(stat.st_size, stat.st_mtime_ns) for stat in every]
 
 
-def _is_plain(own: Corpus, files: Sequence[Path]) -> bool:
-    """Tell whether a file is used unchanged. RAISES (MedlinkError): E107 for a missing file."""
-    stamps(files)
-    return len(files) == 1 and not own.type and not own.lang
-
-
-def _of(record: dict[str, Any], own: Corpus) -> dict[str, Any] | None:
+def _reduced(record: dict[str, Any], corpus: Corpus) -> dict[str, Any] | None:
     """Reduce a document, or a bare mention, to the content wanted of a corpus."""
-    if own.lang and record.get("lang") != own.lang:
+    if corpus.lang and record.get("lang") != corpus.lang:
         return None
-    if not own.type:
+    if not corpus.type:
         return record
     if "mentions" not in record:
-        return record if record.get("type") == own.type else None
-    return {**record, "mentions": [m for m in record["mentions"] if m.get("type") == own.type]}
+        return record if record.get("type") == corpus.type else None
+    mentions = [mention for mention in record["mentions"] if mention.get("type") == corpus.type]
+    return {**record, "mentions": mentions}

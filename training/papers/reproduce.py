@@ -5,8 +5,8 @@
 Missing parts, such as a licensed corpus or an encoder, are left out and reported.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -21,12 +21,12 @@ from spacy_medlink.util.outputs import marked
 
 from ..recipe.reading import parse_overrides
 from ..verbs import Device, Outputs, Overwrite, Set, run_verb, stoppable
-from .figures import curves, draw
+from .figures import Panel, curves, draw
 from .making import Maker, stamps
-from .measuring import Material, Part, Row, Source, measure_systems, with_averages
+from .measuring import Material, is_linker, measure_links
 from .plan import Corpus, Layout, Plan, System, read_layout, read_plan
 from .published import LAYOUTS, read_published
-from .table import Table, as_markdown, averaged, make_table, pooled
+from .table import Row, Table, as_markdown, averaged, make_table, with_averages
 from .vectors import measure_vectors
 
 _FIGURE = marked("the figure of a table", "<svg")
@@ -47,140 +47,115 @@ class Reproduction:
         self._seeds = range(seeds)
         self._maker = Maker(plan, work, device, say)
         self.left_out: list[str] = []
-        self._there: dict[str, System] = {}
+        self._systems: dict[str, System] = {}
         for key, system in plan.systems.items():  # bases come first
-            if self._is_there(key, system):
-                self._there[key] = system
+            if not system.encoder and system.base not in self._systems:
+                self.left_out.append(f"{system.name}: its base is left out")
+                continue
+            with self._without_missing(system.name):
+                if system.encoder and not is_linker(Path(system.encoder)):
+                    BiEncoder.load(system.encoder)
+                self._systems[key] = system
+
+    @contextmanager
+    def _without_missing(self, what: str) -> Iterator[None]:
+        """Go on where something does not exist, and report it once."""
+        try:
+            yield
+        except MedlinkError as error:
+            if error.code not in _MISSING:
+                raise
+            if (reason := f"{what}: {error}") not in self.left_out:
+                self.left_out.append(reason)
+                self._say(f"left out: {reason}")
 
     def tables(self) -> Iterator[tuple[Table, str]]:
         """Make a table for each corpus and each dictionary it is linked to, with its figure."""
         for key, corpus in self._plan.corpora.items():
-            measured = corpus.measured or (corpus.dictionary,)
-            published = corpus.published or key
-            layout = self._layout(corpus)
-            for dictionary in measured:
-                if not self._has(key, partial(self._find, key, corpus, dictionary)):
-                    continue
-                rows = averaged(self._rows(key, corpus, dictionary))
+            layout = read_layout(
+                LAYOUTS / f"{corpus.layout or self._plan.layout}.cfg", self._plan.note
+            )
+            for dictionary in corpus.measured or (corpus.dictionary,):
+                panels: list[Panel] = []
+                rows = averaged(self._rows(key, corpus, dictionary, layout, panels))
                 if not rows:
                     continue
-                title, theirs = f"{published}, names of {dictionary}", []
-                if dictionary == measured[0]:
-                    title, theirs = published, read_published(layout.paper, published)
+                title = published = corpus.published or key
+                theirs = read_published(layout.paper, published)
+                if dictionary != (corpus.measured or (dictionary,))[0]:
+                    title, theirs = f"{published}, names of {dictionary}", []
                 table = make_table(layout, title, rows, theirs)
-                panels = [panel for row in rows for panel in row.panels]
                 yield table, draw(panels or curves(table["rows"], table["parts"]))
 
-    def _layout(self, corpus: Corpus) -> Layout:
-        return read_layout(LAYOUTS / f"{corpus.layout or self._plan.layout}.cfg", self._plan.note)
-
-    def _rows(self, key: str, corpus: Corpus, dictionary: str) -> Iterator[Row]:
-        """Measure on a corpus: a row for each system, seed and, once, baseline."""
-        for seed in self._seeds:
-            systems = {
-                name: one
-                for name, one in self._there.items()
-                if one.shown and key in (one.corpora or (key,))
-                if name in (corpus.systems or (name,))
-                if seed == 0 or self._is_trained(one)
-            }
-            if seed and not systems:
-                return
-            if corpus.task != "linking":
-                yield from self._represented(key, corpus, dictionary, systems, seed)
-                continue
-            folds = [
-                list(self._linked(key, corpus, dictionary, systems, seed, fold))
-                for fold in range(corpus.folds or 1)
-            ]
-            yield from _one_of_all_languages(pooled(folds), self._layout(corpus))
-
-    def _linked(
-        self, key: str, corpus: Corpus, dictionary: str, systems: dict[str, System], seed: int,
-        fold: int,
-    ) -> Iterator[Row]:  # fmt: skip
-        gold = self._maker.gold(key, "test", fold)
-        train = str(self._maker.gold(key, "whole", fold)) if corpus.train else ""
-        material = Material(self._maker.dictionary(dictionary), gold, train)
-        sources = [self._source(name, one, key, fold, seed) for name, one in systems.items()]
-        layout, work = self._layout(corpus), self._work / "models" / "tables"
-        yield from measure_systems(
-            layout, material, sources, work, self._say, self._device, baselines=seed == 0
-        )
-
-    def _source(self, key: str, system: System, corpus: str, fold: int, seed: int) -> Source:
-        made = self._maker.encoder(key, corpus, fold, seed)
-        if self._maker.kind(key) != "rerank":
-            return Source(system.name, made, system.pooling, lang=system.lang)
-        base = self._maker.encoder(system.base, corpus, fold, seed)
-        return Source(system.name, base, system.pooling, made)
-
-    def _represented(
-        self, key: str, corpus: Corpus, dictionary: str, systems: dict[str, System], seed: int
+    def _rows(
+        self, key: str, corpus: Corpus, dictionary: str, layout: Layout, panels: list[Panel]
     ) -> Iterator[Row]:
-        kb = KnowledgeBase(self._maker.dictionary(dictionary)) if dictionary else None
-        pooling = self._layout(corpus).pooling
-        for name, one in systems.items():
-            place = self._maker.encoder(name, key, 0, seed)
-            self._say(f"measuring {one.name} on {key}")
-            device = find_device(self._device)
-            encoder = BiEncoder.load(place, one.pooling or pooling, device=device)
-            yield measure_vectors(corpus, one, encoder, place, kb, seed)
-
-    def _is_trained(self, system: System) -> bool:
-        if system.encoder:
-            return False
-        base = self._plan.systems.get(system.base)
-        return bool(system.recipe) or (base is not None and self._is_trained(base))
-
-    def _is_there(self, key: str, system: System) -> bool:
-        """Tell whether the parts of a system exist; report a missing one."""
-        if not system.encoder and system.base not in self._there:
-            self.left_out.append(f"{system.name}: its base is left out")
-            return False
-        return self._has(system.name, lambda: self._find_parts(key, system))
-
-    def _find_parts(self, key: str, system: System) -> None:
-        if system.encoder:
-            if not Source(system.name, Path(system.encoder)).is_linker:
-                BiEncoder.load(system.encoder)
-            return
-        if system.of and self._maker.kind(key) == "pretrain":
-            self._maker.dictionary(system.of)
-        elif system.of:
-            own = self._plan.corpora[system.of]
-            self._find(system.of, own, own.dictionary)
-        if system.bitext:
-            self._maker.bitext(system.bitext)
+        """Measure on a corpus, seed by seed; panels are those of the first seed."""
+        with self._without_missing(key):
+            self._find(key, corpus, dictionary)
+            for seed in self._seeds:
+                drawn = panels if seed == 0 else []
+                if corpus.task != "linking":
+                    yield from self._represented(key, corpus, dictionary, layout, seed, drawn)
+                    continue
+                rows = [
+                    row
+                    for fold in range(corpus.folds or 1)
+                    for row in self._linked(key, corpus, dictionary, layout, seed, fold)
+                ]
+                rows = averaged(rows, pooled=True) if corpus.folds else rows
+                yield from with_averages(rows, layout.averages)
 
     def _find(self, key: str, corpus: Corpus, dictionary: str) -> None:
-        for one in filter(None, {dictionary, corpus.dictionary}):
-            self._maker.dictionary(one)
+        """Make what all systems are measured with. RAISES (MedlinkError): where it is missing."""
+        for name in filter(None, {dictionary, corpus.dictionary}):
+            self._maker.dictionary(name)
         if corpus.task == "linking":
             for part in ("test", *(("whole",) if corpus.train else ())):
                 self._maker.gold(key, part, 0)
         elif corpus.source:
             stamps([Path(corpus.source)])
 
-    def _has(self, what: str, find: Callable[[], None]) -> bool:
-        """Tell whether something exists; report it if not."""
-        try:
-            find()
-        except MedlinkError as error:
-            if error.code not in _MISSING:
-                raise
-            self.left_out.append(f"{what}: {error}")
-            self._say(f"left out: {self.left_out[-1]}")
-            return False
-        return True
+    def _measured(self, key: str, corpus: Corpus, seed: int) -> Iterator[tuple[str, System]]:
+        """List the systems that are measured on a corpus; those not trained have one seed."""
+        for name, system in self._systems.items():
+            is_meant = key in (system.corpora or (key,)) and name in (corpus.systems or (name,))
+            if is_meant and system.shown and (seed == 0 or self._maker.is_trained(name)):
+                yield name, system
 
+    def _linked(
+        self, key: str, corpus: Corpus, dictionary: str, layout: Layout, seed: int, fold: int
+    ) -> Iterator[Row]:
+        train = str(self._maker.gold(key, "whole", fold)) if corpus.train else ""
+        kb, gold = self._maker.dictionary(dictionary), self._maker.gold(key, "test", fold)
+        work = self._work / "models" / "tables"
+        material = Material(layout, kb, gold, train, work, self._device)
+        baselines = seed == 0
+        for name, system in self._measured(key, corpus, seed):
+            with self._without_missing(system.name):
+                encoder = self._maker.encoder(name, key, fold, seed)
+                reranker = None
+                if self._maker.recipe_kind(name) == "rerank":
+                    base = self._maker.encoder(system.base, key, fold, seed)
+                    encoder, reranker = base, encoder
+                self._say(f"measuring {system.name}")
+                yield from measure_links(material, system, encoder, reranker, baselines)
+                baselines = False
 
-def _one_of_all_languages(rows: Sequence[Row], layout: Layout) -> list[Row]:
-    """Make one row of the systems that have a name in common, each for another language."""
-    parts: dict[str, dict[str, Part]] = {}
-    for row in rows:
-        parts.setdefault(row.system, {}).update(row.parts)
-    return [Row(name, with_averages(own, layout)) for name, own in parts.items()]
+    def _represented(
+        self, key: str, corpus: Corpus, dictionary: str, layout: Layout, seed: int,
+        panels: list[Panel],
+    ) -> Iterator[Row]:  # fmt: skip
+        kb = KnowledgeBase(self._maker.dictionary(dictionary)) if dictionary else None
+        for name, system in self._measured(key, corpus, seed):
+            with self._without_missing(system.name):
+                place = self._maker.encoder(name, key, 0, seed)
+                self._say(f"measuring {system.name} on {key}")
+                pooling, device = system.pooling or layout.pooling, find_device(self._device)
+                encoder = BiEncoder.load(place, pooling, device=device)
+                rows, drawn = measure_vectors(corpus, system, encoder, place, kb, seed)
+                panels += drawn
+                yield from rows
 
 
 def main(

@@ -1,16 +1,28 @@
 """A table: our figures, and under each system's row what its paper published."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import mean, stdev
-from typing import Any
+from typing import Any, NamedTuple
 
-from .figures import Panel
-from .measuring import Part, Row
 from .plan import Layout
 from .published import Published
 
 _DEVIATION = " deviation"
+
+
+class Row(NamedTuple):
+    """Figures of a system on a part of the mentions.
+
+    n (int): mentions. figures (Dict[str, Optional[float]]): in per cent; None, which tables show as
+        "-", where there is none.
+    """
+
+    system: str
+    part: str
+    n: int
+    figures: dict[str, float | None]
+
+
 Table = dict[str, Any]
 """The content of a table, as its JSON file has it: parts in order, and for each system "ours" and
 "published", by part and name of the figure; systems that were not measured come last."""
@@ -20,20 +32,21 @@ def make_table(
     layout: Layout, corpus: str, rows: Sequence[Row], published: Sequence[Published]
 ) -> Table:
     """Match our figures with the published ones by the names of the systems."""
+    ours: dict[str, dict[str, dict[str, float | None]]] = {}
+    for row in rows:
+        ours.setdefault(row.system, {})[row.part] = {"n": row.n, **row.figures}
     theirs: dict[str, dict[str, dict[str, float]]] = {}
-    for one in published:
-        theirs.setdefault(one.system, {}).setdefault(one.part, {}).update(one.figures)
-    ours = {
-        row.system: {name: {"n": own.n, **own.figures} for name, own in row.parts.items()}
-        for row in rows
-    }
-    parts = [part for own in ours.values() for part in own] or [one.part for one in published]
+    for line in published:
+        theirs.setdefault(line.system, {}).setdefault(line.part, {}).update(line.figures)
+    parts = [row.part for row in rows] or [line.part for line in published]
     return {
         "paper": layout.paper,
         "title": layout.title,
         "note": layout.note,
         "corpus": corpus,
-        "published_in": [f"table {number}" for number in sorted({one.table for one in published})],
+        "published_in": [
+            f"table {number}" for number in sorted({line.table for line in published})
+        ],
         "parts": list(dict.fromkeys(parts)),
         "rows": [
             {"system": name, "ours": ours.get(name, {}), "published": theirs.get(name, {})}
@@ -42,62 +55,52 @@ def make_table(
     }
 
 
-def averaged(rows: Iterable[Row]) -> list[Row]:
-    """Make one row of the runs of a system: the mean of each figure, and its standard deviation.
+def averaged(rows: Iterable[Row], pooled: bool = False) -> list[Row]:
+    """Make one row of the runs of a system on a part: the mean of each figure, and its deviation.
 
-    rows (Iterable[Row]): runs of a system have the same name; the panels are those of the first.
+    pooled (bool): the runs are folds: all their mentions count, and there is no deviation.
     """
-    runs: dict[str, dict[str, list[Part]]] = {}
-    panels: dict[str, tuple[Panel, ...]] = {}
+    runs: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        panels.setdefault(row.system, row.panels)
-        own = runs.setdefault(row.system, {})
-        for name, part in row.parts.items():
-            own.setdefault(name, []).append(part)
-    return [
-        Row(system, {name: _average(parts) for name, parts in own.items()}, panels[system])
-        for system, own in runs.items()
-    ]
+        runs.setdefault((row.system, row.part), []).append(row)
+    return [_average(rows_of_part, pooled) for rows_of_part in runs.values()]
 
 
-def _average(parts: Sequence[Part]) -> Part:
-    if len(parts) == 1:
-        return parts[0]
+def _average(rows: Sequence[Row], pooled: bool) -> Row:
     figures: dict[str, float | None] = {}
-    for name in parts[0].figures:
-        values = [value for part in parts if (value := part.figures[name]) is not None]
-        if len(values) < len(parts):
-            figures[name] = None
-        else:
-            figures |= {name: mean(values), f"{name}{_DEVIATION}": stdev(values)}
-    return Part(parts[0].n, figures)
+    for name in rows[0].figures:
+        values = [value for row in rows if (value := row.figures[name]) is not None]
+        is_whole = len(values) == len(rows)
+        figures[name] = mean(values) if is_whole else None
+        if is_whole and len(rows) > 1 and not pooled:
+            figures[f"{name}{_DEVIATION}"] = stdev(values)
+    n = sum(row.n for row in rows) if pooled else rows[0].n
+    return rows[0]._replace(n=n, figures=figures)
 
 
-def pooled(folds: Sequence[Sequence[Row]]) -> list[Row]:
-    """Make one row of the folds of a system: the mean of each figure, over all mentions."""
-    rows = [row for fold in folds for row in fold]
-    counts: Counter[tuple[str, str]] = Counter()
+def with_averages(rows: Iterable[Row], averages: Mapping[str, Sequence[str]]) -> Iterator[Row]:
+    """Add, to the rows of each system, the means over parts that there are.
+
+    averages (Mapping[str, Sequence[str]]): the parts of each mean, () for all.
+    """
+    by_system: dict[str, list[Row]] = {}
     for row in rows:
-        counts.update({(row.system, name): part.n for name, part in row.parts.items()})
-    return [
-        Row(row.system, {
-            name: Part(counts[row.system, name], {
-                figure: value for figure, value in part.figures.items()
-                if not figure.endswith(_DEVIATION)
-            })
-            for name, part in row.parts.items()
-        })
-        for row in averaged(rows)
-    ]  # fmt: skip
+        by_system.setdefault(row.system, []).append(row)
+    for rows_of_system in by_system.values():
+        yield from rows_of_system
+        for name, parts in averages.items():
+            chosen = [row for row in rows_of_system if row.part in parts or not parts]
+            if len(chosen) > 1 and len(chosen) >= len(parts):
+                yield _average(chosen, pooled=True)._replace(part=name)
 
 
 def as_markdown(table: Table) -> str:
     """Write a table as Markdown; of several figures, those that ours or theirs have, in order."""
     parts, rows = table["parts"], table["rows"]
     counted: Mapping[str, Any] = next((row["ours"] for row in rows if row["ours"]), {})
-    every = [row["ours"] for row in rows if row["ours"]] or [row["published"] for row in rows]
-    found = dict.fromkeys(name for own in every for part in own.values() for name in part)
-    names = [name for name in found if name != "n" and not name.endswith(_DEVIATION)]
+    shown = [row["ours"] for row in rows if row["ours"]] or [row["published"] for row in rows]
+    keys = dict.fromkeys(key for parts_of in shown for part in parts_of.values() for key in part)
+    names = [key for key in keys if key != "n" and not key.endswith(_DEVIATION)]
     titles = [f"{part} ({counted[part]['n']:,})" if part in counted else part for part in parts]
     lines = [
         f"**{table['title']}**: {table['corpus']}, {' / '.join(names)}",
@@ -107,9 +110,9 @@ def as_markdown(table: Table) -> str:
     ]
     for row in rows:
         beside = "*published*" if row["ours"] else f"*{row['system']}, published*"
-        for name, own in ((row["system"], row["ours"]), (beside, row["published"])):
-            if own:
-                cells = (_cell(own.get(part, {}), names) for part in parts)
+        for name, figures in ((row["system"], row["ours"]), (beside, row["published"])):
+            if figures:
+                cells = (_cell(figures.get(part, {}), names) for part in parts)
                 lines.append(f"| {name} | {' | '.join(cells)} |")
     source = ", ".join(table["published_in"])
     notes = [f"Published: {source} of the paper."] if source else []

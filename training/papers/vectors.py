@@ -16,72 +16,73 @@ from ..representations.relations import HeadSettings, classify, divide, read_tri
 from ..representations.similarities import middles, similarities
 from ..train import FIGURES
 from .figures import Panel, Series
-from .measuring import Part, Row
 from .plan import Corpus, System
+from .table import Row
 
 _DRAWN, _PERPLEXITY = 1500, 30.0  # concepts of a picture; of t-SNE
 _FEWEST = 4  # concepts that make a picture
+Measured = tuple[list[Row], list[Panel]]
 
 
 def measure_vectors(
     corpus: Corpus, system: System, encoder: BiEncoder, place: Path, kb: KnowledgeBase | None,
     seed: int,
-) -> Row:  # fmt: skip
+) -> Measured:  # fmt: skip
     """Measure an encoder by the task of a corpus. place (Path): of the encoder."""
     if corpus.task == "weights":
-        return Row(system.name, _counted(encoder, place))
+        return _counted(system.name, encoder, place)
     if corpus.task == "relations" or kb is None:
         return _of_relations(corpus, system, encoder, kb, seed)
     if corpus.task == "similarities":
-        return _of_pairs(system, encoder, kb, seed)
-    return _of_types(corpus, system, encoder, kb, seed)
+        return _of_pairs(system.name, encoder, kb, seed)
+    return _of_types(corpus, system.name, encoder, kb, seed)
 
 
 def _of_relations(
     corpus: Corpus, system: System, encoder: BiEncoder, kb: KnowledgeBase | None, seed: int
-) -> Row:
+) -> Measured:
     train, test = divide(read_triplets(Path(corpus.source), Tally(), kb, seed), seed)
-    found = classify(encoder, train, test, HeadSettings(tune=system.tune, seed=seed))
-    part = "tuned" if found["tuned"] else "frozen"
-    return Row(system.name, {part: Part(found["n_test"], {"accuracy": 100 * found["accuracy"]})})
+    accuracy = classify(encoder, train, test, HeadSettings(tune=system.tune, seed=seed))
+    part = "tuned" if system.tune else "frozen"
+    return [Row(system.name, part, len(test), {"accuracy": 100 * accuracy})], []
 
 
-def _of_pairs(system: System, encoder: BiEncoder, kb: KnowledgeBase, seed: int) -> Row:
+def _of_pairs(name: str, encoder: BiEncoder, kb: KnowledgeBase, seed: int) -> Measured:
     """Compare pairs of one concept with pairs of two, before mining and after."""
-    parts, panels = {}, []
-    for title, own in similarities(encoder, kb, seed).items():
-        parts[title] = Part(len(own.negative), {"overlap": 100 * own.overlap})
+    rows, panels = [], []
+    for title, pairs in similarities(encoder, kb, seed).items():
+        rows.append(Row(name, title, len(pairs.negative), {"overlap": 100 * pairs.overlap}))
         series = [
-            Series(name, list(zip(middles(), shares.tolist(), strict=True)), "line", number)
-            for number, (name, shares) in enumerate(
-                zip(("of one concept", "of two"), own.shares(), strict=True)
+            Series(what, list(zip(middles(), shares.tolist(), strict=True)), "line", number)
+            for number, (what, shares) in enumerate(
+                zip(("of one concept", "of two"), pairs.shares(), strict=True)
             )
         ]
         ticks = {-1.0: "-1", 0.0: "0", 1.0: "1"}
-        panels.append(Panel(f"{system.name}: cosines of {title}", series, ticks))
-    return Row(system.name, parts, tuple(panels))
+        panels.append(Panel(f"{name}: cosines of {title}", series, ticks))
+    return rows, panels
 
 
 def _of_types(
-    corpus: Corpus, system: System, encoder: BiEncoder, kb: KnowledgeBase, seed: int
-) -> Row:
+    corpus: Corpus, name: str, encoder: BiEncoder, kb: KnowledgeBase, seed: int
+) -> Measured:
     typed = read_typed(kb)
     vectors = encode_terms(encoder, typed.terms)
-    found = mcsm(vectors, typed.types, corpus.types)
-    figures = {name: own["mcsm"] for name, own in found["types"].items()}
-    figures |= {f"{name} sd": own["std"] for name, own in found["types"].items()}
-    panels = () if seed else _picture(system.name, vectors, typed, corpus.types)
-    return Row(system.name, {"full": Part(found["concepts"], figures)}, panels)
+    figures: dict[str, float | None] = {}
+    for type, scores in mcsm(vectors, typed.types, corpus.types).items():
+        figures |= {type: float(scores.mean()), f"{type} sd": float(scores.std())}
+    panels = [] if seed else _picture(name, vectors, typed, corpus.types)
+    return [Row(name, "full", len(vectors), figures)], panels
 
 
 def _picture(
     title: str, vectors: Floats2d, typed: TypedTerms, types: tuple[str, ...]
-) -> tuple[Panel, ...]:
+) -> list[Panel]:
     """Place concepts of some types in the plane, by t-SNE."""
-    wanted = [row for row, own in enumerate(typed.types) if set(own) & set(types)]
+    wanted = [row for row, of_concept in enumerate(typed.types) if set(of_concept) & set(types)]
     rows = np.random.default_rng(0).permutation(wanted)[:_DRAWN].astype(np.int64)
     if len(rows) < _FEWEST:
-        return ()
+        return []
     from sklearn.manifold import TSNE
 
     perplexity = min(_PERPLEXITY, (len(rows) - 1) / 3)
@@ -91,12 +92,12 @@ def _picture(
     for row, (x, y) in zip(rows, places, strict=True):
         for type in set(typed.types[row]) & points.keys():
             points[type].append((x, y))
-    own = ((type, places) for type, places in points.items() if places)
-    series = [Series(type, places, "dots", number) for number, (type, places) in enumerate(own)]
-    return (Panel(title, series),)
+    drawn = ((type, dots) for type, dots in points.items() if dots)
+    series = [Series(type, dots, "dots", number) for number, (type, dots) in enumerate(drawn)]
+    return [Panel(title, series)]
 
 
-def _counted(encoder: BiEncoder, place: Path) -> dict[str, Part]:
+def _counted(name: str, encoder: BiEncoder, place: Path) -> Measured:
     """Count the weights that a training changes, of all of its base's (SapBERT, table 7)."""
     figures = place / FIGURES
     data = json.loads(figures.read_text("utf-8"))["data"] if figures.is_file() else {}
@@ -104,4 +105,4 @@ def _counted(encoder: BiEncoder, place: Path) -> dict[str, Part]:
     every = sum(weight.numel() for weight in encoder.module.parameters()) - adapters
     trained = data.get("trained_weights", every)
     counts = {"millions": trained / 1e6, "per cent": 100 * trained / every}
-    return {"trained": Part(trained, dict(counts))}
+    return [Row(name, "trained", trained, dict(counts))], []

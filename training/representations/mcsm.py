@@ -9,7 +9,7 @@ its preferred name. With k = 40 it is at most 11.09.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,10 +17,9 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.retrieval.dense import DenseIndex
-from spacy_medlink.types import Floats2d, Ints2d
+from spacy_medlink.types import Floats1d, Floats2d, Ints2d
 
 NEIGHBOURS = 40  # k of the papers
-_DIGITS = 4
 _CHUNK = 8192
 
 
@@ -60,28 +59,21 @@ def mcsm(
     types: Sequence[tuple[str, ...]],
     wanted: Sequence[str] = (),
     k: int = NEIGHBOURS,
-) -> dict[str, Any]:
+) -> dict[str, Floats1d]:
     """Compute the measure for some types.
 
     vectors (Floats2d): (n, dim), rows of length 1. types: of each concept.
     wanted (Sequence[str]): the types to measure; () for all.
-    RETURNS (Dict[str, Any]): "types": by type "n" concepts, "mcsm" and "std", the standard
-        deviation over concepts; "concepts": how many there are.
+    RETURNS (Dict[str, Floats1d]): by type, the sum of each of its concepts; their mean is MCSM.
     """
     neighbours = _nearest(vectors, min(k, len(vectors) - 1))
     gains = 1 / np.log2(np.arange(neighbours.shape[1]) + 2)
-    all_types = sorted({type for types_of in types for type in types_of})
     by_type = {}
-    for name in wanted or all_types:
+    for name in wanted or sorted({type for types_of in types for type in types_of}):
         of_type = np.array([name in types_of for types_of in types])
         if of_type.any():
-            scores = of_type[neighbours[of_type]] @ gains
-            by_type[name] = {
-                "n": int(of_type.sum()),
-                "mcsm": round(float(scores.mean()), _DIGITS),
-                "std": round(float(scores.std()), _DIGITS),
-            }
-    return {"concepts": len(vectors), "types": by_type}
+            by_type[name] = of_type[neighbours[of_type]] @ gains
+    return by_type
 
 
 def _nearest(vectors: Floats2d, k: int) -> Ints2d:

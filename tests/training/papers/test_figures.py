@@ -1,10 +1,9 @@
 from xml.etree import ElementTree
 
 from training.papers.figures import Panel, Series, curves, draw
-from training.papers.measuring import Part, Row
 from training.papers.plan import read_layout
 from training.papers.published import LAYOUTS, read_published
-from training.papers.table import make_table
+from training.papers.table import Row, make_table
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -12,8 +11,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 def test_a_curve_for_each_system_and_for_what_was_published() -> None:
     layout = read_layout(LAYOUTS / "clinlinker.cfg")
     values = zip(layout.ks, (50.0, 60.0, 70.0, 75.0, 80.0), strict=True)
-    rising = {f"acc@{k}": value for k, value in values}
-    rows = [Row("A <new> one", {"full": Part(9, rising), "unseen_codes": Part(4, rising)})]
+    rising: dict[str, float | None] = {f"acc@{k}": value for k, value in values}
+    rows = [Row("A <new> one", part, 9, rising) for part in ("full", "unseen_codes")]
     published = read_published("clinlinker", "distemist")
     table = make_table(layout, "distemist", rows, published)
     root = ElementTree.fromstring(draw(curves(table["rows"], table["parts"])))
@@ -31,7 +30,7 @@ def test_a_curve_for_each_system_and_for_what_was_published() -> None:
 
 def test_two_depths_make_no_curve() -> None:
     layout = read_layout(LAYOUTS / "sapbert.cfg")
-    rows = [Row("new", {"full": Part(9, {"acc@1": 50.0, "acc@5": 60.0})})]
+    rows = [Row("new", "full", 9, {"acc@1": 50.0, "acc@5": 60.0})]
     table = make_table(layout, "ncbi", rows, [])
     assert draw(curves(table["rows"], table["parts"])) == ""
 

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 from shutil import copytree, ignore_patterns
+from typing import Literal
 
 import pytest
 
@@ -13,10 +14,12 @@ from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.linking.reranking import Reranker
 from training.papers import measuring
-from training.papers.measuring import Material, Part, Row, Source, measure_systems
-from training.papers.plan import read_layout
+from training.papers.measuring import Material, measure_links
+from training.papers.plan import System, read_layout
 from training.papers.published import LAYOUTS
-from training.papers.table import as_markdown, make_table
+from training.papers.table import Row, with_averages
+
+Rows = dict[tuple[str, str], Row]
 
 MENTIONS = [
     ("asthma", "HP:0002099", "en", "Disease"),
@@ -37,10 +40,16 @@ def gold(tmp_path: Path) -> Path:
     return file
 
 
-def _measure(layout: str, material: Material, sources: list[Source], work: Path) -> dict[str, Row]:
+def _measure(
+    layout: str, kb: KnowledgeBase, gold: Path, work: Path, encoder: Path, *, train: str = "",
+    pooling: Literal["", "mean"] = "", reranker: Path | None = None,
+) -> Rows:  # fmt: skip
+    """Measure by a layout. RETURNS: rows by system and part."""
     read = read_layout(LAYOUTS / f"{layout}.cfg")
-    rows = measure_systems(read, material, sources, work, print, "cpu", baselines=True)
-    return {row.system: row for row in rows}
+    material = Material(read, Path(kb.path), gold, train, work, "cpu")
+    system = System(name="ours", encoder=str(encoder), pooling=pooling)
+    rows = measure_links(material, system, encoder, reranker, baselines=True)
+    return {(row.system, row.part): row for row in with_averages(rows, read.averages)}
 
 
 def test_medical_crossing(
@@ -48,22 +57,23 @@ def test_medical_crossing(
 ) -> None:
     train = tmp_path / "train.jsonl"
     train.write_text('{"mention": "fiebre", "ids": ["HP:0001945"]}\n', encoding="utf-8")
-    work, material = tmp_path / "work", Material(Path(tiny_kb.path), gold, str(train))
-    encoder = Source("BERT", tiny_encoder)
-    rows = _measure("medical_crossing", material, [encoder], work)
-    assert list(rows) == ["exact", "n-gram tier", "Tf-idf", "BERT"]
-    assert rows["Tf-idf"].parts["full"].figures["acc@5"] == 100.0
-    assert rows["exact"].parts["full"].figures["acc@1"] == 75.0
-    assert rows["exact"].parts["filtered_dictionary"] == Part(1, {"acc@1": 0.0, "acc@5": 0.0})
-    assert rows["BERT"].parts["filtered_train"].n == 3
-    assert (rows["BERT"].parts["full"].figures["acc@1"] or 0.0) >= 75.0
+    work = tmp_path / "work"
+    rows = _measure("medical_crossing", tiny_kb, gold, work, tiny_encoder, train=str(train))
+    assert {system for system, _ in rows} == {"exact", "n-gram tier", "Tf-idf", "ours"}
+    assert rows["Tf-idf", "full"].figures["acc@5"] == 100.0
+    assert rows["exact", "full"].figures["acc@1"] == 75.0
+    unnamed = rows["exact", "filtered_dictionary"]
+    assert unnamed[2:] == (1, {"acc@1": 0.0, "acc@5": 0.0})
+    assert rows["ours", "filtered_train"].n == 3
+    assert (rows["ours", "full"].figures["acc@1"] or 0.0) >= 75.0
     # The assets of the first run are taken as they are, and are a linker themselves.
     (assets,) = work.iterdir()
     before = (assets / "manifest.json").stat().st_mtime_ns
-    again = _measure("medical_crossing", material, [encoder, Source("all", assets)], work)
+    again = _measure("medical_crossing", tiny_kb, gold, work, tiny_encoder, train=str(train))
     assert (assets / "manifest.json").stat().st_mtime_ns == before
-    assert again["BERT"] == rows["BERT"]
-    assert again["all"].parts["full"].figures["acc@5"] == 100.0
+    assert again == rows
+    whole = _measure("medical_crossing", tiny_kb, gold, work, assets)
+    assert whole["ours", "full"].figures["acc@5"] == 100.0
 
 
 def test_a_cross_encoder_orders_what_the_encoder_alone_finds(
@@ -75,36 +85,21 @@ def test_a_cross_encoder_orders_what_the_encoder_alone_finds(
     parts = measuring._reranking(tmp_path / "made", tiny_assets, layout).parts
     assert parts.dense is not None and parts.exact is None and parts.ngram is None
     assert parts.memory is None and isinstance(parts.rescorer, Reranker)
-    kb = Path(tiny_assets.kb.path)
-    sources = [Source("bi", tiny_encoder), Source("bi + CE", tiny_encoder, "", tmp_path / "made")]
-    rows = _measure("clinlinker", Material(kb, gold), sources, tmp_path / "work")
+    given = ("clinlinker", tiny_assets.kb, gold, tmp_path / "work", tiny_encoder)
     # Without training no candidate is preferred.
-    assert rows["bi"].parts == rows["bi + CE"].parts
+    assert _measure(*given) == _measure(*given, reranker=tmp_path / "made")
 
 
 def test_a_column_for_each_language(
     tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path, gold: Path
 ) -> None:
-    material = Material(Path(tiny_kb.path), gold)
-    rows = _measure("xl_bel", material, [Source("mBERT", tiny_encoder)], tmp_path / "work")
-    exact = rows["exact"].parts
-    assert list(exact) == ["en", "es", "avg"]
-    assert exact["en"].figures["acc@1"] == pytest.approx(200 / 3)
-    assert exact["es"].figures["acc@1"] == 100.0
-    assert exact["avg"].n == 4
-    assert exact["avg"].figures == pytest.approx({"acc@1": 250 / 3, "acc@5": 250 / 3})
-
-
-def test_a_missing_figure_is_no_zero_in_the_mean() -> None:
-    layout = read_layout(LAYOUTS / "xl_bel.cfg")
-    by_lang = {
-        "en": {"n": 3, "acc@1": 0.5, "acc@5": 0.75},
-        "es": {"n": 1, "acc@1": 1.0, "acc@5": None},
-    }
-    parts = measuring._parts({"by_lang": by_lang}, layout)
-    assert parts["avg"] == Part(4, {"acc@1": 75.0, "acc@5": None})
-    table = make_table(layout, "ours", [Row("new", parts)], [])
-    assert "| new | 50.0 / 75.0 | 100.0 / - | 75.0 / - |" in as_markdown(table)
+    rows = _measure("xl_bel", tiny_kb, gold, tmp_path / "work", tiny_encoder)
+    assert [part for system, part in rows if system == "exact"] == ["en", "es", "avg"]
+    assert rows["exact", "en"].figures["acc@1"] == pytest.approx(200 / 3)
+    assert rows["exact", "es"].figures["acc@1"] == 100.0
+    average = rows["exact", "avg"]
+    assert average.n == 4
+    assert average.figures == pytest.approx({"acc@1": 250 / 3, "acc@5": 250 / 3})
 
 
 def test_pooling_is_what_the_encoder_says_else_what_is_wanted(
@@ -115,14 +110,12 @@ def test_pooling_is_what_the_encoder_says_else_what_is_wanted(
     saying = tmp_path / "saying"
     BiEncoder.load(silent, "mean").save(saying)
     found = {}
-    for name, encoder, pooling in (
-        ("said", saying, ""),
-        ("the paper's", silent, ""),
-        ("wanted", silent, "mean"),
-    ):
+    wanted: dict[str, tuple[Path, Literal["", "mean"]]] = {
+        "said": (saying, ""), "the paper's": (silent, ""), "wanted": (silent, "mean"),
+    }  # fmt: skip
+    for name, (encoder, pooling) in wanted.items():
         work = tmp_path / name
-        material = Material(Path(tiny_kb.path), gold)
-        _measure("sapbert", material, [Source("BERT", encoder, pooling)], work)
+        _measure("sapbert", tiny_kb, gold, work, encoder, pooling=pooling)
         (assets,) = work.iterdir()
         found[name] = Assets(assets).manifest["encoder"]["pooling"]
     assert found == {"said": "mean", "the paper's": "cls", "wanted": "mean"}

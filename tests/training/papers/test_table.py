@@ -1,16 +1,15 @@
 import pytest
 
-from training.papers.measuring import Part, Row
 from training.papers.plan import Layout
 from training.papers.published import Published
-from training.papers.table import as_markdown, averaged, make_table
+from training.papers.table import Row, as_markdown, averaged, make_table, with_averages
 
 LAYOUT = Layout(paper="sapbert", title="A paper", note="A note.")
 OURS = [
-    Row("Tf-idf", {"full": Part(20, {"acc@1": 55.04, "acc@5": None})}),
-    Row("new", {"full": Part(20, {"acc@1": 60.0, "acc@5": 70.0}),
-                "unseen": Part(7, {"acc@1": 1.0, "acc@5": 2.0})}),
-]  # fmt: skip
+    Row("Tf-idf", "full", 20, {"acc@1": 55.04, "acc@5": None}),
+    Row("new", "full", 20, {"acc@1": 60.0, "acc@5": 70.0}),
+    Row("new", "unseen", 7, {"acc@1": 1.0, "acc@5": 2.0}),
+]
 THEIRS = [
     Published("sapbert", "1", "ncbi", "full", "Tf-idf", {"acc@1": 50.0, "acc@5": 61.26}),
     Published("sapbert", "2", "ncbi", "full", "BioSyn", {"acc@1": 91.1}),
@@ -45,11 +44,29 @@ def test_without_figures_of_ours() -> None:
 
 def test_runs_of_a_system_are_one_row_with_mean_and_deviation() -> None:
     def run(name: str, first: float, fifth: float | None) -> Row:
-        return Row(name, {"full": Part(20, {"acc@1": first, "acc@5": fifth})})
+        return Row(name, "full", 20, {"acc@1": first, "acc@5": fifth})
 
-    rows = averaged([run("new", 50.0, 70.0), OURS[0], run("new", 52.0, None)])
+    runs = [run("new", 50.0, 70.0), OURS[0], run("new", 52.0, None)]
+    rows = averaged(runs)
     assert [row.system for row in rows] == ["new", "Tf-idf"]
     assert rows[1] == OURS[0]
-    mean, deviation, fifth = rows[0].parts["full"].figures.values()
+    mean, deviation, fifth = rows[0].figures.values()
     assert (mean, fifth) == (51.0, None) and deviation == pytest.approx(2**0.5)
     assert "| new | 51.0 ± 1.4 / - |" in as_markdown(make_table(LAYOUT, "ncbi", rows, []))
+    # Folds have other mentions.
+    (folds, _) = averaged(runs, pooled=True)
+    assert folds == Row("new", "full", 40, {"acc@1": 51.0, "acc@5": None})
+
+
+def test_means_over_parts_are_of_the_parts_that_there_are() -> None:
+    rows = [
+        Row("new", "en", 3, {"acc@1": 50.0, "acc@5": 75.0}),
+        Row("new", "es", 1, {"acc@1": 100.0, "acc@5": None}),
+    ]
+    averages: dict[str, list[str]] = {"avg": [], "avg of 2": ["en", "de"], "both": ["en", "es"]}
+    *_, every, both = with_averages(rows, averages)
+    assert every == Row("new", "avg", 4, {"acc@1": 75.0, "acc@5": None})
+    assert both == every._replace(part="both")
+    assert list(with_averages(rows[:1], averages)) == rows[:1]
+    table = make_table(LAYOUT, "ours", [*rows, every], [])
+    assert "| new | 50.0 / 75.0 | 100.0 / - | 75.0 / - |" in as_markdown(table)

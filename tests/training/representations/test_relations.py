@@ -33,9 +33,7 @@ def test_relations_are_learned(tiny_encoder: Path, tune: bool) -> None:
                 weight.mul_(10)
     before = {name: value.clone() for name, value in encoder.module.state_dict().items()}
     settings = HeadSettings(tune, epochs=150, batch=12, learning_rate=3e-2, encoder_rate=1e-3)
-    found = classify(encoder, TRIPLETS, TRIPLETS, settings)
-    assert found["accuracy"] > (0.9 if tune else 0.6)
-    assert (found["n_test"], found["tuned"]) == (36, tune)
+    assert classify(encoder, TRIPLETS, TRIPLETS, settings) > (0.9 if tune else 0.6)
     after = encoder.module.state_dict()
     is_changed = any(not torch.equal(before[name], after[name]) for name in before)
     assert is_changed == tune
@@ -44,10 +42,8 @@ def test_relations_are_learned(tiny_encoder: Path, tune: bool) -> None:
 def test_a_relation_that_training_lacks_is_wrong(tiny_encoder: Path) -> None:
     train = [one for one in TRIPLETS if one.relation != "same"]
     test = [Triplet("asthma", "asthma", "same"), Triplet("asthma", "fever", "before")]
-    found = classify(
-        BiEncoder.load(tiny_encoder), train, test, HeadSettings(epochs=3, learning_rate=1e-2)
-    )
-    assert found["n_test"] == 2 and found["accuracy"] <= 0.5
+    settings = HeadSettings(epochs=3, learning_rate=1e-2)
+    assert classify(BiEncoder.load(tiny_encoder), train, test, settings) <= 0.5
 
 
 def test_the_same_again(tiny_encoder: Path) -> None:
