@@ -10,12 +10,10 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from spacy_medlink.errors import Errors
-
 from .formats.brat import spans_of
 from .formats.text import read_lines, read_text
 from .ids import either, numbers_in, together
-from .layout import beside, walk
+from .layout import beside, no_corpus, walk
 from .records import Document, Ids, Mention, Span
 from .tally import Tally
 
@@ -30,10 +28,7 @@ def _read(vocabulary: str, source: Path, tally: Tally) -> Iterator[Document]:
         if path.parent.name.lower() in by_kind:
             by_kind[path.parent.name.lower()][path.stem] = path
     if not by_kind["text"] or not by_kind[vocabulary]:
-        problem = f"text/ and {vocabulary}/ are not in it"
-        raise Errors.wrong_file(
-            path=source, what="the corpus cadec", problem=problem, expected=_EXPECTED
-        )
+        raise no_corpus(source, "cadec", f"text/ and {vocabulary}/ are not in it", _EXPECTED)
     for name, path in by_kind["text"].items():
         text = read_text(path, tally, fallback="latin-1")
         codes = by_kind[vocabulary].get(name)

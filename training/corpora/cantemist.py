@@ -7,11 +7,10 @@ cantemist-norm are read; the same texts without codes (cantemist-ner) are skippe
 from collections.abc import Iterator
 from pathlib import Path
 
-from .formats.brat import pairs, read_brat
-from .formats.text import read_text
+from .formats.brat import read_brat
 from .ids import split_ids
-from .layout import beside, split_of
-from .records import Document, Mention
+from .layout import beside, pairs, split_of, texts_of, walk
+from .records import Document, Ids, Mention
 from .tally import Tally
 
 _NORM = "cantemist-norm"
@@ -20,22 +19,23 @@ _NORM = "cantemist-norm"
 def read(source: Path, tally: Tally) -> Iterator[Document]:
     """Stream the documents, also those without a mention."""
     folder = beside(source)
-    documents = list(pairs(folder, tally))
-    norm = [pair for pair in documents if _NORM in pair[1].parts]
-    for textual, annotation in norm or documents:
-        text = read_text(textual, tally)
-        if text is None:
-            continue
-        standoff = read_brat(annotation, tally)
+    annotations = [path for path in walk(folder) if path.suffix == ".ann"]
+    norm = [path for path in annotations if _NORM in path.parts]
+    for path, text in pairs(norm or annotations, texts_of(folder), tally):
+        standoff = read_brat(path, tally)
         mentions = tuple(
             Mention(
                 bound.said,
                 bound.spans,
-                split_ids(" ".join(standoff.notes.get(id, [])), "|+ "),
+                _ids(standoff.notes.get(id, [])),
                 bound.type,
-                line=bound.line,
+                (),
+                bound.line,
             )
             for id, bound in standoff.bounds.items()
         )
-        split = split_of(annotation, folder)
-        yield Document(annotation.stem, text, mentions, annotation, "es", split)
+        yield Document(path.stem, text, mentions, path, "es", split_of(path, folder))
+
+
+def _ids(notes: list[str]) -> Ids:
+    return split_ids(" ".join(notes), "|+ ")

@@ -8,12 +8,10 @@ the sentence), and a random one; each has train.csv, dev.csv and test.csv.
 from collections.abc import Iterator
 from pathlib import Path
 
-from spacy_medlink.errors import Errors
-
 from .formats.tables import Aliases, read_table
+from .formats.text import find_said
 from .ids import split_ids
-from .layout import files_of, split_of
-from .placing import find_said
+from .layout import files_of, no_corpus, split_of
 from .records import Document, Mention
 from .tally import Tally
 
@@ -36,9 +34,7 @@ def _read(source: Path, tally: Tally, column: str) -> Iterator[Document]:
     files = list(files_of(source, r"(train|dev|test)\.(csv|tsv)", "cometa", _EXPECTED))
     if len({path.parent for path in files}) > 1:
         problem = "it has several divisions, which share their terms"
-        raise Errors.wrong_file(
-            path=source, what="the corpus cometa", problem=problem, expected=_EXPECTED
-        )
+        raise no_corpus(source, "cometa", problem, _EXPECTED)
     for path in files:
         split = split_of(path, source)
         for line, row in read_table(path, tally, {**_TERM, "code": (column,)}, _MORE):

@@ -8,7 +8,7 @@ and partly by hand.
 from collections.abc import Iterator
 from pathlib import Path
 
-from .formats.xmi import Feature, read_xmi
+from .formats.xml import Feature, read_xmi
 from .ids import cuis_in, either
 from .layout import files_of
 from .records import Document, Mention

@@ -10,12 +10,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from spacy_medlink.errors import Errors
-
-from .formats.pubtator import to_span
-from .formats.text import read_lines, read_text
+from .formats.text import read_lines, read_mentions, to_span
 from .ids import split_ids
-from .layout import beside, split_of, walk
+from .layout import no_corpus, pairs, split_of, walk
 from .records import Document, Ids, Mention
 from .tally import Tally
 
@@ -69,31 +66,21 @@ def _document(
 
 
 def _pairs(source: Path, files: list[Path], tally: Tally) -> Iterator[Document]:
-    texts = {path.stem: path for path in files if path.parent.name.lower().startswith("text")}
+    texts = {path.stem: [path] for path in files if path.parent.name.lower().startswith("text")}
     annotations = [path for path in files if path.parent.name.lower().startswith("annot")]
     if not texts or not annotations:
         problem = "neither Text/ and Annotations/ nor a file GSCplus_*_gold.tsv is in it"
-        raise Errors.wrong_file(
-            path=beside(source), what="the corpus gsc-plus", problem=problem, expected=_EXPECTED
-        )
-    for path in annotations:
-        if path.stem not in texts:
-            tally.fault("annotation files without a text", path)
-            continue
-        text = read_text(texts[path.stem], tally)
-        if text is not None:
-            yield Document(path.stem, text, tuple(_mentions(path, tally)), path)
+        raise no_corpus(source, "gsc-plus", problem, _EXPECTED)
+    for path, text in pairs(annotations, texts, tally):
+        yield Document(path.stem, text, read_mentions(path, tally, _mention), path)
 
 
-def _mentions(path: Path, tally: Tally) -> Iterator[Mention]:
-    for line_number, line in read_lines(path, tally):
-        annotation = _ANNOTATION.fullmatch(line.strip())
-        if annotation:
-            start, end, id, mention_text = annotation.groups()
-            span = (int(start), int(end))
-            yield Mention(mention_text.strip(), (span,), _ids(id), "Phenotype", line=line_number)
-        elif line.strip():
-            tally.fault("lines that are no mention", path, line_number)
+def _mention(line: str) -> Mention | None:
+    annotation = _ANNOTATION.fullmatch(line)
+    if annotation is None:
+        return None
+    start, end, id, mention_text = annotation.groups()
+    return Mention(mention_text.strip(), ((int(start), int(end)),), _ids(id), "Phenotype")
 
 
 def _ids(cell: str) -> Ids:

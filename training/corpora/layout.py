@@ -1,10 +1,13 @@
 """The files of a corpus, and their splits."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from spacy_medlink.errors import Errors
+from spacy_medlink.errors import Errors, MedlinkError
+
+from .formats.text import read_text
+from .tally import Tally
 
 # File names of publishers: NCBItrainset, CDR_DevelopmentSet, dev-set1, processed_test, trainX.
 _SPLIT = re.compile(
@@ -55,11 +58,40 @@ def files_of(source: Path, pattern: str, corpus: str, expected: str) -> Iterator
         return
     paths = [path for path in walk(source) if re.fullmatch(pattern, path.name, re.I)]
     if not paths:
-        problem = f"no file in it is named like {pattern}"
-        raise Errors.wrong_file(
-            path=source, what=f"the corpus {corpus}", problem=problem, expected=expected
-        )
+        raise no_corpus(source, corpus, f"no file in it is named like {pattern}", expected)
     yield from paths
+
+
+def no_corpus(source: Path, name: str, problem: str, expected: str) -> MedlinkError:
+    """Make E160: a directory is not the corpus that it should be."""
+    what = f"the corpus {name}"
+    return Errors.wrong_file(path=source, what=what, problem=problem, expected=expected)
+
+
+def texts_of(folder: Path, suffix: str = ".txt") -> dict[str, list[Path]]:
+    """List the text files below a directory by their names without suffix."""
+    by_name: dict[str, list[Path]] = {}
+    for path in walk(folder):
+        if path.suffix == suffix:
+            by_name.setdefault(path.stem, []).append(path)
+    return by_name
+
+
+def nearest(paths: Sequence[Path], to: Path) -> Path | None:
+    """Take the file that shares the longest path with another one; None of none."""
+    return max(paths, key=lambda path: len(set(path.parents) & set(to.parents)), default=None)
+
+
+def pairs(
+    annotations: Iterable[Path], texts: Mapping[str, Sequence[Path]], tally: Tally
+) -> Iterator[tuple[Path, str]]:
+    """Stream annotation files, each with the text of the nearest file of its name."""
+    for annotation in annotations:
+        path = nearest(texts.get(annotation.stem, ()), annotation)
+        if path is None:
+            tally.fault("annotation files without a text", annotation)
+        elif (text := read_text(path, tally)) is not None:
+            yield annotation, text
 
 
 def walk(source: Path) -> Iterator[Path]:

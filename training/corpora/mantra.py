@@ -9,7 +9,7 @@ from pathlib import Path
 
 from spacy_medlink.kb.readers.xml_records import XmlRecord
 
-from .formats.pubtator import to_span
+from .formats.text import to_span
 from .formats.xml import read_elements
 from .ids import cuis_in, either
 from .layout import files_of

@@ -8,10 +8,9 @@ they are given after an agreement, and must not be shown.
 from collections.abc import Iterator
 from pathlib import Path
 
-from .formats.pubtator import to_span
-from .formats.text import read_lines, read_text
+from .formats.text import read_mentions, to_span
 from .ids import split_ids
-from .layout import beside, files_of, split_of, walk
+from .layout import beside, files_of, pairs, split_of, texts_of
 from .records import Document, Mention, Span
 from .tally import Tally
 
@@ -20,29 +19,16 @@ _EXPECTED = "the directory with train_note/ and train_norm/, or test_note/ and t
 
 def read(source: Path, tally: Tally) -> Iterator[Document]:
     """Stream the notes; splits are those of the directories."""
-    notes = {path.stem: path for path in walk(beside(source)) if _is_note(path)}
-    for path in files_of(source, r".*\.norm", "mcn", _EXPECTED):
-        if path.stem not in notes:
-            tally.fault("annotation files without a text", path)
-            continue
-        text = read_text(notes[path.stem], tally)
-        if text is not None:
-            mentions = tuple(_mentions(path, tally))
-            yield Document(path.stem, text, mentions, path, split=split_of(path, source))
+    texts = texts_of(beside(source))
+    for path, text in pairs(files_of(source, r".*\.norm", "mcn", _EXPECTED), texts, tally):
+        mentions = read_mentions(path, tally, _mention)
+        yield Document(path.stem, text, mentions, path, split=split_of(path, source))
 
 
-def _is_note(path: Path) -> bool:
-    return path.suffix == ".txt" and not path.name.endswith("file_list.txt")
-
-
-def _mentions(path: Path, tally: Tally) -> Iterator[Mention]:
-    for line_number, line in read_lines(path, tally):
-        cells = [cell.strip() for cell in line.split("||")]
-        spans = _spans(cells[2:])
-        if spans:
-            yield Mention("", spans, split_ids(cells[1], "|"), line=line_number)
-        elif line.strip():
-            tally.fault("lines that are no mention", path, line_number)
+def _mention(line: str) -> Mention | None:
+    cells = [cell.strip() for cell in line.split("||")]
+    spans = _spans(cells[2:])
+    return Mention("", spans, split_ids(cells[1], "|")) if spans else None
 
 
 def _spans(cells: list[str]) -> tuple[Span, ...]:

@@ -7,12 +7,10 @@ of the full set.
 from collections.abc import Iterator
 from pathlib import Path
 
-from spacy_medlink.errors import Errors
-
 from .formats.pubtator import read_pubtator
 from .formats.text import read_lines
 from .ids import split_ids
-from .layout import walk
+from .layout import no_corpus, walk
 from .records import Document, Ids
 from .tally import Tally
 
@@ -52,9 +50,7 @@ def _corpus(source: Path, name: str, part: str) -> Path:
     if of_part or len(paths) == 1:
         return (of_part or paths)[0]
     problem = f"{len(paths)} files corpus_pubtator.txt.gz, none of them below {part}/"
-    raise Errors.wrong_file(
-        path=source, what=f"the corpus {name}", problem=problem, expected=_EXPECTED
-    )
+    raise no_corpus(source, name, problem, _EXPECTED)
 
 
 def _splits(source: Path, tally: Tally) -> dict[str, str]:

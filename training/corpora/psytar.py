@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from spacy_medlink.errors import Errors, MedlinkError
+from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.readers.xlsx import read_sheets
 
 from .formats.tables import read_cells
+from .formats.text import find_said, unreadable
 from .ids import cuis_in, numbers_in, together
-from .layout import walk
-from .placing import find_said
+from .layout import no_corpus, walk
 from .records import Document, Ids, Mention
 from .tally import Tally
 
@@ -39,9 +39,7 @@ def _read(vocabulary: str, source: Path, tally: Tally) -> Iterator[Document]:
     if _SENTENCES not in sheets or not _MAPPED.keys() & sheets.keys():
         sheets_there = ", ".join(sheets) or "nothing"
         problem = f"the sheets Sentence_Labeling and ADR_Mapped are not in it, but {sheets_there}"
-        raise Errors.wrong_file(
-            path=source, what="the corpus psytar", problem=problem, expected=_EXPECTED
-        )
+        raise no_corpus(source, "psytar", problem, _EXPECTED)
     mentions: dict[str, list[Mention]] = {}
     for sheet, (type, column) in _MAPPED.items():
         for key, mention in _mentions(sheets.get(sheet, []), type, column, vocabulary):
@@ -62,23 +60,15 @@ read_umls = partial(_read, "umls")
 read_snomed = partial(_read, "snomed")
 
 
-def _book(path: Path) -> Iterator[tuple[str, Rows]]:
-    try:
-        for name, rows in read_sheets(path):
-            yield name, list(rows)
-    except MedlinkError as error:
-        if error.code not in ("E105", "E165"):
-            raise
-        # The remedies of these codes are for other sources.
-        problem = error.message.split(". ")[0].removeprefix(f"{path} ")
-        raise Errors.source_unreadable(path=path, reason=problem) from error
-
-
 def _sheets(source: Path, tally: Tally) -> Iterator[tuple[str, Rows]]:
     files = [source] if source.is_file() else list(walk(source))
     for path in files:
         if path.suffix.lower() == ".xlsx":
-            yield from _book(path)
+            try:
+                for name, rows in read_sheets(path):
+                    yield name, list(rows)
+            except MedlinkError as error:
+                raise unreadable(path, error) from error
         elif path.suffix.lower() == ".csv":
             yield path.stem, list(read_cells(path, tally))
 

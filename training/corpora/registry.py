@@ -7,8 +7,8 @@ from typing import NamedTuple
 from spacy_medlink.errors import Errors
 
 from . import (
+    abstracts,
     askapatient,
-    bc5cdr,
     biosyn,
     cadec,
     cantemist,
@@ -19,7 +19,6 @@ from . import (
     mantra,
     mcn,
     medmentions,
-    ncbi_disease,
     psytar,
     temist,
     xlbel,
@@ -44,7 +43,7 @@ CORPORA = {
     corpus.name: corpus
     for corpus in (
         Corpus("askapatient", askapatient.read, "SNOMED CT and AMT"),
-        Corpus("bc5cdr", bc5cdr.read, "MeSH"),
+        Corpus("bc5cdr", abstracts.read_bc5cdr, "MeSH"),
         Corpus("biosyn", biosyn.read, "those of its dictionary"),
         Corpus("cadec", cadec.read_snomed, "SNOMED CT and AMT"),
         Corpus("cadec-meddra", cadec.read_meddra, "MedDRA"),
@@ -62,7 +61,7 @@ CORPORA = {
         Corpus("medmentions", medmentions.read_full, "UMLS"),
         Corpus("medmentions-st21pv", medmentions.read_st21pv, "UMLS"),
         Corpus("medprocner", temist.read_medprocner, "SNOMED CT"),
-        Corpus("ncbi-disease", ncbi_disease.read, "MeSH and OMIM (MEDIC)"),
+        Corpus("ncbi-disease", abstracts.read_ncbi_disease, "MeSH and OMIM (MEDIC)"),
         Corpus("psytar", psytar.read_umls, "UMLS"),
         Corpus("psytar-snomed", psytar.read_snomed, "SNOMED CT"),
         Corpus("symptemist", temist.read_symptemist, "SNOMED CT"),

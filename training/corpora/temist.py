@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from .formats.pubtator import to_span
 from .formats.tables import Aliases, read_table
-from .formats.text import read_text
+from .formats.text import read_text, to_span
 from .ids import split_ids
-from .layout import beside, files_of, split_of, walk
+from .layout import beside, files_of, nearest, split_of, texts_of
 from .records import Document, Mention
 from .tally import Tally
 
@@ -34,13 +33,13 @@ _TABLES = {
 
 
 def _read(name: str, source: Path, tally: Tally) -> Iterator[Document]:
-    texts = _texts(beside(source), tally)
+    texts = texts_of(beside(source))
     expected = f"the unpacked release, with tables like {_TABLES[name]}"
     tables = _fullest(list(files_of(source, _TABLES[name], name, expected)))
     used = set[Path]()
     for table in tables:
         for doc_id, mentions in _mentions(table, tally).items():
-            path = _nearest(texts.get(doc_id, []), table)
+            path = nearest(texts.get(doc_id, ()), table)
             if path is None:
                 tally.fault("documents without a text file", table, mentions[0].line, doc_id)
                 continue
@@ -57,19 +56,6 @@ def _read(name: str, source: Path, tally: Tally) -> Iterator[Document]:
 read_distemist = partial(_read, "distemist")
 read_medprocner = partial(_read, "medprocner")
 read_symptemist = partial(_read, "symptemist")
-
-
-def _texts(folder: Path, tally: Tally) -> dict[str, list[Path]]:
-    by_name: dict[str, list[Path]] = {}
-    for path in walk(folder):
-        if path.suffix == ".txt":
-            by_name.setdefault(path.stem, []).append(path)
-    return by_name
-
-
-def _nearest(paths: list[Path], table: Path) -> Path | None:
-    """Take the copy of a text that shares the longest path with the table."""
-    return max(paths, key=lambda path: len(set(path.parents) & set(table.parents)), default=None)
 
 
 def _fullest(tables: list[Path]) -> list[Path]:

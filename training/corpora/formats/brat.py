@@ -1,14 +1,12 @@
 """brat standoff: `T1<tab>TYPE 0 5;9 12<tab>text`, with notes for each id."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from ..records import Span
 from ..tally import Tally
-from .pubtator import to_span
-from .text import read_lines
+from .text import read_lines, to_span
 
 
 class Bound(NamedTuple):
@@ -69,15 +67,3 @@ def spans_of(offsets: str) -> tuple[Span, ...]:
             return ()
         spans.append(span)
     return tuple(sorted(spans))
-
-
-def pairs(folder: Path, tally: Tally) -> Iterator[tuple[Path, Path]]:
-    """Stream pairs of text and annotation file with the same name, anywhere below a folder."""
-    for annotation in sorted(folder.rglob("*.ann")):
-        if annotation.name.startswith(".") or "__MACOSX" in annotation.parts:
-            continue
-        text = annotation.with_suffix(".txt")
-        if text.is_file():
-            yield text, annotation
-        else:
-            tally.fault("annotation files without a text", annotation)

@@ -11,7 +11,7 @@ from pathlib import Path
 from ..ids import split_ids
 from ..records import Document, Ids, Mention
 from ..tally import Tally
-from .text import read_lines
+from .text import read_lines, to_span
 
 _PASSAGE = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 ReadIds = Callable[[str], Ids]
@@ -80,10 +80,3 @@ def _mention(cells: list[str], line: int, read_ids: ReadIds) -> Mention | None:
     link = read_ids(rest[0] if rest else "")
     parts = tuple(filter(None, rest[1].split("|"))) if len(rest) > 1 else ()
     return Mention(mention_text, (span,), link, type, parts if link.composite else (), line)
-
-
-def to_span(start: str, end: str) -> tuple[int, int] | None:
-    """Read two offsets; None unless both are whole numbers of a plausible size."""
-    if all(offset.isascii() and offset.isdigit() and len(offset) < 12 for offset in (start, end)):
-        return int(start), int(end)
-    return None

@@ -8,6 +8,7 @@ from spacy_medlink.kb.readers.rows import Row, read_rows
 from spacy_medlink.types import BadLine
 
 from ..tally import Tally
+from .text import unreadable
 
 Aliases = Mapping[str, tuple[str, ...]]
 
@@ -44,10 +45,7 @@ def read_cells(path: Path, tally: Tally, delimiter: str = "") -> Iterator[Row]:
             told = _tell(path, tally, bad, told)
             yield row
     except MedlinkError as error:
-        if error.code != "E105":
-            raise
-        problem = error.message.split(". Expected ")[0].removeprefix(f"{path}, ")
-        raise Errors.source_unreadable(path=path, reason=problem) from error
+        raise unreadable(path, error) from error
     _tell(path, tally, bad, told)
 
 

@@ -1,13 +1,15 @@
-"""Text files of corpora: whole, and by lines."""
+"""Text files of corpora: whole, by lines, and with a mention a line."""
 
 import gzip
+import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from spacy_medlink.errors import Errors
+from spacy_medlink.errors import Errors, MedlinkError
 from spacy_medlink.kb.readers.lines import open_source
 
+from ..records import Mention, Span
 from ..tally import Tally
 
 BOM = b"\xef\xbb\xbf"
@@ -51,6 +53,54 @@ def read_lines(path: Path, tally: Tally, fallback: str = "") -> Iterator[tuple[i
                     yield line_number, line.rstrip("\r\n")
         except _DAMAGED as error:
             raise _broken(path, error, line_number + 1) from error
+
+
+def read_mentions(
+    path: Path, tally: Tally, parse: Callable[[str], Mention | None]
+) -> tuple[Mention, ...]:
+    """Read a mention of each line; lines that are none are counted as faults.
+
+    parse (Callable[[str], Optional[Mention]]): makes a mention of a line, without its number.
+    """
+    mentions = []
+    for line_number, line in read_lines(path, tally):
+        if mention := parse(line.strip()):
+            mentions.append(mention._replace(line=line_number))
+        elif line.strip():
+            tally.fault("lines that are no mention", path, line_number)
+    return tuple(mentions)
+
+
+def to_span(start: str, end: str) -> Span | None:
+    """Read two offsets; None unless both are whole numbers of a plausible size."""
+    if all(offset.isascii() and offset.isdigit() and len(offset) < 12 for offset in (start, end)):
+        return int(start), int(end)
+    return None
+
+
+def find_said(text: str, mention_text: str, after: int = 0) -> tuple[Span, ...]:
+    """Find a mention in a text, ignoring case: first as whole words, then inside words.
+
+    after (int): where to begin. RETURNS (Tuple[Span, ...]): the first place, or ().
+    """
+    pattern = r"\s+".join(map(re.escape, mention_text.split()))
+    for way in (rf"(?<!\w){pattern}(?!\w)", pattern) if pattern else ():
+        if match := re.compile(way, re.IGNORECASE).search(text, after):
+            return (match.span(),)
+    return ()
+
+
+def unreadable(path: Path, error: MedlinkError) -> MedlinkError:
+    """Say with E165 what a reader of terminologies says; its remedies are for `medlink kb build`.
+
+    Other errors than E105 and E165 stay as they are.
+    """
+    if error.code not in ("E105", "E165"):
+        return error
+    problem = re.split(r"\. ", error.message)[0]
+    for prefix in (f"{path}, ", f"{path} "):
+        problem = problem.removeprefix(prefix)
+    return Errors.source_unreadable(path=path, reason=problem)
 
 
 def _decoded(data: bytes, fallback: str) -> str | None:
