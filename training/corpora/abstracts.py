@@ -1,4 +1,6 @@
-"""Abstracts as PubTator or BioC: the NCBI disease corpus (Doğan et al. 2014): 793 abstracts, diseases, MeSH and OMIM ids. In it
+"""Abstracts as PubTator or BioC: the NCBI disease corpus, and BC5CDR.
+
+NCBI disease corpus (Doğan et al. 2014): 793 abstracts, diseases, MeSH and OMIM ids. In it
 `D003110|D009369` is a composite mention, `D001+D002` a mention that needs both concepts; both are
 written as composite. BC5CDR (Li et al. 2016): 1,500 abstracts, diseases and chemicals, MeSH ids.
 """
