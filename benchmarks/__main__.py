@@ -11,8 +11,8 @@ from training.embedded import place_ontology
 
 def main() -> None:
     """Measure an invented terminology, and linking over HPO; mentions are misspelt names."""
-    with TemporaryDirectory(prefix="medlink-bench-") as place:
-        work = Path(place)
+    with TemporaryDirectory(prefix="medlink-bench-") as directory:
+        work = Path(directory)
         measure_kb(work / "kb", output=RESULTS / "kb_small.json")
         ontology = work / "hp.obo"
         place_ontology(ontology)

@@ -42,21 +42,21 @@ def pipeline(assets: str | None) -> Language:
 
 def links(nlp: Language) -> list[Link]:
     """Link all notes."""
-    found = []
+    linked = []
     for path in sorted(NOTES.glob("*.txt")):
         for ent in nlp(path.read_text(encoding="utf-8")).ents:
             if ent._.cui is not None:
                 key = f"{ent.start_char}-{ent.end_char} {ent.kb_id_}"
-                found.append(Link(path.stem, key, ent.text, ent._.candidates[0]["name"]))
-    return found
+                linked.append(Link(path.stem, key, ent.text, ent._.candidates[0]["name"]))
+    return linked
 
 
-def judged(own: list[Link], name: str) -> tuple[Counter[str], list[Link]]:
+def judged(linked: list[Link], name: str) -> tuple[Counter[str], list[Link]]:
     """Count right and wrong links. RETURNS: the counts, and the links that nobody has judged."""
     verdicts = json.loads(VERDICTS.read_text(encoding="utf-8")).get(name, {})
     counts: Counter[str] = Counter()
     unjudged = []
-    for link in own:
+    for link in linked:
         verdict = verdicts.get(link.note, {}).get(link.key)
         if verdict is None:
             unjudged.append(link)

@@ -15,6 +15,10 @@ def diseases(corpus: str, part: str, workplace: Path) -> Path:
         documents = [json.loads(line) for line in file]
     path = workplace / f"{corpus}.{part}.jsonl"
     for document in documents:
-        document["mentions"] = [own for own in document["mentions"] if own["type"] != "Chemical"]
-    path.write_text("".join(json.dumps(one) + "\n" for one in documents), encoding="utf-8")
+        document["mentions"] = [
+            mention for mention in document["mentions"] if mention["type"] != "Chemical"
+        ]
+    path.write_text(
+        "".join(json.dumps(document) + "\n" for document in documents), encoding="utf-8"
+    )
     return path

@@ -27,12 +27,12 @@ def grown_concepts(
     types = [own for own in base.iter_types() if own]
     made = islice(made_names(base, seed=3), max(0, names - base.n_names))
     others, choice = made_names(base, seed=4 + year), random.Random(5)
-    for number, own in enumerate(iter(lambda: list(islice(made, _NAMES_A_CONCEPT)), [])):
+    for row, own in enumerate(iter(lambda: list(islice(made, _NAMES_A_CONCEPT)), [])):
         if choice.random() < _NAMES_A_CONCEPT * changed:
             own[-1] = next(others)
         texts = tuple(Name(text) for text in dict.fromkeys(own))
         concept_types = choice.choice(types) if types else ()
-        yield Concept(f"M{number:07}", texts[0].text, texts, concept_types)
+        yield Concept(f"M{row:07}", texts[0].text, texts, concept_types)
 
 
 def made_names(base: KnowledgeBase, seed: int) -> Iterator[str]:

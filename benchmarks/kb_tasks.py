@@ -85,10 +85,10 @@ def dense(assets: str) -> Figures:
     opened = Assets(assets)
     vectors, index = opened.encoder.encode(misspelt(opened.kb)), opened.dense
     mask = Mask.of(opened.name_concept % _PART == 0)
-    facts = opened.manifest["index"]
+    index_facts = opened.manifest["index"]
     figures = _search(lambda some, mask: index.search(some, _K, mask), vectors, mask)
-    recall = facts.get("recall", {}).get("recall@25", 1.0)
-    return {**figures, f"recall@25 of {facts['spec']}, by the build": recall}
+    recall = index_facts.get("recall", {}).get("recall@25", 1.0)
+    return {**figures, f"recall@25 of {index_facts['spec']}, by the build": recall}
 
 
 def _search(search: Callable[[Any, Any], object], texts: Any, mask: Mask | None = None) -> Figures:
@@ -111,11 +111,11 @@ def _recall(index: Any, texts: Sequence[str]) -> float:
     if isinstance(index, NgramIndex):
         return 1.0
     shares, texts = [], texts[::4]
-    for text, own in zip(texts, index.search(texts, _K).scores, strict=True):
+    for text, scores in zip(texts, index.search(texts, _K).scores, strict=True):
         best = _products(index, text)
         best = best[best > 0]
         if len(best):
-            shares.append(np.count_nonzero(own[:_RECALL] >= best[-1] - 1e-5) / len(best))
+            shares.append(np.count_nonzero(scores[:_RECALL] >= best[-1] - 1e-5) / len(best))
     return float(np.mean(shares))
 
 
@@ -145,7 +145,7 @@ def notes(assets: str, more: int) -> Figures:
     first, base = time.perf_counter() - start, Assets(assets).kb
     texts = (write_note(base, seed) for seed in itertools.count())
     with nlp.select_pipes(enable="medical_mentions"):
-        found = [seconds_of(partial(nlp, note)) for note in itertools.islice(texts, _TEXTS)]
+        finding = [seconds_of(partial(nlp, note)) for note in itertools.islice(texts, _TEXTS)]
     linked = [seconds_of(partial(nlp, note)) for note in itertools.islice(texts, _TEXTS)]
     memory = [private() / 1e6]
     for _ in range(_MEASURED):
@@ -156,7 +156,7 @@ def notes(assets: str, more: int) -> Figures:
         memory.append(private() / 1e6)
     return {
         "from `add_pipe` to the first link, s": first,
-        "`medical_mentions`, median, ms": percentiles(found)["p50"],
+        "`medical_mentions`, median, ms": percentiles(finding)["p50"],
         "with `medical_linker`, median, ms": percentiles(linked)["p50"],
         "with `medical_linker`, 99th percentile, ms": percentiles(linked)["p99"],
         f"memory beside mapped files in {more:,} more notes, MB": " ".join(
@@ -179,12 +179,12 @@ def filters(assets: str) -> Figures:
 
     figures: Figures = {"a misspelt name, ms": link()}
     for share, id in _parts(base):
-        own: dict[str, Any] = {"within": f"<< {id}"}
-        start = seconds_of(partial(linker.link_texts, texts[:1], **own))
+        scope: dict[str, Any] = {"within": f"<< {id}"}
+        start = seconds_of(partial(linker.link_texts, texts[:1], **scope))
         part = f"within {share:.0%} of the concepts"
         figures[f"{part}, the first call, s"] = start
-        figures[f"{part}, ms"] = link(**own, force_within_filter=True)
-        figures[f"{part}, and searched outside, ms"] = link(**own)
+        figures[f"{part}, ms"] = link(**scope, force_within_filter=True)
+        figures[f"{part}, and searched outside, ms"] = link(**scope)
     return figures
 
 
@@ -196,7 +196,7 @@ def _parts(base: KnowledgeBase) -> list[tuple[float, str]]:
             # An ancestor whose names are all left out is no concept of the knowledge base.
             if id in base and id not in sizes and len(sizes) < 40:
                 sizes[id] = sum(1 for _ in base.descendants(id)) / len(base)
-    near = (min(sizes.items(), key=lambda one: abs(one[1] - share)) for share in (1.0, 0.05))
+    near = (min(sizes.items(), key=lambda pair: abs(pair[1] - share)) for share in (1.0, 0.05))
     return [(share, id) for id, share in near] if sizes else []
 
 
@@ -217,9 +217,9 @@ def misspelt(base: KnowledgeBase) -> list[str]:
         name = base.name_at(rng.randrange(base.n_names)).text
         if len(name) < _LONG:
             continue
-        at, kind = rng.randrange(1, len(name) - 1), rng.randrange(3)
-        middle = ["", name[at] + rng.choice("aeiornst"), name[at + 1] + name[at]][kind]
-        texts.append(name[:at] + middle + name[at + 1 + (kind == 2) :])
+        at, slip = rng.randrange(1, len(name) - 1), rng.randrange(3)
+        middle = ["", name[at] + rng.choice("aeiornst"), name[at + 1] + name[at]][slip]
+        texts.append(name[:at] + middle + name[at + 1 + (slip == 2) :])
     return texts
 
 

@@ -49,21 +49,21 @@ def measure(name: str, assets: Path, corpus: str, work: Path, learn: bool) -> It
 
 def _accuracy(name: str, assets: Path, gold: Path, train: Path) -> Iterator[Row]:
     """Measure each tier alone, then all, by `medlink evaluate`."""
-    with TemporaryDirectory(prefix="medlink-bench-") as place:
-        output = Path(place) / "metrics.json"
+    with TemporaryDirectory(prefix="medlink-bench-") as directory:
+        output = Path(directory) / "metrics.json"
         ks = ",".join(map(str, _KS))
         options = ["--k", ks, "--all-tiers", "--no-baselines", "--output", output]
         if train.exists():
             options += ["--train", train]
         run_command("evaluate", assets, gold, *options)
         metrics = json.loads(output.read_text("utf-8"))
-    for what, own in {**metrics["baselines"], "all tiers": metrics}.items():
-        row: Row = {"assets": name, "what": what, "mentions": own["n"]}
-        row |= {f"acc@{k}": 100 * own[f"acc@{k}"] for k in _KS}
-        if own is metrics and train.exists():
-            row["acc@1 unseen"] = 100 * own["by_mention"]["unseen"]["acc@1"]
-        if own is metrics:
-            row |= {of: 100 * own["links"][of] for of in ("precision", "coverage")}
+    for what, figures in {**metrics["baselines"], "all tiers": metrics}.items():
+        row: Row = {"assets": name, "what": what, "mentions": figures["n"]}
+        row |= {f"acc@{k}": 100 * figures[f"acc@{k}"] for k in _KS}
+        if figures is metrics and train.exists():
+            row["acc@1 unseen"] = 100 * figures["by_mention"]["unseen"]["acc@1"]
+        if figures is metrics:
+            row |= {of: 100 * figures["links"][of] for of in ("precision", "coverage")}
         yield row
 
 
@@ -75,22 +75,24 @@ def nil(path: Path, gold_path: Path) -> Row:
     """
     assets = Assets(path)
     gold = load_gold(gold_path, assets.kb)
-    known = sorted({id for own in _gold_ids(gold, assets).values() for id in own})
+    gold_ids = sorted({id for values in _gold_ids(gold, assets).values() for id in values})
     counts = []
     for draw in range(_DRAWS):
-        denied = set(random.Random(draw).sample(known, round(_SHARE * len(known))))
+        denied = set(random.Random(draw).sample(gold_ids, round(_SHARE * len(gold_ids))))
         nlp = spacy.blank("en")
         config = {"assets": str(path), "deny": sorted(denied), "force_within_filter": True}
         nlp.add_pipe("medical_linker", config=config)
         counts.append(Counter[str]())
         for span, right in _linked(nlp, gold, _gold_ids(gold, assets)):
             counts[-1].update(_verdicts(span, right - denied, _named(assets, span) - denied))
-    total = {of: mean(own[of] for own in counts) for of in ("links", "right", "left", "covered")}
+    total = {
+        of: mean(values[of] for values in counts) for of in ("links", "right", "left", "covered")
+    }
     return {
         "precision": 100 * total["right"] / total["links"],
         "coverage": 100 * total["covered"] / total["left"],
-        "lost": f"{mean(own['lost'] for own in counts):.1f} of "
-        f"{mean(own['named'] for own in counts):.0f}",
+        "lost": f"{mean(values['lost'] for values in counts):.1f} of "
+        f"{mean(values['named'] for values in counts):.0f}",
     }
 
 
@@ -110,22 +112,22 @@ def _linked(
 ) -> Iterator[tuple[Span, set[str]]]:
     """Link the mentions of documents; of overlapping ones the longest."""
     for document in gold.documents:
-        doc, own = nlp.make_doc(document.text or ""), {}
+        doc, right_of = nlp.make_doc(document.text or ""), {}
         for mention in document.mentions:
             span = doc.char_span(mention.start, mention.end, "X", alignment_mode="expand")
-            own[span] = ids[document.doc_id, mention.start, mention.end]
-        doc.set_ents(spacy.util.filter_spans(own))
-        places = {(span.start, span.end): right for span, right in own.items()}
+            right_of[span] = ids[document.doc_id, mention.start, mention.end]
+        doc.set_ents(spacy.util.filter_spans(right_of))
+        places = {(span.start, span.end): right for span, right in right_of.items()}
         for ent in nlp.get_pipe("medical_linker")(doc).ents:
             yield ent, places[ent.start, ent.end]
 
 
 def _named(assets: Assets, span: Span) -> set[str]:
     """Find the concepts that have the text as a name which is not from annotated text."""
-    own = key(span.text)
+    text_key = key(span.text)
     return {
         concept.id for concept in assets.kb.find(span.text)
-        if any(key(n.text) == own and n.source != FROM_MENTIONS for n in concept.names)
+        if any(key(n.text) == text_key and n.source != FROM_MENTIONS for n in concept.names)
     }  # fmt: skip
 
 
@@ -144,12 +146,12 @@ def main(
     output: Annotated[Path | None, typer.Option(help="JSON; a table beside it.")] = None,
 ) -> None:
     """Measure links of gold mentions."""
-    named = dict(one.split("=", 1) for one in assets)
-    with TemporaryDirectory(prefix="medlink-bench-") as place:
+    named = dict(text.split("=", 1) for text in assets)
+    with TemporaryDirectory(prefix="medlink-bench-") as directory:
         rows = [
             row
             for name, path in named.items()
-            for row in measure(name, Path(path), corpus, Path(place), learn)
+            for row in measure(name, Path(path), corpus, Path(directory), learn)
         ]
     note = f"Per cent of the development mentions of {corpus}; coverage: of mentions with a concept"
     report(output or RESULTS / f"linking_{corpus}.json", rows, f"{note} that is left.")

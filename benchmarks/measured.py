@@ -56,9 +56,9 @@ def _run(command: list[str]) -> dict[str, Any]:
     if process.returncode != 0:
         raise RuntimeError(problems.decode(errors="replace"))
     text = output.decode()
-    found: dict[str, Any] = json.loads(text) if text.startswith("{") else {"output": text}
+    figures: dict[str, Any] = json.loads(text) if text.startswith("{") else {"output": text}
     return {
-        **found,
+        **figures,
         "wall_s": round(seconds, 3),
         "cpu_s": round(_used() - before, 3),
         "peak_rss_mb": round(watch.peak / 1e6, 1),
@@ -149,10 +149,10 @@ def _shown(value: object) -> str:
 def report(output: Path, rows: Sequence[Mapping[str, object]], note: str = "") -> None:
     """Write rows with the command and the machine: JSON, and a table beside it; print the table."""
     options = re.sub(r"[^ =]*/", "", " ".join(sys.argv[1:]))  # names, not whole paths
-    facts: dict[str, Any] = {"note": note, "options": options, "machine": machine()}
-    told = ", ".join(f"{key} {value}" for key, value in facts["machine"].items())
+    about: dict[str, Any] = {"note": note, "options": options, "machine": machine()}
+    told = ", ".join(f"{key} {value}" for key, value in about["machine"].items())
     lines = [as_table(rows), *([note] if note else []), f"Options `{options}`; {told}."]
-    write_results(output, {"rows": list(rows), **facts}, "\n\n".join(lines))
+    write_results(output, {"rows": list(rows), **about}, "\n\n".join(lines))
 
 
 def write_results(output: Path, results: Mapping[str, Any], table: str) -> None:
@@ -196,8 +196,8 @@ def _of_processor(fact: str) -> str:
 def _main() -> None:
     """Run the function of `run_task` in the fresh process."""
     module, _, function = sys.argv[1].rpartition(".")
-    found = getattr(importlib.import_module(module), function)(**json.loads(sys.argv[2]))
-    print(json.dumps(found))
+    figures = getattr(importlib.import_module(module), function)(**json.loads(sys.argv[2]))
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":

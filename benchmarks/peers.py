@@ -79,8 +79,8 @@ def _make_index(paths: Any, kb: str, work: Path, linking_utils: Any) -> None:
     index.createIndex(_INDEX)
     print(f"index of scispaCy: {time.perf_counter() - start:.0f} s", file=sys.stderr)
     scipy.sparse.save_npz(paths.tfidf_vectors, vectors[kept])
-    own = [names[place] for place in kept.tolist()]
-    Path(paths.concept_aliases_list).write_text(json.dumps(own), encoding="utf-8")
+    aliases = [names[row] for row in kept.tolist()]
+    Path(paths.concept_aliases_list).write_text(json.dumps(aliases), encoding="utf-8")
     import_module("joblib").dump(vectorizer, paths.tfidf_vectorizer)
     index.saveIndex(str(paths.ann_index))
 

@@ -96,7 +96,7 @@ def added(
             bare.append(_seconds(nlp, documents))
         whole.append(_seconds(nlp, documents))
     seconds = sorted(whole)[_REPEATS // 2] - sorted(bare)[_REPEATS // 2]
-    return 1000 * seconds / sum(len(one["ents"]) for one in documents)
+    return 1000 * seconds / sum(len(document["ents"]) for document in documents)
 
 
 def _seconds(nlp: "Language", documents: Sequence[Document]) -> float:
@@ -111,10 +111,11 @@ def _seconds(nlp: "Language", documents: Sequence[Document]) -> float:
 def _docs(nlp: "Language", documents: Sequence[Document]) -> Iterator["Doc"]:
     from spacy.util import filter_spans
 
-    for one in documents:
-        doc = nlp.make_doc(one["text"])
+    for document in documents:
+        doc = nlp.make_doc(document["text"])
         spans = [
-            doc.char_span(start, end, "X", alignment_mode="expand") for start, end in one["ents"]
+            doc.char_span(start, end, "X", alignment_mode="expand")
+            for start, end in document["ents"]
         ]
         doc.set_ents(filter_spans(span for span in spans if span is not None))
         yield doc
@@ -123,8 +124,11 @@ def _docs(nlp: "Language", documents: Sequence[Document]) -> Iterator["Doc"]:
 def accuracy(nlp: "Language", documents: Sequence[Document]) -> dict[str, float]:
     """Measure acc@1 and acc@5 in per cent by the candidates of ours, or `_.kb_ents` of a peer's."""
     ranks = []
-    for doc, one in zip(nlp.pipe(_docs(nlp, documents)), documents, strict=True):
-        gold = {start: set(ids) for (start, _), ids in zip(one["ents"], one["ids"], strict=True)}
+    for doc, document in zip(nlp.pipe(_docs(nlp, documents)), documents, strict=True):
+        gold = {
+            start: set(ids)
+            for (start, _), ids in zip(document["ents"], document["ids"], strict=True)
+        }
         for ent in doc.ents:
             if ent.start_char in gold:
                 is_ours = ent.has_extension("candidates")
@@ -134,7 +138,7 @@ def accuracy(nlp: "Language", documents: Sequence[Document]) -> dict[str, float]
                 ]
                 ranks.append([id in gold[ent.start_char] for id in ids])
     return {
-        f"acc@{k}": 100 * sum(any(own[:k]) for own in ranks) / len(ranks)
+        f"acc@{k}": 100 * sum(any(hits[:k]) for hits in ranks) / len(ranks)
         for k in (1, 5) if ranks
     }  # fmt: skip
 
@@ -145,7 +149,12 @@ def _hide_plug_ins() -> None:
     from importlib.metadata import EntryPoints, distributions
 
     catalogue: Any = import_module("catalogue")
-    points = (point for one in distributions() if one.name in _OURS for point in one.entry_points)
+    points = (
+        point
+        for distribution in distributions()
+        if distribution.name in _OURS
+        for point in distribution.entry_points
+    )
     catalogue.AVAILABLE_ENTRY_POINTS = EntryPoints(points)
 
 
@@ -174,7 +183,9 @@ def write_documents(
     }
     if (data / gold).is_file():
         same = partial(_same, kb, KnowledgeBase(through) if through else None)
-        sets["gold"] = [_gold(one, same) for one in read_gold(data / gold) if one.text]
+        sets["gold"] = [
+            _gold(document, same) for document in read_gold(data / gold) if document.text
+        ]
     path.write_text(json.dumps(sets), encoding="utf-8")
 
 
@@ -199,16 +210,16 @@ def _abstracts(paths: Iterable[Path], limit: int, repeats: bool = False) -> list
 
 def _same(kb: "KnowledgeBase", other: "KnowledgeBase | None", id: str) -> set[str]:
     """Find the concepts of `kb` that an id means, by the names in the other knowledge base."""
-    own = (other or kb).resolve(id)
-    if other is None or own is None:
-        return {own} if own is not None else set()
-    return {concept.id for name in other[own].names for concept in kb.find(name.text)}
+    same_id = (other or kb).resolve(id)
+    if other is None or same_id is None:
+        return {same_id} if same_id is not None else set()
+    return {concept.id for name in other[same_id].names for concept in kb.find(name.text)}
 
 
 def _gold(document: Any, same: Callable[[str], set[str]]) -> Document:
     """Take the mentions whose concept the terminology has; of overlapping ones the first."""
     ents, ids, end = [], [], 0
-    for mention in sorted(document.mentions, key=lambda own: (own.start, -own.end)):
+    for mention in sorted(document.mentions, key=lambda mention: (mention.start, -mention.end)):
         right = set[str]().union(*map(same, mention.ids))
         if right and mention.start >= end:
             end = mention.end
@@ -247,13 +258,16 @@ def main(
 
     sys.path.insert(0, packages)
     work.mkdir(parents=True, exist_ok=True)
-    named = dict(one.split("=", 1) for one in assets)
-    place = Path(next(iter(named.values())))
-    kb = next(place.rglob("kb.sqlite"))
+    named = dict(text.split("=", 1) for text in assets)
+    first = Path(next(iter(named.values())))
+    kb = next(first.rglob("kb.sqlite"))
     documents = work / "documents.json"
     write_documents(documents, KnowledgeBase(kb), data, gold, through, limit)
     runs: dict[str, dict[str, str]] = {name: {"source": path} for name, path in named.items()}
-    runs |= {own: {"source": str(kb), "peer": own, "work": str(work / own)} for own in peer or ()}
+    runs |= {
+        peer_name: {"source": str(kb), "peer": peer_name, "work": str(work / peer_name)}
+        for peer_name in peer or ()
+    }
     rows = []
     for name, given in runs.items():
         run = run_task("benchmarks.pipeline.link", documents=str(documents), **given)

@@ -77,8 +77,8 @@ def authors_loop(
     pairs (int): a batch. seconds (float): how long. half (bool): autocast to bf16.
     """
     tokenizer, module = load_transformer(base, attention=None)
-    place = find_device(device)
-    module = module.to(place).train()
+    on = find_device(device)
+    module = module.to(on).train()
     optimizer = torch.optim.AdamW(
         module.parameters(), lr=2e-5, weight_decay=0.01, foreach=False, fused=False
     )
@@ -87,17 +87,17 @@ def authors_loop(
 
     def encode(texts: list[str]) -> torch.Tensor:
         batch = tokenizer(texts, padding="max_length", max_length=_LENGTH, truncation=True,
-                          return_tensors="pt").to(place)  # fmt: skip
+                          return_tensors="pt").to(on)  # fmt: skip
         vectors: torch.Tensor = module(**batch).last_hidden_state[:, 0]
         return vectors
 
     names = start = 0.0
     for step, (firsts, seconds_, concepts) in enumerate(_pairs(kb, pairs)):
         if step == _WARM:
-            _wait(place)
+            _wait(on)
             names, start = 0, time.perf_counter()
-        labels = torch.tensor(concepts * 2, device=place)
-        with torch.autocast(place.type, dtype=torch.bfloat16, enabled=half):
+        labels = torch.tensor(concepts * 2, device=on)
+        with torch.autocast(on.type, dtype=torch.bfloat16, enabled=half):
             vectors = torch.cat([encode(firsts), encode(seconds_)])
             value = loss(vectors, labels, miner(vectors, labels))
         value.backward()
@@ -106,7 +106,7 @@ def authors_loop(
         names += len(labels)
         if step > _WARM and time.perf_counter() - start > seconds:
             break
-    _wait(place)
+    _wait(on)
     way = "the authors' loop, " + ("bf16" if half else "fp32")
     return {"trained by": way, "names/s": names / (time.perf_counter() - start)}
 
@@ -120,8 +120,8 @@ def _wait(device: torch.device) -> None:
 def _pairs(kb: Path, size: int) -> Iterator[tuple[list[str], list[str], list[int]]]:
     """Draw batches of two names of a concept each, without end. YIELDS names, names, concepts."""
     rng = random.Random(0)
-    concepts = [own for one in KnowledgeBase(kb)
-                if len(own := [name.text.lower() for name in one.names]) > 1]  # fmt: skip
+    concepts = [texts for concept in KnowledgeBase(kb)
+                if len(texts := [name.text.lower() for name in concept.names]) > 1]  # fmt: skip
     while True:
         rows = [rng.randrange(len(concepts)) for _ in range(size)]
         both = [rng.sample(concepts[row], 2) for row in rows]
@@ -145,11 +145,11 @@ def main(
     base, own_kb = material(work)
     kb = kb or own_kb
     changes: dict[str, object] = {"training.names": names}
-    changes |= dict(one.split("=", 1) for one in set_ or ())
+    changes |= dict(text.split("=", 1) for text in set_ or ())
     ways: dict[str, tuple[str, dict[str, object]]] = {name: (name, {}) for name in _RECIPES}
-    for own in loss or ():
-        of_loss = dict(zip(("objective.loss", "objective.miner"), own.split(":"), strict=False))
-        ways[own] = ("sap", {**of_loss})
+    for named in loss or ():
+        of_loss = dict(zip(("objective.loss", "objective.miner"), named.split(":"), strict=False))
+        ways[named] = ("sap", {**of_loss})
     rows: list[Row] = []
     for name, (recipe, more) in ways.items():
         untrained, row = train(work, kb, base, recipe, {**changes, **more}, device)

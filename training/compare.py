@@ -73,8 +73,8 @@ def _without(kb: KnowledgeBase, rows: set[int]) -> Iterator[Concept]:
 
 def _measured(assets: Assets, gold: Path, tiers: tuple[str, ...]) -> dict[str, float]:
     settings = Settings(ks=RANKS, tiers=tiers, lexicon=None, baselines=False)
-    found = measure(assets, load_gold(gold, assets.kb), settings)
-    return {f"acc@{k}": 100 * found[f"acc@{k}"] for k in RANKS}
+    metrics = measure(assets, load_gold(gold, assets.kb), settings)
+    return {f"acc@{k}": 100 * metrics[f"acc@{k}"] for k in RANKS}
 
 
 def _fingerprint(encoder: Path) -> str:
@@ -100,10 +100,10 @@ def name_of(encoder: Path) -> str:
         loss = "SAP"
     if loss == "teacher":
         loss = "student"
-    said = f"{loss}, {training['names']:,} names"
+    name = f"{loss}, {training['names']:,} names"
     if training["stopped_by"] == "minutes":
-        said += " (stopped by the clock)"
-    return said if figures["trained_part"] else f"{said} (its base was kept)"
+        name += " (stopped by the clock)"
+    return name if figures["trained_part"] else f"{name} (its base was kept)"
 
 
 def main(

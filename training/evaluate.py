@@ -68,13 +68,14 @@ def _measured(assets: Assets, gold: Path, base: Path | None) -> dict[str, Any]:
     settings = Settings(ks=KS, each_tier=True, only_known=True)
     others = {} if base is None else {"base": _untrained(assets, base)}
     gold_set = load_gold(gold, assets.kb)
-    found = measure(assets, gold_set, settings, show_progress, baselines=others)
-    systems = {**found["baselines"], "linker": found}
+    metrics = measure(assets, gold_set, settings, show_progress, baselines=others)
+    systems = {**metrics["baselines"], "linker": metrics}
     return {
-        "mentions": found["n"],
-        "gold": found["gold"],
+        "mentions": metrics["n"],
+        "gold": metrics["gold"],
         "systems": {
-            name: {f"acc@{k}": 100 * own[f"acc@{k}"] for k in KS} for name, own in systems.items()
+            name: {f"acc@{k}": 100 * figures[f"acc@{k}"] for k in KS}
+            for name, figures in systems.items()
         },
     }
 
@@ -103,7 +104,7 @@ def evaluate_pipeline(source: Path, gold: Path, device: str = AUTO) -> dict[str,
     """
     nlp = open_pipeline(str(source), device=device)
     linker = linker_of(nlp)
-    found = {
+    scores = {
         path.name.removesuffix(_ENDING): measure_pipeline(
             lambda _, texts: spans_of_texts(nlp, texts),
             linker.kb,
@@ -112,17 +113,20 @@ def evaluate_pipeline(source: Path, gold: Path, device: str = AUTO) -> dict[str,
         )
         for path in sorted(gold.glob(f"*{_ENDING}"))
     }
-    return {"end_to_end": found}
+    return {"end_to_end": scores}
 
 
 def end_to_end_table(results: dict[str, Any]) -> str:
     """Write results of a pipeline as a table in Markdown, a row for each corpus and measure."""
     shown = {"precision": "P", "recall": "R", "f1": "F1"}
     rows = [
-        {"corpus": name, "measure": one}
-        | {head: "" if own[one][of] is None else 100 * own[one][of] for of, head in shown.items()}
-        for name, own in results["end_to_end"].items()
-        for one in _MEASURES
+        {"corpus": name, "measure": measure}
+        | {
+            head: "" if scores[measure][of] is None else 100 * scores[measure][of]
+            for of, head in shown.items()
+        }
+        for name, scores in results["end_to_end"].items()
+        for measure in _MEASURES
     ]
     return as_table(rows) if rows else _NO_TEXT
 
@@ -130,11 +134,11 @@ def end_to_end_table(results: dict[str, Any]) -> str:
 def table(results: dict[str, Any]) -> str:
     """Write results as a table in Markdown, a column for each corpus."""
     rows: dict[str, dict[str, str]] = {}
-    for name, own in results["corpora"].items():
-        head = f"{name} ({own['mentions']:,} mentions)"
-        for system, found in own["systems"].items():
+    for name, corpus in results["corpora"].items():
+        head = f"{name} ({corpus['mentions']:,} mentions)"
+        for system, figures in corpus["systems"].items():
             row = rows.setdefault(system, {"acc@1 / @5, %": system})
-            row[head] = f"{found['acc@1']:.1f} / {found['acc@5']:.1f}"
+            row[head] = f"{figures['acc@1']:.1f} / {figures['acc@5']:.1f}"
     lines = [as_table([*rows.values()]), "", _COUNTED] if rows else [_NOTHING]
     left_out = results["left_out"].items()
     return "\n".join([*lines, *(f"{name} is left out: {why}." for name, why in left_out)])

@@ -60,8 +60,8 @@ def read_parts(name: str, corpora: Path) -> Parts:
 
 
 def _part_of(split: str) -> str:
-    known = (part for part in ("dev", "test") if belongs(split, part))
-    return "dev" if split == "validation" else next(known, "train")
+    parts = (part for part in ("dev", "test") if belongs(split, part))
+    return "dev" if split == "validation" else next(parts, "train")
 
 
 def _read(path: Path) -> list[Record]:
@@ -91,8 +91,8 @@ def _apart(records: list[Record], seed: int) -> tuple[list[Record], list[Record]
     if len(records) < _FEWEST:
         return records, []
     chosen = set(random.Random(seed).sample(range(len(records)), round(_SHARE * len(records))))
-    kept = [one for number, one in enumerate(records) if number not in chosen]
-    return kept, [records[number] for number in sorted(chosen)]
+    kept = [record for row, record in enumerate(records) if row not in chosen]
+    return kept, [records[row] for row in sorted(chosen)]
 
 
 def make_parts(
@@ -120,7 +120,7 @@ def make_parts(
     measured = {text for parts in divided.values() for text in _texts(parts["test"])}
     for parts in divided.values():
         for part in ("train", "dev"):
-            parts[part] = [one for one in parts[part] if one.get("text") not in measured]
+            parts[part] = [record for record in parts[part] if record.get("text") not in measured]
     with replacing_directory(output, GOLD, overwrite=overwrite) as path:
         for part in ("train", "dev"):
             _write(path / f"{part}.jsonl", divided, part, list(divided))
@@ -128,7 +128,8 @@ def make_parts(
             if parts["test"]:
                 _write(path / f"{name}.test.jsonl", divided, "test", [name])
     return {
-        name: {part: len(own) for part, own in parts.items()} for name, parts in divided.items()
+        name: {part: len(records) for part, records in parts.items()}
+        for name, parts in divided.items()
     }
 
 
@@ -167,8 +168,8 @@ def main(
 ) -> None:
     """Divide the corpora that are there into what teaches, what chooses and what measures."""
     counts = make_parts(names or [], corpora, output, overwrite, KnowledgeBase(kb) if kb else None)
-    for name, own in counts.items():
-        shown = ", ".join(f"{count:,} {part}" for part, count in own.items())
+    for name, parts in counts.items():
+        shown = ", ".join(f"{count:,} {part}" for part, count in parts.items())
         typer.echo(f"{name}: {shown} documents")
     if not counts:
         typer.echo("No annotated text is there: names alone will teach and measure.")

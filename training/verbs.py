@@ -74,7 +74,7 @@ def as_table(rows: Sequence[Mapping[str, object]]) -> str:
     cells = [[row.get(head, "") for head in heads] for row in rows]
     lines = [heads, ["---"] * len(heads)]
     lines += [
-        [f"{one:.1f}" if isinstance(one, float) else str(one) for one in row] for row in cells
+        [f"{cell:.1f}" if isinstance(cell, float) else str(cell) for cell in row] for row in cells
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

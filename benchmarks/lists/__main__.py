@@ -61,7 +61,7 @@ def verdicts(lines: dict[str, set[str]], linker: Linker, work: Path) -> Iterator
     with mapped.open(encoding="utf-8", newline="") as file:
         for (line, right), row in zip(lines.items(), csv.DictReader(file), strict=True):
             id = row["concept_id"]
-            names = {key(one.text) for one in kb[id].names} if id else set()
+            names = {key(name.text) for name in kb[id].names} if id else set()
             is_right = bool(names & right) or not (id or right)
             verdict = RIGHT if is_right else WRONG if id else LEFT_OUT
             yield verdict, line, f"{row['concept_name']} ({row['match_type']})" if id else ""
@@ -79,16 +79,16 @@ def main(
     with tempfile.TemporaryDirectory() as directory:
         work = Path(directory)
         places = {"problems": assets, **{name: built(name, work) for name in ("labs", "drugs")}}
-        for name, place in places.items():
-            linker = linker_of(open_pipeline(str(place), "en", "cpu", top_k=5)).opened.linker
+        for name, path in places.items():
+            linker = linker_of(open_pipeline(str(path), "en", "cpu", top_k=5)).opened.linker
             for part in PARTS:
                 judged = list(verdicts(lines_of(name, part), linker, work))
                 counts = Counter(verdict for verdict, *_ in judged)
-                own = {one: counts[one] for one in (RIGHT, WRONG, LEFT_OUT)}
-                rows.append({"list": name, "part": part, **own})
+                row = {verdict: counts[verdict] for verdict in (RIGHT, WRONG, LEFT_OUT)}
+                rows.append({"list": name, "part": part, **row})
                 if failures:
-                    bad = [one for one in judged if one[0] != RIGHT]
-                    typer.echo("\n".join(" | ".join((name, *one)) for one in bad))
+                    bad = [verdict for verdict in judged if verdict[0] != RIGHT]
+                    typer.echo("\n".join(" | ".join((name, *verdict)) for verdict in bad))
     report(output, rows)
 
 

@@ -76,8 +76,8 @@ def measure(linked: Linked, kinds: set[str], most: int, seed: int) -> list[Row]:
     cases = [(_MADE, case) for case in made_cases(linked, most, seed)]
     written = list(read_cases(linked.lang))
     for part in _PARTS:
-        own = linked.resolve([case for its, case in written if its == part])
-        cases += [(part, case) for case in own]
+        resolved = linked.resolve([case for its, case in written if its == part])
+        cases += [(part, case) for case in resolved]
     cases = [(part, case) for part, case in cases if not kinds or case.kind.split()[0] in kinds]
     docs = linked.run([case for _, case in cases])
     rows = []
@@ -95,14 +95,14 @@ def shares(rows: Iterable[Row]) -> dict[str, dict[str, Any]]:
     """Give the shares of each kind and part, and of each of its ways."""
     kinds: dict[str, dict[str, Counter[str]]] = {}
     for row in rows:
-        own = kinds.setdefault(f"{row.kind} {row.part}", {})
-        own.setdefault(row.way, Counter())[row.verdict] += 1
+        ways_of = kinds.setdefault(f"{row.kind} {row.part}", {})
+        ways_of.setdefault(row.way, Counter())[row.verdict] += 1
     return {
         kind: {
-            **_share(sum(own.values(), Counter())),
-            "not_right": {way: str(dict(its)) for way, its in own.items() if {*its} != {RIGHT}},
+            **_share(sum(ways_of.values(), Counter())),
+            "not_right": {way: str(dict(its)) for way, its in ways_of.items() if {*its} != {RIGHT}},
         }
-        for kind, own in kinds.items()
+        for kind, ways_of in kinds.items()
     }
 
 
@@ -118,10 +118,10 @@ def _share(counts: Counter[str]) -> dict[str, Any]:
 
 def table(results: dict[str, dict[str, Any]]) -> str:
     """Write the shares of kinds as a table, a column for each assets and language."""
-    kinds = {kind for own in results.values() for kind in own["kinds"]}
+    kinds = {kind for result in results.values() for kind in result["kinds"]}
     rows = [f"| kind | {' | '.join(results)} |", "|---|" + "---:|" * len(results)]
     for kind in sorted(kinds, key=lambda kind: (int(re.findall(r"\d+", kind)[0]), kind)):
-        cells = [_cell(own["kinds"].get(kind)) for own in results.values()]
+        cells = [_cell(result["kinds"].get(kind)) for result in results.values()]
         rows.append(f"| {kind} | {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
 

@@ -66,14 +66,14 @@ class Linked:
 
     def pool(self, pattern: str, most: int, rng: random.Random) -> list[tuple[str, str]]:
         """Draw names that fit a pattern, and are found and linked alone, with their links."""
-        own = [name for name in self.names if re.fullmatch(pattern, name)]
-        rng.shuffle(own)
-        found: list[tuple[str, str]] = []
-        for start in range(0, min(len(own), _MOST_TRIED), _BATCH):
-            if len(found) < most:
-                alone = self.alone(own[start : start + _BATCH])
-                found += [(name, id) for name, id in alone.items() if id]
-        return found[:most]
+        fitting = [name for name in self.names if re.fullmatch(pattern, name)]
+        rng.shuffle(fitting)
+        linked: list[tuple[str, str]] = []
+        for start in range(0, min(len(fitting), _MOST_TRIED), _BATCH):
+            if len(linked) < most:
+                alone = self.alone(fitting[start : start + _BATCH])
+                linked += [(name, id) for name, id in alone.items() if id]
+        return linked[:most]
 
     def alone(self, names: Iterable[str]) -> dict[str, str]:
         """Link names that are a text of their own. RETURNS: links; "" where one is not whole."""
@@ -86,9 +86,9 @@ class Linked:
 
     def run(self, cases: list[Case]) -> Iterator[Doc]:
         """Read texts; the places of a given case are set as mentions."""
-        found = [case.text for case in cases if not case.given]
+        texts = [case.text for case in cases if not case.given]
         given = [self._given(case) for case in cases if case.given]
-        read = self.nlp.pipe(found)
+        read = self.nlp.pipe(texts)
         with self.nlp.select_pipes(disable="medical_mentions"):
             linked = iter(list(self.nlp.pipe(given)) if given else [])
         for case in cases:
@@ -160,5 +160,7 @@ def judge(doc: Doc, place: Place, exact: bool) -> Outcome:
 def _judge_said(touching: list[Span], place: Place) -> Outcome:
     if not touching:
         return Outcome(LOST, "not found")
-    found = {said for name, said in _ATTRIBUTES.items() if touching[0]._.get(name)}
-    return Outcome(RIGHT if found in place.said else WRONG, ",".join(sorted(found)) or "present")
+    said_there = {said for name, said in _ATTRIBUTES.items() if touching[0]._.get(name)}
+    return Outcome(
+        RIGHT if said_there in place.said else WRONG, ",".join(sorted(said_there)) or "present"
+    )

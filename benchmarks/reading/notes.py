@@ -31,16 +31,16 @@ def measure_notes(linked: Linked, notes: list[Case]) -> tuple[dict[str, Any], li
                 text = note.text[place.start : place.end]
                 failures.append(Row("notes", linked.lang, note.way, verdict, "", text, said))
         for ent in links_of(doc.ents):
-            own = [p for p in note.places if p.start < ent.end_char and ent.start_char < p.end]
-            right = any(ent.kb_id_ in place.ids for place in own)
-            verdict = RIGHT if right else WRONG if own else OUTSIDE
+            touched = [p for p in note.places if p.start < ent.end_char and ent.start_char < p.end]
+            right = any(ent.kb_id_ in place.ids for place in touched)
+            verdict = RIGHT if right else WRONG if touched else OUTSIDE
             best = ent._.candidates[0]
             counts[verdict] += 1
             bins[max(x for x in _BINS if x <= best["prob"]), RIGHT if right else WRONG] += 1
             if verdict == OUTSIDE:
                 own_row = Row("notes", linked.lang, note.way, verdict, "", ent.text, best["name"])
                 failures.append(own_row)
-            absent = any("absent" in said for place in own for said in place.said)
+            absent = any("absent" in said for place in touched for said in place.said)
             counts["absent gold"] += right and absent
             counts["absent found"] += right and ent._.is_negated
             counts["absent both"] += right and absent and ent._.is_negated
@@ -52,9 +52,9 @@ def notes_table(results: dict[str, Any]) -> str:
     """Write what was measured in notes as a table."""
     heads = "notes|links|right|wrong|outside|gold|recall|negation P|negation R"
     lines = [f"| {heads.replace('|', ' | ')} |", "|---|" + "---:|" * heads.count("|")]
-    for name, own in results.items():
-        if own["notes"]:
-            lines.append(f"| {name} | {' | '.join(_cells(Counter(own['notes']['counts'])))} |")
+    for name, result in results.items():
+        if result["notes"]:
+            lines.append(f"| {name} | {' | '.join(_cells(Counter(result['notes']['counts'])))} |")
     return "\n".join(lines) + "\n" if len(lines) > 2 else ""
 
 

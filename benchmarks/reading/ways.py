@@ -58,8 +58,8 @@ def lists(names: Sequence[Named], rng: Random, most: int) -> Iterator[Case]:
     separated = (separator.join(("{0}", "{1}", "{2}")) for separator in TEMPLATES["separators"])
     for template in (*separated, *TEMPLATES["lists"]):
         for row in range(most):
-            own = rng.choice(alike) if row % 2 else [*names]
-            yield Case("R1 lists", repr(template), *fill(template, rng.sample(own, 3)))
+            drawn = rng.choice(alike) if row % 2 else [*names]
+            yield Case("R1 lists", repr(template), *fill(template, rng.sample(drawn, 3)))
 
 
 def clauses(names: Sequence[Named], rng: Random, most: int) -> Iterator[Case]:
@@ -118,7 +118,7 @@ def cases(names: Sequence[Named]) -> Iterator[Case]:
 
 def slip(name: str, way: str, rng: Random) -> str:
     """Make one slip of the pen in the longest word of a name, behind its first letter."""
-    word = max(re.finditer(r"[a-z]+", name), key=lambda found: len(found[0]))
+    word = max(re.finditer(r"[a-z]+", name), key=lambda match: len(match[0]))
     spot = rng.randrange(word.start() + 1, word.end() - (way == "transposed"))
     old, after = name[spot], name[spot + 1 :]
     new = dict(zip(SLIPS, ("", old * 2, after[:1] + old, rng.choice(_NEAR[old])), strict=True))[way]

@@ -101,12 +101,12 @@ class Yardstick:
             half: QuerySet.of([text for text, _ in own], [right for _, right in own], base)
             for half, own in parts.items()
         }
-        facts = {
+        counts = {
             "dev_mentions": len(cases),
             "unseen_mentions": len(unseen),
             "not_in_kb": sum(not right for _, right in cases),
         }
-        return cls(base, names, queries, nearest, precision, facts=facts)
+        return cls(base, names, queries, nearest, precision, facts=counts)
 
     def fast(self, encoder: BiEncoder) -> Figures:
         """Measure on dev among the shortlist: the names that are nearest by the base."""

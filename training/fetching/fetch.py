@@ -33,10 +33,10 @@ def fetch(
         wrong checksum.
     """
     pooch.get_logger().setLevel("WARNING")
-    with working_directory(target) as place:
+    with working_directory(target) as work:
         for tried in range(1, TRIES + 1):
             try:
-                _get(url, place, query)
+                _get(url, work, query)
                 break
             except requests.RequestException as error:
                 if error.response is not None:
@@ -44,8 +44,8 @@ def fetch(
                 if tried == TRIES or not _may_pass(error):
                     raise _failed(url, homepage, error, tried) from error
                 time.sleep(_WAIT * 2 ** (tried - 1))
-        digest = check_file(place / "file", url, homepage, sha256)
-        (place / "file").replace(target)
+        digest = check_file(work / "file", url, homepage, sha256)
+        (work / "file").replace(target)
     return digest
 
 
@@ -69,11 +69,11 @@ def target_name(url: str) -> str:
     return urlsplit(url).path.rpartition("/")[2] or "file"
 
 
-def _get(url: str, place: Path, query: dict[str, str] | None) -> None:
+def _get(url: str, directory: Path, query: dict[str, str] | None) -> None:
     downloader = pooch.HTTPDownloader(
         sys.stderr.isatty(), _BLOCK, params=query, headers=_HEADERS, timeout=_TIMEOUT
     )
-    pooch.retrieve(url, None, fname="file", path=place, downloader=downloader)
+    pooch.retrieve(url, None, fname="file", path=directory, downloader=downloader)
 
 
 def _may_pass(error: requests.RequestException) -> bool:

@@ -56,12 +56,12 @@ def place(
     come = [_given(source, path) for path in given]
     come = come or [_come(source, remote, folder, release) for remote in source.files]
     for file in come:
-        known = "as expected"
+        verdict = "as expected"
         if not file.remote.sha256:
             key = "/".join(filter(None, (source.name, file.remote.place, file.path.name)))
             record = folder.parent / "checksums.json"
-            known = compare_with_first(record, key, file.path, file.sha256)
-        tell(f"{file.path.name}: sha256 {file.sha256} ({known})")
+            verdict = compare_with_first(record, key, file.path, file.sha256)
+        tell(f"{file.path.name}: sha256 {file.sha256} ({verdict})")
     _assemble(source, come, output, overwrite)
     if source.key:  # saves gigabytes: licensed releases need not be stored twice
         for file in come:
@@ -101,8 +101,8 @@ def _by_hand(source: Source, folder: Path) -> list[Path]:
 def _given(source: Source, path: Path) -> _File:
     if not path.is_file():
         raise Errors.source_missing(path=path)
-    known = {target_name(url): each for each in source.files for url in each.urls}
-    remote = known.get(path.name, Remote(()))
+    remotes = {target_name(url): each for each in source.files for url in each.urls}
+    remote = remotes.get(path.name, Remote(()))
     return _File(path, remote, path.name, check_file(path, path, source.homepage, remote.sha256))
 
 

@@ -19,22 +19,22 @@ def compare_with_first(record: Path, key: str, path: Path, sha256: str) -> str:
     RETURNS (str): what is known of the checksum.
     RAISES (MedlinkError): E261 when the file differs, E160 when the record is damaged.
     """
-    facts = read_json(record) if record.exists() else {"format": _FORMAT, "sha256": {}}
-    known = facts.get("sha256") if isinstance(facts, dict) else None
-    if not isinstance(known, dict) or facts.get("format") != _FORMAT:
+    content = read_json(record) if record.exists() else {"format": _FORMAT, "sha256": {}}
+    checksums = content.get("sha256") if isinstance(content, dict) else None
+    if not isinstance(checksums, dict) or content.get("format") != _FORMAT:
         expected = (
             "what a download wrote, or delete it: the next ones are then trusted as they come"
         )
         raise Errors.wrong_file(
             path=record, what="a record of checksums", problem="it is damaged", expected=expected
         )
-    if key not in known:
-        facts["sha256"] = dict(sorted({**known, key: sha256}.items()))
+    if key not in checksums:
+        content["sha256"] = dict(sorted({**checksums, key: sha256}.items()))
         record.parent.mkdir(parents=True, exist_ok=True)
-        save_text(record, _KIND, json.dumps(facts, indent=1) + "\n")
+        save_text(record, _KIND, json.dumps(content, indent=1) + "\n")
         return f"none is known to compare it with: recorded in {record} for the next time"
-    if known[key] != sha256:
+    if checksums[key] != sha256:
         raise Errors.first_checksum(
-            path=path, found=sha256, expected=known[key], key=key, record=record
+            path=path, found=sha256, expected=checksums[key], key=key, record=record
         )
     return "as it first came"

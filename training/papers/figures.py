@@ -47,8 +47,8 @@ def curves(rows: Iterable[Mapping[str, Any]], parts: Iterable[str]) -> list[Pane
             if len(points := list(_by_depth(row[whose].get(part, {})))) >= _FEWEST
         ]
         if series:
-            depths = {x: f"@{round(2**x)}" for one in series for x, _ in one.points}
-            lowest = min(y for one in series for _, y in one.points)
+            depths = {x: f"@{round(2**x)}" for line in series for x, _ in line.points}
+            lowest = min(y for line in series for _, y in line.points)
             panels.append(Panel(part, series, depths, {lowest: f"{lowest:.0f}", 100: "100"}))
     return panels
 
@@ -66,20 +66,20 @@ def draw(panels: Sequence[Panel]) -> str:
         return ""
     legend = max(len(panel.series) for panel in panels) * _LINE
     size = f'width="{len(panels) * _WIDTH}" height="{_HEIGHT + _EDGE + legend}"'
-    drawn = (_panel(number * _WIDTH, panel) for number, panel in enumerate(panels))
+    drawn = (_panel(column * _WIDTH, panel) for column, panel in enumerate(panels))
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size}><style>{_STYLE}</style>'
     return f"{head}{''.join(drawn)}</svg>"
 
 
 def _panel(left: int, panel: Panel) -> str:
     scale = _Scale(left, panel)
-    colours = 1 + max(one.colour for one in panel.series)
+    colours = 1 + max(series.colour for series in panel.series)
     lines = [_text(left + _EDGE, _EDGE // 2, panel.title), scale.axes()]
-    for number, series in enumerate(panel.series):
+    for row, series in enumerate(panel.series):
         colour = f"hsl({360 * series.colour // colours},70%,40%)"
         lines.append(_shape(series, [scale.at(*point) for point in series.points], colour))
-        place = _HEIGHT + _EDGE + number * _LINE
-        lines.append(_text(left + _EDGE, place, series.name, f'fill="{colour}"'))
+        height = _HEIGHT + _EDGE + row * _LINE
+        lines.append(_text(left + _EDGE, height, series.name, f'fill="{colour}"'))
     return "".join(lines)
 
 
@@ -104,7 +104,7 @@ class _Scale:
         self._corner, self._size = (left + _EDGE, _HEIGHT), (_WIDTH - 2 * _EDGE, _EDGE - _HEIGHT)
         self._ranges = []
         for axis, ticks in enumerate(self._ticks):
-            values = [point[axis] for one in panel.series for point in one.points]
+            values = [point[axis] for series in panel.series for point in series.points]
             self._ranges.append((min([*values, *ticks]), max([*values, *ticks])))
 
     def at(self, *point: float) -> tuple[float, float]:
@@ -121,6 +121,6 @@ class _Scale:
         """Draw the frame, and the ticks with what they say."""
         (left, base), (width, height), (across, up) = self._corner, self._size, self._ticks
         frame = f'<path d="M{left},{base + height}v{-height}h{width}" fill="none" stroke="#999"/>'
-        below = [_text(self.at(x, 0)[0] - 6, base + _LINE, said) for x, said in across.items()]
-        beside = [_text(left - 30, self.at(0, y)[1] + 4, said) for y, said in up.items()]
+        below = [_text(self.at(x, 0)[0] - 6, base + _LINE, label) for x, label in across.items()]
+        beside = [_text(left - 30, self.at(0, y)[1] + 4, label) for y, label in up.items()]
         return "".join([frame, *below, *beside])

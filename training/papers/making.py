@@ -61,19 +61,19 @@ class Maker:
     def _dictionary(self, key: str) -> Path:
         """Build a knowledge base. RAISES (MedlinkError): E107 without its sources, E1xx."""
         dictionary = self._plan.dictionaries[key]
-        place = self._build(key, dictionary, ())
+        path = self._build(key, dictionary, ())
         if dictionary.within:
-            knowledge = KnowledgeBase(place)
+            knowledge = KnowledgeBase(path)
             cases = load_gold(self.gold(dictionary.within, "test", 0), knowledge).cases()
             rows = sorted({row for case in cases for row in case.right})
-            place = self._build(key, dictionary, [knowledge.concept_at(row).id for row in rows])
-        return place
+            path = self._build(key, dictionary, [knowledge.concept_at(row).id for row in rows])
+        return path
 
     def _build(self, key: str, dictionary: Dictionary, ids: Sequence[str]) -> Path:
         sources = [Path(source) for source in dictionary.sources]
         made_of = _digest(dictionary.as_dict(), stamps(sources), ids)
-        place = self._work / "kb" / f"{key}-{made_of}.kb"
-        if not place.is_file():
+        path = self._work / "kb" / f"{key}-{made_of}.kb"
+        if not path.is_file():
             self._say(f"building the dictionary {key}")
             filters = Filters(
                 languages=dictionary.languages, sources=dictionary.vocabularies,
@@ -82,7 +82,7 @@ class Maker:
             )  # fmt: skip
             options: dict[str, Any] = {"columns": dictionary.columns, "lang": dictionary.lang}
             build_knowledge_base(
-                out=place,
+                out=path,
                 sources=[(dictionary.format, source) for source in sources],
                 filters=filters,
                 options={name: value for name, value in options.items() if value},
@@ -90,7 +90,7 @@ class Maker:
                 skip_bad_lines=dictionary.format == "tsv",
                 progress=show_progress,
             )
-        return place
+        return path
 
     def _gold(self, key: str, part: str, fold: int) -> Path:
         """Make the gold file of a part: "train", "dev" or "test"; "whole" is all for training.
@@ -109,8 +109,8 @@ class Maker:
     def _part(self, key: str, part: str, fold: int) -> Path:
         corpus = self._plan.corpora[key]
         splits: Sequence[str] = getattr(corpus, part)
-        place = self._work / "gold" / f"{key}-{fold}.{part}.jsonl"
-        place.parent.mkdir(parents=True, exist_ok=True)
+        path = self._work / "gold" / f"{key}-{fold}.{part}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
         if corpus.reader == "gold":
             files = [Path(split) for split in splits]
             stamps(files)
@@ -119,11 +119,11 @@ class Maker:
             if corpus.folds:
                 splits = [f"fold-{fold}.{split}" for split in splits]
             reader, source = find_corpus(corpus.reader), Path(corpus.source)
-            convert(reader, source, place, Tally(), splits, show_progress, overwrite=True)
-            files = [place]
+            convert(reader, source, path, Tally(), splits, show_progress, overwrite=True)
+            files = [path]
         if len(files) == 1 and not corpus.type and not corpus.lang:
             return files[0]
-        chosen = place.with_suffix(".chosen.jsonl")
+        chosen = path.with_suffix(".chosen.jsonl")
         records = (
             json.loads(line) for file in files for _, line in gold_lines(file) if line.strip()
         )
@@ -192,8 +192,8 @@ class Maker:
     def _mentions(self, corpus: str, fold: int) -> Path:
         """Build a dictionary of the training mentions of a corpus alone."""
         gold = self.gold(corpus, "whole", fold)
-        place = self._work / "kb" / f"{corpus}-mentions-{_digest(self._identity(gold))}.kb"
-        if not place.is_file():
+        path = self._work / "kb" / f"{corpus}-mentions-{_digest(self._identity(gold))}.kb"
+        if not path.is_file():
             names: dict[str, dict[Name, None]] = {}
             for document in read_gold(gold):
                 for mention in document.mentions:
@@ -203,22 +203,22 @@ class Maker:
                 Concept(id, next(iter(of_id)).text, tuple(of_id))
                 for id, of_id in sorted(names.items())
             )
-            place.parent.mkdir(parents=True, exist_ok=True)
-            build_kb(place, concepts)
-        return place
+            path.parent.mkdir(parents=True, exist_ok=True)
+            build_kb(path, concepts)
+        return path
 
     def _bitext(self, keys: Sequence[str]) -> Path:
         """Put translations together. RAISES (MedlinkError): E107, E401, E108, E407."""
-        place = self._work / "gold" / f"{'+'.join(keys)}.tsv"
-        place.parent.mkdir(parents=True, exist_ok=True)
+        path = self._work / "gold" / f"{'+'.join(keys)}.tsv"
+        path.parent.mkdir(parents=True, exist_ok=True)
         if len(keys) > 1:
             texts = [self._bitext([key]).read_text("utf-8") for key in keys]
-            place.write_text("".join(texts), "utf-8")
-            return place
+            path.write_text("".join(texts), "utf-8")
+            return path
         bitext = self._plan.bitexts[keys[0]]
-        count = convert_bitext(bitext.format, map(Path, bitext.sources), bitext.languages, place)
+        count = convert_bitext(bitext.format, map(Path, bitext.sources), bitext.languages, path)
         self._say(f"{keys[0]}: {count:,} translations")
-        return place
+        return path
 
     def recipe_kind(self, key: str) -> str:
         """Return what a recipe of a system trains, "" where it has none."""

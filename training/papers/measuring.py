@@ -78,9 +78,9 @@ def measure_links(
     yield from _with_f1(rows, gold) if layout.f1 else rows
 
 
-def _reranking(place: Path, assets: Assets, layout: Layout) -> Linker:
+def _reranking(path: Path, assets: Assets, layout: Layout) -> Linker:
     """Make a linker whose cross-encoder orders what the dense tier finds, and nothing else."""
-    encoder = CrossEncoder.load(place / RERANKER, device=find_device(assets.device))
+    encoder = CrossEncoder.load(path / RERANKER, device=find_device(assets.device))
     depth = max(*layout.ks, encoder.settings.top)
     linker = alone(default_linker(assets, ["dense"], depth), "dense", assets)
     return linker.using(threshold=0.0).with_parts(rescorer=Reranker(encoder, assets.kb))
@@ -104,15 +104,15 @@ def _assets(material: Material, system: System, path: Path) -> Assets:
     default = None if says_pooling(path) else material.layout.pooling
     pooling = system.pooling or default
     encoder, kb = BiEncoder.load(path, pooling), material.kb
-    place = material.work / f"{kb.stem}-{path.name}-{encoder.fingerprint()[:_SHOWN]}"
-    if is_linker(place):
-        assets = Assets(place, device=material.device)
+    made = material.work / f"{kb.stem}-{path.name}-{encoder.fingerprint()[:_SHOWN]}"
+    if is_linker(made):
+        assets = Assets(made, device=material.device)
         if sha256_of(assets.kb.path) == sha256_of(kb):
             return assets
     spelling = encoder.sparse_weight
     weights = None if spelling is None else {**DEFAULT_WEIGHTS, "ngram": spelling}
     return build_assets(
-        place, kb, path, pooling=pooling, weights=weights, device=material.device,
+        made, kb, path, pooling=pooling, weights=weights, device=material.device,
         progress=show_progress,
     )  # fmt: skip
 
@@ -121,7 +121,10 @@ def rows_of(system: str, metrics: dict[str, Any], layout: Layout) -> list[Row]:
     """Take the figures of a layout's parts out of metrics."""
     groups = metrics.get(f"by_{layout.by}") if layout.by else None
     parts = groups or {"full": metrics, **metrics.get("splits", {})}
-    return [Row(system, part, own["n"], _figures(own, layout)) for part, own in parts.items()]
+    return [
+        Row(system, part, figures["n"], _figures(figures, layout))
+        for part, figures in parts.items()
+    ]
 
 
 def _figures(metrics: dict[str, Any], layout: Layout) -> dict[str, float | None]:

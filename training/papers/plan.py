@@ -201,22 +201,24 @@ class Plan(Section):
         for key, system in self.systems.items():
             if not system.encoder and not system.base:
                 raise ValueError(f"system {key} has neither an encoder nor a base")
-            known = {**self.dictionaries, **self.corpora}
-            named: _Named = [(system.base, self.systems), (system.of, known)]
-            named += [(one, self.corpora) for one in system.corpora]
-            named += [(one, self.bitexts) for one in system.bitext]
+            learned = {**self.dictionaries, **self.corpora}
+            named: _Named = [(system.base, self.systems), (system.of, learned)]
+            named += [(name, self.corpora) for name in system.corpora]
+            named += [(name, self.bitexts) for name in system.bitext]
             _check(key, named)
         for key, dictionary in self.dictionaries.items():
             _check(key, [(dictionary.within, self.corpora)])
         for key, corpus in self.corpora.items():
-            _check(key, [(one, self.dictionaries) for one in (corpus.dictionary, *corpus.measured)])
-            _check(key, [(one, self.systems) for one in (*corpus.epochs, *corpus.systems)])
+            _check(
+                key, [(name, self.dictionaries) for name in (corpus.dictionary, *corpus.measured)]
+            )
+            _check(key, [(name, self.systems) for name in (*corpus.epochs, *corpus.systems)])
         return self
 
 
 def _check(key: str, named: _Named) -> None:
-    for name, known in named:
-        if name and name not in known:
+    for name, there in named:
+        if name and name not in there:
             raise ValueError(f"{key} refers to {name}, which is not there")
 
 
@@ -281,10 +283,10 @@ def _said(value: Any) -> str:
 def _filled(value: Any, values: Mapping[str, str]) -> Any:
     """Put values in the places of variables."""
     if isinstance(value, str):
-        return _VARIABLE.sub(lambda found: values[found[1]], value)
+        return _VARIABLE.sub(lambda variable: values[variable[1]], value)
     if isinstance(value, dict):
-        return {key: _filled(own, values) for key, own in value.items()}
-    return [_filled(own, values) for own in value] if isinstance(value, list) else value
+        return {key: _filled(inner, values) for key, inner in value.items()}
+    return [_filled(inner, values) for inner in value] if isinstance(value, list) else value
 
 
 def _bad_plan(path: Path, problem: object) -> Exception:

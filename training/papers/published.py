@@ -28,8 +28,8 @@ def read_published(paper: str = "", corpus: str = "") -> list[Published]:
     for line in (_HERE / "published.tsv").read_text(encoding="utf-8").splitlines()[1:]:
         of, table, where, part, system, figures = line.split("\t")
         pairs = (figure.rsplit(" ", 1) for figure in figures.split("; "))
-        found = {name: float(value) for name, value in pairs}
-        rows.append(Published(of, table, where, part, system, found))
+        values = {name: float(value) for name, value in pairs}
+        rows.append(Published(of, table, where, part, system, values))
     return [row for row in rows if paper in ("", row.paper) and corpus in ("", row.corpus)]
 
 

@@ -149,11 +149,11 @@ class Reproduction:
         kb = KnowledgeBase(self._maker.dictionary(dictionary)) if dictionary else None
         for name, system in self._measured(key, corpus, seed):
             with self._without_missing(system.name):
-                place = self._maker.encoder(name, key, 0, seed)
+                path = self._maker.encoder(name, key, 0, seed)
                 self._say(f"measuring {system.name} on {key}")
                 pooling, device = system.pooling or layout.pooling, find_device(self._device)
-                encoder = BiEncoder.load(place, pooling, device=device)
-                rows, drawn = measure_vectors(corpus, system, encoder, place, kb, seed)
+                encoder = BiEncoder.load(path, pooling, device=device)
+                rows, drawn = measure_vectors(corpus, system, encoder, path, kb, seed)
                 panels += drawn
                 yield from rows
 
@@ -185,8 +185,8 @@ def main(
     texts = [as_markdown(table) for table in tables]
     texts += ["docs/papers.md says what the recipes do otherwise than the papers."]
     texts += [f"Left out: {what}" for what in made.left_out]
-    facts = {"seeds": seeds, "tables": tables, "left_out": made.left_out}
-    outputs.write(facts, "\n\n".join(texts))
+    content = {"seeds": seeds, "tables": tables, "left_out": made.left_out}
+    outputs.write(content, "\n\n".join(texts))
     for table, figure in figures:
         if figure:
             name = f"{output.stem}.{table['corpus'].replace(', ', '.').replace(' ', '_')}.svg"

@@ -25,12 +25,12 @@ Measured = tuple[list[Row], list[Panel]]
 
 
 def measure_vectors(
-    corpus: Corpus, system: System, encoder: BiEncoder, place: Path, kb: KnowledgeBase | None,
+    corpus: Corpus, system: System, encoder: BiEncoder, path: Path, kb: KnowledgeBase | None,
     seed: int,
 ) -> Measured:  # fmt: skip
-    """Measure an encoder by the task of a corpus. place (Path): of the encoder."""
+    """Measure an encoder by the task of a corpus. path (Path): of the encoder."""
     if corpus.task == "weights":
-        return _counted(system.name, encoder, place)
+        return _counted(system.name, encoder, path)
     if corpus.task == "relations" or kb is None:
         return _of_relations(corpus, system, encoder, kb, seed)
     if corpus.task == "similarities":
@@ -97,9 +97,9 @@ def _picture(
     return [Panel(title, series)]
 
 
-def _counted(name: str, encoder: BiEncoder, place: Path) -> Measured:
+def _counted(name: str, encoder: BiEncoder, path: Path) -> Measured:
     """Count the weights that a training changes, of all of its base's (SapBERT, table 7)."""
-    figures = place / FIGURES
+    figures = path / FIGURES
     data = json.loads(figures.read_text("utf-8"))["data"] if figures.is_file() else {}
     adapters = sum(weight.numel() for weight in adapter_parameters(encoder.module))
     every = sum(weight.numel() for weight in encoder.module.parameters()) - adapters

@@ -159,7 +159,7 @@ def _demands(recipe: Recipe) -> Iterator[tuple[str, object, str]]:
         yield "selection.metric", "mrr", "for a reranker, whose weight is chosen by it"
 
 
-def _as_ours(path: Path, kind: type[Section], error: ValidationError) -> MedlinkError:
+def _as_ours(path: Path, model: type[Section], error: ValidationError) -> MedlinkError:
     """Make E501 of a key that there is not, else E502 of the first value that cannot be."""
     faults = error.errors(include_url=False)
     fault = min(faults, key=lambda fault: fault["type"] != "extra_forbidden")
@@ -170,7 +170,7 @@ def _as_ours(path: Path, kind: type[Section], error: ValidationError) -> Medlink
     if fault["type"] != "extra_forbidden":
         rule = _SAYS.sub("must", fault["msg"])
         return Errors.bad_value(key=dotted, value=fault["input"], rule=rule)
-    fields: Any = kind
+    fields: Any = model
     for section in places:
         fields = fields.model_fields[section].annotation
     what = f"key in [{'.'.join(places)}]" if places else "section"
