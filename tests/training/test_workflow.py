@@ -22,30 +22,41 @@ from spacy_medlink.kb.gold import read_gold
 ROOT = Path(__file__).parents[2]
 PROJECTS = [ROOT, ROOT / "training" / "papers"]
 CONFIG: dict[str, Any] = load_project_config(ROOT)
-COMMANDS = {command["name"]: command for command in CONFIG["commands"]}
-SCRIPTS = [script for command in CONFIG["commands"] for script in command["script"]]
+SCRIPTS = [
+    (project, script)
+    for project in PROJECTS
+    for command in load_project_config(project)["commands"]
+    for script in command["script"]
+]
+WORKFLOWS = [
+    (project, workflow)
+    for project in PROJECTS
+    for workflow in load_project_config(project)["workflows"]
+]
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_options_exist(script: str) -> None:
+@pytest.mark.parametrize(
+    ("project", "script"), SCRIPTS, ids=lambda part: getattr(part, "name", part)
+)
+def test_options_exist(project: Path, script: str) -> None:
     """Parse without running; a wrong option raises."""
     words = shlex.split(script)
     if words[:3] == ["python", "-m", "spacy"]:
         return
     if words[0] == "medlink":
         count = 2 if words[1] == "kb" else 1
-        name = "_".join(words[1 : 1 + count])
-        function = importlib.import_module(f"spacy_medlink.cli.{name}").command
-        _parse(function, words[1 + count :])
-        return
-    assert words[:2] == ["python", "-m"]
-    _parse(importlib.import_module(words[2]).main, words[3:])
-
-
-def _parse(function: Any, arguments: list[str]) -> None:
-    one = typer.Typer()
-    one.command()(function)
-    typer.main.get_command(one).make_context("command", arguments)
+        verb = importlib.import_module(f"spacy_medlink.cli.{'_'.join(words[1 : 1 + count])}")
+        function, options = verb.command, words[1 + count :]
+    else:
+        # Modules of the checkout are found from its top, or by a program of the papers' project.
+        assert words[:2] == (["python", "-m"] if project == ROOT else ["python", "run.py"])
+        module = importlib.import_module(words[2])
+        if hasattr(module, "__path__"):
+            module = importlib.import_module(f"{words[2]}.__main__")
+        function, options = module.main, words[3:]
+    app = typer.Typer()
+    app.command()(function)
+    typer.main.get_command(app).make_context("command", options)
 
 
 @pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
@@ -56,13 +67,15 @@ def test_substitution_does_not_join_paths(project: Path) -> None:
             assert "," not in path and "$" not in path, f"{command['name']}: {path}"
 
 
-@pytest.mark.parametrize("workflow", CONFIG["workflows"])
-def test_a_step_reads_what_an_earlier_one_made(workflow: str) -> None:
+@pytest.mark.parametrize(("project", "workflow"), WORKFLOWS, ids=str)
+def test_a_step_reads_what_an_earlier_one_made(project: Path, workflow: str) -> None:
+    config = load_project_config(project)
+    commands = {command["name"]: command for command in config["commands"]}
     made = {"corpora/collected.json"}  # of `download`, which always runs and so lists no outputs
-    for name in CONFIG["workflows"][workflow]:
-        for path in COMMANDS[name].get("deps", ()):
-            assert path in made or (ROOT / path).exists(), f"{name} needs {path}"
-        made.update(COMMANDS[name].get("outputs", ()))
+    for name in config["workflows"][workflow]:
+        for path in commands[name].get("deps", ()):
+            assert path in made or (project / path).exists(), f"{name} needs {path}"
+        made.update(commands[name].get("outputs", ()))
 
 
 def test_every_step_that_trains_takes_the_device() -> None:

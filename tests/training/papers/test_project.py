@@ -1,7 +1,5 @@
 """The workflows of the papers: every command of theirs is one that its program understands."""
 
-import contextlib
-import importlib
 import os
 import shlex
 import subprocess
@@ -10,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from weasel.util import load_project_config
 
 from spacy_medlink.errors import MedlinkError
@@ -25,14 +22,6 @@ ROOT = Path(__file__).parents[3]
 PROJECT = ROOT / "training" / "papers"
 CONFIG: dict[str, Any] = load_project_config(PROJECT)
 COMMANDS = {command["name"]: command for command in CONFIG["commands"]}
-WORKFLOWS = {"tables", "tables_train", *papers()}
-SCRIPTS = [
-    script
-    for workflow in sorted(WORKFLOWS)
-    for name in CONFIG["workflows"][workflow]
-    for script in COMMANDS[name]["script"]
-]
-
 PLANS = sorted((PROJECT / "plans").glob("*.yml"))
 # Rows beside the published ones.
 BESIDE = {
@@ -40,23 +29,6 @@ BESIDE = {
     "SapBERT, NCA", "SapBERT, lifted structure", "CODER_ENG, term-relation-term", "PubMedBERT",
     "CODER_ENG (released)", "CODER_ALL (released)", "XLM-R large", "XLM-R large + SAP all_syn",
 }  # fmt: skip
-
-
-def _function(words: list[str]) -> tuple[Any, list[str]]:
-    """Find the typer function of a command, and its arguments."""
-    assert words[:2] == ["python", "run.py"]
-    module = importlib.import_module(words[2])
-    with contextlib.suppress(ModuleNotFoundError):
-        module = importlib.import_module(f"{words[2]}.__main__")
-    return module.main, words[3:]
-
-
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_options_exist(script: str) -> None:
-    function, arguments = _function(shlex.split(script))
-    app = typer.Typer()
-    app.command()(function)
-    typer.main.get_command(app).make_context("command", arguments)
 
 
 @pytest.mark.parametrize("path", PLANS, ids=lambda path: path.stem)
@@ -136,15 +108,12 @@ def test_translations_are_put_into_one_file(tmp_path: Path) -> None:
         convert_bitext("muse", [tmp_path / "muse"], ["fi"], out)
 
 
-def test_every_paper_has_a_workflow_whose_steps_follow_each_other() -> None:
-    for workflow in WORKFLOWS:
-        steps = [COMMANDS[name] for name in CONFIG["workflows"][workflow]]
-        made = {path for step in steps for path in step.get("outputs", [])}
-        seen: set[str] = set()
-        for step in steps:
-            assert not {path for path in step.get("deps", []) if path in made - seen}, step["name"]
-            seen.update(step.get("outputs", []))
-        assert any("training.papers.reproduce" in line for step in steps for line in step["script"])
+def test_every_paper_has_a_workflow_that_makes_its_tables() -> None:
+    for workflow in {"tables", "tables_train", *papers()}:
+        scripts = [
+            line for name in CONFIG["workflows"][workflow] for line in COMMANDS[name]["script"]
+        ]
+        assert any("training.papers.reproduce" in line for line in scripts)
 
 
 def test_modules_of_the_checkout_run_from_the_papers_directory(tmp_path: Path) -> None:
