@@ -1,6 +1,11 @@
-"""Other linkers over the names of a knowledge base, as spaCy pipelines that write `_.kb_ents`."""
+"""Other linkers over the names of a knowledge base, as spaCy pipelines that write `_.kb_ents`.
+
+`python -m benchmarks.peers hp.obo GOLD.jsonl.gz OUT/FastHPOCR.jsonl` writes what FastHPOCR finds in
+the texts of a gold file, which `python -m benchmarks.raw_text --other` measures beside ours.
+"""
 
 import contextlib
+import gzip
 import io
 import json
 import sys
@@ -8,7 +13,10 @@ import time
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -87,3 +95,32 @@ def _make_index(paths: Any, kb: str, work: Path, linking_utils: Any) -> None:
 
 PEERS: dict[str, Callable[[str, Path], "Language"]] = {"scispacy": scispacy}
 """By name, what makes a pipeline of a knowledge base and a directory for what is made once."""
+
+
+def main(ontology: str, texts: Path, output: Path) -> None:
+    """Write the mentions that FastHPOCR finds, with its own defaults, as documents of a gold file.
+
+    RAISES (SystemExit): where FastHPOCR is not installed.
+    """
+    try:
+        index = import_module("FastHPOCR.IndexHPO").IndexHPO
+        annotator = import_module("FastHPOCR.HPOAnnotator").HPOAnnotator
+    except ImportError as error:
+        raise SystemExit(f"{error}: `pip install FastHPOCR==0.1.4 pronto`") from error
+    read: Any = gzip.open if texts.suffix == ".gz" else open
+    with TemporaryDirectory() as work, contextlib.redirect_stdout(io.StringIO()):
+        index(ontology, work).index()
+        finder = annotator(str(Path(work) / "hp.index"))
+    lines = []
+    with read(texts, "rt", encoding="utf-8") as file:
+        for document in map(json.loads, file):
+            mentions = [
+                {"start": match.startOffset, "end": match.endOffset, "ids": [match.hpoUri]}
+                for match in finder.annotate(document["text"])
+            ]
+            lines.append(json.dumps({**document, "mentions": mentions}) + "\n")
+    output.write_text("".join(lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -3,6 +3,8 @@
 HPO and MEDIC are assets of `medlink build` over these terminologies, without an encoder. The texts
 are GSC+, the NCBI disease corpus and BC5CDR (diseases), in the data directory (MEDLINK_DATA). The
 entities and all mentions of `medical_mentions` are measured with the linker at its defaults.
+`--other FILE` adds the links of another program in GSC+, such as FastHPOCR: FILE has the documents
+of the corpus with the program's mentions, and is named after it.
 """
 
 import tempfile
@@ -20,7 +22,9 @@ from spacy.tokens import Span
 from benchmarks.corpora import CORPORA, diseases
 from benchmarks.measured import DATA, RESULTS, report
 from spacy_medlink.evaluation import measure_pipeline
-from spacy_medlink.evaluation.gold_set import load_gold
+from spacy_medlink.evaluation.gold_set import GoldSet, load_gold
+from spacy_medlink.evaluation.spans import Link, link_scores
+from spacy_medlink.kb import KnowledgeBase
 
 _KEY = "medical"
 WAYS = ("doc.ents", "doc.spans")
@@ -67,10 +71,19 @@ def _figures(scores: dict[str, Any]) -> dict[str, float]:
     }
 
 
+def _links(gold: GoldSet) -> Iterator[Link]:
+    for document in gold.documents:
+        for mention in document.mentions:
+            yield Link(document.doc_id, mention.start, mention.end, gold.rows(mention))
+
+
 def main(
     hpo: Annotated[Path, typer.Argument(help="Assets over HPO.")],
     medic: Annotated[Path, typer.Argument(help="Assets over MEDIC.")],
     part: Annotated[str, typer.Option(help="Of the disease corpora: train or dev.")] = "dev",
+    other: Annotated[
+        list[Path] | None, typer.Option(help="What another program links in GSC+, JSON Lines.")
+    ] = None,
     output: Annotated[Path, typer.Option(help="JSON; a table beside it.")] = (
         RESULTS / "raw_text.json"
     ),
@@ -78,6 +91,11 @@ def main(
     """Measure the ways to find mentions."""
     gsc = DATA / "gsc_plus.dev.jsonl.gz"
     rows = [{"texts": "GSC+", **row} for row in measure(hpo, gsc, {"within": _WITHIN})]
+    kb = KnowledgeBase(hpo / "kb.sqlite")
+    ours = load_gold(gsc, kb)
+    for path in other or ():
+        scores = link_scores(_links(ours), _links(load_gold(path, kb)))
+        rows.append({"texts": "GSC+", "way": path.stem, **_figures(scores)})
     with tempfile.TemporaryDirectory() as workplace:
         for corpus in CORPORA:
             path = diseases(corpus, part, Path(workplace))

@@ -1,4 +1,4 @@
-"""Entities and all mentions of raw text stand in one table."""
+"""Entities, all mentions and what another program links stand in one table."""
 
 import gzip
 import json
@@ -14,7 +14,7 @@ TEXT = "Ulcerative colitis, colitis."
 MENTIONS = ("ULCER", 0, 18), ("COLITIS", 20, 27)
 
 
-def test_each_way_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ways_and_another_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = {"HP:0000118": "Abnormality", "COLITIS": "Colitis", "ULCER": "Ulcerative colitis"}
     above = {"COLITIS": ("HP:0000118",), "ULCER": ("COLITIS",)}
     concepts = [
@@ -26,14 +26,17 @@ def test_each_way_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         for id, start, end in MENTIONS
     ]
     document = {"doc_id": "1", "lang": "en", "text": TEXT, "mentions": mentions}
-    gold = tmp_path / "gsc_plus.dev.jsonl.gz"
+    gold, other = tmp_path / "gsc_plus.dev.jsonl.gz", tmp_path / "Other.jsonl"
     gold.write_bytes(gzip.compress(json.dumps(document).encode()))
+    other.write_text(json.dumps({**document, "mentions": mentions[:1]}), "utf-8")
     monkeypatch.setattr(raw_text, "DATA", tmp_path)
     monkeypatch.setattr(raw_text, "CORPORA", ["corpus"])
     monkeypatch.setattr(raw_text, "diseases", lambda corpus, part, workplace: gold)
     output = tmp_path / "raw.json"
-    raw_text.main(assets, assets, "dev", output)
+    raw_text.main(assets, assets, "dev", [other], output)
     rows = json.loads(output.read_text())["rows"]
-    assert [row["way"] for row in rows] == [*raw_text.WAYS, *raw_text.WAYS]
+    assert [row["way"] for row in rows] == [*raw_text.WAYS, "Other", *raw_text.WAYS]
+    its = rows[len(raw_text.WAYS)]
+    assert (its["strict P"], its["strict R"], round(its["strict F1"])) == (100, 50, 67)
     assert rows[0]["strict F1"] == 100 and rows[0]["texts a second"] > 0
     assert "| GSC+ | doc.spans |" in output.with_suffix(".md").read_text()
