@@ -8,7 +8,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -19,6 +19,7 @@ from spacy_medlink.util.outputs import DirectoryKind
 
 from .corpora.convert import belongs, convert
 from .corpora.layout import PARTS, gold_files
+from .corpora.records import GoldDocument
 from .corpora.registry import CORPORA
 from .corpora.tally import Tally
 from .data.mentions import known_types
@@ -29,8 +30,7 @@ GOLD = DirectoryKind("the gold mentions of a workflow")
 _SHARE = 0.1  # of the documents, where the publisher set none apart
 _FEWEST = 10  # documents that can be divided
 
-Record = dict[str, Any]  # a document or a bare mention, as docs/corpora.md has it
-Parts = dict[str, list[Record]]  # by "train", "dev", "test"
+Parts = dict[str, list[GoldDocument]]  # by "train", "dev", "test"
 _FOLDS = re.compile(r"fold-(\d+)\.")  # AskAPatient: the folds repeat the same phrases
 
 
@@ -64,7 +64,7 @@ def _part_of(split: str) -> str:
     return "dev" if split == "validation" else next(parts, "train")
 
 
-def _read(path: Path) -> list[Record]:
+def _read(path: Path) -> list[GoldDocument]:
     for _ in read_gold(path):  # says what is wrong with a file, and where
         pass
     return [json.loads(line) for _, line in gold_lines(path) if line.strip()]
@@ -86,7 +86,7 @@ def divide(parts: Parts, seed: int = 0) -> Parts:
     return left
 
 
-def _apart(records: list[Record], seed: int) -> tuple[list[Record], list[Record]]:
+def _apart(records: list[GoldDocument], seed: int) -> tuple[list[GoldDocument], list[GoldDocument]]:
     """Draw documents to set apart; none if there are too few."""
     if len(records) < _FEWEST:
         return records, []
@@ -142,7 +142,7 @@ def _keep_known(parts: Parts, kb: KnowledgeBase) -> None:
         own[:] = [one for one in own if one.get("type", "") in known]
 
 
-def _texts(records: list[Record]) -> Iterator[str]:
+def _texts(records: list[GoldDocument]) -> Iterator[str]:
     # Bare mentions have no text, so equal mentions in two corpora are not a shared document.
     return (record["text"] for record in records if record.get("text"))
 

@@ -1,7 +1,7 @@
-"""Documents and mentions as the files of a corpus give them, not checked yet."""
+"""Documents and mentions: as the files of a corpus give them, and as gold mentions."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 Span = tuple[int, int]
 
@@ -49,3 +49,30 @@ class Document(NamedTuple):
     lang: str = "en"
     split: str = ""
     line: int = 0
+
+
+class GoldMention(TypedDict, total=False):
+    """A mention as `spacy_medlink.kb.gold` reads it.
+
+    start, end (int): where it has one place. spans (List[List[int]]): where it has several.
+    composite (bool): the ids belong together. parts (List[str]): a text for each of them.
+    """
+
+    start: int
+    end: int
+    spans: list[list[int]]
+    mention: str
+    ids: list[str]
+    type: str
+    composite: bool
+    parts: list[str]
+
+
+class GoldDocument(GoldMention, total=False):
+    """A line of gold mentions: a document, or a bare mention. split (str): the publisher's."""
+
+    doc_id: str
+    lang: str
+    split: str
+    text: str
+    mentions: list[GoldMention]

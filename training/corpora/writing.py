@@ -1,21 +1,19 @@
 """Writing documents of a corpus as lines of gold mentions, with checked offsets."""
 
 from itertools import pairwise
-from typing import Any
 
-from .records import Document, Mention, Span
+from .records import Document, GoldDocument, GoldMention, Mention, Span
 from .tally import Tally
 
 
-def to_record(document: Document, tally: Tally) -> dict[str, Any]:
+def to_record(document: Document, tally: Tally) -> GoldDocument:
     """Make the record of a document; counts go into the tally.
 
     A mention has offsets only where `text[start:end]` is the mention. A mention in several pieces
     is written as the pieces joined by spaces, with their offsets in "spans". If offsets point at
     other text, the mention keeps its text and loses the offsets.
 
-    RETURNS (Dict[str, Any]): as `spacy_medlink.kb.gold` reads it, with "split", and with
-        "composite", "parts" and "spans" on the mentions that have them.
+    RETURNS (GoldDocument): a document, or a bare mention.
     """
     text = _fitting(document)
     fitted = document._replace(text=text)
@@ -25,7 +23,7 @@ def to_record(document: Document, tally: Tally) -> dict[str, Any]:
     tally.splits[document.split] += 1
     tally.mentions += len(mentions)
     tally.nil += sum(not mention["ids"] for mention in mentions)
-    record: dict[str, Any] = {"doc_id": document.doc_id} if document.doc_id else {}
+    record: GoldDocument = {"doc_id": document.doc_id} if document.doc_id else {}
     record["lang"] = document.lang
     if document.split:
         record["split"] = document.split
@@ -53,11 +51,11 @@ def _fits(text: str, mentions: tuple[Mention, ...]) -> int:
     )
 
 
-def _mention(document: Document, mention: Mention, tally: Tally) -> dict[str, Any] | None:
+def _mention(document: Document, mention: Mention, tally: Tally) -> GoldMention | None:
     text_and_offsets = _place(document, mention, tally)
     if text_and_offsets is None:
         return None
-    record: dict[str, Any] = {
+    record: GoldMention = {
         **text_and_offsets,
         "ids": list(mention.link.ids),
         "type": mention.type,
@@ -70,13 +68,13 @@ def _mention(document: Document, mention: Mention, tally: Tally) -> dict[str, An
     return record
 
 
-def _place(document: Document, mention: Mention, tally: Tally) -> dict[str, Any] | None:
+def _place(document: Document, mention: Mention, tally: Tally) -> GoldMention | None:
     """Return text and offsets of a mention; None when it has no text."""
     text, spans, mention_text = document.text, mention.spans, mention.said
     if text is None:
         single = len(spans) == 1 and spans[0][0] < spans[0][1]
-        offsets = {"start": spans[0][0], "end": spans[0][1]} if single else {}
-        return _kept({**offsets, "mention": mention_text}, document, mention, tally)
+        place: GoldMention = {"start": spans[0][0], "end": spans[0][1]} if single else {}
+        return _kept({**place, "mention": mention_text}, document, mention, tally)
     if spans:
         spans = _merged(text, spans)
         if all(0 <= start < end <= len(text) for start, end in spans):
@@ -105,7 +103,7 @@ def _place(document: Document, mention: Mention, tally: Tally) -> dict[str, Any]
     return _kept({"mention": mention_text}, document, mention, tally)
 
 
-def _found(there: str, spans: tuple[Span, ...], tally: Tally) -> dict[str, Any]:
+def _found(there: str, spans: tuple[Span, ...], tally: Tally) -> GoldMention:
     if len(spans) == 1:
         (start, end), *_ = spans
         return {"start": start, "end": end, "mention": there}
@@ -114,8 +112,8 @@ def _found(there: str, spans: tuple[Span, ...], tally: Tally) -> dict[str, Any]:
 
 
 def _kept(
-    record: dict[str, Any], document: Document, mention: Mention, tally: Tally
-) -> dict[str, Any] | None:
+    record: GoldMention, document: Document, mention: Mention, tally: Tally
+) -> GoldMention | None:
     if mention.said.strip():
         return record
     problem = "mentions without a text, dropped"

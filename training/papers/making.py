@@ -27,6 +27,7 @@ from spacy_medlink.util.progress import show_progress
 
 from ..corpora.convert import convert
 from ..corpora.layout import walk
+from ..corpora.records import GoldDocument
 from ..corpora.registry import find_corpus
 from ..corpora.tally import Tally
 from ..data.bitext import convert_bitext
@@ -256,7 +257,7 @@ def stamps(sources: Sequence[Path]) -> list[tuple[int, int]]:
     return [(stat.st_size, stat.st_mtime_ns) for stat in every]
 
 
-def _reduced(record: dict[str, Any], corpus: Corpus) -> dict[str, Any] | None:
+def _reduced(record: GoldDocument, corpus: Corpus) -> GoldDocument | None:
     """Reduce a document, or a bare mention, to the content wanted of a corpus."""
     if corpus.lang and record.get("lang") != corpus.lang:
         return None
