@@ -12,13 +12,14 @@ gold. Figures go to OUTPUT as JSON, and to a Markdown table beside it.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Annotated, Any
 
 import typer
 
-from benchmarks.measured import machine, write_results
+from benchmarks.measured import RESULTS, as_table, machine, write_results
 from benchmarks.reading import ways
 from benchmarks.reading.cases import Case, read_cases, read_notes
 from benchmarks.reading.linked import LOST, RIGHT, WRONG, Linked, Row, judge
@@ -36,8 +37,7 @@ _EVERYWHERE = {"R1", "R2", "R3", "R7", "notes"}  # measured in each language
 _HEADING = """# Reading: what a note says is what is linked
 
 Share right in per cent (95 % interval) / share wrong, and places tried. `made`: made of names;
-`dev`, `held`: written by hand, two thirds and one third of each kind.
-"""
+`dev`, `held`: written by hand, two thirds and one third of each kind."""
 
 
 def wilson(k: int, n: int) -> tuple[float, float]:
@@ -119,11 +119,10 @@ def _share(counts: Counter[str]) -> dict[str, Any]:
 def table(results: dict[str, dict[str, Any]]) -> str:
     """Write the shares of kinds as a table, a column for each assets and language."""
     kinds = {kind for result in results.values() for kind in result["kinds"]}
-    rows = [f"| kind | {' | '.join(results)} |", "|---|" + "---:|" * len(results)]
-    for kind in sorted(kinds, key=lambda kind: (int(re.findall(r"\d+", kind)[0]), kind)):
-        cells = [_cell(result["kinds"].get(kind)) for result in results.values()]
-        rows.append(f"| {kind} | {' | '.join(cells)} |")
-    return "\n".join(rows) + "\n"
+    return as_table([
+        {"kind": kind, **{name: _cell(own["kinds"].get(kind)) for name, own in results.items()}}
+        for kind in sorted(kinds, key=lambda kind: (int(re.findall(r"\d+", kind)[0]), kind))
+    ])  # fmt: skip
 
 
 def _cell(share: dict[str, Any] | None) -> str:
@@ -150,29 +149,30 @@ def main(
     most: Annotated[int, typer.Option(help="Cases of a way of writing.", min=1)] = 6,
     seed: Annotated[int, typer.Option(help="Of the drawing of names.")] = 0,
     failures: Annotated[int, typer.Option(help="Print this many of each way.")] = 0,
-    output: Annotated[Path, typer.Option(help="JSON; a table goes beside it.")] = Path(
-        "benchmarks/results/reading.json"
+    output: Annotated[Path, typer.Option(help="JSON; a table beside it.")] = (
+        RESULTS / "reading.json"
     ),
 ) -> None:
     """Measure how well notes are read."""
     wanted = set(kinds.split(",")) - {""}
     texts, results = [_HEADING], dict[str, dict[str, Any]]()
-    for langs in (["en"], [own for own in lang.split(",") if own != "en"]):
+    asked = lang.split(",")
+    for langs in (["en"] if "en" in asked else [], [other for other in asked if other != "en"]):
         group: dict[str, dict[str, Any]] = {}
-        for own_lang, one in ((x, one) for x in langs if x in lang.split(",") for one in assets):
-            linked = Linked(one, own_lang)
-            own = wanted or (set() if own_lang == "en" else _EVERYWHERE)
+        for own_lang, path in product(langs, assets):
+            linked = Linked(path, own_lang)
+            measured = wanted or (set() if own_lang == "en" else _EVERYWHERE)
             if linked.names:
-                rows = measure(linked, own, most, seed)
-                notes = read_notes(own_lang) if not own or "notes" in own else ()
+                rows = measure(linked, measured, most, seed)
+                notes = read_notes(own_lang) if not measured or "notes" in measured else ()
                 figures, failed = measure_notes(linked, [*notes])
-                name = f"{Path(one).name} {own_lang}"
+                name = f"{Path(path).name} {own_lang}"
                 group[name] = {"kinds": shares(rows), "notes": figures if notes else {}}
                 show_failures([*rows, *failed], failures)
         texts += [table(group), notes_table(group)] if group else []
         results |= group
-    found = {"most": most, "seed": seed, "results": results, "machine": machine()}
-    write_results(output, found, "\n".join(texts))
+    content = {"most": most, "seed": seed, "results": results, "machine": machine()}
+    write_results(output, content, "\n\n".join(texts))
 
 
 if __name__ == "__main__":

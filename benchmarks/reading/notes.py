@@ -1,9 +1,9 @@
 """Links of whole notes against their gold, and what is said of them."""
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
+from benchmarks.measured import as_table
 from benchmarks.reading.cases import Case
 from benchmarks.reading.linked import RIGHT, WRONG, Linked, Row, judge, links_of
 
@@ -50,23 +50,24 @@ def measure_notes(linked: Linked, notes: list[Case]) -> tuple[dict[str, Any], li
 
 def notes_table(results: dict[str, Any]) -> str:
     """Write what was measured in notes as a table."""
-    heads = "notes|links|right|wrong|outside|gold|recall|negation P|negation R"
-    lines = [f"| {heads.replace('|', ' | ')} |", "|---|" + "---:|" * heads.count("|")]
-    for name, result in results.items():
-        if result["notes"]:
-            lines.append(f"| {name} | {' | '.join(_cells(Counter(result['notes']['counts'])))} |")
-    return "\n".join(lines) + "\n" if len(lines) > 2 else ""
+    rows = [
+        {"notes": name, **_cells(Counter(result["notes"]["counts"]))}
+        for name, result in results.items()
+        if result["notes"]
+    ]
+    return as_table(rows) if rows else ""
 
 
-def _cells(counts: Counter[str]) -> Iterator[str]:
+def _cells(counts: Counter[str]) -> dict[str, object]:
     links = counts[RIGHT] + counts[WRONG] + counts[OUTSIDE]
-    yield str(links)
-    for verdict in (RIGHT, WRONG, OUTSIDE):
-        yield _share(counts[verdict], links)
-    yield str(counts["gold"])
-    yield _share(counts["gold right"], counts["gold"])
-    yield _share(counts["absent both"], counts["absent found"])
-    yield _share(counts["absent both"], counts["absent gold"])
+    return {
+        "links": links,
+        **{verdict: _share(counts[verdict], links) for verdict in (RIGHT, WRONG, OUTSIDE)},
+        "gold": counts["gold"],
+        "recall": _share(counts["gold right"], counts["gold"]),
+        "negation P": _share(counts["absent both"], counts["absent found"]),
+        "negation R": _share(counts["absent both"], counts["absent gold"]),
+    }
 
 
 def _share(part: int, whole: int) -> str:
