@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated, TypedDict
 
 import typer
 
@@ -30,16 +30,24 @@ _HARD = ("triplet_margin", "hard_pairs")  # miners of hard pairs, as SAP has the
 _TIERS = {"exact": "exact", "ngram": "n-gram", "dense": "base encoder"}
 
 
+class Comparison(TypedDict):
+    """How many names were looked for among how many, and a row for each system: acc@k."""
+
+    queries: int
+    names: int
+    systems: list[dict[str, object]]
+
+
 def compare(
     kb: Path, holdout: Path, base: Path, trained: Sequence[Path], device: str = AUTO
-) -> dict[str, Any]:
+) -> Comparison:
     """Measure every tier, all encoders and the fusion on the test half of a hold-out.
 
     kb (Path): knowledge base with all names; held-out names are not searched.
     holdout (Path): directory of a `training.data.holdout.Holdout`. base (Path): the encoder before
     training. trained (Sequence[Path]): encoders in the order of training; the last one ships.
     device (str): where encoders compute.
-    RETURNS (Dict): `queries`, `names` and `systems`, one row each: system, and acc@k in per cent.
+    RETURNS (Comparison): what was measured.
     """
     knowledge = KnowledgeBase(kb)
     held_out = Holdout.load(holdout, knowledge)
@@ -81,7 +89,7 @@ def _fingerprint(encoder: Path) -> str:
     return BiEncoder.load(encoder).fingerprint()
 
 
-def table(results: dict[str, Any]) -> str:
+def table(results: Comparison) -> str:
     """Write results as a table in Markdown."""
     queries, names = results["queries"], results["names"]
     note = f"{queries:,} held-out names as queries, ranks count concepts, {names:,} names."

@@ -6,7 +6,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -38,7 +38,7 @@ def main(
     overwrite: Overwrite = False,
 ) -> None:
     """Get sources, checked and unpacked; the licence of each is shown first."""
-    there: dict[str, Any] = {}
+    there: dict[str, object] = {}
     missing: list[str] = []
     for name in dict.fromkeys(names or ()):
         if gold := gold_files(name, corpora):
@@ -69,7 +69,7 @@ def main(
         typer.echo(f"The workflow goes on without: {', '.join(missing)}", err=True)
 
 
-def _described(directory: Path) -> dict[str, Any]:
+def _described(directory: Path) -> dict[str, object]:
     """Describe a source; another source or release gets another description."""
     if (directory / MANIFEST).is_file():
         return {MANIFEST: sha256_of(directory / MANIFEST)}

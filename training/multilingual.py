@@ -18,7 +18,7 @@ which byte j has weight j in its low and weight j + 16 in its high half, both ra
 
 import json
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -213,7 +213,7 @@ def _shaped(name: str, values: NDArray[np.float32], sizes: _Sizes) -> NDArray[np
     return values.reshape(-1, sizes.inner if narrows else sizes.width)
 
 
-def _config(sizes: _Sizes, vocabulary: _Vocabulary) -> dict[str, Any]:
+def _config(sizes: _Sizes, vocabulary: _Vocabulary) -> dict[str, object]:
     return {
         "architectures": ["BertModel"],
         "model_type": "bert",
@@ -250,7 +250,7 @@ def _tokenizer(vocabulary: _Vocabulary) -> Tokenizer:
     begin, end, _, _ = special
     tokenizer = Tokenizer(models.Unigram(vocabulary.pieces, vocabulary.special[3], False))
     spaces = normalizers.Replace(Regex(" {2,}"), " ")
-    steps: list[Any] = [normalizers.Nmt(), normalizers.NFKC(), spaces]
+    steps: list[normalizers.Normalizer] = [normalizers.Nmt(), normalizers.NFKC(), spaces]
     tokenizer.normalizer = normalizers.Sequence(steps)
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.post_processor = processors.TemplateProcessing(
@@ -272,5 +272,5 @@ def _write_tokenizer(
     _write_json(target / "tokenizer_config.json", settings | named)
 
 
-def _write_json(path: Path, content: dict[str, Any]) -> None:
+def _write_json(path: Path, content: Mapping[str, object]) -> None:
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

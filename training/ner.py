@@ -7,7 +7,7 @@ It sees what the dictionary of the assets finds, so that it learns when a name i
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import spacy
@@ -111,15 +111,19 @@ def write_word_vectors(
 
 
 def train(
-    train_docs: list[Doc], dev_docs: list[Doc], config: Path, output: Path, values: dict[str, Any]
+    train_docs: list[Doc],
+    dev_docs: list[Doc],
+    config: Path,
+    output: Path,
+    values: dict[str, object],
 ) -> None:
     """Write both parts and the config into a directory, and run `spacy train`.
 
-    values (Dict[str, Any]): of the config, by "section.key".
+    values (Dict[str, object]): of the config, by "section.key".
     """
     from spacy.cli.train import train as spacy_train
 
-    paths: dict[str, Any] = {}
+    paths: dict[str, object] = {}
     for name, docs in (("train", train_docs), ("dev", dev_docs)):
         paths[f"paths.{name}"] = str(output / f"{name}.spacy")
         DocBin(docs=docs).to_disk(output / f"{name}.spacy")
@@ -130,7 +134,7 @@ def train(
     spacy_train(output / "config.cfg", output)
 
 
-def _without_vectors(config: dict[str, Any]) -> None:
+def _without_vectors(config: dict[str, object]) -> None:
     """Switch off static vectors in the networks of a config."""
     for key, value in config.items():
         if isinstance(value, dict):
@@ -147,7 +151,7 @@ def train_ner(
     dev: Path | None = None,
     config: Path | None = None,
     lang: str = "en",
-    values: dict[str, Any] | None = None,
+    values: dict[str, object] | None = None,
     overwrite: bool = False,
 ) -> None:
     """Train an NER on annotated text; see `main` for what the arguments are.

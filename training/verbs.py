@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -101,7 +101,7 @@ class Outputs:
         for path, file_kind in self._kinds.items():
             check_output(path, file_kind, self._inputs, overwrite=overwrite)
 
-    def write(self, figures: Mapping[str, Any], table: str) -> None:
+    def write(self, figures: Mapping[str, object], table: str) -> None:
         """Write facts as JSON and their table, and print the table."""
         whole = json.dumps({"format": self._format, **figures}, indent=2, ensure_ascii=False)
         for (path, file_kind), text in zip(self._kinds.items(), (whole, table), strict=True):

@@ -7,12 +7,14 @@ the plane (CODER, figure 3).
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from math import log
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
+
+from .table import TableRow
 
 _WIDTH, _HEIGHT, _EDGE, _LINE = 420, 260, 40, 15  # of a panel and its legend, in pixels
 _FEWEST = 3  # depths that make a curve
 Look = Literal["line", "dashed", "dots"]
-_WHOSE: tuple[tuple[str, str, Look], ...] = (
+_WHOSE: tuple[tuple[Literal["ours", "published"], str, Look], ...] = (
     ("ours", "", "line"), ("published", ", published", "dashed"),
 )  # fmt: skip
 _STYLE = "text{font:11px sans-serif}polyline{fill:none}circle{stroke:none}"
@@ -36,7 +38,7 @@ class Panel(NamedTuple):
     y: Mapping[float, str] = {}
 
 
-def curves(rows: Iterable[Mapping[str, Any]], parts: Iterable[str]) -> list[Panel]:
+def curves(rows: Iterable[TableRow], parts: Iterable[str]) -> list[Panel]:
     """Make a panel of each part of a table: accuracy by depth, the published figures dashed."""
     panels = []
     for part in parts:

@@ -239,7 +239,7 @@ def _identity(path: Path) -> str:
     return sha256_of(path) if path.is_file() else BiEncoder.load(path).fingerprint()
 
 
-def _digest(*made_of: Any) -> str:
+def _digest(*made_of: object) -> str:
     text = json.dumps(made_of, sort_keys=True, default=list)
     return hashlib.sha256(text.encode()).hexdigest()[:_SHOWN]
 

@@ -24,7 +24,7 @@ from ..recipe.settings import Section
 from .published import papers
 
 _Systems = Iterator[tuple[str, dict[str, Any]]]
-_Named = list[tuple[str, Mapping[str, Any]]]
+_Named = list[tuple[str, Mapping[str, object]]]
 _PROJECT = Path(__file__).parent / "project.yml"
 _VARIABLE = re.compile(r"\$\{vars\.(\w+)\}")
 
@@ -177,7 +177,7 @@ class System(Section):
     base: str = ""
     of: str = ""
     recipe: str = ""
-    settings: Mapping[str, Any] = {}
+    settings: Mapping[str, object] = {}
     bitext: tuple[str, ...] = ()
     pooling: Literal["", "mean", "cls"] = ""
     tune: bool = False
@@ -228,7 +228,7 @@ def variables() -> dict[str, str]:
     return {name: str(value) for name, value in config["vars"].items()}
 
 
-def read_plan(path: Path, overrides: Mapping[str, Any] | None = None) -> Plan:
+def read_plan(path: Path, overrides: Mapping[str, object] | None = None) -> Plan:
     """Read a plan.
 
     overrides (Mapping): values by dotted key, such as "vars.umls" or "corpora.ncbi.source".
@@ -266,7 +266,7 @@ def _each_alone(systems: Mapping[str, Any]) -> _Systems:
             yield f"{key}_{lang}", json.loads(text)
 
 
-def _replace(config: dict[str, Any], keys: list[str], value: Any) -> None:
+def _replace(config: dict[str, Any], keys: list[str], value: object) -> None:
     *sections, last = keys
     section = config
     for key in sections:
@@ -276,7 +276,7 @@ def _replace(config: dict[str, Any], keys: list[str], value: Any) -> None:
     section[last] = value
 
 
-def _said(value: Any) -> str:
+def _said(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import mean, stdev
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from .plan import Layout
 from .published import Published
@@ -23,9 +23,27 @@ class Row(NamedTuple):
     figures: dict[str, float | None]
 
 
-Table = dict[str, Any]
-"""The content of a table, as its JSON file has it: parts in order, and for each system "ours" and
-"published", by part and name of the figure; systems that were not measured come last."""
+Figures = Mapping[str, Mapping[str, float | None]]  # by part and name of the figure
+
+
+class TableRow(TypedDict):
+    """Our figures of a system and the published ones; {} for none."""
+
+    system: str
+    ours: Figures
+    published: Figures
+
+
+class Table(TypedDict):
+    """A table as its JSON file has it; systems that were not measured come last."""
+
+    paper: str
+    title: str
+    note: str
+    corpus: str
+    published_in: list[str]
+    parts: list[str]
+    rows: list[TableRow]
 
 
 def make_table(
@@ -97,7 +115,7 @@ def with_averages(rows: Iterable[Row], averages: Mapping[str, Sequence[str]]) ->
 def as_markdown(table: Table) -> str:
     """Write a table as Markdown; of several figures, those that ours or theirs have, in order."""
     parts, rows = table["parts"], table["rows"]
-    counted: Mapping[str, Any] = next((row["ours"] for row in rows if row["ours"]), {})
+    counted: Figures = next((row["ours"] for row in rows if row["ours"]), {})
     shown = [row["ours"] for row in rows if row["ours"]] or [row["published"] for row in rows]
     keys = dict.fromkeys(key for parts_of in shown for part in parts_of.values() for key in part)
     names = [key for key in keys if key != "n" and not key.endswith(_DEVIATION)]

@@ -23,12 +23,12 @@ _SAYS = re.compile(r"^(\w+ should|Value error, must)")  # how pydantic begins a 
 _MOST_BASES = 9
 
 
-def parse_overrides(given: Sequence[str] | None) -> dict[str, Any]:
+def parse_overrides(given: Sequence[str] | None) -> dict[str, object]:
     """Read "section.key=value" strings; values are JSON, or plain text.
 
     RAISES (typer.BadParameter): for one without a section, a key or a value.
     """
-    settings: dict[str, Any] = {}
+    settings: dict[str, object] = {}
     for text in given or ():
         key, equals, value = text.partition("=")
         if not equals or "." not in key:
@@ -40,7 +40,7 @@ def parse_overrides(given: Sequence[str] | None) -> dict[str, Any]:
     return settings
 
 
-def read_recipe(path: Path, overrides: Mapping[str, Any] | None = None) -> Recipe:
+def read_recipe(path: Path, overrides: Mapping[str, object] | None = None) -> Recipe:
     """Read a recipe of any kind.
 
     RAISES (MedlinkError): as `read_sections` does, and E502 for settings that do not go together.
@@ -62,7 +62,7 @@ def read_recipe(path: Path, overrides: Mapping[str, Any] | None = None) -> Recip
 
 
 def read_sections(
-    path: Path, sections: type[Sections], overrides: Mapping[str, Any] | None = None
+    path: Path, sections: type[Sections], overrides: Mapping[str, object] | None = None
 ) -> Sections:
     """Read a file of sections (the format of spaCy's config.cfg).
 
@@ -82,7 +82,7 @@ def read_sections(
         raise _as_ours(path, sections, error) from error
 
 
-def _with_bases(path: Path) -> Iterator[dict[str, Any]]:
+def _with_bases(path: Path) -> Iterator[dict[str, object]]:
     """Load a file, then the one that it is based on, and so on: values by dotted key."""
     for _ in range(_MOST_BASES):
         if not path.is_file():
@@ -105,7 +105,7 @@ def _with_bases(path: Path) -> Iterator[dict[str, Any]]:
     raise Errors.bad_value(key="recipe.base", value=base, rule="must not lead back to the recipe")
 
 
-def _flat(config: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(config: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:
     for key, value in config.items():
         if isinstance(value, dict) and value:
             yield from _flat(value, f"{above}{key}.")
@@ -113,7 +113,7 @@ def _flat(config: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any
             yield f"{above}{key}", value
 
 
-def _put_all(config: dict[str, Any], values: Mapping[str, Any]) -> None:
+def _put_all(config: dict[str, Any], values: Mapping[str, object]) -> None:
     """Put values into a config; another loss or miner does not inherit the settings of the old."""
     objective = config.get("objective")
     for what in ("loss", "miner"):
