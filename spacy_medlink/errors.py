@@ -527,16 +527,9 @@ class Errors:
     )
     no_api_key = Message(
         "E715",
-        "{name} needs the key of your UMLS account. Copy it from your profile "
-        "(https://uts.nlm.nih.gov/uts/profile) into the environment variable {variable}.",
-    )
-    release_needed = Message(
-        "E716", "{name} has a release twice a year: say which, such as `--release 2024AB`."
-    )
-    download_checksum = Message(
-        "E717",
-        "{url} has sha256 {found}, expected {expected}: it is damaged, or another version. Nothing "
-        "was put in place. Delete the file where you have it, and get it again.",
+        "{name} needs the key of your UMLS account and a release. Copy the key from your profile "
+        "(https://uts.nlm.nih.gov/uts/profile) into the environment variable {variable}, and say "
+        "which release you want, such as `--release 2024AB`.",
     )
     first_checksum = Message(
         "E261",

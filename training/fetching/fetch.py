@@ -29,7 +29,7 @@ def fetch(
     target (Path): written only when the file is complete and correct. sha256 (str): "" if unknown.
     query (Optional[Dict[str, str]]): added to the request, such as a key; no message repeats it.
     RETURNS (str): the sha256 of the file.
-    RAISES (MedlinkError): E711 for a failed download, E712 for a web page instead, E717 for a
+    RAISES (MedlinkError): E711 for a failed download, E712 for a web page instead, E211 for a
         wrong checksum.
     """
     pooch.get_logger().setLevel("WARNING")
@@ -52,7 +52,7 @@ def fetch(
 def check_file(path: Path, shown: object, homepage: str, sha256: str = "") -> str:
     """Check that a file is no web page and has its checksum. RETURNS its sha256.
 
-    shown (object): its name in messages. RAISES (MedlinkError): E712, E717.
+    shown (object): its name in messages. RAISES (MedlinkError): E712, E211.
     """
     with path.open("rb") as file:
         beginning = file.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -60,7 +60,7 @@ def check_file(path: Path, shown: object, homepage: str, sha256: str = "") -> st
         raise Errors.download_is_page(url=shown, homepage=homepage)
     digest = sha256_of(path)
     if sha256 and digest != sha256.lower():
-        raise Errors.download_checksum(url=shown, found=digest, expected=sha256)
+        raise Errors.wrong_checksum(path=shown, found=digest, expected=sha256)
     return digest
 
 

@@ -43,8 +43,8 @@ def place(
 
     files (Sequence[Path]): take these, got by hand. release (str): for sources with several.
     overwrite (bool): lose other files in an earlier download.
-    RAISES (MedlinkError): E107 no such file, E711, E712, E717, E261, E160 for a file, E713 when it
-        is behind a form, E714 for an archive, E715 and E716 for keys and releases, E120-E123.
+    RAISES (MedlinkError): E107 no such file, E711, E712, E211, E261, E160 for a file, E713 when it
+        is behind a form, E714 for an archive, E715 without key or release, E120-E123.
     """
     check_output(output, _kind(source), files, overwrite=overwrite)
     folder = downloads(source, output)
@@ -128,10 +128,8 @@ def _come(source: Source, remote: Remote, folder: Path, release: str) -> _File:
 
 def _key(source: Source, release: str) -> str:
     key = os.environ.get(source.key, "").strip()
-    if not key:
+    if not key or not re.fullmatch(r"\d{4}A[AB]", release):
         raise Errors.no_api_key(name=source.name, variable=source.key)
-    if not re.fullmatch(r"\d{4}A[AB]", release):
-        raise Errors.release_needed(name=source.name)
     return key
 
 

@@ -50,7 +50,7 @@ def test_cut_off_each_time_leaves_nothing(server: Server, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("data", "kind", "code"),
     [
-        (DATA, "application/zip", "E717"),
+        (DATA, "application/zip", "E211"),
         (b"\n<!DOCTYPE HTML><title>Sign in</title>", "text/html; charset=utf-8", "E712"),
         (b"<html><body>", "application/zip", "E712"),
     ],
