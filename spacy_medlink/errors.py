@@ -407,11 +407,6 @@ class Errors:
     )
 
     # 61x: bulk annotation
-    unknown_input = Message(
-        "E610",
-        "{path} cannot be annotated: {problem}. Give a file ending in {known}, or a directory with "
-        "text files (.txt).",
-    )
     unknown_ending = Message(
         "E611",
         "The name of {path} does not say which format it has. Give a file ending in {known}.",
@@ -602,7 +597,7 @@ class Warnings:
         "`cues` to a file of your own."
     )
     note_ids = (
-        "[W248] {count:,} documents have ids that are no integers (such as {id!r}), as OMOP's "
+        "[W342] {count:,} documents have ids that are no integers (such as {id!r}), as OMOP's "
         "note_id must be. Name the column of NOTE's ids with `--columns id=COLUMN`, or replace "
         "them."
     )

@@ -42,7 +42,7 @@ SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
 # may have. A number here goes down; one goes up only together with another that goes down.
 BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
-    ("", "types", "errors"): 1_020,  # wanted: 1,200
+    ("", "types", "errors"): 1_010,  # wanted: 1,200
     ("util",): 1_750,  # wanted: 1,200
     ("text",): 3_390,  # wanted: 3,000
     ("kb",): 10_730,  # wanted: 9,000
@@ -58,7 +58,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("cli",): 2_400,  # wanted: 1,800
     ("training",): 11_580,  # wanted: 8,000
     ("benchmarks",): 3_030,  # wanted: 2,500
-    ("tests",): 53_390,  # wanted: 38,000
+    ("tests",): 53_280,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

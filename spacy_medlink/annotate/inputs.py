@@ -43,15 +43,16 @@ KNOWN = (*LINES, *TABLES, PARQUET)
 def open_input(path: Path, columns: Columns) -> Input:
     """Recognise the format of an input; `read` then reads it.
 
-    RAISES (MedlinkError): E107 when there is none, E610 for another format, E614 for Parquet
-        without pyarrow, E615 for a column that a table lacks.
+    RAISES (MedlinkError): E107 when there is none, E407 for a directory without text files, E611
+        for another format, E614 for Parquet without pyarrow, E615 for a column that a table lacks.
     """
     if not path.exists():
         raise Errors.source_missing(path=path)
     if path.is_dir():
         files = text_files(path)
         if not files:
-            raise _unknown(path, "there are no text files in it")
+            remedy = "Give a directory of text files, or a file."
+            raise Errors.nothing_there(path=path, what="text file (.txt)", remedy=remedy)
         states: dict[str, object] = {
             "files": hash_of([(file, _state_of(path / file)) for file in files])
         }
@@ -69,7 +70,7 @@ def open_input(path: Path, columns: Columns) -> Input:
 
         total = rows_of(path, *columns)
         return Input(path, lambda: read_parquet(path, *columns), total, state)
-    raise _unknown(path, "its name says no format")
+    raise Errors.unknown_ending(path=path, known=", ".join(KNOWN))
 
 
 def hash_of(value: object) -> str:
@@ -88,7 +89,3 @@ def _state_of(path: Path) -> dict[str, object]:
         return _state(path)
     except OSError:
         return {}
-
-
-def _unknown(path: Path, problem: str) -> Exception:
-    return Errors.unknown_input(path=path, problem=problem, known=", ".join(KNOWN))

@@ -77,10 +77,8 @@ def annotate_file(
     device (Optional[str]): device of the networks, "auto" for a GPU where there is one; None for
         spaCy's device. part_size (int): documents that are linked and written together.
     overwrite (bool): replace an output, and the parts of an earlier run that had other options.
-    RAISES (MedlinkError): E610-E616, E155, E108, E107, E109, E165, and what `open_pipeline` raises.
+    RAISES (MedlinkError): E107-E109, E122, E155, E165, E407, E611-E616; as `open_pipeline`.
     """
-    if path.resolve() == output.resolve():
-        raise Errors.output_exists(path=output)
     shape = shape._replace(with_text=shape.with_text or bool(format))
     whole = Output(output, format, shape.with_text, overwrite)
     whole.check([path, source])

@@ -133,7 +133,7 @@ CUT_OFF = gzip.compress(b'{"key": "a", "note": "b"}' * 10_000, mtime=0)[:100]
 @pytest.mark.parametrize(
     ("name", "content", "code"),
     [
-        ("a.docx", b"", "E610"),
+        ("a.docx", b"", "E611"),
         ("a.csv", b"key,text\na,b\n", "E615"),
         ("a.csv", b"", "E615"),
         ("missing.jsonl", None, "E107"),
@@ -150,7 +150,7 @@ def test_inputs_that_cannot_be_read(
 
 
 def test_an_empty_directory(tmp_path: Path) -> None:
-    with pytest.raises(MedlinkError, match="E610"):
+    with pytest.raises(MedlinkError, match="E407"):
         read(tmp_path)
 
 

@@ -92,7 +92,7 @@ def test_options(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
 def test_mistakes(run: Run, fail: Fail, notes: Path, tiny_assets: Assets, tmp_path: Path) -> None:
     verb = ("annotate", tiny_assets.path)
     out = ("--output", tmp_path / "o.jsonl")
-    assert "--overwrite" in fail("E612", *verb, notes, "--output", notes)
+    fail("E122", *verb, notes, "--output", notes)
     assert ".parquet" in fail("E611", *verb, notes, "--output", tmp_path / "out.doc")
     assert "E107" in fail("E107", *verb, tmp_path / "no.jsonl", *out)
     for option, value in (("--engine", "x"), ("--threshold", 2), ("--columns", "text=")):

@@ -74,17 +74,6 @@ def test_tiers_protocol_and_reference(run: Run, tiny_assets: Assets, gold: Path)
     assert "Ranks count names." in stdout
 
 
-def test_a_file_of_training_mentions(
-    run: Run, tiny_assets: Assets, gold: Path, tmp_path: Path
-) -> None:
-    train = _write(tmp_path / "train.jsonl", {"mention": "fevers", "ids": []})
-    stdout = run("evaluate", tiny_assets.path, gold, "--train", train, "--no-baselines").stdout
-    assert [row[:2] for row in _table(stdout)[1:6]] == [
-        ["exact + ngram + dense", "3"], ["split full", "3"], ["split filtered_train", "3"],
-        ["split filtered_0.2_train", "2"], ["split unseen_codes", "3"],
-    ]  # fmt: skip
-
-
 def test_train_and_dictionary(run: Run, tiny_assets: Assets, gold: Path, tmp_path: Path) -> None:
     train = _write(tmp_path / "train.jsonl", {"mention": "Fever", "ids": ["C0015967"]})
     output = tmp_path / "metrics.json"
@@ -150,15 +139,9 @@ def test_gold_ids_of_another_terminology(run: Run, tiny_assets: Assets, tmp_path
         assert metrics["gold"]["ids"] == {**({"code": 1} if known else {}), "unknown": 2 - known}
 
 
-def test_documents_of_one_id(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> None:
-    gold = _write(tmp_path / "gold.jsonl", NOTE, NOTE)
-    result = run("evaluate", tiny_assets.path, gold, "--tiers", "exact")
-    assert result.stderr.startswith("[W342] 1 documents have an id that another has")
-    fail("E403", "evaluate", tiny_assets.path, gold, "--strict")
-
-
-def test_end_to_end(run: Run, tiny_assets: Assets, gold: Path, tmp_path: Path) -> None:
-    output = tmp_path / "metrics.json"
+@pytest.mark.parametrize("lang", ["en", "qq"], ids=["known", "unknown to spaCy"])
+def test_end_to_end(run: Run, tiny_assets: Assets, tmp_path: Path, lang: str) -> None:
+    gold, output = _write(tmp_path / "g.jsonl", {**NOTE, "lang": lang}), tmp_path / "metrics.json"
     stdout = run("evaluate", tiny_assets.path, gold, "--end-to-end", "--output", output).stdout
     # The text names heart attack and fever, and defines "HA": where it stands twice, gold has one.
     scores = json.loads(output.read_text(encoding="utf-8"))["end_to_end"]
@@ -169,13 +152,6 @@ def test_end_to_end(run: Run, tiny_assets: Assets, gold: Path, tmp_path: Path) -
     assert scores["document"]["f1"] == 1.0
     assert "End to end over 1 documents: 3 gold links, 4 predicted" in stdout
     assert "spans overlap" in stdout
-
-
-def test_languages_that_spacy_does_not_know(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
-    gold = _write(tmp_path / "gold.jsonl", {**NOTE, "lang": "qq"})
-    output = tmp_path / "metrics.json"
-    run("evaluate", tiny_assets.path, gold, "--end-to-end", "--output", output)
-    assert json.loads(output.read_text(encoding="utf-8"))["end_to_end"]["strict"]["f1"] == 0.857143
 
 
 def test_a_saved_pipeline_keeps_its_threshold(
@@ -220,16 +196,6 @@ def test_nils_are_reported(run: Run, tiny_assets: Assets, tmp_path: Path) -> Non
     gold = _write(tmp_path / "gold.jsonl", NOTE, {"mention": "zebra", "ids": []})
     stdout = run("evaluate", tiny_assets.path, gold, "--tiers", "exact").stdout
     assert "NIL: 1 gold, 1 predicted, precision 100.0, recall 100.0, f1 100.0." in stdout
-
-
-def test_mismatches_are_reported(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> None:
-    wrong = {"text": TEXT, "mentions": [{"start": 0, "end": 5, "mention": "Fever",
-                                         "ids": ["HP:0001945"]}]}  # fmt: skip
-    gold = _write(tmp_path / "gold.jsonl", NOTE, wrong)
-    result = run("evaluate", tiny_assets.path, gold, "--tiers", "exact")
-    assert result.stderr.startswith("[W402] 1 gold mentions are not what")
-    assert "line 2: mention 1 is not the text at 0-5 (it stands 44 characters" in result.stderr
-    assert "line 2" in fail("E403", "evaluate", tiny_assets.path, gold, "--strict")
 
 
 def test_bad_gold(fail: Fail, tiny_assets: Assets, tmp_path: Path) -> None:
@@ -278,3 +244,70 @@ def test_usage(
 ) -> None:
     result = run("evaluate", tiny_assets.path, gold, *arguments, expect=2)
     assert said in " ".join(result.stderr.split())
+
+
+_FEVER = "Fever and asthma, no fever."
+
+
+def _mention(start: int, end: int, said: str, *ids: str, **other: Any) -> dict[str, Any]:
+    mention = {"start": start, "end": end, "mention": said, "ids": list(ids)}
+    return {"text": _FEVER, "mentions": [mention], **other}
+
+
+def _evaluate(run: Run, assets: Assets, gold: Path, *options: object) -> tuple[str, dict[str, Any]]:
+    output = gold.with_suffix(".metrics.json")
+    result = run("evaluate", assets.path, gold, "--tiers", "exact", "--output", output, *options)
+    return result.stderr, json.loads(output.read_text(encoding="utf-8"))
+
+
+def test_of_many_mismatches_ten_are_shown(
+    run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path
+) -> None:
+    wrong = [_mention(0, 4, "Fever", "HP:0001945") for _ in range(13)]
+    gold = _write(tmp_path / "gold.jsonl", _mention(0, 5, "Fever", "HP:0001945"), *wrong)
+    stderr, metrics = _evaluate(run, tiny_assets, gold)
+    assert stderr.startswith("[W402] 13 gold mentions are not what")
+    assert [f"line {line}:" in stderr for line in range(2, 15)] == [True] * 10 + [False] * 3
+    assert "Fever" not in stderr
+    assert (metrics["mismatches"], metrics["n"], metrics["acc@1"]) == (13, 14, 1.0)
+    assert "line 2" in fail("E403", "evaluate", tiny_assets.path, gold, "--strict")
+
+
+def test_ids_that_no_knowledge_base_knows(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+    gold = _write(
+        tmp_path / "gold.jsonl",
+        _mention(0, 5, "Fever", "Q1"),
+        _mention(10, 16, "asthma", "no such id", "X:0"),
+    )
+    stderr, metrics = _evaluate(run, tiny_assets, gold, "--train", gold, "--end-to-end")
+    assert stderr.startswith("[W401] 2 of 2 gold mentions have no id")
+    assert (metrics["n"], metrics["gold_in_kb"], metrics["acc@1"], metrics["mrr"]) == (2, 0, 0, 0)
+    assert metrics["verdicts"]["not in KB"] == 2
+    assert metrics["gold"]["ids"] == {"unknown": 3}
+    assert metrics["end_to_end"]["strict"]["recall"] == 0
+    stderr, metrics = _evaluate(run, tiny_assets, gold, "--only-known")
+    assert stderr.startswith("[W401] 2 of 2")
+    assert (metrics["n"], metrics["acc@1"], metrics["gold"]["left_out"]) == (0, None, 2)
+
+
+# Without a time: all processes of a run must see the same tests.
+@pytest.mark.parametrize("content", [b"", b"\n \n", b"\xef\xbb\xbf", gzip.compress(b"", mtime=0)])
+def test_an_empty_file(fail: Fail, tiny_assets: Assets, tmp_path: Path, content: bytes) -> None:
+    name = "empty.jsonl.gz" if content.startswith(b"\x1f\x8b") else "empty.jsonl"
+    empty, gold = tmp_path / name, _write(tmp_path / "gold.jsonl", _mention(0, 5, "Fever", "A"))
+    empty.write_bytes(content)
+    assert name in fail("E404", "evaluate", tiny_assets.path, empty)
+    assert name in fail("E404", "evaluate", tiny_assets.path, gold, "--train", empty)
+
+
+def test_two_documents_with_one_id(
+    run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path
+) -> None:
+    lines = [_mention(0, 5, "Fever", "HP:0001945", doc_id=id) for id in ("a", "b", "a")]
+    gold = _write(tmp_path / "gold.jsonl", *lines)
+    stderr, metrics = _evaluate(run, tiny_assets, gold)
+    assert "line 3: the document 'a' is in line 1 already" in stderr
+    # They are told apart all the same: three documents, three mentions.
+    assert (metrics["gold"]["documents"], metrics["gold"]["repeated_documents"]) == (3, 1)
+    assert metrics["n"] == 3
+    assert "line 3" in fail("E403", "evaluate", tiny_assets.path, gold, "--strict")

@@ -45,6 +45,15 @@ def test_json_lists_and_lines_list_all(run: Run, bases: tuple[Path, Path]) -> No
     assert {"kind": "codes changed", "id": "D1", "text": "Headache", "label": "ICD10",
             "before": "G43.9", "after": "R51"} in every  # fmt: skip
     run("kb", "diff", *bases, "--format", "html", expect=2)
+    assert run("kb", "diff", bases[0], bases[0]).stdout == "Nothing changed.\n"
+
+
+def test_gold_that_loses_its_concept(run: Run, bases: tuple[Path, Path], tmp_path: Path) -> None:
+    gold, new = tmp_path / "gold.jsonl", tmp_path / "less.kb"
+    build_kb(new, [Concept("P", "Pain", (Name("Pain"),))])
+    gold.write_text('{"mention": "headache", "ids": ["D1"]}', encoding="utf-8")
+    shown = run("kb", "diff", bases[0], new, "--gold", gold).stdout
+    assert "concept vanished" in shown and "gold lost" in shown
 
 
 def test_text_says_how_many_more_there_are(run: Run, tmp_path: Path) -> None:

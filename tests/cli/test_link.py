@@ -196,44 +196,10 @@ def test_a_filter_that_leaves_nothing(run: Run, tiny_assets: Assets) -> None:
 # Assets that are missing, half-built or put together wrongly
 
 
-@pytest.fixture
-def copied(tmp_path: Path, tiny_assets: Assets) -> Path:
-    path = tmp_path / "copied"
-    shutil.copytree(tiny_assets.path, path)
-    return path
-
-
 def test_missing_assets(fail: Fail, tmp_path: Path) -> None:
     assert "medlink build" in fail("E201", "link", tmp_path / "none", TEXT)
     assert "nosuchpackage" in fail("E201", "link", "nosuchpackage", TEXT)
     assert "no manifest.json" in fail("E202", "link", tmp_path, TEXT)
-
-
-@pytest.mark.parametrize("name", ["kb.sqlite", "name_concept.npy", "dense.faiss"])
-def test_half_built_assets(fail: Fail, copied: Path, name: str) -> None:
-    (copied / name).unlink()
-    assert name in fail("E202", "link", copied, TEXT)
-
-
-def test_files_that_were_cut_off(fail: Fail, copied: Path) -> None:
-    with (copied / "dense.faiss").open("r+b") as file:
-        file.truncate(100)
-    assert "dense.faiss has 100 bytes" in fail("E202", "link", copied, TEXT)
-
-
-def test_parts_of_other_builds(fail: Fail, copied: Path) -> None:
-    manifest = json.loads((copied / "manifest.json").read_text(encoding="utf-8"))
-    other = {**manifest, "encoder": {**manifest["encoder"], "fingerprint": "0" * 64}}
-    (copied / "manifest.json").write_text(json.dumps(other), encoding="utf-8")
-    assert "another encoder" in fail("E204", "link", copied, TEXT)
-    other = {**manifest, "kb": {**manifest["kb"], "concepts": manifest["kb"]["concepts"] + 1}}
-    (copied / "manifest.json").write_text(json.dumps(other), encoding="utf-8")
-    fail("E204", "link", copied, TEXT)
-    other = {**manifest, "kb": {**manifest["kb"], "names": manifest["kb"]["names"] + 1}}
-    (copied / "manifest.json").write_text(json.dumps(other), encoding="utf-8")
-    assert "an index of" in fail("E202", "link", copied, TEXT)
-    (copied / "manifest.json").write_text(json.dumps({**manifest, "schema": 99}), encoding="utf-8")
-    fail("E103", "link", copied, TEXT)
 
 
 def test_a_pipeline_without_a_linker(fail: Fail, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from fastapi.testclient import TestClient  # there only with the extra `serve`
 
 from spacy_medlink.serve import CorrectionFile, Desk, make_app  # imports fastapi
 from spacy_medlink.serve.corrections import _excerpt
+from spacy_medlink.serve.terminology import Opening, Terminology
 from tests.serve.browser import opened_page
 
 ASTHMA, FEVER = "HP:0002099", "HP:0001945"
@@ -272,7 +273,7 @@ def test_a_file_of_something_else(tmp_path: Path, tiny_assets: Assets) -> None:
     nlp = open_pipeline(str(tiny_assets.path), device="cpu", overlay=str(other))
     nlp.to_disk(tmp_path / "pipeline")
     with pytest.raises(MedlinkError, match="E652"):
-        Desk("x", str(tmp_path / "pipeline"), corrections=CorrectionFile(tmp_path / "new"))
+        Terminology(Opening(str(tmp_path / "pipeline"), overlay=str(tmp_path / "new.jsonl")))
     with pytest.raises(Exception, match="one file for each"):
         command(["starter"], corrections=["a", "starter=b"], token_file=None, host="127.0.0.1")
 

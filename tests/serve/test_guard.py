@@ -20,7 +20,7 @@ LOCAL, TOKEN = "http://127.0.0.1", "t" * 16
 SECRET = "Mrs Miller of Elm Street"
 JSON = {"Content-Type": "application/json"}
 BODIES: dict[str, dict[str, Any]] = {
-    "/link": {"texts": ["fever"]},
+    "/link": {"texts": ["fever"], "candidates": 5},
     "/explain": {"text": "fever", "start": 0, "end": 5},
     "/map": {"terms": [{"name": "fever", "extra": {"a": "b"}}]},
     "/terms": {"table": "name\nfever"},
@@ -74,6 +74,7 @@ def _ways(path: str) -> list[dict[str, Any]]:
     ways += [{**body, name: {SECRET: [SECRET]}} for name in body]
     ways += [{**body, name: [[SECRET], SECRET, {SECRET: 1}]} for name in body]
     ways += [{**body, "start": 90, "end": 91, "text": SECRET}] if "start" in body else []
+    ways += [{**body, "texts": []}, {**body, "candidates": -1}] if "candidates" in body else []
     return [*ways, {"texts": [SECRET], "text": SECRET, "table": SECRET, "terms": [SECRET]}]
 
 
@@ -81,7 +82,14 @@ def _ways(path: str) -> list[dict[str, Any]]:
 def test_no_error_repeats_a_note(corrected_client: TestClient, path: str) -> None:
     for body in _ways(path):
         assert _said(corrected_client.post(path, json=body))[0] in (400, 422), body
-    for content in (f'{{"texts": ["{SECRET}"', f'"{SECRET}"', f"{SECRET}", f'["{SECRET}\udcff"]'):
+    for content in (
+        "",
+        "[]",
+        f'{{"texts": ["{SECRET}"',
+        f'"{SECRET}"',
+        f"{SECRET}",
+        f'["{SECRET}\udcff"]',
+    ):
         raw = content.encode("utf-8", "surrogateescape")
         assert _said(corrected_client.post(path, content=raw, headers=JSON))[0] == 422
     deep = b'{"texts": ' + b"[" * 9_000

@@ -102,7 +102,7 @@ def test_bad_assets_are_said_at_the_start(tmp_path: Any) -> None:
 
 
 def test_a_short_text_does_not_wait_for_long_ones(desk: Desk) -> None:
-    long = ["fever and asthma. " * 500] * 12
+    long = ["fever and asthma. " * 500] * 6
     many, order = desk.ask_of_texts("link", long, {}, 0), list[str]()
     short = desk.ask_of_texts("link", ["asthma"], {}, 0)[0]
     for name, future in (("long", many[-1]), ("short", short)):
@@ -170,6 +170,7 @@ def _n_mentions(linked: list[bytes]) -> int:
     return len(mentions)
 
 
+@pytest.mark.slow
 def test_a_program_ends_although_it_closes_no_desk(tiny_assets: Any) -> None:
     code = "from spacy_medlink.serve.desk import Desk; Desk('tiny', {!r}, device='cpu')"
     run = [sys.executable, "-c", f"if __name__ == '__main__': {code.format(str(tiny_assets.path))}"]

@@ -25,7 +25,7 @@ _ABSENT = ("negated", "hypothetical", "family")
 
 
 def write(records: Iterable[Record]) -> Iterator[str]:
-    """Write the table, one row for each link or NIL; W248 warns of document ids not integer."""
+    """Write the table, one row for each link or NIL; W342 warns of document ids not integer."""
     yield _line(_COLUMNS)
     today, nth, odd, first = date.today().isoformat(), 0, 0, ""
     for record in records:
