@@ -4,11 +4,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from typer.core import TyperArgument, TyperCommand
+from typer.core import TyperCommand
 
 _WORDS = {str: "TEXT", int: "N", float: "X", Path: "PATH"}
-# Typer before 0.29 writes its help in other functions. There its own words stay.
-_CAN_NAME_VALUES = isinstance(getattr(TyperArgument, "display_name_raw", None), property)
 
 
 class NamedValues:
@@ -17,7 +15,7 @@ class NamedValues:
     def get_params(self, ctx: Any) -> list[Any]:
         """List the parameters, with that of --help."""
         parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # the class beside it has it
-        for parameter in parameters if _CAN_NAME_VALUES else ():
+        for parameter in parameters:
             name_value(parameter)
         return parameters
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 import typer
-from typer.testing import CliRunner
 
 import spacy_medlink
 from spacy_medlink.cli import app
@@ -73,14 +72,6 @@ def test_help_begins_with_what_to_do_first_and_cuts_nothing_off(run: Run) -> Non
     for path, verb in VERBS.items():
         summary, _, _ = (verb.help or "").partition("\n\n")
         assert _in_one_line(summary) in help[path[:-1]]
-
-
-def test_help_with_an_older_typer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whose functions that name values have other names."""
-    monkeypatch.setattr("spacy_medlink.cli.verb._CAN_NAME_VALUES", False)
-    said = CliRunner().invoke(app, ["build", "--help"])
-    assert said.exit_code == 0
-    assert "--encoder" in said.stdout
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=" ".join)
