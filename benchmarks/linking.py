@@ -19,8 +19,7 @@ import spacy
 import typer
 from spacy.tokens import Span
 
-from benchmarks.corpora import diseases
-from benchmarks.measured import DATA, RESULTS, report, run_command
+from benchmarks.measured import DATA, RESULTS, diseases, report, run_command
 from spacy_medlink.assets import Assets
 from spacy_medlink.evaluation import load_gold
 from spacy_medlink.evaluation.gold_set import GoldSet

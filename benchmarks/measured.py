@@ -1,5 +1,6 @@
 """What all benchmarks share: time and peak memory of work in a fresh process, machine, tables."""
 
+import gzip
 import importlib
 import json
 import os
@@ -19,6 +20,7 @@ from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
 DATA = Path(os.environ.get("MEDLINK_DATA", Path(__file__).parents[2] / "shared" / "data"))
+CORPORA = ("ncbi_disease", "bc5cdr")  # with diseases
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 # Processor features that speed up products of matrices.
 _TOLD = {"avx2", "avx512f", "avx512_bf16", "avx512_vnni", "avx_vnni", "amx_bf16", "amx_int8"}
@@ -117,6 +119,21 @@ def private() -> int:
     except OSError:
         return 0
     return (int(fields[1]) - int(fields[2])) * _PAGE
+
+
+def diseases(corpus: str, part: str, workplace: Path) -> Path:
+    """Write the mentions of a part of a corpus, without chemicals: MEDIC has only diseases."""
+    with gzip.open(DATA / f"{corpus}.{part}.jsonl.gz", "rt", encoding="utf-8") as file:
+        documents = [json.loads(line) for line in file]
+    path = workplace / f"{corpus}.{part}.jsonl"
+    for document in documents:
+        document["mentions"] = [
+            mention for mention in document["mentions"] if mention["type"] != "Chemical"
+        ]
+    path.write_text(
+        "".join(json.dumps(document) + "\n" for document in documents), encoding="utf-8"
+    )
+    return path
 
 
 def seconds_of(work: Callable[[], object]) -> float:

@@ -19,8 +19,7 @@ import typer
 from spacy.language import Language
 from spacy.tokens import Span
 
-from benchmarks.corpora import CORPORA, diseases
-from benchmarks.measured import DATA, RESULTS, report
+from benchmarks.measured import CORPORA, DATA, RESULTS, diseases, report
 from spacy_medlink.evaluation import measure_pipeline
 from spacy_medlink.evaluation.gold_set import GoldSet, load_gold
 from spacy_medlink.evaluation.spans import Link, link_scores
