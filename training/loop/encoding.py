@@ -13,11 +13,37 @@ from spacy_medlink.util.devices import batch_pieces, sent
 from spacy_medlink.util.progress import no_progress, show_progress
 
 from ..data.names import TokenTable
+from ..recipe.settings import TrainingSettings
 from .precision import Precision
+from .ranks import ALONE, Ranks
 
 _BATCH_PIECES = 2048
 _CHUNK = 32_768  # names whose vectors leave the GPU together
 _CHUNK_ON_CPU = 2_048  # nothing to fetch, so progress is shown more often
+
+
+def encode_batch(
+    encoder: BiEncoder,
+    pieces: Sequence[Sequence[int]],
+    settings: TrainingSettings,
+    precision: Precision,
+    ranks: Ranks = ALONE,
+) -> torch.Tensor:
+    """Encode a batch with gradients; each of several ranks encodes its share.
+
+    RETURNS (Tensor): the vectors of all ranks, (n, dim), in the order of `pieces`; gradients flow
+        to those of this rank.
+    """
+    # On a GPU a part takes as long as the whole batch, since starting kernels limits the speed.
+    parts = settings.sub_batches if encoder.device.type == "cpu" else 1
+    if ranks.count == 1:
+        return encode_sorted(encoder, pieces, parts, precision)
+    shares = ranks.shares([len(row) for row in pieces])
+    of_rank = [pieces[index] for index in shares[ranks.rank]]
+    vectors = torch.zeros(0, encoder.dim, device=encoder.device)  # of more ranks than names
+    if of_rank:
+        vectors = encode_sorted(encoder, of_rank, parts, precision).float()
+    return ranks.joined(vectors, shares)
 
 
 def encode_sorted(

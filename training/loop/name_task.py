@@ -14,7 +14,7 @@ from spacy_medlink.util.devices import free_memory, is_out_of_memory, sent
 from ..data.names import TrainingNames
 from ..data.sampler import Sampler
 from ..recipe.settings import TrainingSettings
-from .gradients import LossOf, backward
+from .encoding import encode_batch
 from .precision import Precision
 from .ranks import ALONE, Ranks
 from .task import Pulled, Task
@@ -51,15 +51,11 @@ class NameTask(Task):
 
         ranks (Ranks): share the batch. RAISES (MedlinkError): E509 out of memory.
         """
-        names, mined = self.sampler.batch(batch_number), 0
-
-        def loss_of(vectors: torch.Tensor) -> torch.Tensor:
-            nonlocal mined
-            loss, mined = self.objective(vectors, self._batch(names, batch_number))
-            return loss * weight if weight != 1 else loss
-
+        names = self.sampler.batch(batch_number)
         try:
-            return Pulled(self._backward(names, loss_of, precision, ranks), mined, len(names))
+            vectors = self._encode(names, precision, ranks)
+            loss, mined = self.objective(vectors, self._batch(names, batch_number))
+            return Pulled(precision.backward(loss * weight), mined, len(names))
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
@@ -74,11 +70,9 @@ class NameTask(Task):
         """Measure the encoder on dev, fast."""
         return self._validate(self.encoder)
 
-    def _backward(
-        self, names: Ints1d, loss_of: LossOf, precision: Precision, ranks: Ranks
-    ) -> torch.Tensor:
+    def _encode(self, names: Ints1d, precision: Precision, ranks: Ranks) -> torch.Tensor:
         pieces = self.names.tokens.take(names)
-        return backward(self.encoder, pieces, loss_of, self._settings, precision, ranks)
+        return encode_batch(self.encoder, pieces, self._settings, precision, ranks)
 
     def _batch(self, names: Ints1d, batch_number: int) -> Batch:
         names_of = self.names
@@ -90,9 +84,7 @@ class NameTask(Task):
         """Try smaller batches to find how much would have fitted."""
 
         def attempt(count: int) -> torch.Tensor:
-            return self._backward(
-                names[:count], lambda vectors: vectors.square().sum(), precision, ALONE
-            )
+            return precision.backward(self._encode(names[:count], precision, ALONE).square().sum())
 
         self.module.zero_grad()
         # Other ranks no longer answer, but each has an equal share.

@@ -1,4 +1,4 @@
-"""Number formats of training: their choice, autocast, and the scaler of fp16."""
+"""Number formats of training: their choice, autocast, the scaler of fp16, the backward pass."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -32,3 +32,12 @@ class Precision:
             return nullcontext()
         dtype = torch.bfloat16 if self.name == "bf16" else torch.float16
         return torch.autocast(self._device.type, dtype=dtype)
+
+    def backward(self, loss: torch.Tensor) -> torch.Tensor:
+        """Add the gradients of a loss to the parameters.
+
+        RETURNS (Tensor): its value; it stays on the device, so that nothing waits for it.
+        """
+        if loss.requires_grad:
+            torch.autograd.backward(self.scaler.scale(loss))
+        return loss.detach()

@@ -11,7 +11,6 @@ from spacy_medlink.encoders.pairs import Pair
 from spacy_medlink.linking.reranking import CandidateTexts
 
 from ..data.sampler import Shuffle
-from ..loop.gradients import pulled
 from ..loop.precision import Precision
 from ..loop.ranks import Ranks
 from ..loop.task import Pulled, Task
@@ -66,7 +65,7 @@ class ListTask(Task):
         right = [ranked.right for ranked in batch]
         loss = self._loss(logits.float(), right) * weight
         return Pulled(
-            pulled(loss, precision), sum(int(ranked.sum()) for ranked in right), len(pairs)
+            precision.backward(loss), sum(int(ranked.sum()) for ranked in right), len(pairs)
         )
 
     def describe(self, batch_number: int) -> str:

@@ -1,4 +1,4 @@
-"""Gradients do not depend on how a batch is divided."""
+"""Encoding: gradients do not depend on how a batch is divided."""
 
 from pathlib import Path
 
@@ -8,9 +8,8 @@ import torch
 from spacy_medlink.encoders.adapters import set_dropout
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from training.data.names import TokenTable
-from training.loop import gradients
-from training.loop.encoding import encode_names, encode_sorted
-from training.loop.gradients import backward
+from training.loop import encoding
+from training.loop.encoding import encode_batch, encode_names, encode_sorted
 from training.loop.precision import Precision
 from training.recipe.settings import TrainingSettings
 
@@ -25,13 +24,9 @@ def _gradients(
     set_dropout(encoder.module, dropout)
     encoder.module.train()
     target = torch.linspace(-1, 1, len(TEXTS) * encoder.dim).reshape(len(TEXTS), -1)
-    loss = backward(
-        encoder,
-        encoder.tokenize(TEXTS),
-        lambda vectors: ((vectors @ vectors.T).exp().sum() + (vectors * target).sum()).log(),
-        TrainingSettings(**settings),
-        PLAIN,
-    )
+    pieces = encoder.tokenize(TEXTS)
+    vectors = encode_batch(encoder, pieces, TrainingSettings(**settings), PLAIN)
+    loss = PLAIN.backward(((vectors @ vectors.T).exp().sum() + (vectors * target).sum()).log())
     own = {
         name: parameter.grad
         for name, parameter in encoder.module.named_parameters()
@@ -61,11 +56,11 @@ def test_a_gpu_gets_a_batch_in_one_part(
         asked.append(parts)
         return torch.zeros(len(TEXTS), 2)
 
-    monkeypatch.setattr(gradients, "encode_sorted", noted)
+    monkeypatch.setattr(encoding, "encode_sorted", noted)
     encoder = BiEncoder.load(tiny_encoder)
     pieces = encoder.tokenize(TEXTS)
     monkeypatch.setattr(BiEncoder, "device", torch.device(device))
-    backward(encoder, pieces, torch.sum, TrainingSettings(sub_batches=4), PLAIN)
+    encode_batch(encoder, pieces, TrainingSettings(sub_batches=4), PLAIN)
     assert asked == [parts]
 
 
