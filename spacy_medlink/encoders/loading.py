@@ -52,14 +52,14 @@ def load_transformer(
     """
     config = read_config(directory)
     check_files(directory)
-    from transformers import CONFIG_MAPPING, AutoModel
+    from transformers import CONFIG_MAPPING
 
     try:
         model_config = CONFIG_MAPPING[config["model_type"]].from_dict(config)
         if hasattr(model_config, "reference_compile"):  # ModernBERT would compile, and write files
             model_config.reference_compile = False
         tokenizer = _tokenizer(directory, model_config)
-        module, loaded = AutoModel.from_pretrained(
+        module, loaded = _model_class(model_config).from_pretrained(
             str(directory),
             config=model_config,
             use_safetensors=True,
@@ -77,6 +77,17 @@ def load_transformer(
             raise
         raise refused(directory, " ".join(str(error).split())) from error
     return tokenizer, module
+
+
+def _model_class(config: Any) -> Any:
+    """Look up the class of a model: `AutoModel` would import every model that there is."""
+    from transformers import MODEL_MAPPING
+
+    classes: Any = MODEL_MAPPING[type(config)]
+    if not isinstance(classes, tuple):
+        return classes
+    named = [known for known in classes if known.__name__ in (config.architectures or ())]
+    return (named or classes)[0]
 
 
 def _fill(module: torch.nn.Module, missing: list[str]) -> None:
