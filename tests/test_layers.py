@@ -46,7 +46,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("util",): 1_750,  # wanted: 1,200
     ("text",): 3_390,  # wanted: 3,000
     ("kb",): 10_730,  # wanted: 9,000
-    ("encoders",): 2_740,  # wanted: 2,500
+    ("encoders",): 2_750,  # wanted: 2,500
     ("retrieval",): 3_720,  # wanted: 3,000
     ("linking",): 3_790,  # wanted: 3,400
     ("fitting",): 2_890,  # wanted: 2,600
@@ -56,7 +56,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("annotate",): 3_590,  # wanted: 2,200
     ("serve",): 1_840,  # wanted: 1,300
     ("cli",): 2_360,  # wanted: 1,800
-    ("training",): 11_570,  # wanted: 8,000
+    ("training",): 11_540,  # wanted: 8,000
     ("benchmarks",): 3_020,  # wanted: 2,500
     ("tests",): 53_270,  # wanted: 38,000
 }

@@ -25,8 +25,8 @@ def store_reranker(
 ) -> Assets:
     """Write the assets with a reranker; it replaces any earlier one.
 
-    Their calibrator was fitted to other scores, so a new one is fitted to names. Names have no
-    context: calibrate on gold mentions where there are some.
+    Their calibrator, if they have one, was fitted to other scores, so a new one is fitted to names.
+    Names have no context: calibrate on gold mentions where there are some.
 
     out (Path): directory to write, which may be that of the assets. figures (Dict): for the
         manifest. overwrite (bool): lose what `out` holds besides assets.
@@ -67,6 +67,7 @@ def _write(
             describe_anew(assets, path, entries)
         else:
             describe_anew(assets, path, {**entries, "calibrator": None}, (RERANKER, CALIBRATOR))
-            made = Assets(path, device=assets.device)
-            add_calibrator(path, made, fit_on_names_of(made, sample=_SAMPLE))
+            if assets.manifest["calibrator"] is not None:
+                made = Assets(path, device=assets.device)
+                add_calibrator(path, made, fit_on_names_of(made, sample=_SAMPLE))
     return Assets(out, device=assets.device)

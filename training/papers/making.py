@@ -157,7 +157,7 @@ class Maker:
         inputs = replace(inputs, output=output)
         if kind == "rerank" and inputs.kb is not None:
             assets = output.with_name(f"{output.name}_assets")
-            build_assets(assets, inputs.kb, base, pooling=system.pooling or None,
+            build_assets(assets, inputs.kb, base, pooling=system.pooling or None, calibrate=False,
                          device=self._device, progress=show_progress)  # fmt: skip
             inputs = replace(inputs, base=str(assets), kb=None)
         resume = (inputs.place / CHECKPOINT).is_dir()

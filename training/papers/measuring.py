@@ -112,7 +112,8 @@ def _assets(material: Material, system: System, path: Path) -> Assets:
     spelling = encoder.sparse_weight
     weights = None if spelling is None else {**DEFAULT_WEIGHTS, "ngram": spelling}
     return build_assets(
-        made, kb, path, pooling=pooling, weights=weights, device=material.device,
+        made, kb, path, pooling=pooling, weights=weights, calibrate=False,
+        device=material.device,
         progress=show_progress,
     )  # fmt: skip
 

@@ -108,7 +108,8 @@ def rerank(
         say(f"The reranker is left out: {why}.")
         return leave_out_reranker(made_from, output, why, overwrite)
     say(f"Retrieval: {before}\nReranked:  {after} (weight {chosen.weight})")
-    say("The calibrator is fitted anew, to names: those of other scores do not fit.")
+    if made_from.manifest["calibrator"] is not None:
+        say("The calibrator is fitted anew, to names: those of other scores do not fit.")
     encoder = encoder.using(weight=chosen.weight)
     if reads.weight is None:  # a wanted weight is an order that nothing else may change
         retriever = made_from.engine(calibrator=False, ranker=train is not None, rerank_top=0)
