@@ -15,7 +15,7 @@ from .fields import FieldError, cell, identifier, sound, surface
 from .icd11 import is_tabulation, read_entities, read_tabulation
 from .lines import filled_lines
 from .rows import read_table
-from .tabular import Columns, layout_of
+from .tabular import Columns, Layout, layout_of
 
 _ENOUGH = 0.8  # share of a list's codes that must be codes of its edition: others are headings
 _MARKS = re.compile(r"\.?-$|[*†‡+!#]+$")  # behind a code of ICD-10: that there are more, its use
@@ -150,7 +150,7 @@ class _Entry(NamedTuple):
     code: str
     name: str
     other: str = ""
-    kind: str = ""
+    level: str = ""
     tty: str = "PT"
 
 
@@ -230,7 +230,7 @@ def _concepts(entries: Iterator[_Entry], edition: Edition, lang: str) -> Iterato
         if entry.other and entry.other != entry.name:
             names.append(Name(entry.other, lang, source, "AB"))
         yield Concept(
-            id=code, name=entry.name, names=tuple(names), types=(entry.kind,) if entry.kind else (),
+            id=code, name=entry.name, names=tuple(names), types=(entry.level,) if entry.level else (),
             codes={source: (code,)}, parents=(above,) if above else (),
             relations=(Relation(ISA, above, source),) if above else (),
         )  # fmt: skip
@@ -262,33 +262,21 @@ def _code_file(path: Path, bad_lines: BadLines, western: list[int]) -> Iterator[
     return (row for _, row in rows)
 
 
-class _Columns(NamedTuple):
-    """The columns of a table: positions from 0; unread: headers of the others."""
-
-    code: int
-    name: int
-    other: int | None
-    level: int | None
-    has_header: bool
-    unread: tuple[str, ...] = ()
-
-
-def _columns(path: Path, first: list[str], columns: Columns | None) -> _Columns:
+def _columns(path: Path, first: list[str], columns: Columns | None) -> Layout:
     if columns and (laid_out := layout_of(path, columns)):
-        fields = laid_out[0].fields
-        return _Columns(fields["id"][0], fields["name"][0], None, None, laid_out[0].has_header)
+        return laid_out[0]
     headers = [header.strip().lower() for header in first]
-    (code, *_), (level, *_) = (*_places(headers, _CODES), None), (*_places(headers, _KINDS), None)
+    (code, *_), levels = (*_places(headers, _CODES), None), _places(headers, _KINDS)[:1]
     names = sorted(_places(headers, _NAMES), key=lambda column: "short" in headers[column])
     if len(first) < 2 or (code is None and len(first) > 2):
         raise Errors.no_column(path=path, column="'code'", found=", ".join(first)[:500])
     # Codes have digits, and chapters have Roman numbers.
     is_data = code is None and re.search(r"\d|^\s*[IVXL]+\s*$", first[0])
     name, *others = names or [0 if code == 1 else 1]
-    taken = {code or 0, name, level, *others[:1]}
+    fields = {"id": (code or 0,), "name": (name,), "other": (*others[:1],), "level": (*levels,)}
+    taken = {column for places in fields.values() for column in places}
     unread = (title for column, title in enumerate(first) if column not in taken and title.strip())
-    other = others[0] if others else None
-    return _Columns(code or 0, name, other, level, not is_data, () if is_data else (*unread,))
+    return Layout(fields, {}, len(first), not is_data, () if is_data else (*unread,))
 
 
 def _table(
@@ -298,21 +286,22 @@ def _table(
     first = next(rows, None)
     if first is None:
         return
-    width, places = len(first[1]), _columns(path, first[1], columns)
+    layout = _columns(path, first[1], columns)
+    at = {field: places[0] for field, places in layout.fields.items() if places}
 
     def entry(cells: list[str]) -> _Entry | None:
-        if len(cells) != width:
-            raise FieldError(f"{len(cells)} columns", f"{width} columns as in the first line")
-        struct = "" if places.level is None else cell(cells[places.level]).lower()
+        if len(cells) != layout.width:
+            raise FieldError(f"{len(cells)} columns", f"{layout.width} columns as in line 1")
+        struct = cell(cells[at["level"]]).lower() if "level" in at else ""
         if struct in _REMARKS:
             return None
         # In the topography, levels are numbers; rows of other kinds are inclusions.
         tty = "PT" if struct in ("", "title") or struct.isdigit() else "SY"
-        id = identifier(cell(cells[places.code]), "code")
-        other = "" if places.other is None else cell(cells[places.other], is_name=True)
-        return _Entry(id, surface(cell(cells[places.name], is_name=True)), other, tty=tty)
+        id = identifier(cell(cells[at["id"]]), "code")
+        other = cell(cells[at["other"]], is_name=True) if "other" in at else ""
+        return _Entry(id, surface(cell(cells[at["name"]], is_name=True)), other, tty=tty)
 
-    data = rows if places.has_header else chain([first], rows)
+    data = rows if layout.has_header else chain([first], rows)
     yield from (row for _, row in sound(path, data, entry, bad_lines))
 
 
