@@ -43,9 +43,9 @@ SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
 BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_010,  # wanted: 1,200
-    ("util",): 1_750,  # wanted: 1,200
+    ("util",): 1_760,  # wanted: 1,200
     ("text",): 3_390,  # wanted: 3,000
-    ("kb",): 10_730,  # wanted: 9,000
+    ("kb",): 10_720,  # wanted: 9,000
     ("encoders",): 2_750,  # wanted: 2,500
     ("retrieval",): 3_720,  # wanted: 3,000
     ("linking",): 3_790,  # wanted: 3,400

@@ -11,7 +11,7 @@ from inspect import Parameter, Signature
 from operator import attrgetter, or_
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Protocol, TypeVar, Union, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -62,7 +62,7 @@ class Settings(BaseModel):
         self.__dict__.update(self.of({**self.__dict__, **values}).__dict__)
 
     @classmethod
-    def defaults(cls) -> dict[str, Any]:
+    def defaults(cls) -> dict[str, object]:
         """List the defaults, in the order of the settings."""
         return {name: copy(field.default) for name, field in cls.model_fields.items()}
 
@@ -75,14 +75,14 @@ class Settings(BaseModel):
 
 
 def factory_of(
-    settings: type[Settings], make: Callable[[Any, str, dict[str, Any]], Component]
+    settings: type[Settings], make: Callable[..., Component]
 ) -> Callable[..., Component]:
     """Make a factory of spaCy, which reads the names and types of its arguments.
 
     make (Callable): (pipeline, name, values of all settings) -> component.
     """
 
-    def factory(nlp: Any, name: str, **values: Any) -> Component:
+    def factory(nlp: object, name: str, **values: object) -> Component:
         return make(nlp, name, values)
 
     arguments = {"nlp": Any, "name": str, **types_of(settings)}
@@ -94,37 +94,48 @@ def factory_of(
     return factory
 
 
+class _Configured(Protocol):
+    settings: Settings
+
+
 def setting_property(name: str) -> Any:
     """Make a component's property for one of its `settings`; new values are checked."""
 
-    def change(component: Any, value: object) -> None:
+    def change(component: _Configured, value: object) -> None:
         component.settings.change({name: value})
 
     return property(attrgetter(f"settings.{name}"), change)
 
 
-def types_of(settings: type[Settings]) -> dict[str, Any]:
+def types_of(settings: type[Settings]) -> dict[str, object]:
     """List the types of settings as spaCy reads them, without the limits of their values."""
     return {name: _bare(field.annotation) for name, field in settings.model_fields.items()}
 
 
-def setting(default: object, rule: str, help: str, **limits: Any) -> Any:
+def setting(
+    default: object,
+    rule: str,
+    help: str,
+    least: float | None = None,
+    most: float | None = None,
+) -> Any:
     """Make the field of a setting.
 
     rule (str): the allowed values, for messages. help (str): the effect, for the reference.
+    least, most (Optional[float]): the limits of a number.
     """
-    return Field(default, description=help, json_schema_extra={"rule": rule}, **limits)
+    return Field(default, description=help, json_schema_extra={"rule": rule}, ge=least, le=most)
 
 
 def whole(default: int | None, least: int, most: int, help: str) -> Any:
     """Make the field of a whole number."""
     rule = f"must be a whole number from {least} to {most:,}"
-    return setting(default, rule, help, ge=least, le=most)
+    return setting(default, rule, help, least, most)
 
 
 def share(default: float | None, help: str) -> Any:
     """Make the field of a number from 0 to 1."""
-    return setting(default, "must be a number between 0 and 1", help, ge=0, le=1)
+    return setting(default, "must be a number between 0 and 1", help, 0, 1)
 
 
 def flag(default: bool | None, help: str) -> Any:

@@ -230,8 +230,9 @@ def _concepts(entries: Iterator[_Entry], edition: Edition, lang: str) -> Iterato
         if entry.other and entry.other != entry.name:
             names.append(Name(entry.other, lang, source, "AB"))
         yield Concept(
-            id=code, name=entry.name, names=tuple(names), types=(entry.level,) if entry.level else (),
-            codes={source: (code,)}, parents=(above,) if above else (),
+            id=code, name=entry.name, names=tuple(names),
+            types=(entry.level,) if entry.level else (), codes={source: (code,)},
+            parents=(above,) if above else (),
             relations=(Relation(ISA, above, source),) if above else (),
         )  # fmt: skip
 

@@ -153,12 +153,14 @@ def open_source(path: Path) -> BufferedIOBase:
 class _Bounded(BufferedIOBase):
     """A file whose lines have a largest length."""
 
+    name: str
+
     def readline(self, size: int | None = -1) -> bytes:
         """Read a line."""
         line = super().readline(LONGEST + 1)
         if len(line) > LONGEST:
             reason = f"it has a line of over {LONGEST >> 20} MB"
-            raise Errors.source_unreadable(path=cast(Any, self).name, reason=reason)
+            raise Errors.source_unreadable(path=self.name, reason=reason)
         return line
 
 
