@@ -26,7 +26,6 @@ from .train import FIGURES
 from .verbs import Device, Outputs, Overwrite, as_table, run_verb
 
 RANKS = (1, 5, 20)
-_HARD = ("triplet_margin", "hard_pairs")  # miners of hard pairs, as SAP has them
 _TIERS = {"exact": "exact", "ngram": "n-gram", "dense": "base encoder"}
 
 
@@ -104,7 +103,7 @@ def name_of(encoder: Path) -> str:
     except (OSError, ValueError, KeyError):
         return "trained encoder"
     loss = objective["loss"]
-    if loss == "multi_similarity" and objective["miner"] in _HARD:
+    if loss == "multi_similarity" and objective["miner"] == "hard_pairs":
         loss = "SAP"
     if loss == "teacher":
         loss = "student"

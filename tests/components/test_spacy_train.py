@@ -309,7 +309,7 @@ def test_the_config_chooses_the_objective(tiny_assets, trainable, gold):
     ("values", "rule"),
     [
         ({"loss": "sap"}, "multi_similarity, cosine"),
-        ({"miner": "sap"}, "none, triplet_margin"),
+        ({"miner": "sap"}, "none, hard_pairs"),
         ({"miner_settings": {"alpha": 1.0}}, "margin"),
     ],
 )

@@ -264,3 +264,10 @@ def test_vectors_that_are_not_finite_are_refused():
         index.search(broken, 2)
     with pytest.raises(MedlinkError, match="E208"):
         DenseIndex.build([broken], 4, 4, "Flat")
+
+
+@pytest.mark.parametrize("rows", [[], [2], [0, 8], [*range(9)]])
+def test_a_mask_without_some_rows_allows_the_others(rows: list[int]) -> None:
+    mask = Mask.without(rows, 9)
+    allowed = [row for row in range(9) if row not in rows]
+    assert mask.rows().tolist() == [row for row in range(9) if row in mask] == allowed

@@ -173,7 +173,7 @@ class ObjectiveSettings(Section):
     the batch; it takes no miner.
     """
 
-    miner: str = "triplet_margin"
+    miner: str = "hard_pairs"
     loss: str = "multi_similarity"
     miner_settings: Mapping[str, float] = {}
     loss_settings: Mapping[str, float] = {}

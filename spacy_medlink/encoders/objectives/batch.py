@@ -4,7 +4,6 @@ Defaults are those of the papers (SapBERT, appendix B.2 and table 9) where they 
 """
 
 from collections.abc import Callable
-from functools import partial
 
 import torch
 from pytorch_metric_learning import distances, losses, miners
@@ -25,11 +24,7 @@ def _contrastive(pos_margin: float, neg_margin: float) -> Loss:
 
 MINERS: dict[str, Choice] = {
     "none": Choice(lambda: None, {}),
-    # SapBERT, equation 1. "triplet_margin" lists every hard triplet, which takes memory and time
-    # with the cube of the batch; "hard_pairs" finds the same pairs with its square.
-    "triplet_margin": Choice(
-        partial(miners.TripletMarginMiner, type_of_triplets="all"), {"margin": 0.2}
-    ),
+    # SapBERT, equation 1.
     "hard_pairs": Choice(HardPairMiner, {"margin": 0.2}),
     # CODER, section 3.2: relative to the hardest opposite pair.
     "multi_similarity": Choice(miners.MultiSimilarityMiner, {"epsilon": 0.1}),
