@@ -29,6 +29,7 @@ _BEFORE = re.compile(
 _BOX = re.compile(rf"\s?(?P<sign>{_BRACKETS}|{_SYMBOLS})(?=[\s,;/.]|$)")
 _SIGNED = re.compile(r"\w\+(?=\s|$)|(?<=\s)\+\w")  # a line where signs are answers
 _LISTED = re.compile(r"(?:^|[,;])\s*\+\s?\w")  # a list where they are
+_DASHED = re.compile(r"[,;]\s*[-−–]\s?\w")
 # "Pallor - edema +": a sign before a word, in a line that ends with a sign.
 _APART = re.compile(r" ([+\-−–]) [^\W\d_][^\n]*\s[+\-−–][ \t]*(?:\n|(?!.))", re.DOTALL)
 _LEADING = re.compile(rf"{_BRACKETS}|{_SYMBOLS}")
@@ -38,11 +39,15 @@ _DASHES = frozenset("-−–")
 
 
 class Answer(NamedTuple):
-    """What an answer says, "" for yes, "negated" or "uncertain", and the characters it takes up."""
+    """What an answer says, "" for yes, "negated" or "uncertain", and the characters it takes up.
+
+    is_of_list (bool): whether it speaks of the rest of a list, too: "(-) fever, cough".
+    """
 
     kind: str
     start: int
     end: int
+    is_of_list: bool = False
 
 
 def answer_pattern(words: Iterable[str]) -> re.Pattern[str]:
@@ -114,9 +119,7 @@ def _before(text: str, start: int) -> Answer | None:
     if answer is None:
         return None
     sign, is_spaced = answer["sign"], bool(answer["space"])
-    is_listed = is_spaced and _LISTED.search(
-        text[max(0, start - _LINE) : start].rpartition("\n")[2]
-    )
+    is_listed = is_spaced and _is_listed(text, start, answer.start("sign"))
     if sign in _DASHES and (is_spaced or _is_bullet(text, answer.start("sign"))) and not is_listed:
         return None
     if (
@@ -127,7 +130,21 @@ def _before(text: str, start: int) -> Answer | None:
         and not is_listed
     ):
         return None
-    return Answer(_kind(sign), answer.start("sign"), start)
+    is_of_list = is_spaced and (sign[0] in "([{<" or sign in _SYMBOLS)
+    return Answer(_kind(sign), answer.start("sign"), start, is_of_list)
+
+
+def _is_listed(text: str, start: int, sign: int) -> bool:
+    """Tell whether signs are answers in the list of a line: "- CP, - SOB, + edema".
+
+    start (int): of a mention. sign (int): of the sign before it. A dash that begins the line may
+    be a bullet, and is none before a list of dashes.
+    """
+    before = text[max(0, start - _LINE) : start].rpartition("\n")[2]
+    behind = text[start : start + _LINE].partition("\n")[0]
+    begins = not text[start - len(before) : sign].strip()
+    is_signed = _LISTED.search(before) or _LISTED.search(behind)
+    return bool(is_signed and not (begins and not _DASHED.search(behind)))
 
 
 def _is_bullet(text: str, index: int) -> bool:

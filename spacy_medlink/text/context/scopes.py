@@ -27,6 +27,11 @@ _LINKING = _RELATIVE | frozenset(
     "this these it but now since also was has have had been were is are el ya elle lo la".split()
 )
 _OF_ITEMS = ("historical", "uncertain")
+# "Denies the following: fever": words before a colon that ends no negation, as plurals do not.
+_ANNOUNCE = frozenset(
+    "following hx sx history any of for including other di für symptome beschwerden zeichen "
+    "folgende folgendes sintomi segni seguenti".split()
+)
 _AT_THE_BEGINNING = re.compile(r"(?:\A|[\n.;!?] ?)\Z")
 
 
@@ -89,8 +94,12 @@ def _answers(text: str, mentions: Sequence[_Span], cues: Cues) -> dict[_Span, An
                 answers[before] = Answer(answer.kind, before[1], before[1])
     for before, mention in pairwise(mentions):
         answer, gap = answers.get(before), text[before[1] : mention[0]]
-        if answer and mention not in answers and answer.start < before[0] and gap == "/":
-            answers[mention] = Answer(answer.kind, mention[0], mention[0])
+        if answer and mention not in answers and answer.start < before[0]:
+            # "(-) fever, cough, (+) rash": a sign before a list, until the next sign.
+            is_of_list = answer.is_of_list and _is_joint(gap)
+            if gap == "/" or is_of_list:
+                start = answer.start if is_of_list else mention[0]
+                answers[mention] = Answer(answer.kind, start, start, is_of_list)
     return answers
 
 
@@ -117,7 +126,8 @@ def _read_sentences(
     named, answered = dict[int, list[_Span]](), dict[int, list[_Span]]()
     for mention in mentions:
         named.setdefault(bisect_right(starts, mention[0]) - 1, []).append(mention)
-    for _, first, last in answers.values():
+    for answer in answers.values():
+        first, last = answer.start, answer.end
         answered.setdefault(bisect_right(starts, first) - 1, []).append((first, last))
     sentences: dict[int, _Sentence] = {}
     before: _Sentence | None = None
@@ -256,6 +266,7 @@ class _Sentence:
             return None
         words, count, reaches = self._words, len(self._words), list[_Span]()
         commas = [index for index, word in enumerate(words) if word in _COMMAS]
+        results = [index for index in range(1, count) if _begins_a_result(words, index)]
         ends = [(start, stop) for start, stop, cue in self._cues if context in cue.ends]
         starts_of_ends, ends_of_ends = [start for start, _ in ends], [stop for _, stop in ends]
         looking_on = {start for start, _, cue in of_kind if cue.forward}
@@ -271,8 +282,10 @@ class _Sentence:
                 if context in _OF_ITEMS and is_before and in_a_list:
                     mention = _next(self._mentions, stop, min(stop, count - 1))
                     limits.append(self._item_ends[mention])
-                if context == "negated" and start > 0 and not words[start - 1]:
-                    limits.append(self._before_an_and(stop))
+                if context == "negated":
+                    limits.append(_next(results, stop + 1, count + 1))
+                    if start > 0 and not words[start - 1]:
+                        limits.append(self._before_an_and(stop))
                 reaches.append((stop, min(limits)))
             # "Embolism was ruled out by CT": what follows is a mention, but the cue looks back.
             is_behind = start > 0 and not words[start - 1]
@@ -327,6 +340,13 @@ class _Sentence:
         comma = index + near.index(",") if "," in near else len(self._words)
         joints = (word for word in self._words[comma : comma + _GAP] if word in _AND | _OR)
         return comma if next(joints, "or") in _AND else len(self._words) + 1
+
+
+def _begins_a_result(words: Sequence[str], index: int) -> bool:
+    """Tell whether a colon ends a negation: "No change: edema", but not "No red flags: fever"."""
+    before = words[index - 1]
+    is_list = before in _ANNOUNCE or (before.endswith("s") and not before.endswith("ss"))
+    return words[index] == ":" and not is_list
 
 
 def _items(words: Sequence[str]) -> tuple[list[int], list[int]]:
