@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ...retrieval.facets import Facets
 
 _LISTS = Path(__file__).parent / "lists"
+_FORMS = ("ing", "ed", "er")  # of ordinary words
+_DOUBLE = frozenset("bb dd gg ll mm nn pp rr tt".split())  # "running"
 _ANY = frozenset(["", "xx", "mul", "und", "zxx"])  # of names in no language, or in several
 # German compounds of a problem: "Spannungskopfschmerz" is a headache.
 _COMPOUND = re.compile(
@@ -50,6 +52,25 @@ def common_words(lang: str) -> frozenset[str]:
 def words_alone(lang: str) -> frozenset[str]:
     """Read the keys of words that alone are no mention; none for most languages."""
     return common_words(lang) | frozenset(map(key, _words("alone", lang)))
+
+
+@lru_cache(maxsize=16384)
+def is_ordinary(word: str, lang: str) -> bool:
+    """Tell whether a word in lower case is an ordinary one, or a form of one: "funding", "tickets".
+
+    It is neither a slip of the pen nor a form of a name; no word is one for most languages.
+    """
+    words, singular = _ordinary(lang), word.removesuffix("s")
+    stems = [word, singular, word.removesuffix("es")]
+    stems += [singular[:-2] + "y"] if word.endswith("ies") else []
+    for stem in (singular.removesuffix(ending) for ending in _FORMS if singular.endswith(ending)):
+        stems += [stem, stem + "e", stem[:-1] if stem[-2:] in _DOUBLE else stem]
+    return not words.isdisjoint(stems)
+
+
+@lru_cache
+def _ordinary(lang: str) -> frozenset[str]:
+    return frozenset(_words("ordinary", lang))
 
 
 @lru_cache(maxsize=16384)
@@ -94,6 +115,13 @@ def words_beside() -> dict[str, frozenset[str]]:
     """Read the groups of words that show what stands beside them: titles, roles, streets."""
     groups = (line.partition(": ") for line in lines_of("beside", "en"))
     return {group: frozenset(words.split()) for group, _, words in groups}
+
+
+@lru_cache
+def words_within(lang: str) -> dict[str, list[str]]:
+    """Read the words that notes write short within a name, with what they may stand for."""
+    entries = (line.partition(": ") for line in lines_of("within", lang))
+    return {short: readings.split(", ") for short, _, readings in entries}
 
 
 def lines_of(name: str, lang: str) -> list[str]:

@@ -31,7 +31,9 @@ _NO_LABELS = np.zeros(0, dtype=np.uint16)
 # Semantic groups and types that do not describe a patient's health: "study", "Monday", "Spain".
 _GENERAL_GROUPS = ("ACTI", "CONC", "GEOG", "OCCU", "ORGA")
 _GENERAL_TYPES = "T016 T067 T068 T069 T070 T071 T072 T073 T096 T097 T098 T099 T100 T101".split()
-_VAGUE = MERE | frozenset("condition disease diseases disorder grade high low young".split())
+_VAGUE = MERE | frozenset(
+    "condition disease diseases disorder grade high low young left right sided".split()
+)
 
 
 class NameFacts:

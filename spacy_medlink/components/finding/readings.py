@@ -5,12 +5,13 @@ hypothyroidism. The dictionary decides which of them is a name.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice, product
 from typing import NamedTuple
 
 from ...retrieval.vocabulary import LEAST, Vocabulary, is_inflected
 from ...text.pieces import Border, Pieces, key_of, piece_key
 from ...text.qualifiers import BEHIND, LEVELS, QUALIFIERS
-from .languages import names_of_form
+from .languages import is_ordinary, names_of_form, words_within
 
 _LONG = 8  # letters of a word that is rather a name of a disease than of a person
 _SHORT_FORM = 6  # letters of a word in capitals that is taken for a short form
@@ -51,6 +52,8 @@ def readings(
             words.append(Reading(index, index + 1, key))
         if key in common or (len(text) <= _SHORT_FORM and text.isupper()):
             continue
+        if is_ordinary(lower, lang):
+            continue
         word = lower if lower.isalpha() else key
         if not is_known:
             unknown[index] = word
@@ -58,7 +61,24 @@ def readings(
             if " " not in name or word[-1] != "s" or _ends_name(pieces, index + 1):
                 inflected.append(Reading(index, index + 1, its_key, name, is_form=True))
     joined = _joined(pieces, vocabulary, longest) if pieces.hyphens else ()
-    return [*words, *joined, *inflected, *_misspelt(pieces, vocabulary, longest, knows, unknown)]
+    in_full = _in_full(pieces, longest, lang)
+    misspelt = _misspelt(pieces, vocabulary, longest, knows, unknown)
+    return [*words, *joined, *inflected, *in_full, *misspelt]
+
+
+def _in_full(pieces: Pieces, longest: int, lang: str) -> Iterator[Reading]:
+    """Find "LV hypertrophy" and "1st degree AV block": words written short within a name."""
+    short = words_within(lang)
+    at = [index for index, text in enumerate(pieces.texts) if text in short]
+    every, spans = [True] * len(pieces), dict[tuple[int, int], None]()
+    for index in at:
+        spans |= dict.fromkeys(_runs_around(pieces, index, longest, Border.SIGN, every))
+    for start, end in spans:
+        texts = pieces.texts[start:end]
+        if len(texts) > 1:
+            ways = product(*([text, *short.get(text, ())] for text in texts))
+            for text in islice(map(" ".join, ways), 1, None):
+                yield Reading(start, end, key_of(text.split()), text, is_form=True)
 
 
 def _joined(pieces: Pieces, vocabulary: Vocabulary, longest: int) -> Iterator[Reading]:

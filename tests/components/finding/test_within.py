@@ -1,0 +1,89 @@
+"""Words written short within a name, names that say their head first, and ordinary words."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import spacy
+
+from spacy_medlink.components.finding.languages import is_ordinary
+from spacy_medlink.text.normalisation import key
+from spacy_medlink.types import Concept, Name
+from tests.tiny import assets_of
+
+NAMES = (
+    "left ventricular hypertrophy", "atrioventricular block", "first degree atrioventricular block",
+    "arteriovenous fistula", "iron deficiency anemia", "anemia", "abdominal pain", "leg edema",
+    "febrile seizures", "seizures", "pulmonary edema", "edema", "nausea and vomiting", "nausea",
+    "vomiting", "chest pain", "punding", "rickets", "tender", "eye disease", "miliary", "snoring",
+    "Crohn disease", "left-sided", "hypothyroidism",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[tuple[str, str]]]:
+    concepts = [Concept(name, name, (Name(name),)) for name in NAMES]
+    assets = str(assets_of(tmp_path_factory.mktemp("within"), concepts).path)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_mentions", config={"assets": assets})
+    nlp.add_pipe("medical_linker", config={"assets": assets, "threshold": 0.0, "lexicon": None})
+    return lambda text: [(ent.text, ent.kb_id_) for ent in nlp(text).ents]
+
+
+@pytest.mark.parametrize(
+    ("text", "mention", "name"),
+    [
+        ("mild LV hypertrophy", "LV hypertrophy", "left ventricular hypertrophy"),
+        ("AV block on ECG", "AV block", "atrioventricular block"),
+        ("1st degree AV block.", "1st degree AV block", "first degree atrioventricular block"),
+        ("AV fistula placed", "AV fistula", "arteriovenous fistula"),
+        ("Fe def anemia", "Fe def anemia", "iron deficiency anemia"),
+        ("abdo pain", "abdo pain", "abdominal pain"),
+        ("no LE edema", "LE edema", "leg edema"),
+        ("1. Seizures, febrile\n2. Gout", "Seizures, febrile", "febrile seizures"),
+        ("Dx: Edema, pulmonary.", "Edema, pulmonary", "pulmonary edema"),
+        ("Pain, chest", "Pain, chest", "chest pain"),
+    ],
+)
+def test_the_whole_is_the_mention(
+    found: Callable[[str], list[tuple[str, str]]], text: str, mention: str, name: str
+) -> None:
+    assert found(text) == [(mention, name)]
+
+
+@pytest.mark.parametrize(
+    ("text", "ents"),
+    [
+        ("le edema", [("edema", "edema")]),  # capitals alone are short
+        ("Seen in LA. Edema.", [("Edema", "edema")]),
+        ("Nausea, vomiting.", [("Nausea", "nausea"), ("vomiting", "vomiting")]),
+        ("He had edema, pulmonary function was good.", [("edema", "edema")]),
+        ("left-sided", []),
+        ("The eyes were examined.", []),
+        ("Crohns since 2012", [("Crohns", "Crohn disease")]),
+        ("hypothyroidsm", [("hypothyroidsm", "hypothyroidism")]),
+        *((f"Two {word} were noted.", []) for word in ("tickets", "crickets", "lenders")),
+        *((f"The {word} was noted.", []) for word in ("gender", "funding", "pending", "scoring")),
+        ("Military service", []),
+    ],
+)
+def test_other_texts_stay_apart(
+    found: Callable[[str], list[tuple[str, str]]], text: str, ents: list[tuple[str, str]]
+) -> None:
+    assert found(text) == ents
+
+
+def test_ordinary_words_and_their_forms() -> None:
+    words = "funds funded funding tickets pageant planting copies hopping stories"
+    assert all(is_ordinary(word, "en") for word in words.split())
+    ill = "swelling sweating bleeding tearing aching limping spotting wasted panting tumor"
+    assert not any(is_ordinary(word, "en") for word in ill.split())
+    assert not is_ordinary("funding", "de")
+
+
+def test_the_list_of_ordinary_words_has_no_word_twice() -> None:
+    path = Path(__file__).parents[3] / "spacy_medlink/components/finding/lists/ordinary.en.txt"
+    lines = path.read_text(encoding="utf8").splitlines()
+    words = [word for line in lines if not line.startswith("#") for word in line.split()]
+    assert len(words) == len(set(words))
+    assert all(word == word.lower() and key(word) for word in words)
