@@ -26,7 +26,8 @@ _PARTS = dict(pair.split(":") for pair in _LISTED.split())
 # Words that clinicians write short within a phrase, each with one meaning alone. Those with
 # several, such as "ca" and "hep", stand in the lexicon, which reads what is around them.
 _SHORTENED = (
-    "abd:abdominal abdo:abdominal resp:respiratory pulm:pulmonary bilat:bilateral malig:malignant synd:syndrome "
+    "abd:abdominal abdo:abdominal resp:respiratory pulm:pulmonary bilat:bilateral "
+    "malig:malignant synd:syndrome "
     "dz:disease insuff:insufficiency fx:fracture fxs:fracture infxn:infection infx:infection "
     "fxn:function dysfxn:dysfunction dysfx:dysfunction mets:metastase regurg:regurgitation "
     "pna:pneumonia pyelo:pyelonephritis tachy:tachycardia brady:bradycardia etoh:alcohol "
