@@ -34,14 +34,14 @@ from .narrower import heads_of, linked_by_head, said_narrower
 from .parts import Parts
 from .prepare import Document, prepare
 from .retrieval import Rankings, Retrieval, Retrieved, Vectors
-from .scopes import Scope, Scopes, ScopeSettings
+from .scopes import Scope, Scopes
 from .settings import LinkSettings
 
 if TYPE_CHECKING:
     from ..retrieval.filters import Only
     from .explanation import Explanation
 
-_OF_RETRIEVAL = ("scope", "names_per_tier", "cache_size")
+_OF_RETRIEVAL = ("labels", "names_per_tier", "cache_size")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,9 @@ class Linker:
             parts.tiers, parts.cheap_tiers, parts.encoder, parts.fusion, settings.names_per_tier,
             settings.cache_size, parts.languages,
         )  # fmt: skip
-        return cls(parts, settings, retrieval, parts.scopes(settings.scope))
+        has_memory = parts.memory is not None
+        scopes = Scopes(parts.filters, parts.facets, settings.labels, has_memory)
+        return cls(parts, settings, retrieval, scopes)
 
     def using(self, **settings: Any) -> "Linker":
         """Make a linker of the same parts with other settings; both share the caches.
@@ -223,7 +225,7 @@ class Linker:
         by_form = linker.rank(form_mentions(mention), k, only)
         scope, free = linker.scope(mention.label, only), list[Candidate]()
         if scope.mask is not None:
-            unfiltered = linker.using(only=None, scope=ScopeSettings())
+            unfiltered = linker.using(only=None, labels=None)
             (free,) = unfiltered.rank([mention], k)
         return explain(self.parts.kb, mention, decision, by_form, scope, free, k, reranked)
 

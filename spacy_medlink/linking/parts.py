@@ -13,7 +13,6 @@ from ..types import Calibrator, Data, Encoder, Facts, Fusion, Rescorer
 from .conditions import rounded_weights
 from .identified import IdentifiersOf
 from .language_weights import LanguageWeights
-from .scopes import Scopes, ScopeSettings
 from .tiers import TIERS, Tiers
 
 if TYPE_CHECKING:  # the tiers are imported only if they are used
@@ -96,10 +95,3 @@ class Parts:
             "encoder": encoder["fingerprint"] if encoder and self.dense is not None else "",
             "reranker": "" if self.rescorer is None else self.rescorer.fingerprint,
         } | ({"languages": by_language} if by_language else {})
-
-    def scopes(self, settings: ScopeSettings) -> Scopes:
-        """Make the scopes of entity labels.
-
-        RAISES (MedlinkError): E213 for filters with names that the knowledge base lacks.
-        """
-        return Scopes(self.filters, self.facets, settings, self.memory is not None)

@@ -30,19 +30,6 @@ FAVOURED: Mapping[str, tuple[str, ...]] = {
 _KEPT = 1024
 
 
-@dataclass(frozen=True)
-class ScopeSettings:
-    """The concepts that may be answers.
-
-    only (Optional[Filter]): for all mentions.
-    labels (Mapping[str, Sequence[str]]): the types or groups allowed for mentions of an entity
-        label; other labels allow all.
-    """
-
-    only: Filter | None = None
-    labels: Mapping[str, Sequence[str]] | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class Scope:
     """The filter and the tie rule of some mentions; compared by identity, as part of cache keys.
@@ -68,7 +55,10 @@ class Scopes:
     """Makes the scopes of labels; labels of the same meaning share one.
 
     filters, facets: None if the engine has no knowledge base: filters are then impossible, and
-        ties go by rows. with_labels (bool): whether the memory tells labels apart.
+        ties go by rows.
+    labels (Optional[Mapping[str, Sequence[str]]]): the types or groups allowed for mentions of an
+        entity label; other labels allow all. with_labels (bool): whether the memory tells them
+        apart.
     RAISES (MedlinkError): E213 for settings with names that nothing has.
     """
 
@@ -76,16 +66,16 @@ class Scopes:
         self,
         filters: NameFilters | None,
         facets: "Facets | None",
-        settings: ScopeSettings,
+        labels: Mapping[str, Sequence[str]] | None,
         with_labels: bool,
     ) -> None:
-        self._filters, self._facets, self._settings = filters, facets, settings
+        self._filters, self._facets, self._labels = filters, facets, labels or {}
         self._with_labels = with_labels
         self._rule = TieRule() if facets is None else TieRule(facets.concept_order)
         self._favoured = lru_cache(None)(self._places)
         self._scope = lru_cache(_KEPT)(self._make)
         self.of = lru_cache(_KEPT)(self._of)
-        for label in ("", *(settings.labels or ())):
+        for label in ("", *self._labels):
             self.of(label)  # report wrong settings here, not at the first mention
 
     def unfiltered(self, label: str) -> Scope:
@@ -98,9 +88,8 @@ class Scopes:
         only (Only): filter of one call, beside the settings.
         RAISES (MedlinkError): E213 for a filter with names that nothing has.
         """
-        types = (self._settings.labels or {}).get(label)
-        of_label = Filter.of(types=types) if types else None
-        return self._of_selection(label, select(self._settings.only, of_label, only))
+        types = self._labels.get(label)
+        return self._of_selection(label, select(Filter.of(types=types) if types else None, only))
 
     def _of_selection(self, label: str, selection: Selection) -> Scope:
         favoured = FAVOURED.get(label, ())

@@ -1,10 +1,9 @@
 """LinkSettings: all settings of one linker."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from ..retrieval.filters import Only
-from .scopes import ScopeSettings
 
 NAMES_PER_TIER = 64
 
@@ -21,7 +20,8 @@ class LinkSettings:
     exact_first (Optional[bool]): True takes the answer of memory and exact tier, where they have
         one, without asking the others; None asks all tiers, but not the dense one if the answer
         passes the gate, nor the reranker if the candidates pass its own; False always asks all.
-    scope (ScopeSettings): filters by label, and the rule for ties. only (Only): for all mentions.
+    labels (Optional[Mapping[str, Sequence[str]]]): the types or groups allowed for mentions of an
+        entity label. only (Only): the filters for all mentions.
     force_within_filter (bool): link to the best concept within the filters, even if a concept
         outside matches the mention better.
     memory (bool): ask the memory of corrections. ranker (bool): let the ranker order candidates.
@@ -39,7 +39,7 @@ class LinkSettings:
     threshold: float | None = None
     tiers: Sequence[str] | None = None
     exact_first: bool | None = None
-    scope: ScopeSettings = field(default_factory=ScopeSettings)
+    labels: Mapping[str, Sequence[str]] | None = None
     only: Only = None
     force_within_filter: bool = False
     memory: bool = True

@@ -16,7 +16,6 @@ from spacy_medlink.evaluation import load_gold
 from spacy_medlink.fitting.examples import examples_of, parts_of, rank_examples, without
 from spacy_medlink.kb import build_kb
 from spacy_medlink.linking.decision import BELOW_THRESHOLD
-from spacy_medlink.linking.scopes import ScopeSettings
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.retrieval.fusion import WeightedFusion
 from spacy_medlink.types import Concept, Mention, Name
@@ -246,8 +245,7 @@ def test_parts_are_of_like_size():
 
 def test_filters_hold_while_concepts_are_removed(place):
     assets = Assets(place / "assets")
-    scope = ScopeSettings(only=Filter.of(deny=["X:0"]))
-    engine = assets.engine(scope=scope)
+    engine = assets.engine(only=Filter.of(deny=["X:0"]))
     removed = np.zeros(len(assets.kb), dtype=np.bool_)
     removed[1] = True
     (ranking,) = engine.rank([Mention("heart carcinoma")], 200, without(engine, removed))

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.linking.reranking import Reranker
-from spacy_medlink.linking.scopes import ScopeSettings
 from spacy_medlink.types import Mention
 
 TEXTS = [
@@ -23,7 +22,7 @@ MENTIONS = [
     Mention(text, label=label, left=f"a {label} of", right="was seen")
     for text in TEXTS for label in ("", "DISEASE", "SYMPTOM")
 ]  # fmt: skip
-SCOPE = ScopeSettings(labels={"SYMPTOM": ["T184", "T033"]})
+LABELS = {"SYMPTOM": ["T184", "T033"]}
 
 
 @pytest.fixture(scope="module", params=[False, True])
@@ -47,7 +46,7 @@ def ranked(tiny_assets, encoder):
         faiss.omp_set_num_threads(threads)
         try:
             rescorer = encoder and Reranker(encoder, tiny_assets.kb, cache_size=0)
-            engine = tiny_assets.engine(scope=SCOPE, cache_size=0, rescorer=rescorer)
+            engine = tiny_assets.engine(labels=LABELS, cache_size=0, rescorer=rescorer)
             batches = [mentions[start : start + size] for start in range(0, len(mentions), size)]
             return [ranking for batch in batches for ranking in engine.rank(batch, 6)]
         finally:

@@ -4,7 +4,6 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.fitting.weights import DEFAULT_WEIGHTS
-from spacy_medlink.linking.scopes import ScopeSettings
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.types import Concept, Mention, Name
 from tests.tiny import assets_of
@@ -28,9 +27,9 @@ def assets(tmp_path_factory, tiny_encoder):
     return assets_of(path, CONCEPTS, tiny_encoder, weights=DEFAULT_WEIGHTS)
 
 
-def ranked(assets, text="cold", label="", k=5, only=None, scope=None, **settings):
-    engine = assets.engine(scope=ScopeSettings(**(scope or {})), **settings)
-    (ranking,) = engine.rank([Mention(text, label=label)], k, only)
+def ranked(assets, text="cold", label="", k=5, within=None, **settings):
+    engine = assets.engine(**settings)
+    (ranking,) = engine.rank([Mention(text, label=label)], k, within)
     return ranking
 
 
@@ -40,8 +39,8 @@ def ids(assets, ranking):
 
 @pytest.mark.parametrize("tiers", [["exact"], ["exact", "ngram"], ["exact", "ngram", "dense"]])
 def test_the_tie_rule(assets, tiers):
-    def first(label="", **scope):
-        ranking = ranked(assets, label=label, tiers=tiers, scope=scope)
+    def first(label=""):
+        ranking = ranked(assets, label=label, tiers=tiers)
         return ids(assets, ranking)[:4], ranking[0].decided
 
     assert first() == (["Z:1", "A:1", "B:1", "M:1"], "preferred")
@@ -61,14 +60,14 @@ def test_ties_that_stay_are_marked_with_all_ids(assets):
         "M:1",
     ]
     assert ranked(assets, "cold", "SYMPTOM", k=1)[0].tied == ()
-    (deep,) = ranked(assets, "cold", k=1, only=Filter.of(deny=["Z:1"]))
+    (deep,) = ranked(assets, "cold", k=1, within=Filter.of(deny=["Z:1"]))
     assert [assets.kb.concept_at(row).id for row in deep.tied] == ["A:1", "B:1", "M:1"]
 
 
 def test_filters_of_a_call_a_label_and_the_settings_must_all_be_passed(assets):
-    scope = {"only": Filter.of(sources=["B", "C"]), "labels": {"SIGN": ["T184", "T070"]}}
+    settings = {"only": Filter.of(sources=["B", "C"]), "labels": {"SIGN": ["T184", "T070"]}}
     found = [
-        sorted(ids(assets, ranked(assets, label=label, scope=scope, only=only, tiers=["exact"])))
+        sorted(ids(assets, ranked(assets, label=label, within=only, tiers=["exact"], **settings)))
         for label, only in (
             ("", None), ("SIGN", None), ("SIGN", Filter.of(deny=["A:1"])),
             ("SIGN", Filter.of(types=["T047"])),
@@ -81,20 +80,20 @@ def test_filters_of_a_call_a_label_and_the_settings_must_all_be_passed(assets):
 def test_k_answers_come_back_whenever_k_exist(assets, k):
     """The tiers propose 2 names each at first, and the best names do not pass."""
     only = Filter.of(types=["T046"])
-    ranking = ranked(assets, "cold", k=k, only=only, names_per_tier=2)
+    ranking = ranked(assets, "cold", k=k, within=only, names_per_tier=2)
     assert len(ranking) == k
     assert all(id.startswith("F:") for id in ids(assets, ranking))
 
 
 def test_one_batch_may_have_many_filters(assets):
-    scope = {"labels": {"A": ["T047"], "B": ["T184"], "C": ["T070"]}}
-    engine = assets.engine(scope=ScopeSettings(**scope))
+    settings = {"labels": {"A": ["T047"], "B": ["T184"], "C": ["T070"]}}
+    engine = assets.engine(**settings)
     mentions = [Mention("cold", label=label) for label in "ABCABC"] + [Mention("cold")]
     together = engine.rank(mentions, 5)
     assert [ids(assets, own)[0] for own in together] == [
         "Z:1", "A:1", "M:1", "Z:1", "A:1", "M:1", "Z:1",
     ]  # fmt: skip
-    alone = assets.engine(scope=ScopeSettings(**scope))
+    alone = assets.engine(**settings)
     for mention, ranking in zip(mentions, together, strict=True):
         (again,) = alone.rank([mention], 5)
         assert [one.row for one in again] == [one.row for one in ranking]
@@ -102,7 +101,7 @@ def test_one_batch_may_have_many_filters(assets):
 
 def test_what_nothing_has_is_met_when_the_engine_is_made(assets):
     with pytest.raises(MedlinkError, match="E213"):
-        assets.engine(scope=ScopeSettings(labels={"A": ["T999"]}))
+        assets.engine(labels={"A": ["T999"]})
 
 
 def test_candidates_carry_their_place_in_each_tier(assets):

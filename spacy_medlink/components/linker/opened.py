@@ -14,7 +14,6 @@ from ...errors import Errors, Warnings
 from ...kb import KnowledgeBase
 from ...kb.resolve import IdResolver
 from ...linking import Linker
-from ...linking.scopes import ScopeSettings
 from ...text.lexicon import Lexicon, open_lexicon
 from ...util.extras import CPU, is_processor
 from ...util.locks import ForkSafeLock
@@ -310,7 +309,7 @@ class LinkerParts:
             rerank_top=settings.rerank_top,
             exact_first=settings.exact_first,
             cache_size=CACHE_SIZE,
-            scope=ScopeSettings(labels=settings.labels),
+            labels=settings.labels,
             encoder=self._checked_encoder(),
             lexicon=self.abbreviations,
         )
