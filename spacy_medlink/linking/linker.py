@@ -64,10 +64,7 @@ class Linker:
         RAISES (MedlinkError): E213 for filters with names that the knowledge base lacks.
         """
         settings = settings or LinkSettings()
-        retrieval = Retrieval(
-            parts.tiers, parts.cheap_tiers, parts.encoder, parts.fusion, settings.names_per_tier,
-            settings.cache_size, parts.languages,
-        )  # fmt: skip
+        retrieval = Retrieval(parts, settings.names_per_tier, settings.cache_size)
         has_memory = parts.memory is not None
         scopes = Scopes(parts.filters, parts.facets, settings.labels, has_memory)
         return cls(parts, settings, retrieval, scopes)

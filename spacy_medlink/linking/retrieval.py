@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..retrieval.concepts import MEMORY, rank_concepts, set_ranks
-from ..types import Candidate, Encoder, Floats1d, Floats2d, Fusion
+from ..types import Candidate, Floats1d, Floats2d
 from ..util.locks import Lru
 from .forms import Asked, Effort, Lookup, has_letters
 from .gate import Gate
-from .language_weights import LanguageWeights
+from .parts import Parts
 from .scopes import Scope
 from .tiers import ScoredNames, Tiers
 
@@ -44,31 +44,19 @@ class Retrieved(NamedTuple):
 class Retrieval:
     """Retrieves and remembers candidates; safe to call from threads.
 
-    tiers (Tiers): to ask. cheap (Tiers): to ask about mentions that pass the gate.
-    encoder (Optional[Encoder]): for the dense tier.
-    fusion (Fusion): with its weights. names_per_tier (int): names that each tier proposes; more
-        where they belong to too few concepts. cache_size (int): rankings to remember.
-    languages (Optional[LanguageWeights]): other weights for mentions of some languages.
+    parts (Parts): tiers, encoder and fusion. names_per_tier (int): names that each tier proposes;
+        more where they belong to too few concepts. cache_size (int): rankings to remember.
     """
 
-    def __init__(
-        self,
-        tiers: Tiers,
-        cheap: Tiers,
-        encoder: Encoder | None,
-        fusion: Fusion,
-        names_per_tier: int,
-        cache_size: int,
-        languages: LanguageWeights | None = None,
-    ) -> None:
-        self.tiers, self._cheap, self.fusion = tiers, cheap, fusion
-        self._languages = languages
-        self._exact = replace(tiers, ngram=None, dense=None)
+    def __init__(self, parts: Parts, names_per_tier: int, cache_size: int) -> None:
+        self.tiers, self._cheap, self.fusion = parts.tiers, parts.cheap_tiers, parts.fusion
+        self._languages, fusion = parts.languages, parts.fusion
+        self._exact = replace(self.tiers, ngram=None, dense=None)
         # The score of a name that equals the mention.
         self.perfect = np.float32(sum((fusion.weights or {}).values()))
         weights = dict(fusion.weights or {})
         others = {tier: weight for tier, weight in weights.items() if tier != "dense"}
-        if cheap.ngram is not None and not others.get("ngram"):
+        if self._cheap.ngram is not None and not others.get("ngram"):
             # A weight of 0 would leave the candidates behind the first one without an order.
             others["ngram"] = others.get("exact") or 1.0
         total = sum(others.values())
@@ -77,7 +65,7 @@ class Retrieval:
             if total
             else others
         )
-        self._encoder = encoder if tiers.dense is not None else None
+        self._encoder = parts.encoder if parts.dense is not None else None
         self._names_per_tier = names_per_tier
         self._cache: Lru[Lookup, list[Candidate]] = Lru(cache_size)
 
