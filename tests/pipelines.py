@@ -31,6 +31,23 @@ def pipeline(assets: Assets, mentions: bool = True, **config: Any) -> Language:
     return nlp
 
 
+def finder(
+    assets: Assets, lang: str = "en", linking: dict[str, Any] | None = None, **config: Any
+) -> Language:
+    """Make a pipeline that finds mentions, and links them if `linking` has settings for that."""
+    nlp = spacy.blank(lang)
+    own = {"assets": str(assets.path)}
+    nlp.add_pipe("medical_mentions", config={**own, **config})
+    if linking is not None:
+        nlp.add_pipe("medical_linker", config={**own, **linking})
+    return nlp
+
+
+def texts_and_ids(nlp: Language, text: str) -> list[tuple[str, str]]:
+    """List the entities of a text with the ids that they are linked to."""
+    return [(ent.text, ent.kb_id_) for ent in nlp(text).ents]
+
+
 def doc_with(nlp: Language, text: str, *ents: str, label: str = "DISEASE") -> Doc:
     """Make a Doc, not yet linked, with entities at the first place of each text."""
     doc = nlp.make_doc(text)

@@ -94,7 +94,7 @@ class MedicalMentions(DictionaryPipe):
 
         A match within a token is given as the whole token.
         """
-        pieces = self._read(doc)
+        pieces = Pieces(text_of(doc), self._stop_words)
         return self._spans(doc, pieces, self._matches(pieces, self._opened()))
 
     def initialize(
@@ -129,7 +129,7 @@ class MedicalMentions(DictionaryPipe):
         self._made_names = None
 
     def _annotate(self, doc: Doc) -> None:
-        pieces, dictionary = self._read(doc), self._opened()
+        pieces, dictionary = Pieces(text_of(doc), self._stop_words), self._opened()
         matches = self._matches(pieces, dictionary)
         if self.annotate_ents or self.spans_key is None:
             phrases = matches
@@ -143,9 +143,6 @@ class MedicalMentions(DictionaryPipe):
             # Of what lies within another match, kinds of it stay, where a linker knows them.
             group = matches if kinds is None else without_nested(matches, kinds.is_kind)
             doc.spans[self.spans_key] = self._spans(doc, pieces, group, is_splitting=True)
-
-    def _read(self, doc: Doc) -> Pieces:
-        return Pieces(text_of(doc), self._stop_words)
 
     def _matches(self, pieces: Pieces, dictionary: "Dictionary") -> list[Match]:
         """Find all matches of a text, in its order."""

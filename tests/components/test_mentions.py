@@ -14,6 +14,7 @@ from spacy_medlink.text.any_order import any_order_key
 from spacy_medlink.text.normalisation import is_short_form, key
 from spacy_medlink.text.pieces import Border, Pieces
 from spacy_medlink.types import Concept, Name
+from tests.pipelines import finder
 from tests.timing import cpu_seconds
 from tests.tiny import assets_of
 
@@ -37,9 +38,7 @@ def assets(tmp_path_factory):
 def pipeline(assets, lang="en", **config):
     """A pipeline that finds parts of phrases, too: what are parts is tested elsewhere."""
     config.setdefault("leave_out", [rule for rule in LEAVE_OUT if rule != "parts"])
-    nlp = spacy.blank(lang)
-    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path), **config})
-    return nlp
+    return finder(assets, lang, **config)
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,7 @@ def settled(matches: Sequence[Match]) -> list[Match]:
     In "breast cancer/lung cancer" no "cancer/lung" is meant. A joined match stays where it says
     more than the others: a word of it lies in none, and none goes on beyond it.
     """
-    if not any(match.is_joined for match in matches):
+    if not [match for match in matches if match.is_joined]:
         return list(matches)
     near = by_word(match for match in matches if not match.is_joined)
     return [match for match in matches if not match.is_joined or _says_more(match, near)]

@@ -203,7 +203,7 @@ class Kept(NamedTuple):
         word, latin (bool): whether their text is one word, or Latin, as in any language.
         """
         mask = self.foreign if latin else self.mask
-        kept = tuple(rows) if mask is None else tuple(row for row in rows if row in mask)
+        kept = tuple(rows if mask is None else [row for row in rows if row in mask])
         if not (word and kept and self.facts is not None):
             return kept
         if self.general and self.facts.are_general(kept):

@@ -157,7 +157,7 @@ class MedicalLinker(PicklablePipe):
             writer = self.span_writer
             mentions, counts = self.docs.batch(docs, writer)
             self._check_order(self.settings.spans_key, not mentions)
-            links = self.docs.links(mentions, make_filter(filters))
+            links = self.docs.links(mentions, make_filter(filters) if filters else None)
             for count in counts:
                 writer.write(docs[0], list(islice(links, count)))
                 # Release each Doc at once: else the garbage collector would go through all Docs

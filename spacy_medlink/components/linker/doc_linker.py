@@ -54,7 +54,7 @@ class DocLinker:
         beside = writer.every(doc) if writer.discard or spans is not None else ()
         spans = writer.spans(doc) if spans is None else spans
         mentions = self.read(doc, spans, beside)
-        if not (mentions and opened.is_shared):
+        if not mentions or self.settings.model is None or not opened.is_shared:
             return mentions
         vectors = opened.in_context(doc, spans)
         return [

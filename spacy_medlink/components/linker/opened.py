@@ -107,7 +107,7 @@ class LinkerParts:
         RAISES (MedlinkError): E105, E107 when a file that was just named cannot be read, E225
             when there is no transformer to share.
         """
-        if (model := self.shared_model) is not None:
+        if self.settings.model is not None and (model := self.shared_model) is not None:
             from ..shared_network import has_moved
 
             if has_moved(model, self.encoder()) and not self.is_stale:

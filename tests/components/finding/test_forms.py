@@ -12,6 +12,7 @@ from spacy.language import Language
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Concept, Name
+from tests.pipelines import finder, texts_and_ids
 from tests.tiny import assets_of
 
 PLACES = [f"at{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
@@ -29,14 +30,11 @@ def assets(tmp_path_factory: pytest.TempPathFactory) -> Assets:
 
 
 def pipeline(assets: Assets, **config: Any) -> Language:
-    nlp = spacy.blank("en")
-    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path), **config})
-    nlp.add_pipe("medical_linker", config={"assets": str(assets.path), "threshold": 0.0})
-    return nlp
+    return finder(assets, linking={"threshold": 0.0}, **config)
 
 
-def links(nlp: Language, text: str = TEXT) -> list[tuple[str, str]]:
-    return [(ent.text, ent.kb_id_) for ent in nlp(text).ents]
+def links(nlp: Language) -> list[tuple[str, str]]:
+    return texts_and_ids(nlp, TEXT)
 
 
 def test_words_that_say_the_same(assets: Assets) -> None:

@@ -16,6 +16,7 @@ from spacy_medlink.retrieval.exact import ExactIndex
 from spacy_medlink.text.normalisation import key
 from spacy_medlink.text.pieces import Border, Pieces
 from spacy_medlink.types import Concept, Name
+from tests.pipelines import finder
 from tests.tiny import assets_of
 
 NO_NAMES = ExactIndex.build([], [])
@@ -55,12 +56,6 @@ def assets(tmp_path_factory):
     return assets_of(directory, RECORDS)
 
 
-def pipeline(assets, lang="en", **config):
-    nlp = spacy.blank(lang)
-    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path), **config})
-    return nlp
-
-
 def found(nlp, text):
     return [ent.text for ent in nlp(text).ents]
 
@@ -80,7 +75,7 @@ def without(*rules):
     ],
 )  # fmt: skip
 def test_each_rule_and_how_to_turn_it_off(assets, tmp_path, text, rule, names):
-    default, off = pipeline(assets), pipeline(assets, leave_out=without(rule))
+    default, off = finder(assets), finder(assets, leave_out=without(rule))
     everything = found(off, text)
     assert [name for name in everything if name in names] == names
     left = [name for name in everything if name not in names]
@@ -95,24 +90,24 @@ def test_each_rule_and_how_to_turn_it_off(assets, tmp_path, text, rule, names):
 
 def test_longer_names_and_clinical_words_stay(assets):
     text = "a left heart, a cold, pain; Catalonia coast, left side"
-    assert found(pipeline(assets), text) == [
+    assert found(finder(assets), text) == [
         "left heart", "cold", "pain", "Catalonia coast", "left side",
     ]  # fmt: skip
 
 
 def test_short_forms_are_no_common_words(assets):
-    assert found(pipeline(assets), "the NEWS, the news, NEW and LEFT") == ["NEWS"]
+    assert found(finder(assets), "the NEWS, the news, NEW and LEFT") == ["NEWS"]
 
 
 def test_who_asks_for_types_gets_them(assets):
-    assert found(pipeline(assets, types=["GEOG"]), "Spain, pain") == ["Spain"]
+    assert found(finder(assets, types=["GEOG"]), "Spain, pain") == ["Spain"]
 
 
 def test_headings(assets):
-    assert found(pipeline(assets), NOTE) == [
+    assert found(finder(assets), NOTE) == [
         "diabetes", "Diabetes", "allergy", "FAMILY HISTORY", "DIABETES", "DIABETES", "Allergy",
     ]  # fmt: skip
-    assert "ONCOLOGY" in found(pipeline(assets, leave_out=without("headings")), NOTE)
+    assert "ONCOLOGY" in found(finder(assets, leave_out=without("headings")), NOTE)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +123,7 @@ def test_headings(assets):
     ],
 )  # fmt: skip
 def test_what_is_a_heading(assets, text, ents):
-    assert found(pipeline(assets), text) == ents
+    assert found(finder(assets), text) == ents
 
 
 def _begins(pieces, place):
@@ -156,18 +151,18 @@ def test_headings_take_nothing_else_away(words):
      ("de", ["Fieber", "anonyma", "multica"]), ("xx", ["LMP", "Fieber", "anonyma", "multica"]),
      ("it", ["LMP", "Fieber", "anonyma", "multica"])],
 )  # fmt: skip
-def test_languages_follow_the_pipeline(assets, lang, ents):
+def test_languages_follow_the_finder(assets, lang, ents):
     """Where no name is in the pipeline's language (it), all are found: somebody wants them."""
     text = "LMP, Fieber, anonyma, multica"
-    assert found(pipeline(assets, lang), text) == ents
-    assert found(pipeline(assets, lang, languages=["es"]), text) == ["LMP"]
-    assert len(found(pipeline(assets, lang, languages=[]), text)) == 4
+    assert found(finder(assets, lang), text) == ents
+    assert found(finder(assets, lang, languages=["es"]), text) == ["LMP"]
+    assert len(found(finder(assets, lang, languages=[]), text)) == 4
 
 
 def test_what_is_not_to_be_left_out_must_be_known(assets):
     for wrong in (["common", "rare"], "common"):
         with pytest.raises((MedlinkError, ValueError)):
-            pipeline(assets, leave_out=wrong)
+            finder(assets, leave_out=wrong)
 
 
 @pytest.mark.parametrize("lang", LISTED)

@@ -6,6 +6,7 @@ import pytest
 import spacy
 
 from spacy_medlink.types import Concept, Name
+from tests.pipelines import finder
 from tests.tiny import assets_of
 
 CONCEPTS = {
@@ -30,11 +31,7 @@ def assets(tmp_path_factory, tiny_encoder):
 
 
 def pipeline(assets, mentions=None, **config):
-    nlp = spacy.blank("en")
-    path = str(assets.path)
-    nlp.add_pipe("medical_mentions", config={"assets": path, **(mentions or {})})
-    nlp.add_pipe("medical_linker", config={"assets": path, **config})
-    return nlp
+    return finder(assets, linking=config, **(mentions or {}))
 
 
 def found(nlp, text=TEXT):
@@ -94,8 +91,7 @@ def test_filters_may_change_at_any_time(assets):
 
 
 def test_a_linker_that_comes_later_and_goes(assets):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path)})
+    nlp = finder(assets)
     assert found(nlp) == EVERYTHING
     nlp.add_pipe("medical_linker", config={"assets": str(assets.path), "types": ["T047"]})
     assert found(nlp) == DISEASES

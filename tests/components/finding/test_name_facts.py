@@ -12,6 +12,7 @@ from spacy_medlink.components.finding.name_facts import NameFacts
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Name
+from tests.pipelines import finder
 
 CONCEPTS = [
     ("C1", ["fever", "pyrexia"], ["T184"]),
@@ -39,10 +40,7 @@ def assets(tmp_path_factory):
 
 
 def pipeline(assets, **config):
-    nlp = spacy.blank("en")
-    own = {"assets": str(assets.path), "leave_out": [], **config}
-    nlp.add_pipe("medical_mentions", config=own)
-    return nlp
+    return finder(assets, **{"leave_out": [], **config})
 
 
 def labels(nlp, text=TEXT):

@@ -10,6 +10,7 @@ from spacy.language import Language
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.types import Concept, Name
+from tests.pipelines import finder
 from tests.tiny import assets_of
 
 NAMES = {
@@ -27,17 +28,10 @@ def assets(tmp_path_factory: pytest.TempPathFactory) -> Assets:
 
 
 def pipeline(assets: Assets, **config: Any) -> Language:
-    nlp = spacy.blank("en")
-    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path), **config})
-    nlp.add_pipe(
-        "medical_linker",
-        config={
-            "assets": str(assets.path),
-            "spans_key": config.get("spans_key"),
-            "threshold": 0.0,  # what is found is asked here, not how sure its link is
-        },
+    # What is found is asked here, not how sure its link is.
+    return finder(
+        assets, linking={"spans_key": config.get("spans_key"), "threshold": 0.0}, **config
     )
-    return nlp
 
 
 def links(nlp: Language, text: str) -> set[tuple[str, str]]:

@@ -1,10 +1,10 @@
 """Persons, places, degrees and addresses name no problem; problems beside them stay."""
 
 import pytest
-import spacy
 
 from spacy_medlink.components.finding.settings import LEAVE_OUT
 from spacy_medlink.types import Concept, Name
+from tests.pipelines import finder
 from tests.tiny import assets_of
 
 NAMES = [
@@ -23,9 +23,7 @@ def assets(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def nlp(assets):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path)})
-    return nlp
+    return finder(assets)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +94,5 @@ def test_problems_stay(nlp, text, mentions):
 
 
 def test_all_are_found_where_they_are_wanted(assets):
-    nlp = spacy.blank("en")
-    without = [rule for rule in LEAVE_OUT if rule != "parts"]
-    config = {"assets": str(assets.path), "leave_out": without}
-    nlp.add_pipe("medical_mentions", config=config)
+    nlp = finder(assets, leave_out=[rule for rule in LEAVE_OUT if rule != "parts"])
     assert [ent.text for ent in nlp("Dr. Graves").ents] == ["Graves"]

@@ -1,10 +1,10 @@
 """A mention is a whole phrase: what its words do is learned from the names of the terminology."""
 
 import pytest
-import spacy
 
 from spacy_medlink.components.finding.settings import LEAVE_OUT
 from spacy_medlink.types import Concept, Name
+from tests.pipelines import finder
 from tests.tiny import assets_of
 
 NAMES = [
@@ -22,9 +22,7 @@ def assets(tmp_path_factory):
 
 
 def found(assets, text, **config):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path), **config})
-    doc = nlp(text)
+    doc = finder(assets, **config)(text)
     return [span.text for span in (doc.spans["sc"] if "spans_key" in config else doc.ents)]
 
 
@@ -73,9 +71,7 @@ def test_parts_of_phrases(assets, text, mentions):
     ],
 )  # fmt: skip
 def test_where_the_head_alone_is_known_the_whole_is_a_narrower_mention(assets, text, mention, head):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path)})
-    nlp.add_pipe("medical_linker", config={"assets": str(assets.path)})
+    nlp = finder(assets, linking={})
     (span,) = nlp(text).ents
     assert (span.text, span.kb_id_) == (mention, head)
     assert span._.reading.lower() == head.lower()
@@ -122,6 +118,5 @@ def many(tmp_path_factory):
     ],
 )
 def test_languages_whose_common_words_are_not_known(many, lang, own, text, mention):
-    nlp = spacy.blank(own if lang == "own" else lang)
-    nlp.add_pipe("medical_mentions", config={"assets": str(many.path)})
+    nlp = finder(many, own if lang == "own" else lang)
     assert [span.text for span in nlp(text).ents] == [mention]

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.language import Language
@@ -12,6 +11,7 @@ from spacy.language import Language
 from spacy_medlink.assets import Assets
 from spacy_medlink.components.finding.short_forms import _occurrences
 from spacy_medlink.types import Concept, Name
+from tests.pipelines import finder
 from tests.tiny import assets_of
 
 NAMES = {
@@ -30,20 +30,13 @@ def assets(tmp_path_factory: pytest.TempPathFactory) -> Assets:
     return assets_of(tmp_path_factory.mktemp("short"), concepts)
 
 
-def pipeline(assets: Assets, **config: object) -> Language:
-    nlp = spacy.blank("en")
-    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path), **config})
-    return nlp
-
-
 def test_a_short_form_is_found_where_its_long_form_is_a_mention(assets: Assets) -> None:
-    found = [ent.text for ent in pipeline(assets)(TEXT).ents]
+    found = [ent.text for ent in finder(assets)(TEXT).ents]
     assert found == ["Familial adenomatous polyposis", "FAP", "FAP", "FAPs"]
 
 
 def test_it_is_linked_as_its_long_form(assets: Assets) -> None:
-    nlp = pipeline(assets)
-    nlp.add_pipe("medical_linker", config={"assets": str(assets.path)})
+    nlp = finder(assets, linking={})
     assert {ent.kb_id_ for ent in nlp(TEXT).ents} == {"FAP"}
 
 
@@ -60,27 +53,26 @@ def test_what_the_text_spells_out_of_a_meaning_is_in_the_mention(
 ) -> None:
     concepts = [Concept("SKIN", "Localized skin lesion", (Name("Localized skin lesion"),))]
     assets = assets_of(tmp_path, concepts)
-    nlp = pipeline(assets)
-    nlp.add_pipe("medical_linker", config={"assets": str(assets.path)})
+    nlp = finder(assets, linking={})
     (ent,) = nlp(text).ents
     assert (ent.text, ent._.reading, ent.kb_id_) == (mention, reading, "SKIN")
 
 
 def test_a_name_that_the_document_defines_as_something_else_is_none(assets: Assets) -> None:
-    nlp = pipeline(assets)
+    nlp = finder(assets)
     assert [ent.text for ent in nlp("TAM was high.").ents] == ["TAM"]
     assert not nlp("Treated with tamoxifen (TAM). TAM was high.").ents
 
 
 def test_words_that_begin_sentences_are_none(assets: Assets) -> None:
-    doc = pipeline(assets)("Ankylosing spondylitis (As) is rare. As before, nothing.")
+    doc = finder(assets)("Ankylosing spondylitis (As) is rare. As before, nothing.")
     assert [ent.text for ent in doc.ents] == ["Ankylosing spondylitis"]
-    doc = pipeline(assets)("Ankylosing spondylitis (AS) is rare. As before, AS.")
+    doc = finder(assets)("Ankylosing spondylitis (AS) is rare. As before, AS.")
     assert [ent.text for ent in doc.ents] == ["Ankylosing spondylitis", "AS", "AS"]
 
 
 def test_a_short_form_of_a_reading_has_that_reading(assets: Assets) -> None:
-    nlp = pipeline(assets, spans_key="sc")
+    nlp = finder(assets, spans_key="sc")
     doc = nlp("Palmar and plantar pits (PPP) were seen: PPP.")
     assert [(one.text, one._.reading) for one in doc.spans["sc"]] == [
         ("Palmar and plantar pits", "Palmar pits"),
@@ -101,7 +93,7 @@ def test_each_span_is_found_once(nlp: Language, words: list[str]) -> None:
 
 @pytest.fixture(scope="module")
 def nlp(assets: Assets) -> Language:
-    return pipeline(assets, spans_key="sc")
+    return finder(assets, spans_key="sc")
 
 
 @given(st.text("ABs- ", max_size=12), st.sets(st.sampled_from(["A", "AB", "ABs", "A B", "B-A"])))
@@ -116,5 +108,5 @@ def test_occurrences_are_those_of_each_short_form_alone(text: str, shorts: set[s
 
 
 def test_no_text(assets: Assets) -> None:
-    assert not pipeline(assets)("").ents
-    assert not pipeline(assets)("(())) ((FAP) ()").ents
+    assert not finder(assets)("").ents
+    assert not finder(assets)("(())) ((FAP) ()").ents

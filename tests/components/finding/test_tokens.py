@@ -3,10 +3,10 @@
 import re
 
 import pytest
-import spacy
 from spacy.tokens import Doc
 
 from spacy_medlink.types import Concept, Name
+from tests.pipelines import finder
 from tests.tiny import assets_of
 
 NAMES = ["Metformin", "Fever", "Cough", "Chest pain", "Addison disease", "Asthma"]
@@ -27,9 +27,7 @@ def pipeline(assets, pattern):
         follows = [text[end : end + 1] == " " for _, end in runs]
         return Doc(nlp.vocab, words=[text[a:b] for a, b in runs], spaces=follows)
 
-    nlp = spacy.blank("en")
-    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path)})
-    nlp.add_pipe("medical_linker", config={"assets": str(assets.path)})
+    nlp = finder(assets, linking={})
     nlp.tokenizer = tokenize
     return nlp
 

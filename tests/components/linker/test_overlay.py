@@ -13,7 +13,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Concept, Name
 from tests.children import kill_at_work
 from tests.growth import exponent, seconds
-from tests.pipelines import doc_with
+from tests.pipelines import doc_with, finder, texts_and_ids
 from tests.tiny import TINY_RECORDS, assets_of
 
 NAME, ID = "sweet blood", "HP:0000819"
@@ -172,16 +172,9 @@ def test_reloaded_assets_keep_it(assets, rules):
     assert linked(nlp) == ID
 
 
-def found(nlp, text):
-    return [(ent.text, ent.kb_id_) for ent in nlp(text).ents]
-
-
 def finding(assets, rules, **config):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path)})
     config = {"overlay": str(rules), "calibrator": False, "threshold": 0.9, **config}
-    nlp.add_pipe("medical_linker", config={"assets": str(assets.path), **config})
-    return nlp
+    return finder(assets, linking=config)
 
 
 @pytest.mark.parametrize("config", [{}, {"types": ["T047"]}], ids=["all", "filtered"])
@@ -189,18 +182,20 @@ def test_the_finder_knows_it(assets, rules, config, tmp_path):
     text = f"She has {NAME}, and high blood pressure."
     pressure = ("high blood pressure", "HP:0000822")
     nlp = finding(assets, rules, **config)
-    assert found(nlp, text) == [pressure]
+    assert texts_and_ids(nlp, text) == [pressure]
     replace(rules, f"{ADD}retire\t\tHP:0000822\n")
-    assert found(nlp, text) == [(NAME, ID)]
-    assert [found(one, text) for one in (pickle.loads(pickle.dumps(nlp)),)] == [[(NAME, ID)]]
+    assert texts_and_ids(nlp, text) == [(NAME, ID)]
+    assert [texts_and_ids(one, text) for one in (pickle.loads(pickle.dumps(nlp)),)] == [
+        [(NAME, ID)]
+    ]
     docs = nlp.pipe([text] * 4, n_process=2, batch_size=1)
     assert [[ent.text for ent in doc.ents] for doc in docs] == [[NAME]] * 4
     nlp.to_disk(tmp_path / "nlp")
-    assert found(spacy.load(tmp_path / "nlp"), text) == [(NAME, ID)]
+    assert texts_and_ids(spacy.load(tmp_path / "nlp"), text) == [(NAME, ID)]
     replace(rules, "deny\thigh blood pressure\n")
-    assert found(nlp, text) == []
+    assert texts_and_ids(nlp, text) == []
     replace(rules, "")
-    assert found(nlp, text) == [pressure]
+    assert texts_and_ids(nlp, text) == [pressure]
 
 
 def test_a_finder_of_other_assets_does_not_follow_it(assets, rules, tmp_path, tiny_encoder):
@@ -209,7 +204,7 @@ def test_a_finder_of_other_assets_does_not_follow_it(assets, rules, tmp_path, ti
     nlp = finding(assets, rules)
     nlp.remove_pipe("medical_mentions")
     nlp.add_pipe("medical_mentions", config={"assets": str(other.path)}, first=True)
-    assert found(nlp, f"She has {NAME}.") == []
+    assert texts_and_ids(nlp, f"She has {NAME}.") == []
 
 
 def test_saving_without_one_leaves_no_old_one(assets, rules, tmp_path):
@@ -230,21 +225,21 @@ def test_short_forms_of_its_names_are_found(assets, rules):
     replace(rules, ADD)
     nlp = finding(assets, rules)
     text = f"She has {NAME} (SB). The SB is severe."
-    assert found(nlp, text) == [(NAME, ID), ("SB", ID), ("SB", ID)]
+    assert texts_and_ids(nlp, text) == [(NAME, ID), ("SB", ID), ("SB", ID)]
     replace(rules, "retire\t\tHP:0000822\n")
-    assert found(nlp, "He has HTN.") == []  # which the lexicon knows, too
+    assert texts_and_ids(nlp, "He has HTN.") == []  # which the lexicon knows, too
 
 
 def test_names_that_the_filters_leave_out_are_not_found(assets, rules):
     replace(rules, ADD)
     nlp = finding(assets, rules, types=["T184"])
-    assert found(nlp, f"She has {NAME}.") == []
+    assert texts_and_ids(nlp, f"She has {NAME}.") == []
 
 
 def test_a_concept_gets_another_name(tmp_path, rules):
     other = assets_of(tmp_path / "fever", [Concept("1", "Fever", (Name("Fever"),))])
     replace(rules, "deny\tfever\t1\nadd\tburning\t1\n")
-    assert found(finding(other, rules), "No fever, but burning.") == [("burning", "1")]
+    assert texts_and_ids(finding(other, rules), "No fever, but burning.") == [("burning", "1")]
 
 
 BARE = f'{{"mention": "diabetes", "ids": ["{ID}"]}}\n'

@@ -8,13 +8,13 @@ import spacy
 
 from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.errors import MedlinkError
-from tests.pipelines import TEXTS, pipeline, values
+from tests.pipelines import TEXTS, pipeline, texts_and_ids, values
 
 FEVER = [("fever", "HP:0001945")]
 
 
-def links(nlp, text="a fever"):
-    return [(ent.text, ent.kb_id_) for ent in nlp(text).ents]
+def links(nlp):
+    return texts_and_ids(nlp, "a fever")
 
 
 @pytest.fixture

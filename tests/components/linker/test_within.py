@@ -7,6 +7,7 @@ import spacy
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Concept, Name
+from tests.pipelines import finder
 from tests.tiny import assets_of
 
 CONCEPTS = {
@@ -27,12 +28,8 @@ def assets(tmp_path_factory, tiny_encoder):
 
 
 def pipeline(assets, **config):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path)})
-    config = {"force_within_filter": True, "calibrator": False, **config}
-    config = {"assets": str(assets.path), "top_k": 10, **config}
-    nlp.add_pipe("medical_linker", config=config)
-    return nlp
+    config = {"force_within_filter": True, "calibrator": False, "top_k": 10, **config}
+    return finder(assets, linking=config)
 
 
 @pytest.mark.parametrize("tiers", [["exact"], ["ngram"], ["dense"], None])
