@@ -89,14 +89,6 @@ class MedicalContext(DocPipe):
         """Read the cues."""
         _ = self.cues
 
-    def to_bytes(self, *, exclude: Iterable[str] = SimpleFrozenList()) -> bytes:
-        """Save the user's own cues as bytes."""
-        return (self._own_text() or "").encode()
-
-    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = _NONE) -> "MedicalContext":
-        """Load the user's own cues from bytes."""
-        return self._take(data.decode() or None)
-
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
         """Save the user's own cues into a directory.
 

@@ -1,13 +1,16 @@
-"""PicklablePipe, the base class of the components: pickles by state; batches of Docs."""
+"""PicklablePipe, the base class of the components: state, bytes; batches of Docs."""
 
 import time
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
+import srsly
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc
+from spacy.util import SimpleFrozenList
 
 from ..errors import Errors, Warnings
 from ..types import Data
@@ -23,7 +26,7 @@ PATIENCE = 1.0  # seconds for which Docs are collected from a slow stream
 
 # The config's value for assets that were loaded with a pipeline and have no path of their own.
 SAVED_ASSETS = "saved with the pipeline"
-SCRATCH = "spacy-medlink-"  # beginning of the names of temporary directories
+_SCRATCH = "spacy-medlink-"  # beginning of the names of temporary directories
 
 
 class PicklablePipe(Pipe):
@@ -82,6 +85,37 @@ class PicklablePipe(Pipe):
         for name, component in nlp.components:
             if component is self:
                 nlp.get_pipe_config(name)["assets"] = SAVED_ASSETS
+
+    @abstractmethod
+    def to_disk(self, path: Path, *, exclude: Iterable[str] = ()) -> None:
+        """Save into a directory."""
+
+    @abstractmethod
+    def from_disk(self, path: Path, *, exclude: Iterable[str] = ()) -> Self:
+        """Load from a directory."""
+
+    def _keep(self, owner: OwnedDirectory) -> None:
+        """Keep a temporary directory as long as what was loaded from it."""
+
+    def to_bytes(self, *, exclude: Iterable[str] = SimpleFrozenList()) -> bytes:
+        """Save as bytes: the files that `to_disk` writes; b"" for none."""
+        owner = OwnedDirectory(_SCRATCH)
+        self.to_disk(owner.path, exclude=exclude)
+        paths = sorted(path for path in owner.path.rglob("*") if path.is_file())
+        files = {path.relative_to(owner.path).as_posix(): path.read_bytes() for path in paths}
+        data: bytes = srsly.msgpack_dumps(files) if files else b""
+        return data
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = SimpleFrozenList()) -> Self:
+        """Load from bytes: the files go to a temporary directory that lives as long as they do.
+
+        RAISES (MedlinkError): E164 when it cannot be made, and as `from_disk`.
+        """
+        if data:
+            owner = unpacked(srsly.msgpack_loads(data))
+            self.from_disk(owner.path, exclude=exclude)
+            self._keep(owner)
+        return self
 
     def __reduce__(self) -> tuple[Callable[..., "PicklablePipe"], tuple[Any, ...]]:
         state = self.__getstate__()
@@ -146,7 +180,7 @@ def unpacked(files: Mapping[str, bytes]) -> OwnedDirectory:
 
     RAISES (MedlinkError): E202 for a name that leads out of it.
     """
-    owner = OwnedDirectory(SCRATCH)
+    owner = OwnedDirectory(_SCRATCH)
     for name, content in files.items():
         target = owner.path / name
         if not target.resolve().is_relative_to(owner.path.resolve()):

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Self
 
-import srsly
 from spacy.util import SimpleFrozenList
 
 from ...assets.dictionary import Choice
@@ -14,7 +13,7 @@ from ...util.files import OwnedDirectory, replacing_directory
 from ...util.held import HeldFiles, files_in
 from ...util.locks import ForkSafeLock
 from ...util.outputs import DirectoryKind
-from ..pipe import SAVED_ASSETS, SCRATCH, DocPipe, unpacked
+from ..pipe import SAVED_ASSETS, DocPipe
 
 if TYPE_CHECKING:
     from ...assets import Assets
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 _EXACT = "exact"
 _SAVED = DirectoryKind("the dictionary of a saved component")
-
-Self = TypeVar("Self", bound="DictionaryPipe")
 
 
 class Dictionary(NamedTuple):
@@ -39,7 +36,7 @@ class Dictionary(NamedTuple):
     owner: OwnedDirectory | None = None
 
     @classmethod
-    def load(cls, path: Path, owner: OwnedDirectory | None = None) -> "Dictionary":
+    def load(cls, path: Path) -> "Dictionary":
         """Map the arrays of a saved component where they are.
 
         RAISES (MedlinkError): E202 when one is missing or damaged.
@@ -51,7 +48,7 @@ class Dictionary(NamedTuple):
             files = files_in(path / _EXACT, ".npy")
         except OSError as error:
             raise Errors.assets_incomplete(path=path, problem=f"{_EXACT}: {error}") from error
-        return cls(ExactIndex.load(files), NameFacts.load(files), files, owner)
+        return cls(ExactIndex.load(files), NameFacts.load(files), files)
 
     def save(self, path: Path) -> None:
         """Save into the directory of a component, whole or not at all.
@@ -72,23 +69,6 @@ class Dictionary(NamedTuple):
             if self.files is None or not has_array(self.files, FIRST_ARRAY):
                 self.exact.save_names(directory)
                 self.facts.save(directory)
-
-    def to_bytes(self) -> bytes:
-        """Pack the files into bytes."""
-        owner = OwnedDirectory(SCRATCH)
-        self.save(owner.path)
-        files = {f"{_EXACT}/{at.name}": at.read_bytes() for at in (owner.path / _EXACT).iterdir()}
-        data: bytes = srsly.msgpack_dumps(files)
-        return data
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> "Dictionary":
-        """Unpack what `to_bytes` wrote.
-
-        RAISES (MedlinkError): E202 when an array is missing or damaged.
-        """
-        owner = unpacked(srsly.msgpack_loads(data))
-        return cls.load(owner.path, owner)
 
 
 class DictionaryPipe(DocPipe):
@@ -154,9 +134,7 @@ class DictionaryPipe(DocPipe):
         if _EXACT not in exclude:
             self._opened().save(Path(path))
 
-    def from_disk(
-        self: Self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()
-    ) -> Self:
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> Self:
         """Load the dictionary from a directory; its arrays are mapped where they are.
 
         RAISES (MedlinkError): E202 when it is not whole.
@@ -166,15 +144,9 @@ class DictionaryPipe(DocPipe):
             self._take(Dictionary.load(Path(path)), Path(path))
         return self
 
-    def to_bytes(self, *, exclude: Iterable[str] = SimpleFrozenList()) -> bytes:
-        """Save the dictionary as bytes."""
-        return b"" if _EXACT in exclude else self._opened().to_bytes()
-
-    def from_bytes(self: Self, data: bytes, *, exclude: Iterable[str] = SimpleFrozenList()) -> Self:
-        """Load the dictionary from bytes."""
-        if _EXACT not in exclude and data:
-            self._take(Dictionary.from_bytes(data), None)
-        return self
+    def _keep(self, owner: OwnedDirectory) -> None:
+        if self._dictionary is not None and self._path == owner.path:
+            self._dictionary, self._path = self._dictionary._replace(owner=owner), None
 
     def __getstate__(self) -> Data:
         state = self.__dict__.copy()
@@ -182,7 +154,7 @@ class DictionaryPipe(DocPipe):
         dictionary = state.pop("_dictionary")
         # Otherwise it is opened again by path: children then share the mapped pages.
         if dictionary is not None and dictionary.owner is not None:
-            state["_bytes"] = dictionary.to_bytes()
+            state["_bytes"] = self.to_bytes()
         elif dictionary is not None and self._path is not None:
             state["_fingerprint"] = dictionary.exact.fingerprint()
         if self._assets is not None and self._assets.keep_alive is not None:
@@ -190,13 +162,13 @@ class DictionaryPipe(DocPipe):
         return state
 
     def __setstate__(self, state: Data) -> None:
-        data = state.pop("_bytes", None)
+        data = state.pop("_bytes", b"")
         self.__dict__.update(state)
-        self._lock = ForkSafeLock()
-        self._dictionary = None if data is None else Dictionary.from_bytes(data)
+        self._lock, self._dictionary = ForkSafeLock(), None
+        self.from_bytes(data)
 
-    def _take(self, dictionary: Dictionary, path: Path | None) -> None:
-        """Take a dictionary that was saved in a directory, or as bytes."""
+    def _take(self, dictionary: Dictionary, path: Path) -> None:
+        """Take a dictionary that was saved in a directory."""
         from ...assets.starter import has_starter_names
 
         self._dictionary, self._path, self._assets = dictionary, path, None

@@ -16,6 +16,7 @@ from thinc.api import Optimizer
 from ...encoders.objectives.registered import BatchChoice
 from ...errors import Errors
 from ...types import Data, Fusion, Mention
+from ...util.files import OwnedDirectory
 from ...util.setting_types import setting_property
 from ..extensions import register_extensions
 from ..pipe import PicklablePipe, batches
@@ -376,25 +377,27 @@ class MedicalLinker(PicklablePipe):
     def to_bytes(self, *, exclude: Iterable[str] = SimpleFrozenList()) -> bytes:
         """Save as bytes. RAISES (MedlinkError): E303 for more than `max_bytes_size`."""
         self.rebuild_index()
-        return self.store.to_bytes(exclude, self.max_bytes_size)
+        self.store.check_size(exclude, self.max_bytes_size)
+        return super().to_bytes(exclude=exclude)
 
-    def from_bytes(
-        self, data: bytes, *, exclude: Iterable[str] = SimpleFrozenList()
-    ) -> "MedicalLinker":
-        """Load from bytes."""
-        self.store.from_bytes(data, exclude)
-        return self._loaded(exclude)
+    def _keep(self, owner: OwnedDirectory) -> None:
+        self.store.keep(owner)
 
     def __getstate__(self) -> Data:
         self.rebuild_index()
         state = {name: value for name, value in self.__dict__.items() if name not in _PARTS}
-        return {**state, "store": self.store.state(self.max_bytes_size)}
+        stored = self.store.state()
+        if self.store.is_unpacked:  # assets that came as bytes have no path
+            stored["bytes"] = self.to_bytes()
+        return {**state, "store": stored}
 
     def __setstate__(self, state: Data) -> None:
         stored = state.pop("store")
         self.__dict__.update(state)
         self._set_up()
         self.store.set_state(stored)
+        self.from_bytes(stored.get("bytes", b""))
+        self.opened.is_saved = stored["is_saved"]
 
     # Helpers
 

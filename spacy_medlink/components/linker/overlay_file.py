@@ -91,6 +91,11 @@ class Overlay:
         """Take the file that was saved in a directory, if there is one."""
         self.saved, self._owner = (path if path.is_file() else None), None
 
+    def keep(self, owner: OwnedDirectory) -> None:
+        """Keep a temporary directory as long as the saved file within it."""
+        if self.saved is not None and self.saved.is_relative_to(owner.path):
+            self._owner = owner
+
     def dump(self) -> str | None:
         """Write the rules in force; None without an overlay."""
         self.follow()

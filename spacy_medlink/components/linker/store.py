@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import srsly
-
 from ...assets import Assets
 from ...assets.manifest import ASSETS
 from ...assets.starter import is_starter
@@ -16,9 +14,8 @@ from ...kb.curation import read_curation
 from ...text.lexicon import Lexicon
 from ...types import Data
 from ...util.beside import remove
-from ...util.files import save_text
+from ...util.files import OwnedDirectory, save_text
 from ...util.outputs import FileKind, check_output, marked, read_json
-from ..pipe import unpacked
 from ..sources import is_installed, open_assets
 from .opened import LinkerParts
 from .overlay_file import OVERLAY
@@ -40,8 +37,8 @@ class Reference:
     manifest: str
 
     @classmethod
-    def to(cls, assets: Assets, saved: Path | None = None) -> "Reference":
-        """Refer to assets. saved (Optional[Path]): directory of the component that refers."""
+    def to(cls, assets: Assets, saved: Path) -> "Reference":
+        """Refer to assets. saved (Path): directory of the component that refers."""
         path = assets.path.resolve()
         return cls(str(path), _way(saved, path), assets.build)
 
@@ -66,15 +63,15 @@ class Reference:
         """Write as JSON."""
         return json.dumps(asdict(self), indent=2) + "\n"
 
-    def open(self, saved: Path | None, source: str | None) -> Assets:
+    def open(self, saved: Path, source: str | None) -> Assets:
         """Open the assets at the old place, at the relative path, or at `source`.
 
-        saved (Optional[Path]): directory of the component that refers; None for bytes.
+        saved (Path): directory of the component that refers.
         source (Optional[str]): what the config calls `assets`.
         RAISES (MedlinkError): E309 when the assets are not found, or are not the same.
         """
         places = [self.path]
-        if saved is not None and self.relative:
+        if self.relative:
             places.append(os.path.normpath(saved.resolve() / self.relative))
         places += [source] if source is not None else []
         problems = []
@@ -87,12 +84,10 @@ class Reference:
             if assets.build == self.manifest:
                 return assets
             problems.append(f"{source_path} holds others, whose manifest.json is another")
-        raise Errors.reference_lost(path=saved or "these bytes", problems="; ".join(problems))
+        raise Errors.reference_lost(path=saved, problems="; ".join(problems))
 
 
-def _way(saved: Path | None, path: Path) -> str:
-    if saved is None:
-        return ""
+def _way(saved: Path, path: Path) -> str:
     try:
         return Path(os.path.relpath(path, saved.resolve())).as_posix()
     except ValueError:  # another drive
@@ -158,48 +153,23 @@ class Store:
         if (path / _LEXICON).is_file():
             self.opened.lexicon = Lexicon.read(path / _LEXICON)
 
-    def to_bytes(self, exclude: Iterable[str], limit: int) -> bytes:
-        """Save the assets' files as bytes, or a reference to them.
+    def check_size(self, exclude: Iterable[str], limit: int) -> None:
+        """Check that assets that would be saved as bytes have no more than a limit.
 
-        limit (int): bytes. RAISES (MedlinkError): E303 when the assets are larger.
+        RAISES (MedlinkError): E303 when they have.
         """
-        files: dict[str, bytes] = {}
-        if "assets" not in exclude:
-            assets = self.opened.base
-            if self._is_referring:
-                files[REFERENCE] = Reference.to(assets).dump().encode()
-            elif assets.size > limit:
-                raise Errors.too_big_for_bytes(size=assets.size >> 20, limit=limit >> 20)
-            else:
-                files = {name: assets.file(name).read() for name in assets.files}
-        if self._has_own_lexicon:
-            files[_LEXICON] = self.opened.abbreviations.dump().encode()
-        if (overlay := self.opened.overlay.dump()) is not None:
-            files[OVERLAY] = overlay.encode()
-        data: bytes = srsly.msgpack_dumps(files)
-        return data
+        size = 0 if "assets" in exclude or self._is_referring else self.opened.base.size
+        if size > limit:
+            raise Errors.too_big_for_bytes(size=size >> 20, limit=limit >> 20)
 
-    def from_bytes(self, data: bytes, exclude: Iterable[str]) -> None:
-        """Load from bytes: the files go to a temporary directory that lives as long as they do."""
-        files = srsly.msgpack_loads(data)
-        lexicon, reference, overlay = (
-            None if (content := files.pop(name, None)) is None else content.decode()
-            for name in (_LEXICON, REFERENCE, OVERLAY)
-        )
-        self.opened.overlay.parse(overlay)
-        if "assets" not in exclude and (reference or files):
-            self.opened.reset()
-            named = self.opened.named
-            assets = (
-                Reference.parse(reference, "bytes").open(None, named)
-                if reference
-                else _unpacked(files)
-            )
-            self.opened.take(assets, saved=True)
-        if lexicon is not None:
-            self.opened.lexicon = Lexicon.parse(lexicon)
+    def keep(self, owner: OwnedDirectory) -> None:
+        """Keep a temporary directory as long as the assets and the overlay within it."""
+        opened = self.opened
+        opened.overlay.keep(owner)
+        if opened.opened is not None and opened.base.path.is_relative_to(owner.path):
+            opened.base.keep_alive = owner
 
-    def state(self, limit: int) -> Data:
+    def state(self) -> Data:
         """Get the state to send to another process: the assets by their path, if they have one."""
         opened = self.opened
         assets = None if opened.opened is None else opened.base
@@ -214,8 +184,6 @@ class Store:
         }
         if assets is not None and assets.keep_alive is None:
             state["assets"] = assets
-        elif assets is not None and not (opened.source is None and is_starter(assets)):
-            state["bytes"] = self.to_bytes((), limit)  # assets that came as bytes have no path
         return state  # without assets: the other process builds the starter again
 
     def set_state(self, state: Data) -> None:
@@ -226,11 +194,16 @@ class Store:
             opened.overlay.parse(state["overlay_bytes"])
         else:
             opened.overlay.load(state["overlay"])
-        if "bytes" in state:
-            self.from_bytes(state["bytes"], ())
-        elif "assets" in state:
+        if "assets" in state:
             opened.put(state["assets"])
-        opened.is_saved = state["is_saved"]
+
+    @property
+    def is_unpacked(self) -> bool:
+        """Whether the assets came as bytes: no path of their own, and not the starter's."""
+        opened = self.opened
+        if opened.opened is None or opened.base.keep_alive is None:
+            return False
+        return not (opened.source is None and is_starter(opened.base))
 
     @property
     def has_own_assets(self) -> bool:
@@ -263,10 +236,3 @@ class Store:
         if not reference.is_file():
             return Assets(path / "assets", is_installed(path))
         return Reference.parse(reference.read_text("utf-8"), path).open(path, self.opened.named)
-
-
-def _unpacked(files: dict[str, bytes]) -> Assets:
-    owner = unpacked(files)
-    assets = Assets(owner.path)
-    assets.keep_alive = owner
-    return assets
