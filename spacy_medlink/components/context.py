@@ -104,11 +104,8 @@ class MedicalContext(DocPipe):
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = _NONE) -> "MedicalContext":
         """Load the user's own cues from a directory."""
         file = Path(path) / _FILE
-        return self._take(read_table(file) if file.is_file() else None)
-
-    def _take(self, text: str | None) -> "MedicalContext":
-        if text is not None:
-            self._text, self._cues = text, None
+        if file.is_file():
+            self._text, self._cues = read_table(file), None
         return self
 
     def _own_text(self) -> str | None:
