@@ -1,18 +1,24 @@
 """Scores of a linker for `spacy evaluate` and `spacy train`."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
+from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from ...types import Data
-from .annotation import NIL
+from .annotation import NIL, Link
 from .text_batch import gold_spans
 
-if TYPE_CHECKING:
-    from .component import MedicalLinker
-
 SCORES = ("acc@1", "acc@5", "nel_micro_p", "nel_micro_r", "nel_micro_f")
+
+
+class _Links(Protocol):
+    """The methods of a linker that scoring needs."""
+
+    def spans(self, doc: Doc) -> list[Span]: ...
+    def link_spans(self, doc: Doc, spans: Sequence[Span]) -> list[Link]: ...
+    def ids_of(self, id: str) -> frozenset[str]: ...
 
 
 class _Judged(NamedTuple):
@@ -23,7 +29,7 @@ class _Judged(NamedTuple):
     link: str
 
 
-def score_examples(linker: "MedicalLinker", examples: Sequence[Example]) -> Data:
+def score_examples(linker: _Links, examples: Sequence[Example]) -> Data:
     """Measure the links of gold mentions.
 
     acc@k: share of gold mentions whose concept is among the first k candidates, without regard to
@@ -54,7 +60,7 @@ def _accuracy(judged: Sequence[_Judged], k: int) -> float:
     return right / len(judged)
 
 
-def _judge(linker: "MedicalLinker", example: Example) -> list[_Judged]:
+def _judge(linker: _Links, example: Example) -> list[_Judged]:
     spans = gold_spans(linker.spans(example.reference))
     if not spans:
         return []
