@@ -85,8 +85,8 @@ def _vectors(names: int, dim: int, seed: int = 0) -> Iterator[Floats2d]:
     """Make vectors: one random block, then the block with its columns moved, which is quick."""
     block = np.random.default_rng(seed).standard_normal((_BLOCK, dim), dtype=np.float32)
     block /= np.linalg.norm(block, axis=1, keepdims=True)
-    for number, start in enumerate(range(0, names, _BLOCK)):
-        yield np.roll(block, number, axis=1)[: names - start]
+    for shift, start in enumerate(range(0, names, _BLOCK)):
+        yield np.roll(block, shift, axis=1)[: names - start]
 
 
 def main(

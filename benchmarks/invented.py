@@ -46,9 +46,9 @@ LANGUAGES = {
 _WEIGHTS = [language.weight for language in LANGUAGES.values()]
 
 
-def draws_of(seed: int, stream: int, number: int) -> Random:
+def draws_of(seed: int, stream: int, thing: int) -> Random:
     """Get the random numbers that decide one thing, so that they can be drawn again."""
-    return Random((seed << 48) + (stream << 40) + number)
+    return Random((seed << 48) + (stream << 40) + thing)
 
 
 def head_of(seed: int, concept: int) -> int:
@@ -90,13 +90,13 @@ def invent_name(
 
 
 @cache
-def _word(lat: str, part: Literal["heads", "sites", "modifiers"], number: int) -> str:
+def _word(lat: str, part: Literal["heads", "sites", "modifiers"], word_number: int) -> str:
     """Spell a word; stems differ for all numbers below 24 * 5 * 24 * 5 * 24."""
-    rest, word = number * 104_729 % (len(_ONSETS) * 25 * len(_MIDDLES) ** 2), ""
+    rest, word = word_number * 104_729 % (len(_ONSETS) * 25 * len(_MIDDLES) ** 2), ""
     for letters in (_ONSETS, "aeiou", _MIDDLES, "aeiou", _MIDDLES):
-        rest, place = divmod(rest, len(letters))
-        word += letters[place]
+        rest, letter = divmod(rest, len(letters))
+        word += letters[letter]
     if lat == "JPN":
         word = word.translate(str.maketrans(_LATIN, _KANA))
     endings = str(getattr(LANGUAGES[lat], part)).split()
-    return word + endings[number % len(endings)]
+    return word + endings[word_number % len(endings)]

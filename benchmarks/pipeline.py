@@ -195,9 +195,9 @@ def _abstracts(paths: Iterable[Path], limit: int, repeats: bool = False) -> list
 
     seen: set[str] = set()
     documents: list[Document] = []
-    for document in (one for path in paths for one in read_gold(path)):
+    for document in (document for path in paths for document in read_gold(path)):
         ents: list[list[int]] = []
-        for mention in sorted(document.mentions, key=lambda own: (own.start, -own.end)):
+        for mention in sorted(document.mentions, key=lambda mention: (mention.start, -mention.end)):
             text = " ".join(mention.text.split())
             is_free = mention.start >= (ents[-1][1] if ents else 0)
             if is_free and (repeats or (text not in seen and len(seen) < limit)):

@@ -164,8 +164,8 @@ class _Release:
         of_head = head_of(self._seed, concept) % len(TYPES)
         # One concept in eight has a second type.
         second = (of_head + 1) % len(TYPES) if draws.random() < 1 / 8 else of_head
-        for place, type in enumerate(sorted({of_head, second})):
-            yield "MRSTY", f"{cui}|{TYPES[type]}|AT{2 * concept + place:08d}||"
+        for row, type in enumerate(sorted({of_head, second})):
+            yield "MRSTY", f"{cui}|{TYPES[type]}|AT{2 * concept + row:08d}||"
         if draws.random() < 0.07:
             atom = int(self._offsets[concept])
             yield (
@@ -182,11 +182,11 @@ class _Release:
             if pair[0] < self._total and not self._is_dead(pair[0])
         )  # fmt: skip
         atom = self._offsets[concept] + 1
-        for place, (other, side) in enumerate(there):
+        for row, (other, side) in enumerate(there):
             stype, rel, rela, sab = _SIDES[side]
             yield (
                 f"{_cui(concept)}|A{atom:08d}|{stype}|{rel}|{_cui(other)}|"
-                f"A{self._offsets[other] + 1:08d}|{stype}|{rela}|R{15 * concept + place:08d}||"
+                f"A{self._offsets[other] + 1:08d}|{stype}|{rela}|R{15 * concept + row:08d}||"
                 f"{sab}|{sab}|||N||"
             )
 
@@ -201,8 +201,8 @@ class _Release:
     def _sources(self) -> Rows:
         """Write the ranks of names and the versions of vocabularies."""
         kinds = [(lat, *kind) for lat in _KINDS for kind in dict.fromkeys(_kinds(lat))]
-        for place, kind in enumerate(sorted(kinds, key=lambda kind: kind[3] != "N")):
-            yield "MRRANK", f"{len(kinds) - place:04d}|{'|'.join(kind[1:])}|"
+        for row, kind in enumerate(sorted(kinds, key=lambda kind: kind[3] != "N")):
+            yield "MRRANK", f"{len(kinds) - row:04d}|{'|'.join(kind[1:])}|"
         for sab, lat in sorted({sab: lat for lat, sab, *_ in kinds}.items()):
             yield (
                 "MRSAB",
@@ -221,9 +221,9 @@ def _related(concept: int) -> Iterator[tuple[int, int]]:
         for child in range(concept * step, (concept + 1) * step):
             if _hangs(child, step):
                 yield child, 4 + child % 4
-    for distance, place, side in ((1, 6, 8), (2, 8, 10)):
+    for distance, remainder, side in ((1, 6, 8), (2, 8, 10)):
         for end in (0, 1):
-            if concept % 32 == place ^ end * distance:
+            if concept % 32 == remainder ^ end * distance:
                 yield concept ^ distance, side + end
 
 
@@ -255,11 +255,11 @@ def _cui(concept: int) -> str:
     return f"C{2 * concept + 5:07d}"
 
 
-def _code(sab: str, number: int) -> str:
+def _code(sab: str, concept: int) -> str:
     """Write the code of a concept in a vocabulary; many concepts share an ICD-10-CM code."""
     if sab == "ICD10CM":
-        return f"{chr(65 + number // 1000 % 26)}{number // 10 % 100:02d}.{number % 10}"
-    return _CODES[sab[:3]].format(number)
+        return f"{chr(65 + concept // 1000 % 26)}{concept // 10 % 100:02d}.{concept % 10}"
+    return _CODES[sab[:3]].format(concept)
 
 
 if __name__ == "__main__":

@@ -135,11 +135,20 @@ def make_parts(
 
 def _keep_known(parts: Parts, kb: KnowledgeBase) -> None:
     """Leave out mentions of types that the knowledge base does not cover."""
-    lists = [one["mentions"] for own in parts.values() for one in own if "mentions" in one]
-    typed = ((one.get("type", ""), one.get("ids", ())) for own in lists for one in own)
-    known = known_types(typed, kb)
-    for own in lists:
-        own[:] = [one for one in own if one.get("type", "") in known]
+    lists = [
+        record["mentions"]
+        for records in parts.values()
+        for record in records
+        if "mentions" in record
+    ]
+    typed = (
+        (mention.get("type", ""), mention.get("ids", ()))
+        for mentions in lists
+        for mention in mentions
+    )
+    types = known_types(typed, kb)
+    for mentions in lists:
+        mentions[:] = [mention for mention in mentions if mention.get("type", "") in types]
 
 
 def _texts(records: list[GoldDocument]) -> Iterator[str]:

@@ -52,7 +52,7 @@ def wilson(k: int, n: int) -> tuple[float, float]:
 
 def made_cases(linked: Linked, most: int, seed: int) -> Iterator[Case]:
     """Make the cases of all kinds that are made of names."""
-    rng, known = Random(seed), set(map(str.lower, linked.names))
+    rng, lower_names = Random(seed), set(map(str.lower, linked.names))
     plain = linked.pool(r"[^\W\d_][\w '’-]+[^\W\d_]", _POOL, rng)
     two = linked.pool(r"[^\W\d_]{3,} [^\W\d_]{3,}", _POOL, rng)
     special = linked.pool(_SPECIAL, 3 * _POOL, rng)
@@ -67,8 +67,8 @@ def made_cases(linked: Linked, most: int, seed: int) -> Iterator[Case]:
         everyday = [(name, id) for name, id in linked.alone(texts).items() if id]
         yield from ways.cases([*rng.sample(plain, min(8 * most, len(plain))), *everyday])
         long = [name for name in (*plain, *everyday) if re.search("[a-z]{6}", name[0])]
-        yield from ways.slips(long, rng, 8 * most, known)
-        yield from ways.forms([*plain, *special], rng, most, known)
+        yield from ways.slips(long, rng, 8 * most, lower_names)
+        yield from ways.forms([*plain, *special], rng, most, lower_names)
 
 
 def measure(linked: Linked, kinds: set[str], most: int, seed: int) -> list[Row]:

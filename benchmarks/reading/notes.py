@@ -24,12 +24,12 @@ def measure_notes(linked: Linked, notes: list[Case]) -> tuple[dict[str, Any], li
     notes = linked.resolve(notes)
     for note, doc in zip(notes, linked.run(notes), strict=True):
         for place in note.places:
-            verdict, said = judge(doc, place._replace(said=()), exact=False)
+            verdict, linked_as = judge(doc, place._replace(said=()), exact=False)
             counts["gold"] += place.needed
             counts["gold right"] += place.needed and verdict == RIGHT
             if place.needed and verdict != RIGHT:
                 text = note.text[place.start : place.end]
-                failures.append(Row("notes", linked.lang, note.way, verdict, "", text, said))
+                failures.append(Row("notes", linked.lang, note.way, verdict, "", text, linked_as))
         for ent in links_of(doc.ents):
             touched = [p for p in note.places if p.start < ent.end_char and ent.start_char < p.end]
             right = any(ent.kb_id_ in place.ids for place in touched)
@@ -40,7 +40,7 @@ def measure_notes(linked: Linked, notes: list[Case]) -> tuple[dict[str, Any], li
             if verdict == OUTSIDE:
                 own_row = Row("notes", linked.lang, note.way, verdict, "", ent.text, best["name"])
                 failures.append(own_row)
-            absent = any("absent" in said for place in touched for said in place.said)
+            absent = any("absent" in linked_as for place in touched for linked_as in place.said)
             counts["absent gold"] += right and absent
             counts["absent found"] += right and ent._.is_negated
             counts["absent both"] += right and absent and ent._.is_negated

@@ -125,23 +125,23 @@ def slip(name: str, way: str, rng: Random) -> str:
     return name[:spot] + new + after[way == "transposed" :]
 
 
-def slips(names: Sequence[Named], rng: Random, most: int, known: set[str]) -> Iterator[Case]:
+def slips(names: Sequence[Named], rng: Random, most: int, taken: set[str]) -> Iterator[Case]:
     """R8: one slip of the pen, as a given mention and in a text."""
     for way in SLIPS:
         for name, id in rng.sample([*names], min(most, len(names))):
-            if (text := slip(name, way, rng)).lower() not in known:
+            if (text := slip(name, way, rng)).lower() not in taken:
                 yield Case("R8 given", way, *fill("{0}", [(text, id)]), given=True)
                 template = rng.choice(TEMPLATES["carriers"]["en"])
                 yield Case("R8 found", way, *fill(template, [(text, id)]))
 
 
-def forms(names: Sequence[Named], rng: Random, most: int, known: set[str]) -> Iterator[Case]:
+def forms(names: Sequence[Named], rng: Random, most: int, taken: set[str]) -> Iterator[Case]:
     """R13: plurals, singulars and spellings, where these are no names themselves."""
     for way, old, new in TEMPLATES["forms"]:
         texts = (
             (re.sub(old, new, name), name, id) for name, id in rng.sample([*names], len(names))
         )
-        for text, _, id in _first((x for x in texts if x[0].lower() not in known), most):
+        for text, _, id in _first((x for x in texts if x[0].lower() not in taken), most):
             yield Case("R13", way, *fill(TEMPLATES["carriers"]["en"][0], [(text, id)]))
 
 

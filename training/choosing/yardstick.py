@@ -70,8 +70,12 @@ class Yardstick:
         """Measure on held-out names, both halves."""
         halves = {"dev": holdout.dev, "test": holdout.test}
         queries = {
-            half: QuerySet.of([one.text for one in own], [{one.concept} for one in own], base)
-            for half, own in halves.items()
+            half: QuerySet.of(
+                [query.text for query in half_queries],
+                [{query.concept} for query in half_queries],
+                base,
+            )
+            for half, half_queries in halves.items()
         }
         return cls(base, names, queries, nearest, precision, among, known)
 
@@ -93,13 +97,16 @@ class Yardstick:
         seen (Collection[str]): texts of training, lower-cased.
         RAISES (MedlinkError): E107, E401-E407 for the file.
         """
-        known = set(np.unique(names.concepts).tolist())
-        cases = [(_form(one.mention), one.right & known) for one in load_gold(gold, kb).cases()]
-        unseen = [one for one in cases if one[0].lower() not in seen]
+        concepts_there = set(np.unique(names.concepts).tolist())
+        cases = [
+            (_form(case.mention), case.right & concepts_there)
+            for case in load_gold(gold, kb).cases()
+        ]
+        unseen = [case for case in cases if case[0].lower() not in seen]
         parts = {"dev": cases, **({"unseen": unseen} if unseen else {})}
         queries = {
-            half: QuerySet.of([text for text, _ in own], [right for _, right in own], base)
-            for half, own in parts.items()
+            half: QuerySet.of([text for text, _ in part], [right for _, right in part], base)
+            for half, part in parts.items()
         }
         counts = {
             "dev_mentions": len(cases),

@@ -43,8 +43,8 @@ def curves(rows: Iterable[TableRow], parts: Iterable[str]) -> list[Panel]:
     panels = []
     for part in parts:
         series = [
-            Series(f"{row['system']}{beside}", points, look, number)
-            for number, row in enumerate(rows)
+            Series(f"{row['system']}{beside}", points, look, colour)
+            for colour, row in enumerate(rows)
             for whose, beside, look in _WHOSE
             if len(points := list(_by_depth(row[whose].get(part, {})))) >= _FEWEST
         ]

@@ -63,7 +63,7 @@ def make_table(
         "note": layout.note,
         "corpus": corpus,
         "published_in": [
-            f"table {number}" for number in sorted({line.table for line in published})
+            f"table {table_number}" for table_number in sorted({line.table for line in published})
         ],
         "parts": list(dict.fromkeys(parts)),
         "rows": [

@@ -53,8 +53,8 @@ def _of_pairs(name: str, encoder: BiEncoder, kb: KnowledgeBase, seed: int) -> Me
     for title, pairs in similarities(encoder, kb, seed).items():
         rows.append(Row(name, title, len(pairs.negative), {"overlap": 100 * pairs.overlap}))
         series = [
-            Series(what, list(zip(middles(), shares.tolist(), strict=True)), "line", number)
-            for number, (what, shares) in enumerate(
+            Series(what, list(zip(middles(), shares.tolist(), strict=True)), "line", colour)
+            for colour, (what, shares) in enumerate(
                 zip(("of one concept", "of two"), pairs.shares(), strict=True)
             )
         ]
@@ -93,7 +93,7 @@ def _picture(
         for type in set(typed.types[row]) & points.keys():
             points[type].append((x, y))
     drawn = ((type, dots) for type, dots in points.items() if dots)
-    series = [Series(type, dots, "dots", number) for number, (type, dots) in enumerate(drawn)]
+    series = [Series(type, dots, "dots", colour) for colour, (type, dots) in enumerate(drawn)]
     return [Panel(title, series)]
 
 
