@@ -65,18 +65,14 @@ def invent_name(
         later release has in its place.
     """
     draws = draws_of(seed, _REDRAWN_NAME if is_redrawn else _NAME, number)
-    core = draws_of(seed, _CORE, concept)
-    if not is_first and draws.random() < 1 / 5:  # a synonym with words of its own
-        core = draws
+    # Some synonyms have words of their own.
+    has_own_words = not is_first and draws.random() < 1 / 5
+    core = draws if has_own_words else draws_of(seed, _CORE, concept)
     lat = "ENG" if is_first else draws.choices([*LANGUAGES], _WEIGHTS)[0]
-    head, site = (
-        _word(lat, "heads", core.randrange(_WORDS)),
-        _word(lat, "sites", core.randrange(_WORDS)),
-    )
-    modifier, gap = (
-        _word(lat, "modifiers", draws.randrange(_MODIFIERS)),
-        "" if lat == "JPN" else " ",
-    )
+    head = _word(lat, "heads", core.randrange(_WORDS))
+    site = _word(lat, "sites", core.randrange(_WORDS))
+    modifier = _word(lat, "modifiers", draws.randrange(_MODIFIERS))
+    gap = "" if lat == "JPN" else " "
     prefix = modifier + gap if draws.random() < 0.5 else ""
     endings = (
         f" type {draws.randrange(99)}",

@@ -147,11 +147,11 @@ def notes(assets: str, more: int) -> Figures:
     with nlp.select_pipes(enable="medical_mentions"):
         finding = [seconds_of(partial(nlp, note)) for note in itertools.islice(texts, _TEXTS)]
     linked = [seconds_of(partial(nlp, note)) for note in itertools.islice(texts, _TEXTS)]
-    memory = [private() / 1e6]
+    memory, share = [private() / 1e6], more // _MEASURED
     for _ in range(_MEASURED):
-        for _ in range(0, more // _MEASURED, _ZONE):
+        for start in range(0, share, _ZONE):
             with nlp.memory_zone():
-                for _ in nlp.pipe(itertools.islice(texts, _ZONE)):
+                for _ in nlp.pipe(itertools.islice(texts, min(_ZONE, share - start))):
                     pass
         memory.append(private() / 1e6)
     return {

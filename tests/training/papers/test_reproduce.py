@@ -84,6 +84,34 @@ def _ours(table: dict[str, Any]) -> dict[str, Any]:
     return {row["system"]: row["ours"] for row in table["rows"] if row["ours"]}
 
 
+def test_what_is_missing_is_left_out_and_said_once(tmp_path: Path, tiny_encoder: Path) -> None:
+    toy.own_files(tmp_path)
+    names, gold = tmp_path / "icdo3_es.kb.jsonl.gz", tmp_path / "cantemist.dev.jsonl.gz"
+    plan = {
+        "layout": "xl_bel",
+        "dictionaries": {"names": {"sources": [str(names)], "format": "jsonl"}},
+        "corpora": {
+            "there": {"dictionary": "names", "test": [str(gold)]},
+            "again": {"dictionary": "names", "test": [str(gold)]},
+            "gone": {"dictionary": "names", "test": ["none.jsonl"]},
+        },
+        "systems": {
+            "bert": {"name": "BERT", "encoder": str(tiny_encoder)},
+            "lost": {"name": "Lost", "encoder": str(tmp_path / "nowhere")},
+            "child": {"name": "Child", "base": "lost"},
+        },
+    }
+    path, output = tmp_path / "plan.yml", tmp_path / "out.json"
+    path.write_text(json.dumps(plan), "utf-8")
+    main(path, output, work=tmp_path / "work", device="cpu")
+    made = json.loads(output.read_text("utf-8"))
+    assert [table["corpus"] for table in made["tables"]] == ["there", "again"]
+    assert list(_ours(made["tables"][0])) == ["exact", "n-gram tier", "Tf-idf", "BERT"]
+    lost, child, gone = made["left_out"]
+    assert lost.startswith("Lost: [E205]") and gone.startswith("gone: [E107]")
+    assert child == "Child: its base is left out"
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_sapbert(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
