@@ -23,7 +23,6 @@ from fastapi.testclient import TestClient  # there only with the extra `serve`
 
 from spacy_medlink.serve import Desk, Limits, make_app  # imports fastapi
 from spacy_medlink.serve.app import _FILES
-from tests.serve.browser import opened_page
 
 TEXT = "No fever 😀. Mother had asthma; now type 2 diabetes."
 LOCAL = "http://127.0.0.1"
@@ -133,28 +132,6 @@ def test_the_page_lets_nothing_else_run(client: TestClient) -> None:
     files = ("/", *(f"/page/{one}" for one in _FILES))
     size = sum(len(client.get(one).content) for one in files)
     assert size <= 60_000
-
-
-@pytest.mark.slow
-def test_in_a_browser(desk: Desk) -> None:
-    """The page links a note by the keyboard alone, shows why, and runs nothing that a note has."""
-    with opened_page([desk]) as (page, said):
-        page.focus("#text")
-        page.keyboard.type("😀 No fever. <img src=x onerror=alert(1)> Asthma.")
-        page.keyboard.press("Control+Enter")
-        page.wait_for_selector("#linked button")
-        assert page.locator("#linked button > span").all_inner_texts() == ["fever", "Asthma"]
-        assert page.locator("#linked button .word").all_inner_texts() == ["absent"]
-        page.focus("#linked button >> nth=1")
-        page.keyboard.press("Enter")
-        page.click("#details summary")
-        page.locator("#details pre", has_text="matched").wait_for()
-        page.click("#details h2 button")
-        page.locator("#details h3", has_text="Names").wait_for()
-        assert page.inner_text("#details h2") == "Asthma"
-        assert page.locator("img").count() == 0
-        assert page.locator("#correcting").is_hidden(), "there is no file for corrections"
-        assert said == []
 
 
 @pytest.mark.slow

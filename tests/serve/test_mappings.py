@@ -177,6 +177,7 @@ def test_in_a_browser(tiny_assets: Assets, tmp_path: Path, way: str) -> None:
             kept: Path = download.value.path()
             return kept
 
+        assert page.locator("#correcting").is_hidden(), "there is no file for corrections"
         page.click("nav a >> text=Terms")
         page.click("summary >> text=Columns")
         page.fill("#frequency-column", "n")

@@ -76,6 +76,11 @@ def test_five_tasks(opened: tuple[Any, list[str]]) -> None:
     assert "absent" in page.inner_text("#shown")
     assert page.inner_text("#target mark") == "fever"
     click.done()
+    page.click("#details summary")
+    page.locator("#details pre", has_text="matched").wait_for()
+    page.click("#details h2 button")
+    page.locator("#details h3", has_text="Names").wait_for()
+    page.click("#linked button >> nth=0")
 
     # 3. Correct it: after a search, too, the button says what becomes of what.
     page.fill("#query", "Headache")

@@ -13,7 +13,7 @@ from spacy_medlink.annotate.mapping.run import map_terms
 from spacy_medlink.annotate.mapping.terms import Columns
 from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
+from spacy_medlink.kb import build_kb, build_knowledge_base
 from spacy_medlink.kb.sssom import MappingSets
 from spacy_medlink.linking import Linker
 from spacy_medlink.types import Concept, Name
@@ -265,10 +265,3 @@ def test_any_names(
     given = [name.strip() for name in names if name.strip()]
     assert len(rows_of(place / "out.csv")) == len(given)
     assert done.reviewed.same == len(given)
-
-
-def test_a_knowledge_base(linker: Linker, tiny_kb: KnowledgeBase, tmp_path: Path) -> None:
-    done = map_terms(tiny_kb, linker, tmp_path / "out.csv")
-    assert done.exact == len(tiny_kb)
-    rows = rows_of(tmp_path / "out.csv")
-    assert all(row["source_code"] == row["concept_id"] for row in rows)
