@@ -28,7 +28,6 @@ class Input(NamedTuple):
     state (Dict[str, object]): changes with the input; a run is resumed only with the same state.
     """
 
-    path: Path
     read: Callable[[], Iterator[Document]]
     total: int | None
     state: dict[str, object]
@@ -56,20 +55,20 @@ def open_input(path: Path, columns: Columns) -> Input:
         states: dict[str, object] = {
             "files": hash_of([(file, _state_of(path / file)) for file in files])
         }
-        return Input(path, lambda: read_folder(path, files), len(files), states)
+        return Input(lambda: read_folder(path, files), len(files), states)
     name = path.name.lower()
     state = _state(path)
     if name.endswith(LINES):
-        return Input(path, lambda: read_json_lines(path, *columns), None, state)
+        return Input(lambda: read_json_lines(path, *columns), None, state)
     if name.endswith(tuple(TABLES)):
         delimiter = next(TABLES[suffix] for suffix in TABLES if name.endswith(suffix))
         next(read_table(path, *columns, delimiter), None)  # raises now if a column is missing
-        return Input(path, lambda: read_table(path, *columns, delimiter), None, state)
+        return Input(lambda: read_table(path, *columns, delimiter), None, state)
     if name.endswith(PARQUET):
         from .parquet import read_parquet, rows_of
 
         total = rows_of(path, *columns)
-        return Input(path, lambda: read_parquet(path, *columns), total, state)
+        return Input(lambda: read_parquet(path, *columns), total, state)
     raise Errors.unknown_ending(path=path, known=", ".join(KNOWN))
 
 

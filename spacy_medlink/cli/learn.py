@@ -8,7 +8,7 @@ import typer
 
 from .build import gate_report, links_report
 from .effects import effect_report
-from .opening import AUTO, LEARNT, Device, Improvable
+from .opening import AUTO, Device
 from .output import Overwrite
 
 if TYPE_CHECKING:
@@ -16,10 +16,15 @@ if TYPE_CHECKING:
 
 
 def command(
-    assets: Improvable,
+    assets: Annotated[
+        Path, typer.Argument(metavar="ASSETS", help="The directory of assets to improve.")
+    ],
     train: Annotated[
         Path,
-        LEARNT,
+        typer.Argument(
+            metavar="TRAIN",
+            help="Gold mentions to learn from, which the encoder was not fine-tuned on.",
+        ),
     ],
     new_concepts: Annotated[
         bool,

@@ -24,13 +24,6 @@ As = Annotated[
         "(OMOP) or prodigy.",
     ),
 ]
-Improvable = Annotated[
-    Path, typer.Argument(metavar="ASSETS", help="The directory of assets to improve.")
-]
-LEARNT = typer.Argument(
-    metavar="TRAIN", help="Gold mentions to learn from, which the encoder was not fine-tuned on."
-)
-
 AUTO = "auto"
 _SQLITE = b"SQLite format 3"
 

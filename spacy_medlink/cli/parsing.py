@@ -63,31 +63,20 @@ def pairs(text: str, option: str, optional: Collection[str] = ()) -> dict[str, l
     return values
 
 
-def lines_of(path: Path | None) -> tuple[str, ...]:
-    """Read a file of ids or names, one on each line; empty lines and comments (#) are left out.
+def allowed_in(path: Path | None, option: str) -> tuple[str, ...]:
+    """Read a file of the only ids that may pass, one a line; () without a file lets all pass.
 
-    RAISES (MedlinkError): E107 without the file, E165 when it is not UTF-8.
+    Empty lines and comments (#) are left out.
+    RAISES (MedlinkError): E107 without the file, E165 when it is not UTF-8, E407 if it names none.
     """
     if path is None:
         return ()
     lines = map(str.strip, read_text(path).splitlines())
-    return tuple(line for line in lines if line and not line.startswith("#"))
-
-
-def allowed_in(path: Path | None, option: str) -> tuple[str, ...]:
-    """Read a file of the only ids or names that may pass; () without a file lets everything pass.
-
-    RAISES (MedlinkError): as `lines_of`; E407 for a file that names none.
-    """
-    lines = lines_of(path)
-    if path is not None and not lines:
-        remedy = f"leave {option} out to let everything pass."
-        raise Errors.nothing_there(
-            path=path,
-            what="line but empty ones and comments",
-            remedy=f"Write into it what may pass, one a line, or {remedy}",
-        )
-    return lines
+    if not (allowed := tuple(line for line in lines if line and not line.startswith("#"))):
+        what = "line but empty ones and comments"
+        remedy = f"Write into it what may pass, one a line, or leave {option} out."
+        raise Errors.nothing_there(path=path, what=what, remedy=remedy)
+    return allowed
 
 
 def read_text(path: Path) -> str:

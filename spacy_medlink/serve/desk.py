@@ -120,7 +120,7 @@ class Desk:
     def __init__(
         self, name: str, source: str, lang: str = "en", device: str = "auto", waiting: int = 256,
         corrections: CorrectionFile | None = None, notes: Sequence[str] = (),
-        seconds: float = LIMITS.seconds, **settings: Any,
+        seconds: float = LIMITS.seconds,
     ) -> None:  # fmt: skip
         self.name, self.notes, self.corrections = name, notes, corrections
         self._waiting, self._lock = waiting, threading.Lock()
@@ -128,7 +128,7 @@ class Desk:
             self._starter = open_assets(None)  # its files stay when the process ends
             source = str(self._starter.path)
         overlay = "" if corrections is None else str(corrections.path)
-        opening = Opening(source, lang, device, overlay, settings)
+        opening = Opening(source, lang, device, overlay)
         process = LinkProcess(opening)
         self._facts = process.start()
         self.paths = [*self._facts.pop("paths"), *filter(None, [overlay])]

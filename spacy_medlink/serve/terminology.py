@@ -44,7 +44,6 @@ class Opening(NamedTuple):
     lang: str = "en"
     device: str = "auto"
     overlay: str = ""
-    settings: Facts = {}
 
 
 class Terminology:
@@ -54,8 +53,8 @@ class Terminology:
     """
 
     def __init__(self, opening: Opening) -> None:
-        source, lang, device, overlay, settings = opening
-        self._nlp = open_pipeline(source, lang, device, **settings)
+        source, lang, device, overlay = opening
+        self._nlp = open_pipeline(source, lang, device)
         self._linker = linker_of(self._nlp)
         if overlay:
             if self._linker.opened.overlay.is_used:
