@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.kb import main as measure_kb
 from benchmarks.measured import RESULTS, run_command
 from benchmarks.pipeline import main as measure_pipeline
-from training.embedded import place_ontology
+from benchmarks.training import material
 
 
 def main() -> None:
@@ -14,10 +14,8 @@ def main() -> None:
     with TemporaryDirectory(prefix="medlink-bench-") as directory:
         work = Path(directory)
         measure_kb(work / "kb", output=RESULTS / "kb_small.json")
-        ontology = work / "hp.obo"
-        place_ontology(ontology)
-        run_command("kb", "build", "--output", work / "hpo.kb", ontology, "--from", "obo")
-        run_command("build", work / "hpo.kb", "--output", work / "hpo")
+        _, kb = material(work)
+        run_command("build", kb, "--output", work / "hpo")
         output = RESULTS / "pipeline_small.json"
         measure_pipeline(work, [f"HPO={work / 'hpo'}"], data=work, output=output)
 

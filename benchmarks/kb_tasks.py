@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from benchmarks.grown import grown_concepts
 from benchmarks.measured import percentiles, private, resident, seconds_of
 from spacy_medlink.assets import Assets
 from spacy_medlink.kb import KnowledgeBase, build_kb
@@ -40,8 +41,6 @@ _MEASURED, _ZONE = 4, 500  # times that memory is measured, notes of a memory zo
 
 def grow(kb: str, out: str, names: int, year: int) -> Figures:
     """Build a knowledge base of names that are made of those of another one."""
-    from benchmarks.grown import grown_concepts
-
     build_kb(Path(out), grown_concepts(KnowledgeBase(kb), names, year))
     return {}
 

@@ -13,6 +13,8 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from importlib import import_module
+from importlib.metadata import EntryPoints, distributions
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
@@ -145,9 +147,6 @@ def accuracy(nlp: "Language", documents: Sequence[Document]) -> dict[str, float]
 
 def _hide_plug_ins() -> None:
     """Hide the entry points of other packages from spaCy, as if they were not installed."""
-    from importlib import import_module
-    from importlib.metadata import EntryPoints, distributions
-
     catalogue: Any = import_module("catalogue")
     points = (
         point
