@@ -4,17 +4,16 @@ import tempfile
 from pathlib import Path
 
 from tests.training.corpora import (
+    test_abstracts,
     test_askapatient,
-    test_bc5cdr,
     test_cadec,
-    test_codiesp,
+    test_cases,
     test_cometa,
     test_e3c,
     test_gsc_plus,
     test_mantra,
     test_mcn,
     test_medmentions,
-    test_ncbi_disease,
     test_psytar,
 )
 from tests.training.corpora.workbook import write_workbook
@@ -36,14 +35,14 @@ _CONCEPT = "1||0|4||Disease||gout||D006073\n1||5|9||Disease||a|b||D1|D2\n"
 
 SAMPLES: dict[str, dict[str, str | bytes]] = {
     "askapatient": dict(list(test_askapatient.FILES.items())[:3]),
-    "bc5cdr": {"CDR_TestSet.PubTator.txt": test_bc5cdr.PUBTATOR},
-    "bc5cdr ": {"CDR_TestSet.BioC.xml": test_bc5cdr.BIOC},
+    "bc5cdr": {"CDR_TestSet.PubTator.txt": test_abstracts.PUBTATOR},
+    "bc5cdr ": {"CDR_TestSet.BioC.xml": test_abstracts.BIOC},
     "biosyn": {"processed_train/1.concept": _CONCEPT},
     "cadec": test_cadec.FILES,
     "cadec-meddra": test_cadec.FILES,
     "cantemist": {"train/a.txt": "Tumor\nóseo benigno.", "train/a.ann": _ANN},
-    "codiesp-d": test_codiesp.FILES,
-    "codiesp-x": test_codiesp.FILES,
+    "codiesp-d": test_cases.CODIESP_FILES,
+    "codiesp-x": test_cases.CODIESP_FILES,
     "cometa": test_cometa.FILES,
     "e3c": {"layer1/a.xml": test_e3c.xmi("en", "a")},
     "gsc-plus": {"GSCplus_dev_gold.tsv": test_gsc_plus.GOLD},
@@ -62,7 +61,7 @@ SAMPLES: dict[str, dict[str, str | bytes]] = {
         "corpus_pubtator.txt": test_medmentions.FULL,
         "corpus_pubtator_pmids_trng.txt": "1\n2\n",
     },
-    "ncbi-disease": test_ncbi_disease.FILES,
+    "ncbi-disease": test_abstracts.NCBI_FILES,
     "psytar": {"book.xlsx": _book()},
     "psytar-snomed": test_psytar.tables(),
     "symptemist": {

@@ -11,7 +11,7 @@ import pytest
 from spacy_medlink.kb.gold import read_gold
 from tests.training.conftest import Call
 from tests.training.corpora.conftest import write_files
-from tests.training.corpora.test_ncbi_disease import FILES
+from tests.training.corpora.test_abstracts import NCBI_FILES as FILES
 from training.corpora.__main__ import main
 
 ROOT = Path(__file__).parents[3]

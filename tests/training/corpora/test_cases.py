@@ -1,6 +1,56 @@
+"""Tables of mentions beside texts: CodiEsp, DisTEMIST, MedProcNER and SympTEMIST."""
+
+import pytest
+
+from spacy_medlink.errors import MedlinkError
 from tests.training.corpora.conftest import Convert
 
+CODIESP_TEXT = "Dolor en fosa ilíaca y TAC abdominal."
+CODIESP_ROWS = (
+    "S1\tDIAGNOSTICO\tr10.9\tdolor fosa ilíaca\t0 5;9 20\n"
+    "S1\tPROCEDIMIENTO\tbw20zzz\ttac abdominal\t23 36\n"
+)
+CODIESP_FILES = {
+    "v4/train/text_files/S1.txt": CODIESP_TEXT,
+    "v4/train/text_files/S2.txt": "Nada.",
+    "v4/train/trainX.tsv": CODIESP_ROWS,
+    "v4/train/trainD.tsv": "S1\tr10.9\n",
+    "v4/dev/text_files/S3.txt": "Tos.",
+    "v4/dev/devX.tsv": "S3\tDIAGNOSTICO\tr05\tTos\t0 3\n",
+}
 TEXT = "Paciente con fiebre y neumonía bilateral."
+
+
+def test_codiesp_x(converted: Convert) -> None:
+    result = converted("codiesp-x", CODIESP_FILES)
+    assert [(record["doc_id"], record["split"]) for record in result.records] == [
+        ("S3", "dev"), ("S1", "train"), ("S2", "train"),
+    ]  # fmt: skip
+    # Words are given in lower case: their place decides.
+    assert result.brief() == [
+        ("Tos", ["R05"]), ("Dolor fosa ilíaca", ["R10.9"]), ("TAC abdominal", ["BW20ZZZ"]),
+    ]  # fmt: skip
+    assert not result.tally.faults
+
+
+def test_codiesp_d_is_the_diagnoses(converted: Convert) -> None:
+    result = converted("codiesp-d", CODIESP_FILES, "train", strict=True)
+    assert [mention["type"] for mention in result.mentions] == ["DIAGNOSTICO"]
+    assert result.tally.dropped == {"procedures, which CodiEsp-D leaves to CodiEsp-P": 1}
+
+
+def test_text_that_is_missing(converted: Convert) -> None:
+    files = {**CODIESP_FILES, "v4/dev/devX.tsv": "S9\tDIAGNOSTICO\tr05\tTos\t0 3\nS3\tx\n"}
+    result = converted("codiesp-x", files)
+    assert result.tally.faults == {
+        "documents without a text file": 1,
+        "rows without five cells and places": 1,
+    }
+
+
+def test_no_table(converted: Convert) -> None:
+    with pytest.raises(MedlinkError, match=r"E160.*codiesp-x"):
+        converted("codiesp-x", {"train/trainD.tsv": "S1\tr10.9\n"})
 
 
 def test_distemist(converted: Convert) -> None:
