@@ -165,6 +165,9 @@ def test_a_name_forced_to_two_concepts(tmp_path: Path) -> None:
     path.write_text("force\tRA\tC1\nforce\tRA\tC1\nforce\tra\tC2\nforce\tRA\tC3\n")
     with pytest.raises(MedlinkError, match=r"E105.*line 4: 'RA' is forced to C3, in line 1 to C1"):
         read_curation(path)
+    bad: list[BadLine] = []
+    assert [rule.id for rule in read_curation(path, bad).rules] == ["C1", "C1", "C2"]
+    assert [line.line for line in bad] == [4]
 
 
 def test_missing_file(tmp_path: Path) -> None:
