@@ -530,7 +530,7 @@ class Errors:
         "E261",
         "{path} differs from the file that first came: its sha256 was {expected} and is now "
         "{found}. Its publisher has changed it, or it is damaged. Nothing was put in place. "
-        "Delete the file to get it again, or delete the entry {key!r} of {record} to trust it.",
+        "Delete the file to get it again, or delete {directory} to trust it.",
     )
 
 

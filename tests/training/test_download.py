@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import zipfile
 from functools import partial
 from hashlib import sha256
@@ -118,10 +119,26 @@ def test_files_in_the_named_places_need_no_network(cli, local: Server, tmp_path:
     put.parent.mkdir(parents=True)
     put.write_bytes(zipped(a="1"))
     code, out, _ = cli("two")
-    assert code == 0 and "recorded in" in out and local.requests == []
+    assert code == 0 and "none is known to compare it with" in out and local.requests == []
     put.write_bytes(zipped(a="changed"))
-    assert cli("two", "--overwrite")[2].startswith("[E261]")
+    err = cli("two", "--overwrite")[2]
+    assert err.startswith("[E261]") and sha256(put.read_bytes()).hexdigest() in err
     assert (tmp_path / "corpora/two/sub/a.txt").read_text() == "1"
+    manifest = tmp_path / "corpora/two/download.json"
+    put.write_bytes(zipped(a="1"))
+    assert "as it first came" in cli("two", "--overwrite")[1]
+    # Who trusts another file deletes the directory, as the message says.
+    put.write_bytes(zipped(a="changed"))
+    shutil.rmtree(manifest.parent)
+    assert "none is known" in cli("two")[1] and cli("two")[1] == "two: in place\n"
+    # Whoever has the manifest alone gets what its writer got, or is told.
+    (manifest.parent / "sub/a.txt").unlink()
+    put.write_bytes(zipped(a="1"))
+    assert cli("two")[2].startswith("[E261]")
+    # A manifest that says nothing makes the directory another one.
+    manifest.write_text("{", encoding="utf8")
+    assert cli("two", "--file", str(put))[2].startswith("[E12")
+    shutil.rmtree(manifest.parent)
     put.write_bytes(b"<!doctype html><title>Sign in</title>")
     assert cli("two", "--overwrite")[2].startswith("[E712]")
     damaged = tmp_path / "corpora/downloads/one/sub/b.zip"

@@ -7,9 +7,9 @@ user puts them there.
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from spacy_medlink.errors import Errors, MedlinkError
 from spacy_medlink.util.files import replacing_directory
@@ -17,7 +17,6 @@ from spacy_medlink.util.outputs import DirectoryKind, check_output, files_in, re
 
 from .fetch import check_file, fetch, target_name
 from .sources import Remote, Source
-from .trust import compare_with_first
 from .unpack import unpack
 
 MANIFEST, DOWNLOADS = "download.json", "downloads"
@@ -55,18 +54,42 @@ def place(
         )
     come = [_given(source, path) for path in given]
     come = come or [_come(source, remote, folder, release) for remote in source.files]
+    first = _checksums(source, output)
     for file in come:
-        verdict = "as expected"
-        if not file.remote.sha256:
-            key = "/".join(filter(None, (source.name, file.remote.place, file.path.name)))
-            record = folder.parent / "checksums.json"
-            verdict = compare_with_first(record, key, file.path, file.sha256)
-        tell(f"{file.path.name}: sha256 {file.sha256} ({verdict})")
+        tell(f"{file.path.name}: sha256 {file.sha256} ({_compared(file, first, output)})")
     _assemble(source, come, output, overwrite)
     if source.key:  # saves gigabytes: licensed releases need not be stored twice
         for file in come:
             if file.fetched:
                 file.path.unlink()
+
+
+def _compared(file: _File, first: Mapping[str, str], output: Path) -> str:
+    """Compare a file without a published checksum with its first download.
+
+    RETURNS (str): what is known of the checksum. RAISES (MedlinkError): E261 when it differs.
+    """
+    if file.remote.sha256:
+        return "as expected"
+    checksum = first.get(file.origin)
+    if checksum is None:
+        return f"none is known to compare it with: {MANIFEST} notes it for the next time"
+    if checksum != file.sha256:
+        raise Errors.first_checksum(
+            path=file.path, found=file.sha256, expected=checksum, directory=output
+        )
+    return "as it first came"
+
+
+def _manifest(source: Source, directory: Path) -> dict[str, Any]:
+    """Read what a download of a source wrote about itself; empty for any other directory."""
+    about = read_json(directory / MANIFEST)
+    return about if isinstance(about, dict) and about.get("name") == source.name else {}
+
+
+def _checksums(source: Source, directory: Path) -> dict[str, str]:
+    files = _manifest(source, directory).get("files", ())
+    return {file["origin"]: file["sha256"] for file in files if isinstance(file, dict)}
 
 
 def downloads(source: Source, output: Path) -> Path:
@@ -84,8 +107,7 @@ def where(source: Source, output: Path) -> list[tuple[str, Path]]:
 
 def is_placed(source: Source, output: Path) -> bool:
     """Tell whether a source is there: a download with all its files, or one unpacked by hand."""
-    about = read_json(output / MANIFEST)
-    if isinstance(about, dict) and about.get("name") == source.name:
+    if about := _manifest(source, output):
         return all((output / name).is_file() for name in about.get("unpacked", ()))
     return output.is_dir() and any(output.iterdir())
 
@@ -151,9 +173,7 @@ def _assemble(source: Source, come: Sequence[_File], output: Path, overwrite: bo
 
 def _kind(source: Source) -> DirectoryKind:
     def files_of(path: Path) -> list[str] | None:
-        about = read_json(path / MANIFEST)
-        if not isinstance(about, dict) or about.get("name") != source.name:
-            return None
-        return [*about.get("unpacked", ()), MANIFEST]
+        about = _manifest(source, path)
+        return [*about.get("unpacked", ()), MANIFEST] if about else None
 
     return DirectoryKind(f"a download of {source.name}", files_of)
