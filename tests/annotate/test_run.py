@@ -267,26 +267,12 @@ def test_processes_give_the_same(
     assert output.read_bytes() == whole
 
 
-class InterruptedRunError(Exception):
-    pass
-
-
-def stop_after(documents: int) -> Any:
-    def progress(items: Any, total: Any, what: str) -> Any:
-        for number, item in enumerate(items):
-            if number == documents:
-                raise InterruptedRunError
-            yield item
-
-    return progress
-
-
 def test_a_stopped_run_goes_on(
     tiny_assets: Assets, notes: Notes, whole: bytes, tmp_path: Path
 ) -> None:
     path, output = notes(), tmp_path / "out.jsonl"
-    with pytest.raises(InterruptedRunError):
-        annotate_file(str(tiny_assets.path), path, output, part_size=5, progress=stop_after(7))
+    with pytest.raises(KeyboardInterrupt):
+        annotate_file(str(tiny_assets.path), path, output, part_size=5, progress=_stopped_after(7))
     assert not output.exists()
     second = part_file(tmp_path / ".out.jsonl.parts", 1)
     begun = second.stat().st_mtime_ns
@@ -300,8 +286,8 @@ def test_a_stopped_run_goes_on(
 
 def test_another_job_does_not_go_on(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> None:
     path, output = notes(), tmp_path / "out.jsonl"
-    with pytest.raises(InterruptedRunError):
-        annotate_file(str(tiny_assets.path), path, output, part_size=5, progress=stop_after(7))
+    with pytest.raises(KeyboardInterrupt):
+        annotate_file(str(tiny_assets.path), path, output, part_size=5, progress=_stopped_after(7))
     for change, what in (
         ({"settings": {"top_k": 1}}, "settings"), ({"part_size": 6}, "settings"),
         ({"lang": "es"}, "pipeline"), ({"columns": Columns("doc_id")}, "input"),
