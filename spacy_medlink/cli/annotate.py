@@ -110,20 +110,16 @@ def _saying_what_is_kept(out: Path) -> Iterator[None]:
     """Report the finished parts of a run that stops early, and how to resume it."""
     try:
         yield
-    except KeyboardInterrupt as error:
-        _say_what_is_kept(out)
-        raise typer.Exit(130) from error
-    except MedlinkError as error:
-        if error.code in _GOES_ON:
-            _say_what_is_kept(out)
+    except (KeyboardInterrupt, MedlinkError) as error:
+        code = error.code if isinstance(error, MedlinkError) else ""
+        if not code or code in _GOES_ON:
+            from ..annotate import kept_parts
+
+            typer.echo(
+                f"Stopped. {kept_parts(out):,} parts are done and kept beside {out}; run the same "
+                "command again to go on.",
+                err=True,
+            )
+        if not code:
+            raise typer.Exit(130) from error
         raise
-
-
-def _say_what_is_kept(out: Path) -> None:
-    from ..annotate import kept_parts
-
-    typer.echo(
-        f"Stopped. {kept_parts(out):,} parts are done and kept beside {out}; run the same command "
-        "again to go on.",
-        err=True,
-    )

@@ -1,7 +1,6 @@
 """`medlink build`: from a knowledge base and an encoder to the assets of a linker."""
 
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,14 +8,13 @@ import typer
 
 from ..components.pipelines import STARTER
 from ..encoders.preparation import POOLINGS
-from ..types import Data, Facts
-from .effects import memory_report
 from .opening import AUTO, Device
-from .output import Overwrite, table
+from .output import Overwrite
 from .parsing import one_of
+from .reports import build_report
 
 if TYPE_CHECKING:
-    from ..assets import Assets
+    pass
 
 
 def command(
@@ -110,7 +108,7 @@ def command(
         progress=show_progress,
         overwrite=overwrite,
     )
-    typer.echo(_summary(assets, time.perf_counter() - began))
+    typer.echo(build_report(assets, time.perf_counter() - began))
     if "dense" not in assets.tiers:
         typer.echo("No --encoder was given: there is no dense tier.", err=True)
 
@@ -149,143 +147,3 @@ def _check_dense(is_missing: bool, **settings: object) -> None:
     for name in (name for name, value in settings.items() if value is not None and is_missing):
         hint = f"--{name.replace('_', '-')}"
         raise typer.BadParameter("has no effect without --encoder or --update.", param_hint=hint)
-
-
-def _summary(assets: "Assets", seconds: float) -> str:
-    manifest = assets.manifest
-    rows = [
-        (
-            tier,
-            f"weight {assets.weights.get(tier, 0):.3f}",
-            f"{assets.size_of([tier]) / 1e6:,.1f} MB",
-        )
-        for tier in assets.tiers
-    ]
-    return "\n".join(
-        [
-            *_reused(manifest["update"]),
-            f"{assets.path}: {manifest['kb']['concepts']:,} concepts, "
-            f"{manifest['kb']['names']:,} names",
-            table(rows),
-            *_encoded(manifest["encoder"]),
-            *_index(manifest["index"]),
-            *(memory_report(manifest["memory"]) if manifest["memory"] is not None else ()),
-            f"fusion weights: {_how_chosen(manifest['fusion']['chosen_on'])}",
-            *_calibrated(manifest.get("calibrator")),
-            *gate_report(manifest.get("gate")),
-            f"{manifest['kb']['names']:,} names of {manifest['kb']['concepts']:,} concepts, "
-            f"{assets.size / 1e6:,.1f} MB in all, built in {seconds:,.1f} s",
-        ]
-    )
-
-
-def _encoded(encoder: Data | None) -> list[str]:
-    """Report the device that made the vectors, and how."""
-    if encoder is None:
-        return []
-    made = f"encoder {encoder['source']}, on {encoder['device']}, pooling {encoder['pooling']}"
-    return [made, *_exported(encoder)]
-
-
-def _exported(encoder: Data) -> list[str]:
-    """Report the runtime of the encoder, and its differences from torch."""
-    if (runtime := encoder.get("runtime")) is None:
-        return []
-    speeds = ", ".join(
-        f"{precision} {speed:,}" for precision, speed in runtime["names_per_second"].items()
-    )
-    return [
-        f"runtime {runtime['name']}, {runtime['precision']}: {runtime['changed']:.1%} of "
-        f"{runtime['examples']:,} examples have another first candidate than with torch, least "
-        f"cosine {runtime['least_cosine']:.4f}; names a second: {speeds}{_kept(runtime)}",
-        *(
-            f"  {precision} is left out: {problem}"
-            for precision, problem in runtime["left_out"].items()
-        ),
-    ]
-
-
-def _how_chosen(on: Data | None) -> str:
-    """Report the data on which the fusion was chosen, and the score of each tier alone."""
-    if on is None:
-        return "the default"
-    if "file" in on:
-        chosen = f"{on['choice']}, chosen on {on['mentions']:,} mentions of {on['file']}"
-    else:
-        kinds = ", ".join(f"{count:,} {example}" for example, count in on["examples"].items())
-        chosen = f"{on['choice']}, chosen on examples made of names ({kinds})"
-    alone = ", ".join(f"{tier} alone {mrr:.3f}" for tier, mrr in on.get("mrr_alone", {}).items())
-    return f"{chosen}: MRR {on['mrr']:.3f} ({alone})" if alone else chosen
-
-
-def gate_report(gate: Facts | None) -> list[str]:
-    """Report where the dense tier is not asked, and how often that changed an example.
-
-    gate (Optional[Mapping]): "gate" of the manifest of assets.
-    """
-    if gate is None:
-        return []
-    passing = [
-        f"{answer} ({counts['changed']} of {counts['examples']:,} examples change)"
-        for answer, counts in gate["answers"].items()
-        if counts["at_most"] <= gate["max_changed"]
-    ]
-    if not passing:
-        return [f"gate: closed, every mention is encoded{_kept(gate)}"]
-    return [f"gate: not encoded are mentions that are {', '.join(passing)}{_kept(gate)}"]
-
-
-def _calibrated(calibrator: Data | None) -> list[str]:
-    """Report the threshold, the probability from which mentions are linked."""
-    if calibrator is None:
-        return ["no calibrator: every mention is linked"]
-    on = calibrator["fitted_on"].get("file", "examples made of names")
-    threshold = f"threshold: links need a probability of {calibrator['threshold']:.3f}"
-    return [
-        f"{threshold}, fitted to {on}{_kept(calibrator)}",
-        *links_report(calibrator.get("links")),
-    ]
-
-
-def links_report(links: Mapping[str, Mapping[str, int]] | None, of: str = "examples") -> list[str]:
-    """Report what becomes of mentions at the threshold before and after a fit.
-
-    links (Optional[Mapping]): "before" and "after", each with "right", "wrong" and "nil".
-    of (str): what is counted.
-    """
-    if links is None:
-        return []
-    before, after = links["before"], links["after"]
-    changes = (
-        f"{name} {before[key]:,} to {after[key]:,}"
-        for name, key in (("right", "right"), ("wrong", "wrong"), ("NIL", "nil"))
-    )
-    count = sum(after.values())
-    return [f"links: {', '.join(changes)} of {count:,} {of}, before the fit and after"]
-
-
-def _kept(fit: Facts) -> str:
-    """Report that an update kept what was fitted; "" for what was fitted now."""
-    changed = fit.get("changed_names")
-    return "" if changed is None else f"; kept, {changed:,} names have changed since"
-
-
-def _index(index: Data | None) -> list[str]:
-    """Report the recall of an index that is not exhaustive."""
-    if index is None or "recall" not in index:
-        return []
-    recall = index["recall"]
-    return [
-        f"index {index['spec']}: finds {100 * recall['recall@1']:.1f} % of the nearest names, "
-        f"{100 * recall['recall@25']:.1f} % of the 25 nearest{_kept(index)}"
-    ]
-
-
-def _reused(update: Data | None) -> list[str]:
-    """Report the parts of the earlier assets that an update used."""
-    if update is None:
-        return []
-    if update["why_not"]:
-        return [f"{update['name']}: nothing could be reused, since {update['why_not']}"]
-    counts = f"{update['reused']:,} names reused, {update['encoded']:,} encoded"
-    return [f"{update['name']}: {counts}, {update['dropped']:,} strings are gone"]

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from ..types import Data, Facts
-from .effects import curation_report
 from .kb_summary import bad_line_report, summary
 from .output import Overwrite
 from .parsing import allowed_in, comma_list, pairs
+from .reports import curation_report
 from .sources import COLUMNS_HELP, SEPARATOR_HELP, VOCABULARY_HELP, with_formats
 
 

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .build import gate_report, links_report
-from .effects import effect_report
 from .opening import AUTO, Device
 from .output import Overwrite
+from .reports import effect_report, gate_report, links_report
 
 if TYPE_CHECKING:
     from ..assets.learn import Learned

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rapidfuzz import process
 
 from spacy_medlink.assets import build_assets
-from spacy_medlink.cli.build import _how_chosen
+from spacy_medlink.cli.reports import _how_chosen
 from spacy_medlink.fitting.name_examples import SYNONYM
 from spacy_medlink.fitting.retrieved import RetrievedExamples
 from spacy_medlink.fitting.weights import (
