@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ..kb import KnowledgeBase
-from ..linking.conditions import difference
+from ..linking.linear import difference
 from ..text.normalisation import hash_keys
 from ..types import Data, Facts, Hashes1d
 from .assets import Assets

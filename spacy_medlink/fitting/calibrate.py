@@ -20,9 +20,8 @@ from ..kb import KnowledgeBase
 from ..linking import Linker
 from ..linking.asset_parts import AssetParts
 from ..linking.calibrator import KINDS, RankingCalibrator
-from ..linking.conditions import difference
 from ..linking.facts import NameFacts, name_facts
-from ..linking.linear import Floats
+from ..linking.linear import Floats, difference
 from ..text.normalisation import hash_key
 from ..types import Data, Facts, Progress
 from ..util.progress import no_progress

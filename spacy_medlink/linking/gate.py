@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..retrieval.concepts import MEMORY
 from ..retrieval.exact import IN_CAPITALS
 from ..types import Candidate, Facts
-from .conditions import difference
+from .linear import difference
 
 REMEMBERED, VERBATIM, FOLDED, SHARED = "remembered", "verbatim", "folded", "shared"
 ANSWERS = (REMEMBERED, VERBATIM, FOLDED, SHARED)

@@ -1,6 +1,6 @@
-"""LinearModel: a linear model over named features, as plain numbers."""
+"""LinearModel: a linear model over named features, as plain numbers; what it was fitted for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -106,3 +106,20 @@ def damage_is_told(file: File) -> Iterator[None]:
     ) as error:  # fmt: skip
         path = place_of(file)
         raise Errors.assets_incomplete(path=path.parent, problem=f"{path.name}: {error}") from error
+
+
+def difference(fitted_for: Facts, used: Facts) -> str:
+    """Describe how conditions of fitting and use differ (`Parts.conditions`); "" for none."""
+    for name in {**used, **fitted_for}:
+        fitted, value = fitted_for.get(name), used.get(name)
+        if fitted != value:
+            return f"it was fitted for {name} {_text(fitted)}, but here {name} is {_text(value)}"
+    return ""
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {part}" for name, part in value.items()) or "none"
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    return str(value) if value else "none"

@@ -14,10 +14,10 @@ from ..text.lexicon import Lexicon
 from ..types import Calibrator, Encoder, Fusion, Rescorer
 from ..util.telling import tell
 from .asset_parts import AssetParts
-from .conditions import difference
 from .gate import Gate, RerankGate
 from .identified import IdentifiersOf
 from .language_weights import LanguageWeights
+from .linear import difference
 from .linker import Linker
 from .parts import Parts
 from .ranker import Chain

@@ -1,5 +1,6 @@
 """Parts: the models, tiers and data of a linker."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,6 @@ from ..kb import KnowledgeBase
 from ..retrieval.fusion import WeightedFusion
 from ..text.lexicon import Lexicon
 from ..types import Calibrator, Data, Encoder, Facts, Fusion, Rescorer
-from .conditions import rounded_weights
 from .identified import IdentifiersOf
 from .language_weights import LanguageWeights
 from .tiers import TIERS, Tiers
@@ -24,6 +24,8 @@ if TYPE_CHECKING:  # the tiers are imported only if they are used
     from ..retrieval.memory import MentionMemory
     from ..retrieval.word_ngram import NgramTier
     from .gate import Gate
+
+_DIGITS = 4  # of weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +88,17 @@ class Parts:
         tiers = sorted(tier for tier in TIERS if getattr(self, tier) is not None)
         languages = self.languages.weights if self.languages is not None else {}
         by_language = {
-            lang: rounded_weights(tiers, weights) for lang, weights in sorted(languages.items())
+            lang: _rounded(tiers, weights) for lang, weights in sorted(languages.items())
         }
         return {
             "tiers": tiers,
             "fusion": type(self.fusion).__name__,
-            "weights": rounded_weights(tiers, self.fusion.weights or {}),
+            "weights": _rounded(tiers, self.fusion.weights or {}),
             "encoder": encoder["fingerprint"] if encoder and self.dense is not None else "",
             "reranker": "" if self.rescorer is None else self.rescorer.fingerprint,
         } | ({"languages": by_language} if by_language else {})
+
+
+def _rounded(tiers: Sequence[str], weights: Mapping[str, float]) -> dict[str, float]:
+    """Round the weights of tiers, so that conditions compare equal."""
+    return {tier: round(weights.get(tier, 0.0), _DIGITS) for tier in sorted(tiers)}

@@ -13,10 +13,9 @@ from ..types import Candidate, Facts, Floats1d, Mention, Rescorer
 from ..util.held import File, content_of, place_of
 from ..util.locks import Lru
 from .blending import blend, remembered
-from .conditions import difference
 from .facts import NameFacts
 from .features import Features, features_of_candidates
-from .linear import LinearModel, damage_is_told
+from .linear import LinearModel, damage_is_told, difference
 
 RANKER = "ranker"  # the key of its score among the tiers' scores
 WEIGHT = 0.7  # of the model; from 0.5 on the links stay the same, and scores still differ enough
