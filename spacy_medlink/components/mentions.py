@@ -25,9 +25,8 @@ from ..util.setting_types import factory_of
 from .extensions import READING, register_reading
 from .finding.dictionary_pipe import DictionaryPipe
 from .finding.matches import Match, apart, settled, without_nested
-from .finding.name_facts import LABELLINGS
 from .finding.scoring import SCORES, score_mentions
-from .finding.settings import DEFAULT_CONFIG, LABEL, PARTS, MentionSettings
+from .finding.settings import DEFAULT_CONFIG, LABEL, LABELLINGS, PARTS, MentionSettings
 from .finding.tokens import split_tokens, text_of, token_run, token_starts
 from .linker.component import MedicalLinker
 

@@ -7,6 +7,7 @@ from spacy.util import get_package_path, is_package
 from ..assets import Assets
 from ..assets.manifest import MANIFEST
 from ..assets.parts import CPU
+from ..assets.starter import starter_assets
 from ..errors import Errors
 from .pipe import SAVED_ASSETS
 
@@ -23,8 +24,6 @@ def open_assets(source: str | Path | None, device: str = CPU) -> Assets:
     RAISES (MedlinkError): E201-E204 for the assets, E201 when none are found.
     """
     if source is None:
-        from ..assets.starter import starter_assets
-
         return starter_assets()
     if source == SAVED_ASSETS:
         raise Errors.assets_stayed_behind()

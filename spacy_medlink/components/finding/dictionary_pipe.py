@@ -8,6 +8,8 @@ from spacy.util import SimpleFrozenList
 
 from ...assets.dictionary import Choice
 from ...errors import Errors
+from ...retrieval.arrays import has_array
+from ...retrieval.name_texts import FIRST_ARRAY
 from ...types import Data
 from ...util.files import OwnedDirectory, replacing_directory
 from ...util.held import HeldFiles, files_in
@@ -56,9 +58,6 @@ class Dictionary(NamedTuple):
         RAISES (MedlinkError): E109 when it cannot be written, E120-E123 where something else has
             its name.
         """
-        from ...retrieval.arrays import has_array
-        from ...retrieval.name_texts import FIRST_ARRAY
-
         # Not in place, since the old files may still be mapped.
         with replacing_directory(path / _EXACT, _SAVED) as directory:
             if self.files is None:

@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...assets.dictionary import Choice, allowed_names
+from ...kb.vocabularies import GROUPS, types_of
 from ...retrieval.arrays import check, check_below, damaged, load_arrays, save_arrays
 from ...retrieval.mask import Mask
 from ...text.qualifiers import MERE
 from ...types import Array
 from ...util.held import Directory
 from .languages import native_names
+from .settings import GROUP, LABELLINGS
 
 if TYPE_CHECKING:
     from ...assets import Assets
     from ...retrieval.facets import Facets
 
-GROUP, TYPE = "group", "type"
-LABELLINGS = (GROUP, TYPE)
 _LABELS, _GENERAL = "labels", "general"
 _OF_NAMES = ("allowed", "native")
 _MASKS = (*_OF_NAMES, _GENERAL)
@@ -146,8 +146,6 @@ class NameFacts:
 
 def _labels(facets: "Facets", by: str) -> tuple[NDArray[np.uint16], list[str]]:
     """Make the label of each concept, a position in a list of labels."""
-    from ...kb.vocabularies import GROUPS
-
     kinds: dict[str, Sequence[str]] = {type: [type] for type in sorted(facets.types)}
     if by == GROUP:
         kinds = {group: members.split() for group, members in GROUPS.items()}
@@ -163,8 +161,6 @@ def _labels(facets: "Facets", by: str) -> tuple[NDArray[np.uint16], list[str]]:
 
 def _general_concepts(facets: "Facets") -> Mask | None:
     """Find the concepts whose types are all of no clinical interest."""
-    from ...kb.vocabularies import types_of
-
     general = types_of(_GENERAL_GROUPS).union(_GENERAL_TYPES)
     if general.isdisjoint(facets.types):
         return None

@@ -16,6 +16,7 @@ from ...util.setting_types import (
 )
 
 LABEL = "CONCEPT"
+GROUP, TYPE = LABELLINGS = ("group", "type")  # labels of mentions: what their concepts are
 COMMON, GENERAL, AMBIGUOUS, HEADINGS, FOREIGN, PARTS = LEAVE_OUT = (
     "common", "general", "ambiguous", "headings", "foreign", "parts",
 )  # fmt: skip

@@ -8,13 +8,15 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 from thinc.api import Optimizer, set_dropout_rate
 
+from ...assets import Assets, build_assets
 from ...errors import Errors
 from ...types import Mention
+from ...util.files import OwnedDirectory
+from ...util.progress import show_progress
 from .doc_linker import DocLinker
 from .text_batch import TextBatch, gold_spans, make_batch
 
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
-    from ...assets import Assets
     from ...encoders.objectives.protocol import Objective
 
 _NEAR = 4  # names near a mention that serve as negatives
@@ -157,11 +159,7 @@ class Trainer:
                 _ = opened.engine  # checked before the next step changes the weights
         return True
 
-    def _rebuilt(self, old: "Assets") -> "Assets":
-        from ...assets import build_assets
-        from ...util.files import OwnedDirectory
-        from ...util.progress import show_progress
-
+    def _rebuilt(self, old: Assets) -> Assets:
         directory = OwnedDirectory("spacy-medlink-")
         self.opened.encoder().save(directory.path / "trained")
         index = old.manifest["index"]
