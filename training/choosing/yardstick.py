@@ -71,11 +71,11 @@ class Yardstick:
         halves = {"dev": holdout.dev, "test": holdout.test}
         queries = {
             half: QuerySet.of(
-                [query.text for query in half_queries],
-                [{query.concept} for query in half_queries],
+                [query.text for query in part],
+                [{query.concept} for query in part],
                 base,
             )
-            for half, half_queries in halves.items()
+            for half, part in halves.items()
         }
         return cls(base, names, queries, nearest, precision, among, known)
 
@@ -97,10 +97,9 @@ class Yardstick:
         seen (Collection[str]): texts of training, lower-cased.
         RAISES (MedlinkError): E107, E401-E407 for the file.
         """
-        concepts_there = set(np.unique(names.concepts).tolist())
+        concepts = set(np.unique(names.concepts).tolist())
         cases = [
-            (_form(case.mention), case.right & concepts_there)
-            for case in load_gold(gold, kb).cases()
+            (_form(case.mention), case.right & concepts) for case in load_gold(gold, kb).cases()
         ]
         unseen = [case for case in cases if case[0].lower() not in seen]
         parts = {"dev": cases, **({"unseen": unseen} if unseen else {})}
