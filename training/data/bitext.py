@@ -63,20 +63,20 @@ def convert_bitext(
 
 
 def _is_of(file: Path, languages: Collection[str]) -> bool:
-    found = _LANGUAGES.search(file.name.removesuffix(".gz"))
-    pair = set(found.groups()) if found else set()
+    match = _LANGUAGES.search(file.name.removesuffix(".gz"))
+    pair = set(match.groups()) if match else set()
     return "en" in pair and (not languages or bool(pair & set(languages)))
 
 
 def _pairs(file: Path, between: re.Pattern[str]) -> Iterator[tuple[str, str]]:
-    for number, line in numbered_lines(file):
+    for line_number, line in numbered_lines(file):
         by_id = line.count(_BY_ID) == 2
         parts = line.split(_BY_ID)[1:] if by_id else between.split(line.strip(), maxsplit=1)
         cells = [cell.strip() for cell in parts]
         if len(cells) == 2 and all(cells):
             yield cells[0], cells[1]
         elif line.strip():
-            raise _bad_line(file, number)
+            raise _bad_line(file, line_number)
 
 
 def read_bitext(path: Path) -> Iterator[tuple[str, str]]:
@@ -87,12 +87,12 @@ def read_bitext(path: Path) -> Iterator[tuple[str, str]]:
     """
     if not path.is_file():
         raise Errors.source_missing(path=path)
-    for number, line in numbered_lines(path):
+    for line_number, line in numbered_lines(path):
         if not line.strip():
             continue
         cells = [cell.strip() for cell in line.split("\t")[:2]]
         if len(cells) < 2 or not all(cells):
-            raise _bad_line(path, number)
+            raise _bad_line(path, line_number)
         if cells[0].lower() != cells[1].lower():
             yield cells[0], cells[1]
 

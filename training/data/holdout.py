@@ -62,10 +62,10 @@ class Holdout:
                 (path / f"{half}.jsonl").write_text("".join(map(_mention, queries)), "utf-8")
 
     @classmethod
-    def load(cls, directory: Path, kb: KnowledgeBase, known: bool = False) -> "Holdout":
+    def load(cls, directory: Path, kb: KnowledgeBase, trusted: bool = False) -> "Holdout":
         """Read what `save` wrote.
 
-        known (bool): skip the check that it is of this knowledge base, which reads all names.
+        trusted (bool): skip the check that it is of this knowledge base, which reads all names.
         RAISES (MedlinkError): E507 missing or damaged, or of another knowledge base.
         """
         path = directory / FACTS_FILE
@@ -79,7 +79,7 @@ class Holdout:
             )
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise Errors.bad_holdout(path=path, problem=f"cannot be read ({error})") from error
-        if not known and holdout.kb != kb_identity(kb):
+        if not trusted and holdout.kb != kb_identity(kb):
             raise Errors.bad_holdout(path=path, problem=f"belongs to another KB than {kb.path}")
         return holdout
 

@@ -56,7 +56,7 @@ def open_material(directory: Path, kb: KnowledgeBase) -> Material:
     """Map what `prepare` wrote into memory."""
     manifest = json.loads((directory / _MANIFEST).read_text("utf-8"))
     names = _open_names(directory)
-    holdout = Holdout.load(directory / _HOLDOUT, kb, known=True)
+    holdout = Holdout.load(directory / _HOLDOUT, kb, trusted=True)
     pairs = np.load(directory / _PAIRS, mmap_mode="r", allow_pickle=False)
     return Material(names, pairs, holdout, manifest["n_kb"])
 

@@ -147,7 +147,7 @@ class Trainer:
             value=error.value,
             step=self.progress.step,
             epoch=self.progress.step // self._epoch,
-            names=self._task.describe(error.number),
+            names=self._task.describe(error.batch_number),
             checkpoint=self._checkpoint,
         )
 

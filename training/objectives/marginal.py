@@ -40,13 +40,13 @@ class MarginalObjective:
         """Compute the loss of vectors, (n, dim), and count the right candidates."""
         positions = batch.names.cpu().numpy()
         queries = np.flatnonzero(self._is_mention[positions])
-        found, spelling = self._candidates.of(positions[queries])
-        places = sent(np.searchsorted(positions, found), vectors.device)
-        rights = self._concepts[found] == self._concepts[positions[queries], None]
+        candidates, spelling = self._candidates.of(positions[queries])
+        in_batch = sent(np.searchsorted(positions, candidates), vectors.device)
+        rights = self._concepts[candidates] == self._concepts[positions[queries], None]
         right = sent(rights, vectors.device)
         sparse = sent(spelling, vectors.device)
-        own = vectors[sent(queries, vectors.device)]
-        dense = torch.einsum("nd,nkd->nk", own.float(), vectors[places].float())
+        mentions = vectors[sent(queries, vectors.device)]
+        dense = torch.einsum("nd,nkd->nk", mentions.float(), vectors[in_batch].float())
         scores = (dense + self._weight * sparse) / self._temperature
         likelihood = torch.log_softmax(scores, dim=1).masked_fill(~right, -torch.inf)
         learning = right.any(dim=1)

@@ -32,12 +32,12 @@ class MemoryObjective(Stateless):
 
     def __call__(self, vectors: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, int]:
         """Compute the loss of vectors, (n, dim), and count the positive pairs."""
-        own = vectors.detach().float()
-        self._memory.note(batch.names, own)
+        detached = vectors.detach().float()
+        self._memory.note(batch.names, detached)
         rows, synonyms = self._memory.synonyms(batch.names)
-        value, gradient = self._loss(own, rows, synonyms, self._memory.ignored(batch.names))
+        value, gradient = self._loss(detached, rows, synonyms, self._memory.ignored(batch.names))
         # A linear function with the loss's value and gradient: autograd would read and copy the
-        # matrix # of all similarities several times more.
+        # matrix of all similarities several times more.
         linear = (vectors.float() * gradient).sum()
         return linear - linear.detach() + value, len(rows)
 

@@ -78,8 +78,8 @@ class MentionMemoryObjective(MemoryObjective):
         scores = self._memory.vectors[rows] @ self._memory.vectors.T
         self._hide(scores, self._memory.ignored(rows))
         scores[self._memory.synonyms(rows)] = -torch.inf
-        found: Ints1d = scores.topk(count, dim=1).indices.cpu().numpy().ravel()
-        return found
+        nearest: Ints1d = scores.topk(count, dim=1).indices.cpu().numpy().ravel()
+        return nearest
 
     def state(self) -> Weights:
         """Get the memory, and the number of names trained on since its renewal."""

@@ -56,7 +56,7 @@ class TransE(_OfRelations):
     def __call__(self, vectors: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Compute the loss of vectors, (n, dim)."""
         places, relations = self._drawn(batch, vectors.device)
-        heads, tails, wrong = (vectors[own] for own in places)
+        heads, tails, wrong = (vectors[positions] for positions in places)
         arrived = heads + relations
         right = torch.linalg.vector_norm(arrived - tails, dim=1)
         astray = torch.linalg.vector_norm(arrived - wrong, dim=1)

@@ -33,14 +33,17 @@ class TeacherObjective(Stateless):
 
     def __call__(self, vectors: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, int]:
         """Compute the loss of vectors, (n, dim), and count the texts."""
-        own, wanted = vectors.float(), self._vectors[batch.names]
+        student, teacher = vectors.float(), self._vectors[batch.names]
         of_vectors, of_ranking = self._weights
-        loss = of_vectors * (1 - (own * wanted).sum(dim=1)).mean()
-        if of_ranking and len(own) > 1:
+        loss = of_vectors * (1 - (student * teacher).sum(dim=1)).mean()
+        if of_ranking and len(student) > 1:
             loss = loss + of_ranking * kl_div(
-                self._ranking(own), self._ranking(wanted), reduction="batchmean", log_target=True
+                self._ranking(student),
+                self._ranking(teacher),
+                reduction="batchmean",
+                log_target=True,
             )
-        return loss, len(own)
+        return loss, len(student)
 
     def _ranking(self, vectors: torch.Tensor) -> torch.Tensor:
         """Compute the logarithm of each text's softmax over the other texts: (n, n - 1)."""

@@ -24,8 +24,8 @@ class TypeHead:
 
     def __call__(self, vectors: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Compute the loss of vectors, (n, dim); names without a type do not count."""
-        known = batch.labels < len(self._types)  # not the pseudo-concepts of a bitext
-        types = self._types[batch.labels.where(known, 0)].where(known, _NONE)
+        in_kb = batch.labels < len(self._types)  # not the pseudo-concepts of a bitext
+        types = self._types[batch.labels.where(in_kb, 0)].where(in_kb, _NONE)
         logits = vectors @ self._weight.T + self._bias
         loss = torch.nn.functional.cross_entropy(logits, types, ignore_index=_NONE, reduction="sum")
         return loss / (types != _NONE).sum().clamp(min=1)

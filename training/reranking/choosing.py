@@ -26,10 +26,10 @@ Ranks = NDArray[np.float64]
 
 
 class Choice(NamedTuple):
-    """weight (float): 0 leaves the reranker out. facts (Dict): for the manifest."""
+    """weight (float): 0 leaves the reranker out. figures (Dict): for the manifest."""
 
     weight: float
-    facts: dict[str, Any]
+    figures: dict[str, Any]
 
 
 def by_weight(

@@ -98,10 +98,10 @@ def rerank(
     chosen = choose(by_weight(encoder, made_from.kb, held), held, reads.weight)
     chosen_on = dev or train
     content = {
-        "chosen_on": {**chosen.facts, "file": chosen_on.name if chosen_on else None},
+        "chosen_on": {**chosen.figures, "file": chosen_on.name if chosen_on else None},
         "recipe": recipe.as_dict(),
     }
-    before, after = chosen.facts["retrieval"], chosen.facts["reranked"]
+    before, after = chosen.figures["retrieval"], chosen.figures["reranked"]
     if not chosen.weight:
         measured = f"acc@1 {before['acc@1']}, mrr {before['mrr']}"
         why = f"it does not beat retrieval beyond doubt ({measured})"
