@@ -350,8 +350,11 @@ class Linker:
             return
         wanted = wanted_of(self.settings.threshold, calibrator)
         linked = self.decide(list(chosen.values()), only, force)
-        for position, decision in zip(chosen, linked, strict=True):
-            decisions[position] = linked_by_head(decisions[position], decision, wanted, calibrator)
+        for (position, head), decision in zip(chosen.items(), linked, strict=True):
+            is_whole = bool(head.long_form) and head.text == mentions[position].text
+            decisions[position] = linked_by_head(
+                decisions[position], decision, wanted, calibrator, is_whole
+            )
 
     def _are_names(self, mentions: Sequence[Mention], only: "Only") -> list[bool]:
         """Tell which mentions are names by memory and exact tier."""

@@ -1,6 +1,7 @@
 """Narrower: a mention that is no name is linked to its head, where only qualifiers are left aside.
 
-"Severe COPD" is COPD, and more: the link says that the mention is narrower than the concept.
+"Severe COPD" is COPD, and more: the link says that the mention is narrower than the concept. Before
+its head a mention is read in full: "LV hypertrophy".
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from ..text.identifiers import is_identified
 from ..text.lexicon import Lexicon
 from ..text.normalisation import key
 from ..text.qualifiers import heads
+from ..text.written_forms import in_full
 from ..types import Calibrator, Candidate, Mention
 from .decision import BELOW_THRESHOLD, NOTHING_FOUND, Decision, is_believed, is_named
 from .prepare import bare_mention
@@ -27,7 +29,8 @@ def heads_of(
 ) -> dict[int, list[Mention]]:
     """Make mentions of the heads of those that are NIL, or linked to what they are no name of.
 
-    RETURNS (Dict[int, List[Mention]]): the heads, longest first, by the position of the mention.
+    RETURNS (Dict[int, List[Mention]]): by the position of the mention, the mention read in full,
+        if it has no long form, and its heads, longest first, each read in full, too.
     """
     by_position: dict[int, list[Mention]] = {}
     for position, (mention, decision) in enumerate(zip(mentions, decisions, strict=True)):
@@ -35,24 +38,37 @@ def heads_of(
         is_sure = best is not None and (is_named(best) or is_identified(best.scores))
         is_open = decision.reason in ("", NOTHING_FOUND, BELOW_THRESHOLD) and not decision.parts
         if is_open and not is_sure and not mention.verbatim:
-            texts = heads(" ".join((mention.long_form or mention.text).split()))
-            if texts:
-                by_position[position] = [
-                    bare_mention(text, mention.label, lexicon) for text in texts
-                ]
+            text = " ".join((mention.long_form or mention.text).split())
+            wholes = () if mention.long_form else in_full(text, lexicon.language)
+            read = [mention._replace(long_form=whole) for whole in wholes]
+            for head in heads(text):
+                bare = bare_mention(head, mention.label, lexicon)
+                wholes = in_full(head, lexicon.language)
+                read += [bare, *(bare._replace(long_form=whole) for whole in wholes)]
+            if read:
+                by_position[position] = read
     return by_position
 
 
 def linked_by_head(
-    whole: Decision, head: Decision, wanted: float, calibrator: Calibrator | None
+    whole: Decision,
+    head: Decision,
+    wanted: float,
+    calibrator: Calibrator | None,
+    is_whole: bool = False,
 ) -> Decision:
     """Make the decision on a mention from that on its whole, and from that on its head.
 
     wanted (float): the least probability of a link. calibrator: gave the probabilities.
+    is_whole (bool): whether the head is the mention itself, read in full.
     """
     best = head.chosen
     if best is None or best.match or not is_named(best):
         return whole
+    if is_whole:
+        best = replace(best, prob=_share(best.prob, FORM_SHARE, calibrator))
+        others = [candidate for candidate in head.ranking if candidate.row != best.row]
+        return head._replace(chosen=best, ranking=[best, *others])
     if (link := whole.chosen) is not None:
         if link.row != best.row:
             return whole

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ...components.finding.languages import common_words, names_of_form
+from ...components.finding.languages import common_words
 from ...text.context import Cues, shipped_cues
 from ...text.lexicon import Lexicon, Surroundings
 from ...text.normalisation import key
+from ...text.written_forms import names_of_form
 
 EDGES = " \t\r\n,;:.?!/|+>*=()[]{}-\u2013\u2014\"'"
 _LOOSE = r"of|on|the|a|an|in|to|and|with|for|at|or"  # at an edge, they join nothing

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from ...retrieval.vocabulary import LEAST, Vocabulary, is_inflected
 from ...text.pieces import Border, Pieces, key_of, piece_key
 from ...text.qualifiers import BEHIND, LEVELS, QUALIFIERS
-from .languages import is_ordinary, names_of_form, words_within
+from ...text.written_forms import names_of_form, words_within
+from .languages import is_ordinary
 
 _LONG = 8  # letters of a word that is rather a name of a disease than of a person
 _SHORT_FORM = 6  # letters of a word in capitals that is taken for a short form

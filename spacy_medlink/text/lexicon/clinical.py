@@ -25,9 +25,11 @@ def open_lexicon(names: str | Sequence[str] | None, language: str) -> Lexicon:
         language that has no clinical lexicon.
     """
     lexicon = Lexicon()
+    lexicon.language = language
     for name in [names] if isinstance(names, str) else names or ():
         named = _open(name, language)
         lexicon = lexicon.updated(named) if len(lexicon) else named
+        lexicon.language = lexicon.language or language
     return lexicon
 
 
@@ -47,7 +49,6 @@ class _Clinical(Lexicon):
     """A lexicon of the package, which is pickled by its language."""
 
     is_shipped = True
-    language = ""
 
     def __reduce__(self) -> tuple[Callable[[str], Lexicon], tuple[str]]:
         return clinical, (self.language,)

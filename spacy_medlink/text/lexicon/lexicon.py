@@ -49,6 +49,7 @@ class Lexicon:
     entries (Iterable[Entry]): several of one short form are its meanings.
     """
 
+    language = ""  # of the texts, by which words stand for others
     is_shipped = False  # whether the package has it, so that it need not be saved
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:

@@ -3,7 +3,7 @@
 import pytest
 import spacy
 
-from spacy_medlink.components.finding.languages import names_of_form
+from spacy_medlink.text.written_forms import names_of_form
 
 
 @pytest.fixture(scope="module")

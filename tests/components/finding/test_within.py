@@ -21,9 +21,13 @@ NAMES = (
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[tuple[str, str]]]:
+def assets(tmp_path_factory: pytest.TempPathFactory) -> str:
     concepts = [Concept(name, name, (Name(name),)) for name in NAMES]
-    assets = str(assets_of(tmp_path_factory.mktemp("within"), concepts).path)
+    return str(assets_of(tmp_path_factory.mktemp("within"), concepts).path)
+
+
+@pytest.fixture(scope="module")
+def found(assets: str) -> Callable[[str], list[tuple[str, str]]]:
     nlp = spacy.blank("en")
     nlp.add_pipe("medical_mentions", config={"assets": assets})
     nlp.add_pipe("medical_linker", config={"assets": assets, "threshold": 0.0, "lexicon": None})
@@ -73,6 +77,28 @@ def test_other_texts_stay_apart(
     assert found(text) == ents
 
 
+@pytest.mark.parametrize(
+    ("mention", "name", "match"),
+    [
+        ("LV hypertrophy", "left ventricular hypertrophy", ""),
+        ("severe LV hypertrophy", "left ventricular hypertrophy", "narrower"),
+        ("1st degree AV block", "first degree atrioventricular block", ""),
+        ("hypothyroid", "hypothyroidism", ""),
+        ("hx of anemia", "anemia", "narrower"),
+    ],
+)
+def test_given_mentions_are_read_in_full_too(
+    assets: str, mention: str, name: str, match: str
+) -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_linker", config={"assets": assets})
+    doc = nlp.make_doc(f"Pt has {mention}.")
+    doc.ents = [doc.char_span(7, 7 + len(mention), label="PROBLEM", alignment_mode="expand")]
+    (ent,) = nlp(doc).ents
+    assert ent.kb_id_ == name
+    assert ent._.candidates[0].get("match", "") == match
+
+
 def test_ordinary_words_and_their_forms() -> None:
     words = "funds funded funding tickets pageant planting copies hopping stories"
     assert all(is_ordinary(word, "en") for word in words.split())
@@ -82,7 +108,7 @@ def test_ordinary_words_and_their_forms() -> None:
 
 
 def test_the_list_of_ordinary_words_has_no_word_twice() -> None:
-    path = Path(__file__).parents[3] / "spacy_medlink/components/finding/lists/ordinary.en.txt"
+    path = Path(__file__).parents[3] / "spacy_medlink/text/lists/ordinary.en.txt"
     lines = path.read_text(encoding="utf8").splitlines()
     words = [word for line in lines if not line.startswith("#") for word in line.split()]
     assert len(words) == len(set(words))

@@ -1,0 +1,76 @@
+"""Written forms: what the words of a text may stand for, in a language.
+
+"Tachycardic" stands for tachycardia, and "LV hypertrophy" for left ventricular hypertrophy. The
+names of a terminology decide which of several are meant.
+"""
+
+import re
+from functools import lru_cache
+from itertools import islice, product
+
+from .normalisation import key
+from .word_lists import lines_of, primary_tag, words_of
+
+# German compounds of a problem: "Spannungskopfschmerz" is a headache.
+_COMPOUND = re.compile(
+    r".{3,}?((?:kopf|brust|bauch|rücken)?schmerz(?:en)?|fieber|entzündung(?:en)?|krebs|infarkte?|"
+    r"blutung(?:en)?|frakture?n?|abszesse?|zysten?|ödeme?|insuffizienz|stenosen?|thrombosen?|"
+    r"embolien?|dyspnoe|neuralgien?|arthrosen?|arthritis|karzinome?|tumore?n?|infekte?|"
+    r"infektion(?:en)?|versagen|störung(?:en)?|schwäche|lähmung(?:en)?|husten|anfall|anfälle|"
+    r"diabetes|asthma|allergien?|ekzeme?|psychosen?|depression(?:en)?|epilepsien?)"
+)
+_MOST = 64  # ways to read the short words of a text
+
+
+def in_full(text: str, lang: str) -> tuple[str, ...]:
+    """List what a text may stand for by its ending, or by the words that it writes short.
+
+    EXAMPLE:
+        >>> in_full("AV fistula", "en")
+        ('atrioventricular fistula', 'arteriovenous fistula', 'aortic valve fistula')
+    """
+    words, short = text.split(), words_within(lang)
+    if len(words) == 1 and not text.isupper():
+        return tuple(name for name, _ in names_of_form(text.lower(), lang))
+    if len(words) < 2 or short.keys().isdisjoint(words):
+        return ()
+    ways = product(*([word, *short.get(word, ())] for word in words))
+    return tuple(islice(map(" ".join, ways), 1, _MOST))
+
+
+@lru_cache
+def words_within(lang: str) -> dict[str, list[str]]:
+    """Read the words that notes write short within a name, with what they may stand for."""
+    entries = (line.partition(": ") for line in lines_of("within", lang))
+    return {short: readings.split(", ") for short, _, readings in entries}
+
+
+@lru_cache(maxsize=16384)
+def names_of_form(word: str, lang: str) -> tuple[tuple[str, str], ...]:
+    """List what a word may stand for by its ending, with the keys: "tachycardia" for "tachycardic".
+
+    word (str): in lower case. Longer endings come first; the head of a compound comes last.
+    """
+    endings = _endings(lang)
+    stems = range(len(word) + 1 if len(word) > 3 else 0)
+    names = [word[:stem] + other for stem in stems for other in endings.get(word[stem:], ())]
+    compound = _COMPOUND.fullmatch(word) if primary_tag(lang) == "de" else None
+    of_head = (
+        [(compound[1], key(compound[1])), *names_of_form(compound[1], lang)] if compound else []
+    )
+    return tuple(dict.fromkeys([*((name, key(name)) for name in names), *of_head]))
+
+
+@lru_cache
+def _endings(lang: str) -> dict[str, list[str]]:
+    """Read the endings of words, with those of the names that they stand for.
+
+    "émic(o,a):emia" is "émico:emia" and "émica:emia".
+    """
+    names: dict[str, list[str]] = {}
+    for pair in words_of("endings", lang):
+        ending, _, name = pair.replace("_", " ").partition(":")
+        stem, _, forms = ending.rstrip(")").partition("(")
+        for form in forms.split(","):
+            names.setdefault(stem + form, []).append(name)
+    return names
