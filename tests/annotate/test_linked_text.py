@@ -41,6 +41,10 @@ def test_a_notebook_shows_it_and_runs_nothing(tiny_assets: Assets) -> None:
     assert "&lt;script&gt;" in html
     assert 'href="https://hpo.jax.org/browse/term/HP:0001945"' in html
     assert "<style" not in html, "it leaves the notebook as it is"
+    other = {"codes": {}, "name": "X"}  # a concept without a page, and one within its mention
+    links = [{**other, "start": 0, "end": end, "ids": [f"<{end}>"]} for end in (2, 5)]
+    shown = spacy_medlink.LinkedText("a b c", links)._repr_html_()
+    assert "&lt;5&gt;" in shown and "&lt;2&gt;" not in shown and "href" not in shown
     empty = spacy_medlink.LinkedText("<b>", [])
     assert "&lt;b&gt;" in empty._repr_html_()
     assert repr(empty) == "<LinkedText {}>"

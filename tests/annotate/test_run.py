@@ -335,7 +335,8 @@ def test_assets_that_are_wrong_stop_the_run(notes: Notes, tmp_path: Path) -> Non
             )
 
 
-@pytest.mark.parametrize("n_process", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_process", [1, 2])
 def test_a_killed_run_goes_on(
     tiny_assets: Assets, notes: Notes, tmp_path: Path, n_process: int
 ) -> None:

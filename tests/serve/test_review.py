@@ -15,7 +15,7 @@ from spacy_medlink.kb.gold import read_gold
 pytest.importorskip("fastapi")
 from fastapi.testclient import TestClient  # there only with the extra `serve`
 
-from spacy_medlink.serve import CorrectionFile, Desk, make_app  # imports fastapi
+from spacy_medlink.serve import CorrectionFile, Desk  # imports fastapi
 from tests.serve.browser import opened_page
 
 ASTHMA, FEVER = "HP:0002099", "HP:0001945"
@@ -46,31 +46,23 @@ def review(tiny_assets: Assets, monkeypatch: pytest.MonkeyPatch) -> Review:
     return review
 
 
-def test_the_queue_of_notes(corrected: Desk, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corrected, "notes", TEXTS[:2])
-    client = TestClient(make_app([corrected]), base_url="http://127.0.0.1")
-    _review(client, TEXTS[:2], {"asthma": (1, 2), "fever": (0, 1)})
-    assert [one.mentions[0].ids for one in read_gold(file)] == [(FEVER,)]
-
-
-def _review(client: TestClient, texts: list[str], expected: dict[str, tuple[int, int]]) -> None:
-    """Correct the first mention of the queue, which then has the other one alone."""
-    found = client.get("/queue").json()
-    assert found["texts"] == texts
-    assert {one["mention"]: (one["text"], one["count"]) for one in found["mentions"]} == expected
-    body = {"text": TEXTS[1], "start": 6, "end": 12, "ids": [FEVER]}
-    assert client.post("/corrections", json=body).is_success
-    assert [one["mention"] for one in client.get("/queue").json()["mentions"]] == ["fever"]
-
-
-@pytest.mark.slow
-def test_corrections_go_into_the_file(review: Review, gold: Path) -> None:
+@pytest.mark.parametrize("n_texts", [2, pytest.param(3, marks=pytest.mark.slow, id="a long one")])
+def test_corrections_go_into_the_file(review: Review, gold: Path, n_texts: int) -> None:
+    texts = TEXTS[:n_texts]
+    gold.write_text("".join(gold.read_text().splitlines(keepends=True)[:n_texts]))
     with review(gold) as client:
-        _review(client, TEXTS, {"asthma": (1, 2), "fever": (0, 2)})
+        found = client.get("/queue").json()
+        assert found["texts"] == texts
+        assert {one["mention"]: (one["text"], one["count"]) for one in found["mentions"]} == {
+            "asthma": (1, 2), "fever": (0, n_texts - 1),
+        }  # fmt: skip
+        body = {"text": TEXTS[1], "start": 6, "end": 12, "ids": [FEVER]}
+        assert client.post("/corrections", json=body).is_success
+        assert [one["mention"] for one in client.get("/queue").json()["mentions"]] == ["fever"]
     *before, last = read_gold(gold)
-    assert [one.text for one in before] == TEXTS
+    assert [one.text for one in before] == texts
     assert (last.text, last.mentions[0].ids) == (TEXTS[1], (FEVER,))
-    assert CorrectionFile(gold).notes() == TEXTS, "corrections repeat their sentences"
+    assert CorrectionFile(gold).notes() == texts, "corrections repeat their sentences"
     gold.write_text(gold.read_text("utf-8").splitlines()[-1], encoding="utf-8")
     assert CorrectionFile(gold).notes() == [TEXTS[1]], "a file of corrections alone"
 

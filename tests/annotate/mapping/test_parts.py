@@ -69,7 +69,7 @@ def test_a_term_that_says_no_problem_is_not_made_one(term: str) -> None:
     assert not {form.text.lower() for form in _read(term).forms} & empty
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(
     term=st.text(st.sampled_from("aAbhLR oxſ/µ%()[],;-–?+^.:59 mglT'\n"), max_size=30) | st.text()
 )
