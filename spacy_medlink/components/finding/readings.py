@@ -4,6 +4,7 @@
 hypothyroidism. The dictionary decides which of them is a name.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice, product
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from ...text.written_forms import names_of_form, words_within
 from .languages import is_ordinary
 
 _LONG = 8  # letters of a word that is rather a name of a disease than of a person
+_NOUN = re.compile("(?:[st]ion|ment|ness|ing|[ae]nce)s$")  # no person: "retractions"
 _SHORT_FORM = 6  # letters of a word in capitals that is taken for a short form
 
 
@@ -59,7 +61,8 @@ def readings(
         if not is_known:
             unknown[index] = word
         for name, its_key in names_of_form(lower, lang):
-            if " " not in name or word[-1] != "s" or _ends_name(pieces, index + 1):
+            is_eponym = not _NOUN.search(word) and _ends_name(pieces, index + 1)
+            if " " not in name or word[-1] != "s" or is_eponym:
                 inflected.append(Reading(index, index + 1, its_key, name, is_form=True))
     joined = _joined(pieces, vocabulary, longest) if pieces.hyphens else ()
     in_full = _in_full(pieces, longest, lang)
