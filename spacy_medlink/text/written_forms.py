@@ -19,6 +19,8 @@ _COMPOUND = re.compile(
     r"infektion(?:en)?|versagen|störung(?:en)?|schwäche|lähmung(?:en)?|husten|anfall|anfälle|"
     r"diabetes|asthma|allergien?|ekzeme?|psychosen?|depression(?:en)?|epilepsien?)"
 )
+_FORMS = ("ing", "ed", "er")  # of ordinary words
+_DOUBLE = frozenset("bb dd gg ll mm nn pp rr tt".split())  # "running"
 _MOST = 64  # ways to read the short words of a text
 
 
@@ -54,7 +56,8 @@ def names_of_form(word: str, lang: str) -> tuple[tuple[str, str], ...]:
     endings = _endings(lang)
     stems = range(len(word) + 1 if len(word) > 3 else 0)
     names = [word[:stem] + other for stem in stems for other in endings.get(word[stem:], ())]
-    compound = _COMPOUND.fullmatch(word) if primary_tag(lang) == "de" else None
+    compounds = _compounds(lang)
+    compound = compounds.fullmatch(word) if compounds else None
     of_head = (
         [(compound[1], key(compound[1])), *names_of_form(compound[1], lang)] if compound else []
     )
@@ -74,3 +77,27 @@ def _endings(lang: str) -> dict[str, list[str]]:
         for form in forms.split(","):
             names.setdefault(stem + form, []).append(name)
     return names
+
+
+@lru_cache
+def _compounds(lang: str) -> re.Pattern[str] | None:
+    return _COMPOUND if primary_tag(lang) == "de" else None
+
+
+@lru_cache(maxsize=16384)
+def is_ordinary(word: str, lang: str) -> bool:
+    """Tell whether a word in lower case is an ordinary one, or a form of one: "funding", "tickets".
+
+    It is neither a slip of the pen nor a form of a name; no word is one for most languages.
+    """
+    words, singular = _ordinary(lang), word.removesuffix("s")
+    stems = [word, singular, word.removesuffix("es")]
+    stems += [singular[:-2] + "y"] if word.endswith("ies") else []
+    for stem in (singular.removesuffix(ending) for ending in _FORMS if singular.endswith(ending)):
+        stems += [stem, stem + "e", stem[:-1] if stem[-2:] in _DOUBLE else stem]
+    return not words.isdisjoint(stems)
+
+
+@lru_cache
+def _ordinary(lang: str) -> frozenset[str]:
+    return frozenset(words_of("ordinary", lang))

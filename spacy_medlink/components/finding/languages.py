@@ -12,8 +12,6 @@ from ...text.word_lists import lines_of, primary_tag, words_of
 if TYPE_CHECKING:
     from ...retrieval.facets import Facets
 
-_FORMS = ("ing", "ed", "er")  # of ordinary words
-_DOUBLE = frozenset("bb dd gg ll mm nn pp rr tt".split())  # "running"
 _ANY = frozenset(["", "xx", "mul", "und", "zxx"])  # of names in no language, or in several
 
 
@@ -41,25 +39,6 @@ def common_words(lang: str) -> frozenset[str]:
 def words_alone(lang: str) -> frozenset[str]:
     """Read the keys of words that alone are no mention; none for most languages."""
     return common_words(lang) | frozenset(map(key, words_of("alone", lang)))
-
-
-@lru_cache(maxsize=16384)
-def is_ordinary(word: str, lang: str) -> bool:
-    """Tell whether a word in lower case is an ordinary one, or a form of one: "funding", "tickets".
-
-    It is neither a slip of the pen nor a form of a name; no word is one for most languages.
-    """
-    words, singular = _ordinary(lang), word.removesuffix("s")
-    stems = [word, singular, word.removesuffix("es")]
-    stems += [singular[:-2] + "y"] if word.endswith("ies") else []
-    for stem in (singular.removesuffix(ending) for ending in _FORMS if singular.endswith(ending)):
-        stems += [stem, stem + "e", stem[:-1] if stem[-2:] in _DOUBLE else stem]
-    return not words.isdisjoint(stems)
-
-
-@lru_cache
-def _ordinary(lang: str) -> frozenset[str]:
-    return frozenset(words_of("ordinary", lang))
 
 
 @lru_cache

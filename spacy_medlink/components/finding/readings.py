@@ -5,15 +5,14 @@ hypothyroidism. The dictionary decides which of them is a name.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import NamedTuple
 
 from ...retrieval.vocabulary import LEAST, Vocabulary, is_inflected
 from ...text.pieces import Border, Pieces, key_of, piece_key
 from ...text.qualifiers import BEHIND, LEVELS, QUALIFIERS
-from ...text.written_forms import names_of_form, words_within
-from .languages import is_ordinary
+from ...text.written_forms import is_ordinary, names_of_form, words_within
 
 _LONG = 8  # letters of a word that is rather a name of a disease than of a person
 _NOUN = re.compile("(?:[st]ion|ment|ness|ing|[ae]nce)s$")  # no person: "retractions"
@@ -65,14 +64,14 @@ def readings(
             if " " not in name or word[-1] != "s" or is_eponym:
                 inflected.append(Reading(index, index + 1, its_key, name, is_form=True))
     joined = _joined(pieces, vocabulary, longest) if pieces.hyphens else ()
-    in_full = _in_full(pieces, longest, lang)
+    short = words_within(lang)
+    in_full = () if short.keys().isdisjoint(pieces.texts) else _in_full(pieces, longest, short)
     misspelt = _misspelt(pieces, vocabulary, longest, knows, unknown)
     return [*words, *joined, *inflected, *in_full, *misspelt]
 
 
-def _in_full(pieces: Pieces, longest: int, lang: str) -> Iterator[Reading]:
+def _in_full(pieces: Pieces, longest: int, short: Mapping[str, Sequence[str]]) -> Iterator[Reading]:
     """Find "LV hypertrophy" and "1st degree AV block": words written short within a name."""
-    short = words_within(lang)
     at = [index for index, text in enumerate(pieces.texts) if text in short]
     every, spans = [True] * len(pieces), dict[tuple[int, int], None]()
     for index in at:

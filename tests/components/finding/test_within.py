@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import spacy
 
-from spacy_medlink.components.finding.languages import is_ordinary
 from spacy_medlink.text.normalisation import key
+from spacy_medlink.text.written_forms import is_ordinary
 from spacy_medlink.types import Concept, Name
 from tests.tiny import assets_of
 
