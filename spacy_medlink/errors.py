@@ -567,7 +567,7 @@ class Warnings:
         "`--columns id=CODE,name=TERM,type=KIND`."
     )
     no_types = (
-        "[W111] {path} has no MRSTY.RRF (of RxNorm: RXNSTY.RRF), so no concept gets a type, and a "
+        "[W110] {path} has no MRSTY.RRF (of RxNorm: RXNSTY.RRF), so no concept gets a type, and a "
         "filter by types or groups will leave nothing. Put that file beside MRCONSO.RRF."
     )
     bare_xrefs = (
@@ -647,7 +647,7 @@ class Warnings:
         "as {example}; its own are like {known}): they are left out, as asked for."
     )
     gold_mismatches = (
-        "[W402] {count:,} gold mentions are not what their offsets point at; their own text "
+        "[W105] {count:,} gold mentions are not what their offsets point at; their own text "
         "counts. The first, of {path}: {examples}"
     )
     repeated_docs = (

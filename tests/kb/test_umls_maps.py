@@ -12,7 +12,7 @@ from spacy_medlink.kb.second_process import read_apart
 from spacy_medlink.types import BadLine, CodeMap, Concept
 from tests.kb.umls_release import BLOOD_PRESSURE, HYPERTENSION, TABLES, atom, mapping, write_release
 
-pytestmark = pytest.mark.filterwarnings("ignore:.W111")  # most have no types
+pytestmark = pytest.mark.filterwarnings("ignore:.W110")  # most have no types
 
 SET, OTHER = "C9000001", "C9000002"
 NAME = "SNOMEDCT_US_2020_09_01 to ICD10CM_2021 Mappings"

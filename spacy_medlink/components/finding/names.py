@@ -79,8 +79,7 @@ class NameFinder:
                 and not _PARTING.isdisjoint("".join(pieces.gaps[start + 1 : end]))
             ) or (border == Border.COMMA and not pieces.element_starts(start))
             return Match(start, end, pieces.saying(range(start, end)), rows, is_joined=is_joined)
-        is_whole = words.is_clause(run) or words.is_inverted(run)
-        if not (is_whole and (key := words.key(range(start, end)))):
+        if not (words.is_clause(run) and (key := words.key(range(start, end)))):
             return None
         names = self._with_key(names, key)
         if rows := self._kept.rows(list(names)):
@@ -243,21 +242,6 @@ class WordsOfText:
             or (borders[index] == Border.SIGN and _PARTS_WORDS.isdisjoint(gaps[index]))
             for index in range(run.start + 1, run.end)
         )
-
-    def is_inverted(self, run: Run) -> bool:
-        """Tell whether a run is an item of its own that says its head first: "Edema, pulmonary".
-
-        What follows the comma is no name: "nausea, vomiting" are two.
-        """
-        borders, (start, end, _) = self.pieces.borders, run
-        inside = borders[start + 1 : end]
-        if min(borders[start], borders[end]) < Border.SEPARATOR or max(inside) != Border.COMMA:
-            return False
-        comma = start + 1 + inside.index(Border.COMMA)
-        is_plain = all(border <= Border.SPACE for border in inside if border != Border.COMMA)
-        if inside.count(Border.COMMA) > 1 or not is_plain or not self.pieces.says[end - 1]:
-            return False
-        return self.positions([range(comma, end)])[0] < 0
 
     def key(self, pieces: Iterable[int]) -> str:
         """Make the key of the words of pieces in any order."""

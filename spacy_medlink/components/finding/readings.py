@@ -6,7 +6,7 @@ hypothyroidism. The dictionary decides which of them is a name.
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, product
+from itertools import islice, pairwise, product
 from typing import NamedTuple
 
 from ...retrieval.vocabulary import LEAST, Vocabulary, is_inflected
@@ -54,20 +54,34 @@ def readings(
             words.append(Reading(index, index + 1, key))
         if key in common or (len(text) <= _SHORT_FORM and text.isupper()):
             continue
-        if is_ordinary(lower, lang):
+        forms = names_of_form(lower, lang)
+        if (forms or not is_known) and is_ordinary(lower, lang):
             continue
         word = lower if lower.isalpha() else key
         if not is_known:
             unknown[index] = word
-        for name, its_key in names_of_form(lower, lang):
-            is_eponym = not _NOUN.search(word) and _ends_name(pieces, index + 1)
-            if " " not in name or word[-1] != "s" or is_eponym:
+        for name, its_key in forms:
+            is_plain = " " not in name or word[-1] != "s"
+            if is_plain or (not _NOUN.search(word) and _ends_name(pieces, index + 1)):
                 inflected.append(Reading(index, index + 1, its_key, name, is_form=True))
     joined = _joined(pieces, vocabulary, longest) if pieces.hyphens else ()
     short = words_within(lang)
     in_full = () if short.keys().isdisjoint(pieces.texts) else _in_full(pieces, longest, short)
+    inverted = _inverted(pieces, longest) if Border.COMMA in pieces.borders else ()
     misspelt = _misspelt(pieces, vocabulary, longest, knows, unknown)
-    return [*words, *joined, *inflected, *in_full, *misspelt]
+    return [*words, *joined, *inflected, *in_full, *inverted, *misspelt]
+
+
+def _inverted(pieces: Pieces, longest: int) -> Iterator[Reading]:
+    """Find "Edema, pulmonary": an item of its own that says its head first."""
+    ends = [index for index, border in enumerate(pieces.borders) if border > Border.COMMA]
+    for start, end in pairwise(ends):
+        inside = pieces.borders[start + 1 : end]
+        is_one = inside.count(Border.COMMA) == 1 and Border.SIGN not in inside
+        if is_one and len(inside) < longest and pieces.says[start]:
+            comma = start + 1 + inside.index(Border.COMMA)
+            words = pieces.texts[comma:end] + pieces.texts[start:comma]
+            yield Reading(start, end, key_of(words), " ".join(words), is_form=True)
 
 
 def _in_full(pieces: Pieces, longest: int, short: Mapping[str, Sequence[str]]) -> Iterator[Reading]:
