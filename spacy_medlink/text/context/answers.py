@@ -35,6 +35,7 @@ _APART = re.compile(r" ([+\-−–]) [^\W\d_][^\n]*\s[+\-−–][ \t]*(?:\n|(?!.
 _LEADING = re.compile(rf"{_BRACKETS}|{_SYMBOLS}")
 _YES = frozenset("+ ++ +++ x y ✓ ✔ ☑ ☒ ✅ ⊕ +ve pos".split())
 _MAYBE = frozenset(("+/-", "±"))
+_OF_LISTS = frozenset("+-−–")  # in brackets before a list, they speak of all in it
 _DASHES = frozenset("-−–")
 
 
@@ -130,7 +131,7 @@ def _before(text: str, start: int) -> Answer | None:
         and not is_listed
     ):
         return None
-    is_of_list = is_spaced and (sign[0] in "([{<" or sign in _SYMBOLS)
+    is_of_list = is_spaced and sign.strip("([<>])") in _OF_LISTS and len(sign) > 1
     return Answer(_kind(sign), answer.start("sign"), start, is_of_list)
 
 

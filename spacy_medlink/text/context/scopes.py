@@ -282,6 +282,9 @@ class _Sentence:
                 if context in _OF_ITEMS and is_before and in_a_list:
                     mention = _next(self._mentions, stop, min(stop, count - 1))
                     limits.append(self._item_ends[mention])
+                # "Scoliosis s/p fusion, osteopenia": what was done for a mention is of its item.
+                if context == "historical" and start > 0 and not words[start - 1]:
+                    limits.append(_next(commas, stop, count))
                 if context == "negated":
                     limits.append(_next(results, stop + 1, count + 1))
                     if start > 0 and not words[start - 1]:
