@@ -44,7 +44,7 @@ BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_010,  # wanted: 1,200
     ("util",): 1_760,  # wanted: 1,200
-    ("text",): 3_560,  # wanted: 3,000
+    ("text",): 3_570,  # wanted: 3,000
     ("kb",): 10_720,  # wanted: 9,000
     ("encoders",): 2_750,  # wanted: 2,500
     ("retrieval",): 3_720,  # wanted: 3,000
@@ -52,13 +52,13 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("fitting",): 2_890,  # wanted: 2,600
     ("evaluation",): 2_770,  # wanted: 2,300
     ("assets",): 3_250,  # wanted: 3,000
-    ("components",): 6_440,  # wanted: 4,000
+    ("components",): 6_430,  # wanted: 4,000
     ("annotate",): 3_590,  # wanted: 2,200
     ("serve",): 1_840,  # wanted: 1,300
     ("cli",): 2_340,  # wanted: 1,800
     ("training",): 11_540,  # wanted: 8,000
     ("benchmarks",): 3_010,  # wanted: 2,500
-    ("tests",): 53_300,  # wanted: 38,000
+    ("tests",): 53_320,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

@@ -5,6 +5,7 @@ names of a terminology decide which of several are meant.
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, product
 
@@ -21,7 +22,7 @@ _COMPOUND = re.compile(
 )
 _FORMS = ("ing", "ed", "er")  # of ordinary words
 _DOUBLE = frozenset("bb dd gg ll mm nn pp rr tt".split())  # "running"
-_MOST = 64  # ways to read the short words of a text
+_MOST = 2  # short words of a name: with more, a list of them would have millions of ways
 
 
 def in_full(text: str, lang: str) -> tuple[str, ...]:
@@ -31,13 +32,18 @@ def in_full(text: str, lang: str) -> tuple[str, ...]:
         >>> in_full("AV fistula", "en")
         ('atrioventricular fistula', 'arteriovenous fistula', 'aortic valve fistula')
     """
-    words, short = text.split(), words_within(lang)
+    words = text.split()
     if len(words) == 1 and not text.isupper():
         return tuple(name for name, _ in names_of_form(text.lower(), lang))
-    if len(words) < 2 or short.keys().isdisjoint(words):
+    return ways_in_full(words, words_within(lang))
+
+
+def ways_in_full(words: Sequence[str], short: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """List the ways to read several words of which one or two are short, besides as written."""
+    if len(words) < 2 or not 0 < sum(map(short.__contains__, words)) <= _MOST:
         return ()
     ways = product(*([word, *short.get(word, ())] for word in words))
-    return tuple(islice(map(" ".join, ways), 1, _MOST))
+    return tuple(islice(map(" ".join, ways), 1, None))
 
 
 @lru_cache

@@ -6,13 +6,13 @@ hypothyroidism. The dictionary decides which of them is a name.
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, pairwise, product
+from itertools import pairwise
 from typing import NamedTuple
 
 from ...retrieval.vocabulary import LEAST, Vocabulary, is_inflected
 from ...text.pieces import Border, Pieces, key_of, piece_key
 from ...text.qualifiers import BEHIND, LEVELS, QUALIFIERS
-from ...text.written_forms import is_ordinary, names_of_form, words_within
+from ...text.written_forms import is_ordinary, names_of_form, ways_in_full, words_within
 
 _LONG = 8  # letters of a word that is rather a name of a disease than of a person
 _NOUN = re.compile("(?:[st]ion|ment|ness|ing|[ae]nce)s$")  # no person: "retractions"
@@ -91,11 +91,8 @@ def _in_full(pieces: Pieces, longest: int, short: Mapping[str, Sequence[str]]) -
     for index in at:
         spans |= dict.fromkeys(_runs_around(pieces, index, longest, Border.SIGN, every))
     for start, end in spans:
-        texts = pieces.texts[start:end]
-        if len(texts) > 1:
-            ways = product(*([text, *short.get(text, ())] for text in texts))
-            for text in islice(map(" ".join, ways), 1, None):
-                yield Reading(start, end, key_of(text.split()), text, is_form=True)
+        for text in ways_in_full(pieces.texts[start:end], short):
+            yield Reading(start, end, key_of(text.split()), text, is_form=True)
 
 
 def _joined(pieces: Pieces, vocabulary: Vocabulary, longest: int) -> Iterator[Reading]:

@@ -7,7 +7,7 @@ import pytest
 import spacy
 
 from spacy_medlink.text.normalisation import key
-from spacy_medlink.text.written_forms import is_ordinary
+from spacy_medlink.text.written_forms import in_full, is_ordinary, ways_in_full, words_within
 from spacy_medlink.types import Concept, Name
 from tests.tiny import assets_of
 
@@ -97,6 +97,27 @@ def test_given_mentions_are_read_in_full_too(
     (ent,) = nlp(doc).ents
     assert ent.kb_id_ == name
     assert ent._.candidates[0].get("match", "") == match
+
+
+def test_a_saved_lexicon_of_ones_own_reads_given_mentions_in_full(
+    assets: str, tmp_path: Path
+) -> None:
+    (tmp_path / "own.tsv").write_text("XYZ\tanemia\n", "utf8")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_linker", config={"assets": assets, "lexicon": str(tmp_path / "own.tsv")})
+    nlp.to_disk(tmp_path / "saved")
+    for linker in (nlp, spacy.load(tmp_path / "saved")):
+        doc = linker.make_doc("LV hypertrophy")
+        doc.ents = [doc.char_span(0, 14, label="PROBLEM")]
+        assert [ent.kb_id_ for ent in linker(doc).ents] == ["left ventricular hypertrophy"]
+
+
+def test_lists_of_short_words_are_not_read_in_all_ways() -> None:
+    short = words_within("en")
+    words = [word for word in short if word.isupper()]
+    assert ways_in_full(["AV", "fistula"], short)[1] == "arteriovenous fistula"
+    assert len(ways_in_full(["1st", "degree", "AV", "block"], short)) == 7
+    assert ways_in_full(words, short) == () == in_full(" ".join(words), "en")
 
 
 def test_ordinary_words_and_their_forms() -> None:
