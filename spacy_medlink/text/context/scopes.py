@@ -184,6 +184,11 @@ class _Sentence:
         self._mentions = [index for index, word in enumerate(words) if not word]
         self._is_bare = all(word in _JOINTS or not word.isalnum() for word in words)
         self._is_closed = any(word in _AND | _OR for word in words)  # as a list
+        self._results = [
+            index
+            for index, word in enumerate(words)
+            if word == ":" and index and _begins_a_result(words[index - 1])
+        ]
         self._item_starts, self._item_ends = _items(words)
         first = self._mentions[0] if self._mentions else len(words)
         self._cues = cues.find([*words, "."], first)
@@ -266,7 +271,6 @@ class _Sentence:
             return None
         words, count, reaches = self._words, len(self._words), list[_Span]()
         commas = [index for index, word in enumerate(words) if word in _COMMAS]
-        results = [index for index in range(1, count) if _begins_a_result(words, index)]
         ends = [(start, stop) for start, stop, cue in self._cues if context in cue.ends]
         starts_of_ends, ends_of_ends = [start for start, _ in ends], [stop for _, stop in ends]
         looking_on = {start for start, _, cue in of_kind if cue.forward}
@@ -286,7 +290,7 @@ class _Sentence:
                 if context == "historical" and start > 0 and not words[start - 1]:
                     limits.append(_next(commas, stop, count))
                 if context == "negated":
-                    limits.append(_next(results, stop + 1, count + 1))
+                    limits.append(_next(self._results, stop + 1, count + 1))
                     if start > 0 and not words[start - 1]:
                         limits.append(self._before_an_and(stop))
                 reaches.append((stop, min(limits)))
@@ -345,11 +349,13 @@ class _Sentence:
         return comma if next(joints, "or") in _AND else len(self._words) + 1
 
 
-def _begins_a_result(words: Sequence[str], index: int) -> bool:
-    """Tell whether a colon ends a negation: "No change: edema", but not "No red flags: fever"."""
-    before = words[index - 1]
+def _begins_a_result(before: str) -> bool:
+    """Tell whether a colon ends a negation: "No change: edema", but not "No red flags: fever".
+
+    before (str): the word before the colon.
+    """
     is_list = before in _ANNOUNCE or (before.endswith("s") and not before.endswith("ss"))
-    return words[index] == ":" and not is_list
+    return not is_list
 
 
 def _items(words: Sequence[str]) -> tuple[list[int], list[int]]:
