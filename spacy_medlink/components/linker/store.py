@@ -152,6 +152,7 @@ class Store:
             self.opened.take(self._saved_assets(path), saved=True)
         if (path / _LEXICON).is_file():
             self.opened.lexicon = Lexicon.read(path / _LEXICON)
+            self.opened.lexicon.language = self.opened.lang
 
     def check_size(self, exclude: Iterable[str], limit: int) -> None:
         """Check that assets that would be saved as bytes have no more than a limit.

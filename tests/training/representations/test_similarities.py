@@ -16,7 +16,7 @@ class _OnACircle(BiEncoder):
     def __init__(self) -> None:
         pass
 
-    def encode(self, texts: list[str]) -> Floats2d:  # type: ignore[override]
+    def encode(self, texts: list[str]) -> Floats2d:  # type: ignore[override]  # of the base's settings it has none
         angles = np.radians([ANGLES[text] for text in texts])
         return np.column_stack([np.cos(angles), np.sin(angles)]).astype(np.float32)
 
