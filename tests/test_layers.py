@@ -39,7 +39,9 @@ SPACY_ROOMS = {"components", "annotate", "serve", "cli"}
 SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
 
 # Lines of Python, as `wc -l` counts them, that rooms of the package and the directories beside it
-# may have. A number here goes down; one goes up only together with another that goes down.
+# may have. A room may be 3 % over, so that a reader can be added without a move of all others.
+# A number here goes down; one goes up only together with another that goes down.
+SLACK = 1.03
 BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_010,  # wanted: 1,200
@@ -122,7 +124,7 @@ def test_every_room_is_within_its_budget() -> None:
     over = [
         f"{' and '.join(filter(None, parts))}: {size:,} lines, {budget:,} are budgeted"
         for parts, budget in BUDGET.items()
-        if (size := sum(map(_lines_of, parts))) > budget
+        if (size := sum(map(_lines_of, parts))) > budget * SLACK
     ]
     assert not over, "\n".join([*over, "take it from another room"])
 
