@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..text.any_order import name_words
-from ..text.normalisation import is_short_form
+from ..text.normalisation import is_short_form, key
 from ..text.word_forms import learn_forms
+from ..text.word_lists import lines_of
 
 if TYPE_CHECKING:
     from ..kb import KnowledgeBase
@@ -45,8 +46,9 @@ def word_forms(kb: "KnowledgeBase") -> dict[str, str]:
     """Learn from the names of a knowledge base which words are forms of the same word."""
     concepts = kb.name_concepts()
     step = 1 + kb.n_names // _MOST_NAMES
-    return learn_forms(
+    names = (
         (name_words(text), concept)
         for text, concept in zip(kb.iter_texts(), concepts.tolist(), strict=True)
         if concept % step == 0 and not is_short_form(text)
     )
+    return learn_forms(names, [list(map(key, line.split())) for line in lines_of("clusters", "en")])

@@ -138,9 +138,9 @@ class MedicalMentions(DictionaryPipe):
                 phrases = Phrases(pieces, matches, dictionary.exact.vocabulary, self.lang).matches
             self._set_ents(doc, pieces, phrases)
         if self.spans_key is not None:
-            kinds = self._names.kinds(self._find_linker(), dictionary.exact)
-            # Of what lies within another match, kinds of it stay, where a linker knows them.
-            group = matches if kinds is None else without_nested(matches, kinds.is_kind)
+            ancestors = self._names.ancestors(self._find_linker(), dictionary.exact)
+            # Of what lies within another match, related names stay, where a linker knows them.
+            group = matches if ancestors is None else without_nested(matches, ancestors.are_shared)
             doc.spans[self.spans_key] = self._spans(doc, pieces, group, is_splitting=True)
 
     def _matches(self, pieces: Pieces, dictionary: "Dictionary") -> list[Match]:

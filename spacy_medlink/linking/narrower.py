@@ -7,9 +7,12 @@ its head a mention is read in full: "LV hypertrophy".
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rapidfuzz.distance import OSA
+
+from ..text.any_order import name_words
 from ..text.identifiers import is_identified
 from ..text.lexicon import Lexicon
-from ..text.normalisation import key
+from ..text.normalisation import is_short_form, key
 from ..text.qualifiers import heads
 from ..text.written_forms import in_full
 from ..types import Calibrator, Candidate, Mention
@@ -22,6 +25,7 @@ NARROWER = "narrower"
 # a large terminology do so only just.
 SHARE = 0.9
 FORM_SHARE = 0.97  # of the probability of the name that a word form stands for
+_SLIP = 2  # letters that differ between two spellings of one word
 
 
 def heads_of(
@@ -84,7 +88,8 @@ def linked_by_head(
 def said_narrower(mention: Mention, whole: Decision, calibrator: Calibrator | None) -> Decision:
     """Say that a mention is narrower where its given meaning is its end: "pain" of "bone pain".
 
-    A word form is a little less probable than the name that is its meaning: "febrile" than "fever".
+    What is said in other words is a little less probable than the name that is its meaning:
+    "febrile" than "fever", "malformed kidneys" than "renal anomaly".
     """
     text, meaning = mention.text.casefold(), mention.long_form.casefold()
     if not meaning or whole.chosen is None or whole.parts:
@@ -92,7 +97,9 @@ def said_narrower(mention: Mention, whole: Decision, calibrator: Calibrator | No
     rest = text.removesuffix(meaning)
     if rest != text and (rest[-1:].isspace() or rest.isalpha()):
         best = _of_head(whole.chosen, calibrator)
-    elif _is_form(text, meaning) and not mention.text.isupper():
+    elif (_is_form(text, meaning) and not mention.text.isupper()) or _is_said_otherwise(
+        mention.text, mention.long_form
+    ):
         best = replace(whole.chosen, prob=_share(whole.chosen.prob, FORM_SHARE, calibrator))
     else:
         return whole
@@ -102,6 +109,17 @@ def said_narrower(mention: Mention, whole: Decision, calibrator: Calibrator | No
 def _is_form(text: str, meaning: str) -> bool:
     # Short forms have other letters than their meaning.
     return text[:2] == meaning[:2] and text.isalpha() and key(text) != key(meaning)
+
+
+def _is_said_otherwise(text: str, meaning: str) -> bool:
+    """Tell whether as many words of a meaning are others; short forms and slips are none."""
+    written, meant = (set(name_words(words)) for words in (text, meaning))
+    missing, added = written - meant, meant - written
+    if not 0 < len(missing) == len(added) or len(written) < 2:
+        return False
+    if any(map(is_short_form, text.split())):
+        return False
+    return all(min(OSA.distance(word, other) for other in added) > _SLIP for word in missing)
 
 
 def _of_head(best: Candidate, calibrator: Calibrator | None) -> Candidate:

@@ -3,12 +3,13 @@
 "Renal cyst" and "kidney cyst" are names of one concept that differ in one word. This is evidence
 for "renal" and "kidney"; two such names of different concepts are evidence against it. Inflection
 ("cyst", "cystic"), derivation ("hypertrophy", "hypertrophic") and synonyms are all learned alike,
-in any language.
+in any language. Clusters of a list ("malformation", "anomaly") count as evidence from elsewhere,
+which the names of the terminology may outweigh.
 """
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ _Uses = dict[frozenset[str], set[int]]  # concepts of names, by their words but 
 _Pair = tuple[str, str]
 
 _PRECISION = 0.95  # least share of names in which two words mean the same
+_LISTED_PRECISION, _LISTED = 0.8, 20  # of two words of a listed cluster; the evidence of the list
 _ROUNDS = 3  # of learning: each makes more names alike
 _MOST_WORDS = 8
 _MOST_ALIKE = 30  # words of one concept in one context: more are a list, such as of genes
@@ -43,16 +45,21 @@ class _Evidence(NamedTuple):
         return self.same / (self.same + self.other + doubt)
 
 
-def learn_forms(names: Iterable[tuple[Sequence[str], int]]) -> dict[str, str]:
+def learn_forms(
+    names: Iterable[tuple[Sequence[str], int]], clusters: Iterable[Sequence[str]] = ()
+) -> dict[str, str]:
     """Learn which words of names say the same.
 
     names (Iterable[Tuple[Sequence[str], int]]): the keys of the words of a name, and its concept.
+    clusters (Iterable[Sequence[str]]): keys of words that mean the same in medicine.
     RETURNS (Dict[str, str]): as `Forms`; words that are only equivalent to themselves are left out.
     """
     worded = [(frozenset(words), concept) for words, concept in names if len(words) <= _MOST_WORDS]
     forms: dict[str, str] = {}
+    listed = {pair for words in clusters for pair in combinations(sorted(set(words)), 2)}
     for _ in range(_ROUNDS):
-        new = _alike(_uses(worded, forms))
+        new = _alike(_uses(worded, forms), listed)
+        listed = set()  # each counts once
         if not new:
             break
         forms = {word: new.get(form, form) for word, form in forms.items()} | new
@@ -82,28 +89,35 @@ def is_fixed(word: str) -> bool:
     return word in _FIXED or bool(_NUMBER.fullmatch(word))
 
 
-def _alike(uses: dict[str, _Uses]) -> dict[str, str]:
+def _alike(uses: dict[str, _Uses], listed: Collection[_Pair]) -> dict[str, str]:
     """Find words that say the same, the surest first: all words of a group must, taken together."""
     pairs = {pair: _evidence(uses[pair[0]], uses[pair[1]]) for pair in _pairs(uses)}
     doubts = {
         kin: _doubt(evidence for pair, evidence in pairs.items() if _is_kin(pair) == kin)
         for kin in (False, True)
     }
-    sure = {pair: evidence.precision(doubts[_is_kin(pair)]) for pair, evidence in pairs.items()}
+
+    def precision(pair: _Pair, evidence: _Evidence) -> float:
+        if pair in listed:
+            return evidence._replace(same=evidence.same + _LISTED).precision(0)
+        return evidence.precision(doubts[_is_kin(pair)])
+
+    pairs |= {pair: _evidence(*(uses.get(word, {}) for word in pair)) for pair in listed}
+    sure = {pair: precision(pair, evidence) for pair, evidence in pairs.items()}
     form: dict[str, str] = {}
     for pair in sorted(pairs, key=lambda pair_of_words: (-sure[pair_of_words], pair_of_words)):
-        if sure[pair] < _PRECISION:
-            break
+        least = _LISTED_PRECISION if pair in listed else _PRECISION
         first, second = (_form(word, form) for word in pair)
-        if first == second:
+        if sure[pair] < least or first == second:
             continue
-        if len(uses[first]) < len(uses[second]):
-            first, second = second, first
-        together = _evidence(uses[first], uses[second])
-        if together.precision(doubts[_is_kin(pair)]) >= _PRECISION:
+        of_first, of_second = uses.get(first, {}), uses.get(second, {})
+        if len(of_first) < len(of_second):
+            first, second, of_first, of_second = second, first, of_second, of_first
+        if precision(pair, _evidence(of_first, of_second)) >= least:
             form[second] = first
-            for context, concepts in uses.pop(second).items():
-                uses[first][context] = uses[first].get(context, set()) | concepts
+            uses.pop(second, None)
+            for context, concepts in of_second.items():
+                of_first[context] = of_first.get(context, set()) | concepts
     return {word: _form(word, form) for word in form}
 
 

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.text.word_forms import is_fixed, learn_forms
+from spacy_medlink.text.word_lists import words_of
 
 PLACES = [f"at{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
 
@@ -65,6 +66,25 @@ def test_groups_must_agree_as_a_whole() -> None:
     ]
     forms = learn_forms(alike + apart)
     assert not one_form(forms, "short", "little")
+
+
+def test_listed_clusters_are_evidence_that_names_may_outweigh() -> None:
+    clusters = [["anomaly", "defect", "malformation"]]
+    shared = names("anomaly", "defect", places=PLACES[:2])
+    assert one_form(learn_forms(shared, clusters), "anomaly", "defect", "malformation")
+    assert one_form(learn_forms([], clusters), "anomaly", "malformation")
+    apart = [
+        ([word, place], 100 * number + row)
+        for number, word in enumerate(("anomaly", "defect"), start=1)
+        for row, place in enumerate(PLACES)
+    ]
+    forms = learn_forms(apart, clusters)
+    assert not one_form(forms, "anomaly", "defect")
+
+
+def test_no_word_is_in_two_clusters() -> None:
+    words = words_of("clusters", "en")
+    assert len(words) == len(set(words)) > 300
 
 
 @pytest.mark.parametrize("word", ["left", "no", "2", "ii", "iv", "b12", "x", "ohne", "t2"])

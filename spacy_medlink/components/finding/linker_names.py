@@ -1,4 +1,4 @@
-"""LinkerNames: what the pipeline's linker says of names: which may be found, and what is a kind."""
+"""LinkerNames: what the pipeline's linker says of names: which may be found, and which belong together."""
 
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ...retrieval.filters import Selection
     from ..linker.component import MedicalLinker
 
+_LEVELS = 3  # concepts of a path from the top that say what part of medicine something is of
 _MOST_CONCEPTS = 6  # of a single word; the fewest that lose no gold mention of two corpora
 
 
@@ -41,7 +42,7 @@ class LinkerNames:
         self._kept_for: tuple[object, ...] | None = None  # what `_kept` was made for
         self._kept = Kept()
         self._overlaid: OverlaidNames | None = None
-        self._kinds: Kinds | None = None
+        self._ancestors: SharedAncestors | None = None
 
     def selection(self, linker: "MedicalLinker | None") -> "Selection":
         """Get the current filters."""
@@ -110,13 +111,15 @@ class LinkerNames:
             self._overlaid = OverlaidNames(assets, longest)
         return self._overlaid
 
-    def kinds(self, linker: "MedicalLinker | None", exact: "ExactIndex") -> "Kinds | None":
+    def ancestors(
+        self, linker: "MedicalLinker | None", exact: "ExactIndex"
+    ) -> "SharedAncestors | None":
         """Get the hierarchy of a linker with the names of a dictionary; None for another one."""
         if linker is None or not self._has_same_names(linker, exact):
             return None
-        if self._kinds is None or self._kinds.assets is not linker.assets:
-            self._kinds = Kinds(linker.assets)
-        return self._kinds
+        if self._ancestors is None or self._ancestors.assets is not linker.assets:
+            self._ancestors = SharedAncestors(linker.assets)
+        return self._ancestors
 
     def _has_same_names(self, linker: "MedicalLinker", exact: "ExactIndex") -> bool:
         """Tell whether the rows of the linker's names are those of a dictionary."""
@@ -127,24 +130,31 @@ class LinkerNames:
         return self._same[2]
 
 
-class Kinds:
-    """The hierarchy of assets, which says which concepts are kinds of others."""
+class SharedAncestors:
+    """The hierarchy of assets, which says which concepts are of one part of medicine."""
 
     def __init__(self, assets: "Assets") -> None:
         self.assets = assets
         self._concept, self._hierarchy = assets.filters.name_concept, assets.filters.hierarchy
         self._above: dict[int, frozenset[int]] = {}
 
-    def is_kind(self, rows: Sequence[int], others: Sequence[int]) -> bool:
-        """Tell whether a concept of some names is a kind of a concept of others, by name rows."""
+    def are_shared(self, rows: Sequence[int], others: Sequence[int]) -> bool:
+        """Tell whether a concept of some names is a kind of one of others, or both of a third.
+
+        The top two levels of a hierarchy are no such third, since all concepts share them.
+
+        rows, others (Sequence[int]): of the names.
+        """
         wanted = {int(self._concept[row]) for row in others}
-        return any(not wanted.isdisjoint(self._of(int(self._concept[row]))) for row in rows)
+        above = set[int]().union(*(self._of(int(self._concept[row])) for row in rows))
+        both = above.intersection(set[int]().union(*map(self._of, wanted)))
+        return not wanted.isdisjoint(above) or any(len(self._of(at)) >= _LEVELS for at in both)
 
     def _of(self, concept: int) -> frozenset[int]:
-        """List the concepts above one."""
+        """List a concept and those above it."""
         if concept not in self._above:
             above = np.flatnonzero(self._hierarchy.above(np.array([concept])))
-            self._above[concept] = frozenset(above.tolist()) - {concept}
+            self._above[concept] = frozenset(above.tolist()) | {concept}
         return self._above[concept]
 
 

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 _Worth = tuple[int, int, int]  # words, mentions (negative, since few are better), length
-IsKind = Callable[[Sequence[int], Sequence[int]], bool]
+AreRelated = Callable[[Sequence[int], Sequence[int]], bool]
 
 
 class Match(NamedTuple):
@@ -52,21 +52,21 @@ def _says_more(match: Match, near: dict[int, list[Match]]) -> bool:
     return covered <= match.words and covered != match.words
 
 
-def without_nested(matches: Sequence[Match], is_kind: IsKind | None = None) -> list[Match]:
+def without_nested(matches: Sequence[Match], are_related: AreRelated | None = None) -> list[Match]:
     """Leave out matches that say only a part of what another match says.
 
     "plantar pits" stays within "palmar and plantar pits", which says "palmar pits". A name also
     stays within a less certain match (a reading).
 
-    is_kind (Optional[IsKind]): tells whether some names are of kinds of the concepts of others. If
-        given, a name stays where it ends a longer name of its kind.
+    are_related (Optional[AreRelated]): tells whether concepts of two lists of names belong
+        together. If given, a name stays within the longer name of a related concept: "carcinoma"
+        in "basal cell carcinoma", but not "fever" in "hay fever".
     """
 
     def takes_in(other: Match, match: Match) -> bool:
         if not match.words < other.words or not (other.is_name or not match.is_name):
             return False
-        ends = is_kind is not None and match.is_name and match.end == other.end
-        return not (ends and is_kind is not None and is_kind(other.rows, match.rows))
+        return are_related is None or not (match.is_name and are_related(other.rows, match.rows))
 
     near = by_word(matches)
     return [

@@ -81,12 +81,23 @@ class NameFinder:
             return Match(start, end, pieces.saying(range(start, end)), rows, is_joined=is_joined)
         if not (words.is_clause(run) and (key := words.key(range(start, end)))):
             return None
+        if not self._ends_phrase(pieces, end):
+            return None
         names = self._with_key(names, key)
         if rows := self._kept.rows(list(names)):
             spelled = {word for text in pieces.texts[start:end] for word in name_words(text)}
             rows = _nearest(spelled, {row: names[row] for row in rows})
             return Match(start, end, pieces.saying(range(start, end)), rows, names[rows[0]])
         return None
+
+    def _ends_phrase(self, pieces: Pieces, end: int) -> bool:
+        """Tell whether a run of pieces may end a phrase: no "absence of retinal" does in
+        "absence of retinal hamartomas", since names rarely end in "retinal".
+        """
+        if end == len(pieces) or pieces.borders[end] >= Border.SIGN or not pieces.says[end]:
+            return True
+        inside, last = self._exact.vocabulary.uses(pieces.keys[end - 1])
+        return inside <= last
 
     def _whole(self, pieces: Pieces, matches: dict[tuple[int, int], Match]) -> list[Match]:
         """Leave out matches that begin within a word, or say nothing.

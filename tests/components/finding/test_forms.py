@@ -44,6 +44,27 @@ def test_words_that_say_the_same(assets: Assets) -> None:
     assert [ent._.reading for ent in doc.ents] == ["renal stone", "kidney cyst", ""]
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Malformed kidneys.", ["Malformed kidneys"]),
+        ("Malformation of the kidney", ["Malformation of the kidney"]),
+        ("kidney defects", ["kidney defects"]),
+        ("malformations renal dialysis", []),  # in another order, "renal" ends no phrase here
+        ("nephric manifestation", ["nephric manifestation"]),
+        ("renal fever", []),
+    ],
+)
+def test_words_of_a_cluster_say_the_same(tmp_path: Path, text: str, found: list[str]) -> None:
+    name = "renal anomaly"
+    nlp = pipeline(assets_of(tmp_path, [Concept("RENAL", name, (Name(name),))]))
+    doc = nlp(text)
+    assert [ent.text for ent in doc.ents] == found
+    assert {ent._.cui for ent in doc.ents} <= {"RENAL"}
+    exact = nlp(name).ents[0]
+    assert all(ent._.candidates[0]["prob"] < exact._.candidates[0]["prob"] for ent in doc.ents)
+
+
 def test_stop_texts_are_those_that_stand_there_and_those_that_are_read(assets: Assets) -> None:
     for stop in ("renal cyst", "kidney cysts"):
         assert ("renal cysts", "CYST") not in links(pipeline(assets, stop=[stop]))

@@ -1,4 +1,4 @@
-"""In a span group, what a longer match is a kind of is found within it."""
+"""In a span group, names of related concepts are found within a longer match."""
 
 import pickle
 from pathlib import Path
@@ -13,13 +13,16 @@ from tests.tiny import assets_of
 
 NAMES = {
     "COLITIS": ("Colitis", ()), "ULCER": ("Ulcerative colitis", ("GUT",)),
-    "GUT": ("Gut colitis", ("COLITIS",)), "NEVUS": ("Nevus", ()),
-    "BCN": ("Basal cell nevus", ("TUMOR",)), "TUMOR": ("Tumor", ()),
-    "LYSIS": ("Tumor lysis", ("TUMOR",)),
+    "GUT": ("Gut colitis", ("COLITIS",)),
+    # Of one part of medicine, the third level of the hierarchy.
+    "ALL": ("All things", ()), "FINDING": ("Finding", ("ALL",)), "SKIN": ("Of skin", ("FINDING",)),
+    "NEVUS": ("Nevus", ("SKIN",)), "BCN": ("Basal cell nevus", ("SKIN",)),
+    # They share the top two levels, as all findings do.
+    "HAY": ("Hay fever", ("FINDING",)), "FEVER": ("Fever", ("FINDING",)),
 }  # fmt: skip
-TEXT = "Ulcerative colitis, basal cell nevus, tumor lysis."
-WHOLE = ["Ulcerative colitis", "basal cell nevus", "tumor lysis"]
-KINDS = ["Ulcerative colitis", "colitis", "basal cell nevus", "tumor lysis"]
+TEXT = "Ulcerative colitis, basal cell nevus, hay fever."
+WHOLE = ["Ulcerative colitis", "basal cell nevus", "hay fever"]
+KINDS = ["Ulcerative colitis", "colitis", "basal cell nevus", "nevus", "hay fever"]
 
 
 @pytest.fixture(scope="module")
