@@ -1,4 +1,4 @@
-"""LinkerNames: what the pipeline's linker says of names: which may be found, and which belong together."""
+"""LinkerNames: which names may be found, and which belong together, by the pipeline's linker."""
 
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING

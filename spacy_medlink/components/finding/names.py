@@ -27,6 +27,7 @@ _LATIN_WORD = r"[a-z]{2,}(?:us|um|a|is|es|ae|os|x)"
 _LATIN = re.compile(f"{_LATIN_WORD}(?: {_LATIN_WORD})+", re.IGNORECASE)
 _BEFORE_A_NAME = frozenset(["post"])  # with a hyphen: "post-stroke" speaks of a stroke
 _RANGE = (1 << 64) - 1
+_INSIDE = 3  # times that a word stands within names for each time that it ends one: an adjective
 
 
 class NameFinder:
@@ -97,7 +98,7 @@ class NameFinder:
         if end == len(pieces) or pieces.borders[end] >= Border.SIGN or not pieces.says[end]:
             return True
         inside, last = self._exact.vocabulary.uses(pieces.keys[end - 1])
-        return inside <= last
+        return inside <= _INSIDE * last
 
     def _whole(self, pieces: Pieces, matches: dict[tuple[int, int], Match]) -> list[Match]:
         """Leave out matches that begin within a word, or say nothing.
