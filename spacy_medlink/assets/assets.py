@@ -37,7 +37,7 @@ from ..retrieval.facets import Facets
 from ..retrieval.filters import NameFilters
 from ..retrieval.fusion import used_tiers
 from ..retrieval.memory import MentionMemory, Remembered, read_memory
-from ..retrieval.word_ngram import NgramTier
+from ..retrieval.word_ngram import WordNgramIndex
 from ..types import Calibrator, Data, Encoder, Facts
 from ..util.extras import missing
 from ..util.files import replacing_directory
@@ -214,7 +214,7 @@ class Assets:
 
     @property
     @loaded_once
-    def ngram(self) -> NgramTier:
+    def ngram(self) -> WordNgramIndex:
         """The n-gram tier."""
         return parts.open_ngram(self._held, self.manifest)
 

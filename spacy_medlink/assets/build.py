@@ -24,7 +24,6 @@ from ..retrieval.filters import NameFilters
 from ..retrieval.fusion import WeightedFusion, fusion_of, used_tiers
 from ..retrieval.index_size import default_spec
 from ..retrieval.memory import write_memory
-from ..retrieval.ngram import NgramIndex
 from ..retrieval.word_ngram import WordNgramIndex
 from ..types import Data, Facts, Progress
 from ..util.files import replacing_directory
@@ -60,7 +59,6 @@ if TYPE_CHECKING:  # torch and transformers are not needed to build the starter'
 
 # Above this, the n-gram tier does not compare with all names: in a million names a mention takes
 # 20 to 50 ms and the build 1.2 GB, and both grow with the number.
-NGRAM_LIMIT = 400_000  # names, up to which comparing with all takes no longer
 TORCH = "torch"
 
 
@@ -239,8 +237,7 @@ class Build:
         facets = Facets.of(kb)
         facets.save(path / FACETS)
         # The n-gram tier takes most memory, so what is larger than facets is not held before it.
-        tier = NgramIndex if kb.n_names <= NGRAM_LIMIT else WordNgramIndex
-        ngram = tier.build(kb.iter_texts())
+        ngram = WordNgramIndex.build(kb.iter_texts())
         ngram.save(path / NGRAM)
         names = kb.iter_texts()
         exact = ExactIndex.build(kb.lookup_table(), names, kb.texts_at, word_forms(kb))

@@ -14,7 +14,7 @@ from ..retrieval.added import AddedNames
 from ..retrieval.exact import ExactIndex
 from ..retrieval.facets import Facets
 from ..retrieval.memory import MentionMemory, Remembered, memory_key
-from ..retrieval.word_ngram import NgramTier
+from ..retrieval.word_ngram import WordNgramIndex
 from ..types import Data, Encoder, Facts
 from .assets import Assets, loaded_once
 from .parts import make_memory
@@ -84,7 +84,7 @@ class OverlaidAssets(Assets):
 
     # The files belong to the base: these tiers lack the added names.
     exact: ExactIndex = _of_base("exact")
-    ngram: NgramTier = _of_base("ngram")
+    ngram: WordNgramIndex = _of_base("ngram")
     dense: "DenseIndex" = _of_base("dense")
     encoder: Encoder = _of_base("encoder")
     reranker: "CrossEncoder | None" = _of_base("reranker")

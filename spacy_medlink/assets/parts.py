@@ -18,8 +18,7 @@ from ..linking.ranker import CandidateRanker
 from ..retrieval.arrays import check, check_below, load_arrays
 from ..retrieval.exact import ExactIndex
 from ..retrieval.memory import MentionMemory, Remembered
-from ..retrieval.ngram import NgramIndex
-from ..retrieval.word_ngram import FILE, NgramTier, WordNgramIndex
+from ..retrieval.word_ngram import WordNgramIndex
 from ..types import Encoder, Facts
 from ..util.extras import CPU as CPU
 from ..util.extras import is_installed, is_processor, lacking
@@ -73,12 +72,9 @@ def open_exact(files: HeldFiles, manifest: Facts, kb: KnowledgeBase) -> ExactInd
     return ExactIndex.load(files.part(EXACT), manifest["kb"]["names"], kb.texts_at)
 
 
-def open_ngram(files: HeldFiles, manifest: Facts) -> NgramTier:
-    """Map the n-gram tier, of either kind. RAISES (MedlinkError): E202."""
-    ngram_files, names = files.part(NGRAM), manifest["kb"]["names"]
-    if FILE in ngram_files:
-        return WordNgramIndex.load(ngram_files, names)
-    return NgramIndex.load(ngram_files, names)
+def open_ngram(files: HeldFiles, manifest: Facts) -> WordNgramIndex:
+    """Map the n-gram tier. RAISES (MedlinkError): E202."""
+    return WordNgramIndex.load(files.part(NGRAM), manifest["kb"]["names"])
 
 
 def open_dense(files: HeldFiles, manifest: Facts, device: str) -> "DenseIndex":

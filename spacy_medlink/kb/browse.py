@@ -2,7 +2,7 @@
 
 import heapq
 import string
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rapidfuzz import fuzz, process, utils
@@ -15,6 +15,10 @@ from .knowledge_base import KnowledgeBase
 _SCANNED = 1_000_000  # names that are compared one by one, in about two seconds
 _LIKE = 80.0  # the least similarity, of 100 (insertions and deletions by length)
 _LONGEST = 200  # characters of a text that may be a misspelled name
+_BEGUN = 256  # names with the beginnings of words, of which the best are shown
+
+Beginning = Callable[[str, int], Sequence[tuple[int, int]]]
+"""Gives (name row, concept row) of at most so many names whose words begin as those of a text."""
 # Each query with what it counts. All counts must be 0.
 _MUST_BE_NONE = (
     ("SELECT count(*) FROM name LEFT JOIN concept ON concept.row = name.concept"
@@ -49,26 +53,57 @@ class SearchHit(NamedTuple):
     how: str
 
 
-def search_concepts(kb: KnowledgeBase, text: str, limit: int = 20) -> list[SearchHit]:
-    """Find concepts by name.
+def search_concepts(
+    kb: KnowledgeBase, text: str, limit: int = 20, beginning: Beginning | None = None
+) -> list[SearchHit]:
+    """Find concepts by id or name.
 
-    RETURNS (List[SearchHit]): exact matches, then names that begin with the text, then others;
-        where there are none, names that are a few letters away.
+    beginning (Optional[Beginning]): gives the rows of names whose words begin as those of a text;
+        without it all names are read.
+    RETURNS (List[SearchHit]): the concept of an id, exact names, then names that begin with the
+        text, then others; where there are none, names that are a few letters away.
     """
     hits: dict[str, SearchHit] = {}
     for concept in kb.find(text):
         names = [name.text for name in concept.names if key(name.text) == key(text)]
         matched = text if text in names else names[0] if names else concept.name
         hits[concept.id] = SearchHit(concept.id, concept.name, matched, "exact")
-    if len(hits) < limit:
+    if (id := text.strip()) in kb:
+        hits = {id: SearchHit(id, kb[id].name, kb[id].name, "exact")} | hits
+    if len(hits) < limit and beginning is not None:
+        for hit in _begun(kb, text, beginning(text, _BEGUN), limit):
+            hits.setdefault(hit.id, hit)
+    elif len(hits) < limit:
         for concept, name in kb.search(text.strip(), limit):
             hit = SearchHit(concept.id, concept.name, name.text, "part")
             hits.setdefault(concept.id, hit)
-    near = () if hits else near_names(kb, text, limit)
+    near = () if hits or beginning is not None else near_names(kb, text, limit)
     return [
         *list(hits.values())[:limit],
         *(SearchHit(concept.id, concept.name, name, "near") for concept, name in near),
     ]
+
+
+def _begun(
+    kb: KnowledgeBase, text: str, rows: Sequence[tuple[int, int]], limit: int
+) -> Iterator[SearchHit]:
+    """Make hits of names, one a concept: those that begin with a text first, then short ones.
+
+    rows (Sequence[Tuple[int, int]]): of names and of their concepts.
+    """
+    wanted = text.strip().casefold()
+    texts = kb.texts_at([name for name, _ in rows])
+    ordered = sorted(
+        (not name.casefold().startswith(wanted), len(name), name, concept)
+        for name, (_, concept) in zip(texts, rows, strict=True)
+    )
+    matched = {concept: name for *_, name, concept in reversed(ordered)}
+    best = list(dict.fromkeys(concept for *_, concept in ordered))[:limit]
+    for concept, (id, name, _) in zip(best, kb.briefs_at(best), strict=True):
+        words, how = matched[concept].casefold(), "part"
+        if not all(word in words for word in wanted.split()):
+            how = "near"
+        yield SearchHit(id, name, matched[concept], how)
 
 
 def describe_concept(kb: KnowledgeBase, id: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # the tiers are imported only if they are used
     from ..retrieval.facets import Facets
     from ..retrieval.filters import NameFilters
     from ..retrieval.memory import MentionMemory, Remembered
-    from ..retrieval.word_ngram import NgramTier
+    from ..retrieval.word_ngram import WordNgramIndex
     from .calibrator import RankingCalibrator
     from .linker import Linker
 
@@ -48,7 +48,7 @@ class AssetParts(Protocol):
     @property
     def exact(self) -> "ExactIndex": ...
     @property
-    def ngram(self) -> "NgramTier": ...
+    def ngram(self) -> "WordNgramIndex": ...
     @property
     def dense(self) -> "DenseIndex": ...
     @property

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # the tiers are imported only if they are used
     from ..retrieval.facets import Facets
     from ..retrieval.filters import NameFilters
     from ..retrieval.memory import MentionMemory
-    from ..retrieval.word_ngram import NgramTier
+    from ..retrieval.word_ngram import WordNgramIndex
     from .gate import Gate
 
 _DIGITS = 4  # of weights
@@ -45,8 +45,8 @@ class Parts:
     identifiers_of (Optional[IdentifiersOf]): of concepts; without it the identifiers that a
         document writes beside its mentions are ignored.
     gate (Optional[Gate]): tells where memory and exact tier answer alone.
-    spare_ngram (Optional[NgramTier]): proposes further candidates for mentions that pass the gate,
-        where `ngram` is left out.
+    spare_ngram (Optional[WordNgramIndex]): proposes further candidates for mentions that pass the
+        gate, where `ngram` is left out.
     calibrator (Optional[Calibrator]): gives probabilities to first candidates.
     lexicon (Lexicon): the meanings of abbreviations that a document does not define.
     """
@@ -54,7 +54,7 @@ class Parts:
     name_concept: NDArray[np.int32]
     kb: KnowledgeBase | None = None
     exact: "ExactIndex | None" = None
-    ngram: "NgramTier | None" = None
+    ngram: "WordNgramIndex | None" = None
     dense: "DenseIndex | None" = None
     memory: "MentionMemory | None" = None
     encoder: Encoder | None = None
@@ -68,7 +68,7 @@ class Parts:
     lexicon: Lexicon = field(default_factory=Lexicon)
     added: "AddedNames | None" = None
     gate: "Gate | None" = None
-    spare_ngram: "NgramTier | None" = None
+    spare_ngram: "WordNgramIndex | None" = None
 
     @property
     def tiers(self) -> Tiers:

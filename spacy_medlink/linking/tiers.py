@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # the tiers are imported only if they are used
     from ..retrieval.exact import ExactIndex
     from ..retrieval.mask import Mask
     from ..retrieval.memory import MentionMemory
-    from ..retrieval.word_ngram import NgramTier
+    from ..retrieval.word_ngram import WordNgramIndex
 
 TIERS = ("exact", "ngram", "dense")
 
@@ -55,7 +55,7 @@ class Tiers:
 
     name_concept: NDArray[np.int32]
     exact: "ExactIndex | None" = None
-    ngram: "NgramTier | None" = None
+    ngram: "WordNgramIndex | None" = None
     dense: "DenseIndex | None" = None
     memory: "MentionMemory | None" = None
     added: "AddedNames | None" = None

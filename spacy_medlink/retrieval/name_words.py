@@ -10,19 +10,24 @@ from scipy import sparse
 from ..types import Floats1d
 from .grams import BUCKETS, csr, trigrams, words_of
 from .ragged import Ragged, offsets_of, sums
+from .word_texts import encoded
 
 CHUNK = 1 << 18  # names whose trigrams are held at once
 
 
 def number_words(names: Iterable[str]) -> tuple[list[str], Ragged]:
-    """Number the distinct words of names, and list the words of each name."""
+    """Number the distinct words of names, in the order of their letters, and list each name's."""
     numbers: dict[str, int] = {}
     items, lengths = array("i"), array("i")
     for name in names:
         words = words_of(name)
         items.extend([numbers.setdefault(word, len(numbers)) for word in words])
         lengths.append(len(words))
-    return list(numbers), _ragged(items, lengths)
+    texts = sorted(numbers, key=encoded)
+    place_of = np.empty(len(texts), dtype=np.int32)
+    place_of[[numbers[text] for text in texts]] = np.arange(len(texts), dtype=np.int32)
+    name_words = _ragged(items, lengths)
+    return texts, Ragged(name_words.offsets, place_of[name_words.items])
 
 
 def count_trigrams(words: Sequence[str]) -> sparse.csr_matrix:

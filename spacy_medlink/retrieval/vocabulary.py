@@ -120,6 +120,10 @@ class Vocabulary:
         """List for each unknown word, if it is long enough, those that differ in one letter."""
         return [near or [] for near in self._all_found(words)]
 
+    def near_one(self, word: str) -> list[str]:
+        """List what `near` lists for one word."""
+        return self.near([word])[0]
+
     def _all_found(self, words: Sequence[str]) -> list[list[str] | None]:
         kept = self._found
         new = [word for word in dict.fromkeys(words) if word not in kept]

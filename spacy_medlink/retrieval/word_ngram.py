@@ -10,7 +10,7 @@ names are about as long as the text.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -35,11 +35,10 @@ from .grams import (
 from .mask import Mask, MaskedParts
 from .name_words import CHUNK, count_names, count_trigrams, norms_of, number_words
 from .names_by_word import NamesByWord
-from .ngram import NgramIndex
 from .ragged import Ragged, spread, sums
 from .similar_words import SimilarWords, Totals, bar, best, distinct
+from .word_texts import WordTexts, encoded, lists_with
 
-FILE = "word_names_items.npy"  # tells the index from an NgramIndex, which has no such file
 # Entries of lists to read: so many, and one more for so many names. Of millions of names more are
 # somewhat like a text, and the best must be found among them.
 _READ, _EACH = 40_000, 180
@@ -68,11 +67,13 @@ class _Expansion(NamedTuple):
 class WordNgramIndex:
     """Names by their words and words by their trigrams.
 
-    ranks (NDArray[int32]): the place of each name row in `names`.
+    ranks (NDArray[int32]): the place of each name row in `names`. texts (WordTexts): of the words.
     """
 
-    def __init__(self, names: NamesByWord, words: SimilarWords, ranks: NDArray[np.int32]) -> None:
-        self._names, self._words, self._ranks = names, words, ranks
+    def __init__(
+        self, names: NamesByWord, words: SimilarWords, ranks: NDArray[np.int32], texts: WordTexts
+    ) -> None:
+        self._names, self._words, self._ranks, self._texts = names, words, ranks, texts
         self._parts = MaskedParts[NamesByWord](len(names.words.items), NamesByWord.size)
 
     @classmethod
@@ -80,6 +81,7 @@ class WordNgramIndex:
         """Build over the text of every name, in the order of rows."""
         texts, name_words = number_words(names)
         counts = count_trigrams(texts)
+        word_texts = WordTexts.of(list(map(encoded, texts)))
         del texts  # they take as much memory as everything else together
         idf = inverse_frequency(count_names(name_words, counts), len(name_words))
         counts.data *= idf[counts.indices]
@@ -91,7 +93,7 @@ class WordNgramIndex:
         ordered = name_words.taken(rows, CHUNK)
         del name_words
         by_word = ordered.transposed(len(words))
-        return cls(NamesByWord.of(rows, norms[rows], ordered, by_word), words, ranks)
+        return cls(NamesByWord.of(rows, norms[rows], ordered, by_word), words, ranks, word_texts)
 
     @property
     def idf(self) -> Floats1d:
@@ -103,6 +105,7 @@ class WordNgramIndex:
         names = self._names
         save_arrays(directory, {"rows": names.rows, "ranks": self._ranks, "norms": names.norms})
         self._words.save(directory)
+        self._texts.save(directory)
         names.words.save(directory, "name_words")
         names.by_word.save(directory, "word_names")
 
@@ -125,7 +128,23 @@ class WordNgramIndex:
         words = SimilarWords.load(directory)
         name_words = Ragged.load(directory, "name_words", expected, len(words))
         by_word = Ragged.load(directory, "word_names", len(words), expected)
-        return cls(NamesByWord.of(rows, norms, name_words, by_word), words, ranks)
+        texts = WordTexts.load(directory, len(words))
+        return cls(NamesByWord.of(rows, norms, name_words, by_word), words, ranks, texts)
+
+    def beginning(self, text: str, near: Callable[[str], Sequence[str]], k: int) -> list[int]:
+        """Find names with words that begin as the words of a text do, in any order.
+
+        near (Callable[[str], Sequence[str]]): gives the words that a misspelt word may be.
+        RETURNS (List[int]): rows of at most k names, those with short words first.
+        """
+        spans = []
+        for word in words_of(text)[:_EXPANDED]:
+            first, behind = self._texts.beginning(word)
+            runs = [(first, behind)] if behind > first else []
+            spans.append(runs or [self._texts.beginning(other) for other in near(word)])
+        ranks = lists_with(spans, self._names.words, self._names.by_word)
+        rows: list[int] = self._names.rows[ranks[:k]].tolist()
+        return rows
 
     def search(
         self,
@@ -213,7 +232,11 @@ class WordNgramIndex:
         order = np.argsort(-strength)
         words, products = expansion.words[order], expansion.products[order]
         read = names.read(words, products, expansion.norm, room)
-        return best(*_score(expansion, names, *read, room // _NARROWED), most)
+        nearest = best(*_score(expansion, names, *read, room // _NARROWED), most)
+        if same < 0 or names is not self._names:
+            return nearest
+        # Where all of its words are frequent, the lists that were read may lack the name itself.
+        return distinct(np.append(nearest, self._ranks[same]))
 
     def _expand(self, words: Counter[str]) -> _Expansion:
         """Find similar words for the words of a text; of a long text, for the first ones."""
@@ -267,6 +290,3 @@ def _score(
     given = Totals(expansion.words, expansion.products)
     places, lengths = names.words.places(ranks)
     return ranks, sums(given.of(names.words.items[places]), lengths) / names.norms[ranks]
-
-
-NgramTier = NgramIndex | WordNgramIndex

@@ -21,6 +21,7 @@ from ..errors import Errors, MedlinkError
 from ..fitting.review import Doubtful
 from ..kb.browse import describe_concept, say_step, search_concepts
 from ..kb.code_systems import concept_url
+from ..kb.overlay import OverlaidKb
 from ..kb.resolve import IdResolver, has_code
 from ..linking.decision import NOT_A_CONCEPT
 from ..retrieval.concepts import MEMORY
@@ -150,9 +151,16 @@ class Terminology:
         """Find concepts by name, as `search_concepts` does, with their codes."""
         self._linker.rebuild_index()
         kb = self._linker.kb
-        return [
-            {**hit._asdict(), "codes": kb[hit.id].codes} for hit in search_concepts(kb, text, limit)
-        ]
+        hits = search_concepts(kb, text, limit, self._beginning)
+        return [{**hit._asdict(), "codes": kb[hit.id].codes} for hit in hits]
+
+    def _beginning(self, text: str, k: int) -> list[tuple[int, int]]:
+        """Find names in the index of words, but for those that rules have removed."""
+        assets, kb = self._linker.assets, self._linker.kb
+        gone = kb.overlay.gone if isinstance(kb, OverlaidKb) else frozenset[int]()
+        rows = assets.ngram.beginning(text, assets.exact.vocabulary.near_one, k)
+        concept = assets.filters.name_concept
+        return [(row, int(concept[row])) for row in rows if row not in gone]
 
     def resolve(self, code: str) -> Data:
         """Read the concepts that have this very id or code, and say whether it is in use.

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 from spacy_medlink import __version__
-from spacy_medlink.assets import Assets, build, build_assets
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.assets.starter import is_starter, starter_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.judging import rank_names
 from spacy_medlink.kb import build_kb
 from spacy_medlink.retrieval.ngram import NgramIndex
-from spacy_medlink.retrieval.word_ngram import WordNgramIndex
 from spacy_medlink.types import Concept, Mention, Name
 
 
@@ -63,20 +62,15 @@ def test_pooling_and_index_are_kept(tmp_path, tiny_kb, tiny_encoder, pooling):
     assert assets.kb.concept_at(ranking[0].row).id == "HP:0001658"
 
 
-def test_above_the_limit_the_ngram_tier_goes_by_words(tmp_path, tiny_kb, monkeypatch):
-    monkeypatch.setattr(build, "NGRAM_LIMIT", 50)
-    by_name = build_assets(tmp_path / "a", tiny_kb.path)
-    monkeypatch.setattr(build, "NGRAM_LIMIT", 49)
-    by_word = build_assets(tmp_path / "b", tiny_kb.path)
-    assert (type(by_name.ngram), type(by_word.ngram)) == (NgramIndex, WordNgramIndex)
-    assert by_word.tiers == by_name.tiers == ["exact", "ngram"]
-    mentions = [Mention("hart attack"), Mention("no such")]
-    first, second = (Assets(one.path).engine().rank(mentions, 3) for one in (by_name, by_word))
-    assert [[one.name_row for one in own] for own in second] == [
-        [one.name_row for one in own] for own in first
-    ]
-    assert second[0][0].score == pytest.approx(first[0][0].score)
-    assert first[0][0].score > 0.5
+def test_the_ngram_tier_scores_as_a_comparison_with_all_names(tmp_path, tiny_kb):
+    assets = build_assets(tmp_path / "a", tiny_kb.path)
+    assert assets.tiers == ["exact", "ngram"]
+    texts = ["hart attack", "no such"]
+    (first, _), scores = Assets(assets.path).ngram.search(texts, 3)
+    every = NgramIndex.build(tiny_kb.iter_texts()).search(texts, 3)
+    assert first.tolist() == every.rows[0].tolist()
+    assert scores[0] == pytest.approx(every.scores[0])
+    assert scores[0][0] > 0.5
 
 
 def test_what_is_wrong_is_said_before_anything_is_replaced(tmp_path, tiny_kb, tiny_encoder):

@@ -127,7 +127,7 @@ def test_a_fit_counts_from_its_own_names(dense: Assets, tmp_path: Path, next_kb:
     assert made.manifest["calibrator"]["fitted_on"]["file"] == "gold.jsonl", "which is worth more"
 
 
-@pytest.mark.parametrize("what", ["memory", "dev", "index", "encoder", "ngram_limit", "version"])
+@pytest.mark.parametrize("what", ["memory", "dev", "index", "encoder", "version"])
 def test_what_else_is_new_is_fitted_for(
     what: str, dense: Assets, next_kb: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,8 +142,6 @@ def test_what_else_is_new_is_fitted_for(
         settings[what] = [gold] if what == "memory" else gold
     else:
         settings |= {"index": {"index": "HNSW8"}}.get(what, {})
-    if what == "ngram_limit":
-        monkeypatch.setattr(build, "NGRAM_LIMIT", 9)
     if what == "version":
         versions = {**dense.manifest["versions"], "spacy-medlink": "0"}
         dense = write_variant(dense, tmp_path / "earlier", {"versions": versions})
