@@ -33,7 +33,8 @@ def command(
         bool, typer.Option("--all-tiers", help="Measure each tier alone, too.")
     ] = False,
     protocol: Annotated[
-        str, typer.Option(help="What ranks count: concepts, or names as in the papers.")
+        str,
+        typer.Option(help="What ranks count: concepts, or as in the papers names or entries."),
     ] = "concepts",
     composites: Annotated[
         str,

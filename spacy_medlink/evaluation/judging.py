@@ -1,7 +1,7 @@
-"""Judges a linker on gold mentions by either protocol."""
+"""Judges a linker on gold mentions by any of the protocols."""
 
 import time
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import islice
 from math import prod
@@ -23,6 +23,11 @@ _BATCH = 512
 # Candidates at deeper places do not count as retrieved.
 RETRIEVAL_DEPTH = 64
 _MOST_KEPT = 100  # candidates to keep for a mention
+_KEYS: Mapping[str, Callable[[int, str], Hashable]] = {
+    "names": lambda _, text: paper_key(text),
+    "entries": lambda concept, text: (concept, text),
+}
+"""What ranks count by the protocols that count names, of a row of a concept and its name."""
 
 
 class Judged(NamedTuple):
@@ -69,13 +74,14 @@ def judge(
 
     depth (int): answers wanted in each ranking.
     protocol (str): "concepts" counts concepts. "names" counts distinct names, as the papers do: a
-        name is right if any concept that has it is gold; for an abbreviation, only the long form is
+        name is right if any concept that has it is gold. "entries" counts each name of each concept,
+        as a dictionary file has a line for it. With both, only the long form of an abbreviation is
         searched.
     keep (int): candidates to keep for each mention.
     discard (Collection[str]): labels of mentions that the linker ignores.
     with_lexicon (bool): look up the meanings of abbreviations in a lexicon.
     """
-    names = _Names(kb) if protocol == "names" else None
+    names = _Names(kb, _KEYS[protocol]) if protocol in _KEYS else None
     retriever = None if linker.parts.rescorer is None else linker.with_parts(rescorer=None)
     width = max(depth, RETRIEVAL_DEPTH)
     judged = Judged([], [], 0.0)
@@ -191,12 +197,19 @@ def rank_names(linker: Linker, texts: Sequence[str], k: int) -> list[list[tuple[
     return rankings
 
 
-class _Names:
-    """Names in the papers' form, of which each is read once."""
+def _name(key: Hashable) -> Hashable:
+    """Return what the keys of one name in several concepts share."""
+    return key[1].lower() if isinstance(key, tuple) else key
 
-    def __init__(self, kb: KnowledgeBase) -> None:
-        self._kb = kb
-        self._key_at = lru_cache(maxsize=1 << 18)(lambda row: paper_key(kb.text_at(row)))
+
+class _Names:
+    """Names as ranks count them, of which each is read once."""
+
+    def __init__(self, kb: KnowledgeBase, key: Callable[[int, str], Hashable]) -> None:
+        self._kb, self._key = kb, key
+        self._key_at = lru_cache(maxsize=1 << 18)(
+            lambda row: key(int(self._concepts[row]), kb.text_at(row))
+        )
         self._keys_of_concept = lru_cache(maxsize=1 << 16)(self._read_concept)
 
     @cached_property
@@ -217,17 +230,18 @@ class _Names:
 
     def _distinct(
         self, ranking: Sequence[tuple[int, float]]
-    ) -> tuple[list[str], list[Candidate], frozenset[int]]:
+    ) -> tuple[list[Hashable], list[Candidate], frozenset[int]]:
         """Keep each distinct name once.
 
-        RETURNS: their keys, best first; candidates of the first ones; the concepts of the first.
+        RETURNS: their keys, best first; candidates of the first ones; the concepts that have the
+            first name.
         """
-        first: dict[str, tuple[int, float]] = {}
-        rows: dict[str, list[int]] = {}
+        first: dict[Hashable, tuple[int, float]] = {}
+        rows: dict[Hashable, list[int]] = {}
         for row, score in ranking:
             key = self._key_at(row)
             first.setdefault(key, (row, score))
-            rows.setdefault(key, []).append(row)
+            rows.setdefault(_name(key), []).append(row)
         candidates = [
             Candidate(int(self._concepts[row]), row, score, {})
             for row, score in islice(first.values(), _MOST_KEPT)
@@ -235,9 +249,9 @@ class _Names:
         best = next(iter(rows.values()), [])
         return list(first), candidates, frozenset(self._concepts[best].tolist())
 
-    def keys_of(self, rows: Collection[int]) -> frozenset[str]:
+    def keys_of(self, rows: Collection[int]) -> frozenset[Hashable]:
         """Make the keys of all names of some concepts."""
         return frozenset(key for row in rows for key in self._keys_of_concept(row))
 
-    def _read_concept(self, row: int) -> tuple[str, ...]:
-        return tuple(paper_key(name.text) for name in self._kb.concept_at(row).names)
+    def _read_concept(self, row: int) -> tuple[Hashable, ...]:
+        return tuple(self._key(row, name.text) for name in self._kb.concept_at(row).names)

@@ -1,7 +1,10 @@
-"""The protocols of the papers: ranks count names, and composite mentions are split.
+"""The protocols of the papers: ranks count names or entries, and composite mentions are split.
 
 Names: BioSyn's preprocessing is applied, and each distinct string counts once; a name that several
 concepts share is right if any of them is gold.
+
+Entries: each name of each concept counts, as a line of a dictionary file does in the evaluations of
+XL-BEL, COMETA and MedMentions (Liu et al. 2021, both papers); case and punctuation stay.
 
 Composite mentions, "breast and ovarian cancer", after BioSyn (Sung et al., 2020, section 4.1): such
 a mention is split by patterns, each part is looked up by itself, and the mention is right only if

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-PROTOCOLS = ("concepts", "names")
+PROTOCOLS = ("concepts", "names", "entries")
 COMPOSITES = ("any", "biosyn")
 
 
@@ -13,7 +13,7 @@ class Settings:
     ks (Tuple[int, ...]): depths of accuracy and recall.
     tiers (Tuple[str, ...]): tiers to use; () for those that the linker asks.
     each_tier (bool): also measure each of them alone, not only those that need no training.
-    protocol (str): ranks count "concepts" or "names".
+    protocol (str): ranks count "concepts", distinct "names", or "entries", names of a concept.
     threshold (Optional[float]): links with a lower score (a lower probability, if there is a
         calibrator) are NIL; None for what the assets recommend, 0 if they recommend nothing.
     resolve_abbreviations (bool): use the definitions of a document. resolve_identifiers (bool): use

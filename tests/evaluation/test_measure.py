@@ -106,7 +106,7 @@ def test_splits(tiny_assets: Assets, gold_file: Path, tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("protocol", ["concepts", "names"])
+@pytest.mark.parametrize("protocol", ["concepts", "names", "entries"])
 def test_ties_count_in_part(tiny_assets: Assets, tmp_path: Path, protocol: str) -> None:
     lines = [{"mention": text, "ids": ["HP:0001698"]} for text in ("PE", "pericardial effusion")]
     gold = write_lines(tmp_path / "gold.jsonl", *lines)
@@ -121,34 +121,42 @@ def test_names_protocol_counts_names(tiny_assets: Assets, gold_file: Path) -> No
     assert report["protocol"] == "names"
 
 
-def _brute_force(kb: KnowledgeBase, names: list[int], right: frozenset[int]) -> int:
-    """Rank of the first right name: by comparing strings as they are, without keys."""
-    seen: list[str] = []
+def _brute_force(kb: KnowledgeBase, names: list[int], right: frozenset[int], own: bool) -> int:
+    """Rank of the first right name: by comparing strings as they are, without keys.
+
+    own (bool): each concept has its own names.
+    """
+    seen: list[object] = []
+    concepts = kb.name_concepts()
     gold = {name.text.lower() for row in right for name in kb.concept_at(row).names}
     for row in names:
-        text = kb.name_at(row).text.lower()
-        if text not in seen:
-            seen.append(text)
-            if text in gold:
+        name, concept = kb.name_at(row).text, int(concepts[row])
+        entry = (name, concept) if own else name.lower()
+        if entry not in seen:
+            seen.append(entry)
+            if concept in right if own else name.lower() in gold:
                 return len(seen)
     return 0
 
 
-def test_names_protocol_against_comparing_strings(tiny_assets: Assets, gold_file: Path) -> None:
+@pytest.mark.parametrize("protocol", ["names", "entries"])
+def test_names_against_comparing_strings(
+    tiny_assets: Assets, gold_file: Path, protocol: str
+) -> None:
     kb = tiny_assets.kb
     engine = tiny_assets.engine()
     cases = [case for case in load_gold(gold_file, kb).cases() if case.right]
-    judged = judge(engine, kb, cases, depth=40, protocol="names")
+    judged = judge(engine, kb, cases, depth=40, protocol=protocol)
     for case, outcome in zip(cases, judged.outcomes, strict=True):
         text = case.mention.long_form or case.mention.text
         ranked = [row for row, _ in rank_names(engine, [text], 1000)[0]]
-        assert outcome.rank == _brute_force(kb, ranked, case.right)
+        assert outcome.rank == _brute_force(kb, ranked, case.right, protocol == "entries")
 
 
 def test_ranks_beyond_the_depth_do_not_count(tiny_assets: Assets, gold_file: Path) -> None:
     engine = tiny_assets.engine()
     cases = list(load_gold(gold_file, tiny_assets.kb).cases())
-    for protocol in ("concepts", "names"):
+    for protocol in ("concepts", "names", "entries"):
         deep = judge(engine, tiny_assets.kb, cases, depth=12, protocol=protocol).outcomes
         flat = judge(engine, tiny_assets.kb, cases, depth=1, protocol=protocol).outcomes
         assert [outcome.rank for outcome in flat] == [int(one.rank == 1) for one in deep]
@@ -166,7 +174,7 @@ def test_any_number_of_mentions(tiny_assets: Assets, gold_file: Path) -> None:
 def test_white_space_is_a_mention_like_any_other(tiny_assets: Assets, tmp_path: Path) -> None:
     lines = [{"mention": text, "ids": ["HP:0001945"]} for text in ("", " ", "🙂", "x" * 5000)]
     path = write_lines(tmp_path / "gold.jsonl", *lines)
-    for protocol in ("concepts", "names"):
+    for protocol in ("concepts", "names", "entries"):
         assert _measure(tiny_assets, path, protocol=protocol)["n"] == 4
 
 
