@@ -15,6 +15,7 @@ from spacy_medlink.util.files import replacing_file
 from spacy_medlink.util.outputs import FileKind
 from spacy_medlink.util.progress import no_progress
 
+from .layout import no_corpus
 from .records import Document
 from .registry import Corpus
 from .tally import Tally
@@ -55,6 +56,9 @@ def convert(
                 splits_there = ", ".join(sorted(filter(None, seen))) or "none"
                 raise Errors.unknown_choice(what="split", value=split, known=splits_there)
         if not tally.mentions:
+            for problem, ((path, line, _), *_) in tally.examples.items():
+                problem = f"it has {problem}, the first is line {line}"
+                raise no_corpus(path, corpus.name, problem, "the unpacked corpus", "a file of")
             remedy = f"Check that it holds the corpus {corpus.name}, unpacked. Nothing was written."
             raise Errors.nothing_there(path=source, what="mention", remedy=remedy)
 

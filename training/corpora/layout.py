@@ -1,12 +1,14 @@
 """The files of a corpus, and their splits."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from spacy_medlink.errors import Errors, MedlinkError
 
-from .formats.text import read_text
+from ..fetching.sources import find_source
+from .formats.text import read_lines, read_text
+from .records import Document
 from .tally import Tally
 
 # File names of publishers: NCBItrainset, CDR_DevelopmentSet, dev-set1, processed_test, trainX.
@@ -62,10 +64,36 @@ def files_of(source: Path, pattern: str, corpus: str, expected: str) -> Iterator
     yield from paths
 
 
-def no_corpus(source: Path, name: str, problem: str, expected: str) -> MedlinkError:
-    """Make E160: a directory is not the corpus that it should be."""
-    what = f"the corpus {name}"
-    return Errors.wrong_file(path=source, what=what, problem=problem, expected=expected)
+def no_corpus(
+    source: Path, name: str, problem: str, expected: str, what: str = "the corpus"
+) -> MedlinkError:
+    """Make E160: a directory or file is not of the corpus that it should be of."""
+    expected = f"{expected}; {find_source(name).homepage} has the right one"
+    return Errors.wrong_file(path=source, what=f"{what} {name}", problem=problem, expected=expected)
+
+
+def documents_of(
+    path: Path, tally: Tally, parse: Callable[[str], Document | None], corpus: str, expected: str,
+    fallback: str = "",
+) -> Iterator[Document]:  # fmt: skip
+    """Stream the documents of a file with one in each line; other lines are counted as faults.
+
+    parse (Callable): makes a document of a line, without path and number; None where it is none.
+    RAISES (MedlinkError): E160 where the first line is none, or there is no line.
+    """
+    documents = 0
+    for line_number, line in read_lines(path, tally, fallback):
+        document = parse(line) if line.strip() else None
+        if document:
+            documents += 1
+            yield document._replace(path=path, line=line_number)
+        elif line.strip() and not documents:
+            problem = f"line {line_number} has not the form"
+            raise no_corpus(path, corpus, problem, expected, "a file of")
+        elif line.strip():
+            tally.fault("lines that have not the form", path, line_number)
+    if not documents:
+        raise no_corpus(path, corpus, "no line is in it", expected, "a file of")
 
 
 def texts_of(folder: Path, suffix: str = ".txt") -> dict[str, list[Path]]:

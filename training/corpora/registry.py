@@ -64,7 +64,8 @@ CORPORA = {
         Corpus("psytar", psytar.read_umls, "UMLS"),
         Corpus("psytar-snomed", psytar.read_snomed, "SNOMED CT"),
         Corpus("symptemist", cases.read_symptemist, "SNOMED CT"),
-        Corpus("xl-bel", xlbel.read, "UMLS"),
+        Corpus("xl-bel", xlbel.read_v0, "UMLS"),
+        Corpus("xl-bel-v1", xlbel.read_v1, "UMLS"),
     )
 }
 

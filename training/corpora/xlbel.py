@@ -1,53 +1,57 @@
 """XL-BEL (Liu et al. 2021): 1,000 mentions in each of ten languages, UMLS CUIs.
 
-v0.0 has `CUI||mention`, v1.0 `CUI||mention||sentence` with the mention between `<tgt>` and
-`</tgt>`. The file's name begins with the language. The file of all languages is skipped if there
-are files of single languages.
+The files of version 0.0, which the paper measures on, have lines `CUI||mention`, those of 1.0
+`CUI||mention||sentence` with the mention between `<tgt>` and `</tgt>`; of the English mentions 595
+are the same. The file's name begins with the language. The file of all languages is skipped if
+there are files of single languages.
 """
 
+import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
-from .formats.text import read_lines
 from .ids import split_ids
-from .layout import files_of
+from .layout import documents_of, files_of
 from .records import Document, Mention
 from .tally import Tally
 
-_EXPECTED = "files like fi_1k_test_query.txt or fi_1k_test_query_with_context.txt"
-_PATTERN = r"[a-z]+_1k_test_query(_with_context)?\.txt"
+_CUIS = re.compile(r"CL?\d+(\|CL?\d+)*")
 _OPEN, _CLOSE = "<tgt>", "</tgt>"
+# By corpus, how its files are called, and what their lines are.
+_FILES = {
+    "xl-bel": ("_1k_test_query.txt", "lines `CUI||mention`"),
+    "xl-bel-v1": ("_1k_test_query_with_context.txt", "lines `CUI||mention||sentence`"),
+}
 
 
-def read(source: Path, tally: Tally) -> Iterator[Document]:
+def _read(name: str, source: Path, tally: Tally) -> Iterator[Document]:
     """Stream the mentions, each as a document; all are for testing."""
-    files = list(files_of(source, _PATTERN, "xl-bel", _EXPECTED))
-    by_lang = [path for path in files if _language(path) != "all"]
-    for path in by_lang or files:
-        for line_number, line in read_lines(path, tally):
-            if line.strip():
-                yield from _document(line, path, line_number, tally)
+    ending, form = _FILES[name]
+    files = list(files_of(source, f"[a-z]+{ending}", name, f"files like fi{ending}"))
+    parse = partial(_document, 1 + form.count("||"))
+    for path in [path for path in files if _language(path) != "all"] or files:
+        lang = _language(path).replace("all", "und")
+        for document in documents_of(path, tally, parse, name, form):
+            if document.text and not document.mentions[0].spans:
+                tally.fault("sentences without a marked mention", path, document.line)
+            yield document._replace(lang=lang, split="test")
+
+
+read_v0, read_v1 = partial(_read, "xl-bel"), partial(_read, "xl-bel-v1")
 
 
 def _language(path: Path) -> str:
     return path.name.split("_")[0].lower()
 
 
-def _document(line: str, path: Path, line_number: int, tally: Tally) -> Iterator[Document]:
-    cui, _, rest = line.partition("||")
-    mention_text, _, sentence = rest.partition("||")
-    if not mention_text.strip():
-        tally.fault("lines without a mention", path, line_number)
-        return
-    text, start = _unmarked(sentence)
-    spans = ((start, start + len(mention_text.strip())),) if start >= 0 else ()
-    if text and not spans:
-        tally.fault("sentences without a marked mention", path, line_number)
-    mention = Mention(mention_text.strip(), spans, split_ids(cui, "|"), line=line_number)
-    lang = _language(path)
-    yield Document(
-        "", text or None, (mention,), path, "und" if lang == "all" else lang, "test", line_number
-    )
+def _document(width: int, line: str) -> Document | None:
+    cells = [cell.strip() for cell in line.split("||", 2)]
+    if len(cells) != width or not cells[1] or not _CUIS.fullmatch(cells[0]):
+        return None
+    text, start = _unmarked("".join(cells[2:]))
+    spans = ((start, start + len(cells[1])),) if start >= 0 else ()
+    return Document("", text or None, (Mention(cells[1], spans, split_ids(cells[0], "|")),), Path())
 
 
 def _unmarked(sentence: str) -> tuple[str, int]:

@@ -68,5 +68,6 @@ SAMPLES: dict[str, dict[str, str | bytes]] = {
         "symptemist_train/es-1.txt": "Fiebre alta.",
         "symptemist_train/symptemist_tsv_train_subtask2.tsv": _TEMIST,
     },
-    "xl-bel": {"fi_1k_test_query_with_context.txt": _XLBEL},
+    "xl-bel": {"fi_1k_test_query.txt": "C0010200||yskä\nC1|C2||x\n"},
+    "xl-bel-v1": {"fi_1k_test_query_with_context.txt": _XLBEL},
 }

@@ -27,4 +27,4 @@ def test_latin_1(converted: Convert) -> None:
     line = "102491009\tAching\tcouldn´t move\nno tabs here\n".encode("latin-1")
     result = converted("askapatient", {name: line})
     assert result.brief() == [("couldn´t move", ["102491009"])]
-    assert result.tally.faults == {"lines without code, name and phrase": 1}
+    assert result.tally.faults == {"lines that have not the form": 1}

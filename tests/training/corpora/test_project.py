@@ -25,7 +25,7 @@ CONFIG = load_project_config(ROOT)
 def test_assets_are_the_files_of_the_open_sources() -> None:
     named = {asset["dest"]: asset for asset in CONFIG["assets"]}
     found = [source for source in sources().values() if source.files and not source.key]
-    listed = {source.name for source in found if not source.name.endswith(("-v0", "-brat"))}
+    listed = {source.name for source in found if not source.name.endswith("-v1")}
     expected = {
         str(path): (name, url)
         for name in listed
