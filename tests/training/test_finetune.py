@@ -1,6 +1,7 @@
 """Fine-tuning on annotated text: what is read, every loss, what is shipped, going on."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,6 +94,30 @@ def test_a_string_with_several_concepts_goes_with_the_most_frequent(tmp_path, ti
     rows = [tiny_kb[id].row for id in ids]
     assert mentions.concepts.tolist() == [min(rows[1], rows[3])]
     assert mentions.counts.tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("occurrences", "expected"),
+    [
+        ("each", {("odd", "HP:0002099"): 1, ("odd", "HP:0001658"): 2, ("fever", "HP:0001945"): 1}),
+        ("once", {("odd", "HP:0002099"): 1, ("odd", "HP:0001658"): 1, ("fever", "HP:0001945"): 1}),
+    ],
+)
+def test_an_epoch_has_each_occurrence_or_each_pair_once(
+    tmp_path, tiny_kb, tiny_encoder, occurrences, expected
+):
+    said = [("odd", "HP:0002099"), *[("odd", "HP:0001658")] * 2, ("fever", "HP:0001945")]
+    path = write(tmp_path / "gold.jsonl", said)
+    recipe = recipe_of("finetune_biosyn", mentions__occurrences=occurrences, mentions__batch=3)
+    made = Finetuning(recipe, tiny_kb, BiEncoder.load(tiny_encoder), path, path)
+    sampler = made._mention_sampler()
+    for epoch in range(2):
+        steps = range(epoch * sampler.steps_per_epoch, (epoch + 1) * sampler.steps_per_epoch)
+        drawn = np.concatenate([sampler.batch(step) for step in steps])
+        ids = [tiny_kb.concept_at(row).id for row in made.names.concepts[drawn].tolist()]
+        texts = [made.mentions.texts[-1 - row] for row in made.names.rows[drawn]]
+        # "fever" is a name of its concept, too.
+        assert Counter(zip(texts, ids, strict=True)) == expected
 
 
 def test_nothing_to_learn_is_an_error(tmp_path, tiny_kb):
@@ -194,7 +219,7 @@ def test_marginal_loss_is_that_of_its_definition(joined):
 
 @pytest.mark.parametrize("name", sorted(RECIPES))
 def test_every_recipe_learns(name, train, dev, tiny_kb, tiny_encoder, tmp_path):
-    recipe = recipe_of(name)
+    recipe = recipe_of(name, training__epochs=16.0 if "biosyn" in name else 8.0)
     study = Finetuning(recipe, tiny_kb, BiEncoder.load(tiny_encoder), train, dev)
     result = study.run(tmp_path / "run")
     assert result is not None

@@ -6,18 +6,18 @@ import numpy as np
 import torch
 
 from spacy_medlink.encoders.objectives.protocol import Weights
-from spacy_medlink.retrieval.ngram import NgramIndex
 from spacy_medlink.types import Floats2d, Ints1d, Ints2d
 
 from .mentions import NamesAndMentions
 from .sampler import Around, Sampler
+from .tfidf import TfidfIndex
 
 Encode = Callable[[Ints1d], Floats2d]
 _BLOCK = 256
 
 
 class Candidates:
-    """The k names proposed for each mention: some by spelling, the others by the current encoder.
+    """The k names proposed for each mention: some by TF-IDF, the others by the current encoder.
 
     Sung et al. 2020, "Biomedical entity representations with synonym marginalization", section
     3.3: a share is taken from the sparse search, and filled up to k from the dense one.
@@ -37,8 +37,8 @@ class Candidates:
         self._k = min(k, len(self._names))
         self._from_sparse = self._k - round(self._k * dense_ratio)
         self._texts = [texts[position] for position in self.mentions.tolist()]
-        self._ngram = NgramIndex.build(texts[position] for position in self._names.tolist())
-        self._sparse: Ints2d = self._ngram.search(self._texts, self._k).rows
+        self._tfidf = TfidfIndex(texts[position] for position in self._names.tolist())
+        self._sparse: Ints2d = self._tfidf.search(self._texts, self._k).rows
         self._rows: Ints2d = np.zeros((len(self.mentions), self._k), dtype=np.int64)
         self._scores: Floats2d = np.zeros(self._rows.shape, dtype=np.float32)
 
@@ -53,7 +53,7 @@ class Candidates:
             order = np.argsort(-np.take_along_axis(scores, near, axis=1), axis=1, kind="stable")
             for row, dense in enumerate(np.take_along_axis(near, order, axis=1), start=begin):
                 self._rows[row] = self._merged(self._sparse[row], dense)
-        self._scores = self._ngram.score(self._texts, self._rows)
+        self._scores = self._tfidf.score(self._texts, self._rows)
         self.epoch = epoch
 
     def of(self, mentions: Ints1d) -> tuple[Ints2d, Floats2d]:

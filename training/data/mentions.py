@@ -14,15 +14,16 @@ from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.resolve import IdResolver
 from spacy_medlink.types import Hashes1d, Ints1d
 
+from ..recipe.settings import Occurrences
 from .names import Tokenize, TokenTable, TrainingNames, joined, string_hash
 
 
 @dataclass(frozen=True)
 class Mentions:
-    """Distinct mentions of a gold file, ignoring case, each with its concept.
+    """Mentions of a gold file, ignoring case, each with its concept.
 
     texts (Tuple[str]): abbreviations defined in the document are expanded.
-    concepts (Ints1d): concept rows, (n,). counts (Ints1d): frequency of each, (n,).
+    concepts (Ints1d): concept rows, (n,). counts (Ints1d): how often each occurs, (n,).
     left_out (Dict[str, int]): number of unusable mentions, by reason.
     """
 
@@ -49,39 +50,38 @@ def known_types(mentions: Iterable[tuple[str, Collection[str]]], kb: KnowledgeBa
     return {type for type, count in counts.items() if count > 0}
 
 
-def read_mentions(path: Path, kb: KnowledgeBase) -> Mentions:
+def read_mentions(
+    path: Path, kb: KnowledgeBase, occurrences: Occurrences = "root"
+) -> Mentions:
     """Read the mentions of a gold file whose one concept is in the knowledge base.
 
-    A string with several concepts in the file gets its most frequent concept, in a tie the lowest
-    row: an encoder without context can learn no more.
-
+    occurrences (str): "each" lists a mention as often as it occurs, "once" each string once with
+        each of its concepts. "root" lists each string once: one with several concepts gets the most
+        frequent, in a tie the lowest row, since an encoder without context can learn no more.
     RAISES (MedlinkError): E107, E401-E407 for the file, E407 when no mention is left.
     """
     left_out: Counter[str] = Counter()
-    seen: dict[str, Counter[int]] = {}
+    seen: Counter[tuple[str, int]] = Counter()
     for case in load_gold(path, kb).cases():
         text = (case.mention.long_form or case.mention.text).strip()
         reason = _why_not(text, len(case.gold.ids), len(case.right))
         if reason:
             left_out[reason] += 1
         else:
-            seen.setdefault(text.lower(), Counter())[min(case.right)] += 1
+            seen[text.lower(), min(case.right)] += 1
     if not seen:
         raise Errors.nothing_there(
             path=path,
             what=f"mention to train on (left out: {dict(left_out)})",
             remedy="Check that it is the gold file that belongs to this knowledge base.",
         )
-    meant = {
-        text: min(concepts, key=lambda row: (-concepts[row], row))
-        for text, concepts in seen.items()
-    }
-    return Mentions(
-        tuple(meant),
-        np.fromiter(meant.values(), dtype=np.int64),
-        np.fromiter((seen[text][row] for text, row in meant.items()), dtype=np.int64),
-        dict(left_out),
-    )
+    pairs = list(seen.elements() if occurrences == "each" else seen)
+    if occurrences == "root":
+        best = dict(sorted(pairs, key=lambda pair: (seen[pair], -pair[1])))  # the last one stays
+        pairs = [(text, best[text]) for text in dict.fromkeys(text for text, _ in pairs)]
+    counts = [seen[pair] if occurrences == "root" else 1 for pair in pairs]
+    concepts = np.array([row for _, row in pairs], dtype=np.int64)
+    return Mentions(tuple(text for text, _ in pairs), concepts, np.array(counts), dict(left_out))
 
 
 def why_nothing(kb: KnowledgeBase, *files: Path | None) -> str:
@@ -122,13 +122,15 @@ class NamesAndMentions(TrainingNames):
     is_mention: NDArray[np.bool_]
 
 
-def join(names: TrainingNames, mentions: Mentions, tokenize: Tokenize) -> NamesAndMentions:
+def join(
+    names: TrainingNames, mentions: Mentions, tokenize: Tokenize, every: bool = False
+) -> NamesAndMentions:
     """Merge names and mentions, in the order of their concepts.
 
-    A mention that equals a name of its concept is left out: the name is there already.
+    every (bool): also mentions that equal a name of their concept, which is there already.
     """
     strings = np.array([string_hash(text) for text in mentions.texts], dtype=np.uint64)
-    new = np.flatnonzero(~_are_names(names, mentions.concepts, strings))
+    new = np.flatnonzero(~_are_names(names, mentions.concepts, strings) | every)
     tokens = TokenTable.build((mentions.texts[row] for row in new), tokenize)
     not_trainable = np.zeros(len(new), dtype=np.bool_)
     taught = TrainingNames(-1 - new, mentions.concepts[new], strings[new], not_trainable, tokens)

@@ -1,6 +1,5 @@
 """Batches of names, shuffled by seed and epoch; step n always gives the same batch."""
 
-from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -63,29 +62,6 @@ class BesideSampler(Around):
     def batch(self, step: int) -> Ints1d:
         """Get the names of a step."""
         return np.union1d(self._sampler.batch(step), self._beside.batch(step))
-
-
-class SequenceSampler:
-    """A sampler that runs stages in order: some batches of the first sampler, then of the next.
-
-    stages (Sequence[Tuple[Sampler, int]]): samplers and their batches; the last has no end.
-    """
-
-    def __init__(self, stages: Sequence[tuple[Sampler, int]]) -> None:
-        self._stages = list(stages)
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Number of batches in one pass of the first stage."""
-        return self._stages[0][0].steps_per_epoch
-
-    def batch(self, step: int) -> Ints1d:
-        """Get the names of a step."""
-        for sampler, batches in self._stages[:-1]:
-            if step < batches:
-                return sampler.batch(step)
-            step -= batches
-        return self._stages[-1][0].batch(step)
 
 
 class Shuffle:

@@ -91,10 +91,6 @@ class EncoderTraining(ABC):
     def _facts(self) -> dict[str, int]:
         """Count the training data."""
 
-    def _batches(self) -> int | None:
-        """Count the batches to train on, where that is not by the epochs of the sampler."""
-        return None
-
     @abstractmethod
     def store(self, directory: Path) -> None:
         """Write what belongs beside the encoder."""
@@ -157,7 +153,6 @@ class EncoderTraining(ABC):
             self._recipe.training,
             lambda encoder: self.yardstick.fast(encoder),
             made_with(self._recipe, self._base.fingerprint(), *self._made_of()),
-            self._batches(),
         )
         return Trainer(task, self._recipe, directory, self._precision, self._ranks)
 

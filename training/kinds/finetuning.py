@@ -53,10 +53,13 @@ class Finetuning(EncoderTraining):
         super().__init__(recipe, base, device, say, ranks)
         self._kb, self._train, self._dev = kb, train, dev
         self._fused: MarginalObjective | None = None
-        self.mentions = read_mentions(train, kb)
+        occurrences = recipe.mentions.occurrences
+        self.mentions = read_mentions(train, kb, occurrences)
         tokenize = self._encoder.tokenize
         self._kb_names: TrainingNames = read_names(kb, tokenize, how=recipe.data)
-        self.names: NamesAndMentions = join(self._kb_names, self.mentions, tokenize)
+        self.names: NamesAndMentions = join(
+            self._kb_names, self.mentions, tokenize, occurrences != "root"
+        )
 
     @cached_property
     def yardstick(self) -> Yardstick:
@@ -158,7 +161,7 @@ class Finetuning(EncoderTraining):
         return {
             "names": len(self._kb_names),
             "mentions": int(self.mentions.counts.sum()),
-            "distinct_mentions": len(self.mentions),
+            "distinct_mentions": len(set(self.mentions.texts)),
             "mentions_to_learn": taught,
             **{f"left_out_{why.replace(' ', '_')}": n for why, n in self.mentions.left_out.items()},
         }

@@ -21,7 +21,7 @@ from ..data.names import TrainingNames
 from ..data.pairs import Pairs
 from ..data.prepared import open_material, prepare
 from ..data.relations import RelationSampler
-from ..data.sampler import Sampler, SequenceSampler, ShuffledSampler, with_synonym
+from ..data.sampler import Sampler, ShuffledSampler, with_synonym
 from ..loop.ranks import ALONE, Ranks
 from ..objectives.joint import JointObjective, Part
 from ..objectives.registered import choice_of, needs_of
@@ -70,7 +70,6 @@ class Pretraining(EncoderTraining):
         self.holdout: Holdout = self._material.holdout
         self.names: TrainingNames = self._material.names
         self.pairs: Pairs = self._material.pairs
-        self._count: int | None = None
         self._relations = self._make_relations()
 
     def _gather(self, wanted: Wanted, prepared: Path | None) -> Material:
@@ -108,20 +107,9 @@ class Pretraining(EncoderTraining):
         )
 
     def _sampler(self) -> Sampler:
-        recipe, seed = self._recipe, self._recipe.training.seed
         if self._relations is not None:
             return self._relations
-        sampler = _WAYS[needs_of(recipe)].sampler(self)
-        if recipe.bitext.order == "after":
-            bitext = recipe.bitext
-            second = ShuffledSampler(self._material.translations, bitext.batch_pairs, seed)
-            first = round(recipe.training.epochs * sampler.steps_per_epoch)
-            self._count = first + round(bitext.epochs * second.steps_per_epoch)
-            sampler = SequenceSampler([(sampler, first), (second, self._count - first)])
-        return sampler
-
-    def _batches(self) -> int | None:
-        return self._count
+        return _WAYS[needs_of(self._recipe)].sampler(self)
 
     def _of_names(self) -> Sampler:
         size = 2 * self._recipe.sampler.batch_pairs
@@ -129,7 +117,10 @@ class Pretraining(EncoderTraining):
 
     def _of_synonyms(self) -> Sampler:
         sampling, seed, material = self._recipe.sampler, self._recipe.training.seed, self._material
-        size, mixed = sampling.batch_pairs, self._recipe.bitext.order == "mixed"
+        size, order = sampling.batch_pairs, self._recipe.bitext.order
+        if order == "alone":
+            return ShuffledSampler(material.translations, size, seed)
+        mixed = order == "mixed"
         if sampling.names_per_concept:
             names = material.names if mixed else material.kb_names
             most = self._recipe.data.pairs_per_concept

@@ -38,12 +38,11 @@ class NameTask(Task):
         settings: TrainingSettings,
         validate: Validate,
         made_with: str,
-        batches: int | None = None,
     ) -> None:
         self.encoder, self.names, self.sampler = encoder, names, sampler
         self.module, self.steps_per_epoch = encoder.module, sampler.steps_per_epoch
         self.objective: Objective = objective
-        self.made_with, self.batches = made_with, batches
+        self.made_with = made_with
         self._settings, self._validate = settings, validate
 
     def pull(self, batch_number: int, weight: float, precision: Precision, ranks: Ranks) -> Pulled:

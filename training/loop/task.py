@@ -25,7 +25,6 @@ class Task(ABC):
     module (Module): changed in place. objective (Objective | Stateless): the learned or
     remembered parts of the loss. steps_per_epoch (int): batches in one pass.
     made_with (str): identifies data, recipe and base, to match a checkpoint.
-    batches (Optional[int]): to train on, if not given by epochs.
     measured_first (bool): the untrained module may be the best one, too.
     """
 
@@ -33,7 +32,6 @@ class Task(ABC):
     objective: Objective | Stateless
     steps_per_epoch: int
     made_with: str
-    batches: int | None = None
     measured_first: bool = False
 
     def head(self) -> list[torch.nn.Parameter]:

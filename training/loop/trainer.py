@@ -48,7 +48,7 @@ class Trainer:
         self._learner = Learner(task, recipe, precision, ranks)
         batches = recipe.training.accumulation
         self._epoch = math.ceil(task.steps_per_epoch / batches)  # in steps
-        wanted = task.batches / batches if task.batches else recipe.training.epochs * self._epoch
+        wanted = recipe.training.epochs * self._epoch
         self._steps = max(1, math.ceil(wanted))
         self._eval_every = recipe.training.eval_every or self._epoch
         self._save_every = recipe.training.save_every or self._epoch

@@ -179,7 +179,7 @@ class Maker:
             return replace(
                 inputs,
                 kb=self.dictionary(system.of or self._plan.corpora[corpus].dictionary),
-                text=self._bitext(system.bitext) if system.bitext else None,
+                text=self._bitext(system.bitext, system.lang) if system.bitext else None,
                 prepared=self._work / "models" / "prepared",
             )
         if recipe.recipe.kind == "rerank":
@@ -208,17 +208,21 @@ class Maker:
             build_kb(path, concepts)
         return path
 
-    def _bitext(self, keys: Sequence[str]) -> Path:
-        """Put translations together. RAISES (MedlinkError): E107, E401, E108, E407."""
-        path = self._work / "gold" / f"{'+'.join(keys)}.tsv"
+    def _bitext(self, keys: Sequence[str], lang: str) -> Path:
+        """Put translations together, of a language or, "", of all that the plan has.
+
+        RAISES (MedlinkError): E107, E401, E108, E407.
+        """
+        path = self._work / "gold" / f"{'+'.join(keys)}{lang and f'-{lang}'}.tsv"
         path.parent.mkdir(parents=True, exist_ok=True)
         if len(keys) > 1:
-            texts = [self._bitext([key]).read_text("utf-8") for key in keys]
+            texts = [self._bitext([key], lang).read_text("utf-8") for key in keys]
             path.write_text("".join(texts), "utf-8")
             return path
         bitext = self._plan.bitexts[keys[0]]
-        count = convert_bitext(bitext.format, map(Path, bitext.sources), bitext.languages, path)
-        self._say(f"{keys[0]}: {count:,} translations")
+        languages = (lang,) if lang else bitext.languages
+        count = convert_bitext(bitext.format, map(Path, bitext.sources), languages, path)
+        self._say(f"{path.stem}: {count:,} translations")
         return path
 
     def recipe_kind(self, key: str) -> str:

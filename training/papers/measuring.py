@@ -1,6 +1,6 @@
 """Measuring the systems of a table by a paper's protocol."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,9 +19,9 @@ from spacy_medlink.util.devices import find_device
 from spacy_medlink.util.files import sha256_of
 from spacy_medlink.util.progress import show_progress
 
+from ..data.tfidf import TfidfIndex
 from .plan import Layout, System
 from .table import Row
-from .tfidf import TfidfIndex
 
 _SHOWN = 12  # characters of a fingerprint, which pooling is part of
 _TFIDF = "Tf-idf"
@@ -68,9 +68,13 @@ def measure_links(
         Assets(encoder, device=material.device) if given else _assets(material, system, encoder)
     )
     gold = _in_language(load_gold(material.gold, assets.kb), system.lang)
-    settings = layout.settings(material.train, () if given else _tiers(encoder), baselines)
+    tiers = () if given else _tiers(encoder)
+    settings = layout.settings(material.train, tiers, baselines)
     linker = _reranking(reranker, assets, layout) if reranker else None
-    others = _sparse(assets, layout) if baselines else {}
+    if linker is None and "ngram" in tiers:
+        linker = _by_tfidf(assets, tiers, layout)
+    sparse = _by_tfidf(assets, ["ngram"], layout) if baselines else None
+    others = {_TFIDF: alone(sparse, "ngram", assets)} if sparse else {}
     metrics = measure(assets, gold, settings, show_progress, linker, baselines=others)
     for name, figures in metrics.get("baselines", {}).items():
         yield from rows_of(_BASELINES.get(name, name), figures, layout)
@@ -86,12 +90,12 @@ def _reranking(path: Path, assets: Assets, layout: Layout) -> Linker:
     return linker.using(threshold=0.0).with_parts(rescorer=Reranker(encoder, assets.kb))
 
 
-def _sparse(assets: Assets, layout: Layout) -> dict[str, Linker]:
-    """Make the linker of the papers' sparse vectors, where there are not too many names."""
+def _by_tfidf(assets: Assets, tiers: Sequence[str], layout: Layout) -> Linker | None:
+    """Make a linker with the papers' sparse vectors, where there are not too many names."""
     if assets.kb.n_names > _TFIDF_NAMES:
-        return {}
-    linker = alone(default_linker(assets, ["ngram"], max(layout.ks)), "ngram", assets)
-    return {_TFIDF: linker.with_parts(ngram=TfidfIndex(assets.kb.iter_texts()))}
+        return None
+    linker = default_linker(assets, tiers, max(layout.ks))
+    return linker.with_parts(ngram=TfidfIndex(assets.kb.iter_texts()))
 
 
 def _tiers(encoder: Path) -> tuple[str, ...]:

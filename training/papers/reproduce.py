@@ -30,7 +30,7 @@ from .table import Row, Table, as_markdown, averaged, make_table, with_averages
 from .vectors import measure_vectors
 
 _FIGURE = marked("the figure of a table", "<svg")
-_MISSING = {"E104", "E107", "E205"}  # names of a dictionary, a file, an encoder
+_MISSING = {"E104", "E107", "E205", "E407"}  # names, a file, an encoder, translations
 
 
 class Reproduction:

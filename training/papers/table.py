@@ -57,10 +57,11 @@ def make_table(
     for line in published:
         theirs.setdefault(line.system, {}).setdefault(line.part, {}).update(line.figures)
     parts = [row.part for row in rows] or [line.part for line in published]
+    ranked = any(name.startswith("acc@") for row in rows for name in row.figures)
     return {
         "paper": layout.paper,
         "title": layout.title,
-        "note": layout.note,
+        "note": f"Ranks count {layout.protocol}. {layout.note}".strip() if ranked else layout.note,
         "corpus": corpus,
         "published_in": [
             f"table {table_number}" for table_number in sorted({line.table for line in published})

@@ -40,6 +40,7 @@ def _layers_or_static(student: str) -> str:
 AtLeast2 = Annotated[int, Field(ge=2)]
 Rate = Annotated[float, Field(ge=0, lt=1)]
 Share = Annotated[float, Field(gt=0, le=1)]
+Occurrences = Literal["root", "each", "once"]
 TRADE_NAME = "TRADE"  # the term type that the UMLS reader gives to names of a substance's brands
 _NEVER = 1_000_000_000  # steps
 WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0)
@@ -99,13 +100,10 @@ class DataSettings(Section):
 class BitextSettings(Section):
     """What to do with the file of translations that `--text` names (pairs as pseudo-concepts).
 
-    order (str): "none", "mixed" with the pairs of synonyms, or "after" them as a second stage.
-    epochs (float), batch_pairs (int): of the second stage.
+    order (str): "none", "mixed" with the pairs of synonyms, or "alone", for a base that knows these.
     """
 
-    order: Literal["none", "mixed", "after"] = "none"
-    epochs: PositiveFloat = 5.0
-    batch_pairs: PositiveInt = 128
+    order: Literal["none", "mixed", "alone"] = "none"
 
 
 class HoldoutSettings(Section):
@@ -138,12 +136,15 @@ class MentionSettings(Section):
     """Batches of fine-tuning on annotated text.
 
     batch (int): mentions a batch; with a loss over the pairs of a batch, pairs of a mention and a
-    name. names (int): random names beside them, so that names are not forgotten, or as negatives.
+    name. occurrences (str): how often an epoch has a mention: the "root" of how often it occurs, if it
+    is not a name already; "each" time; or "once" with each of its concepts.
+    names (int): random names beside them, so that names are not forgotten, or as negatives.
     near (int): with a loss over all names, the nearest wrong names of each mention that learn to
     keep away, and with them a name of its concept; 0 for neither.
     """
 
     batch: PositiveInt = 64
+    occurrences: Occurrences = "root"
     names: NonNegativeInt = 32
     near: NonNegativeInt = 1
 

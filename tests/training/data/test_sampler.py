@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from training.data.group_sampler import GroupSampler
 from training.data.names import TokenTable, TrainingNames
 from training.data.pairs import make_pairs
-from training.data.sampler import Sampler, SequenceSampler, ShuffledSampler, with_synonym
+from training.data.sampler import Sampler, ShuffledSampler, with_synonym
 
 CONCEPTS = np.repeat(np.arange(9), [1, 2, 3, 1, 5, 2, 1, 4, 2])
 TRAINABLE = np.arange(len(CONCEPTS)) != 1  # leaves concept 1 with a single name
@@ -25,12 +25,6 @@ def _samplers(size: int, seed: int) -> list[Sampler]:
         ShuffledSampler(pairs, size, seed),
         ShuffledSampler(with_synonym(_names()), size, seed),
         GroupSampler(_names(), 3, max(3, size), 50, seed),
-        SequenceSampler(
-            [
-                (ShuffledSampler(pairs, size, seed), 3),
-                (ShuffledSampler(with_synonym(_names()), 4, 1), 2),
-            ]
-        ),
     ]
 
 
@@ -102,13 +96,3 @@ def test_groups_are_names_of_one_concept_and_an_epoch_shows_each_once(
         assert len(batch)
         assert (np.unique(concepts[batch], return_counts=True)[1] >= 2).all()
     assert all(len(batch) < 2 * (group + more) + group for batch in batches)
-
-
-def test_stages_come_one_after_the_other() -> None:
-    pairs = make_pairs(CONCEPTS, TRAINABLE, 50, seed=0)
-    first, second = ShuffledSampler(pairs, 4, 0), ShuffledSampler(pairs, 3, 1)
-    both = SequenceSampler([(first, 2), (second, 5)])
-    assert both.steps_per_epoch == first.steps_per_epoch
-    for step in range(7):
-        expected = first.batch(step) if step < 2 else second.batch(step - 2)
-        assert both.batch(step).tolist() == expected.tolist()

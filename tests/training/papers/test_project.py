@@ -27,7 +27,7 @@ PLANS = sorted((PROJECT / "plans").glob("*.yml"))
 BESIDE = {
     "SapBERT (released)", "SapBERT (LoRA)", "SapBERT (adapter 13 %)", "mBERT",
     "SapBERT, NCA", "SapBERT, lifted structure", "CODER_ENG, term-relation-term", "PubMedBERT",
-    "CODER_ENG (released)", "CODER_ALL (released)", "XLM-R large", "XLM-R large + SAP all_syn",
+    "CODER_ENG (released)", "CODER_ALL (released)",
 }  # fmt: skip
 
 
@@ -43,6 +43,7 @@ def test_plans_are_of_published_systems_and_recipes_that_there_are(path: Path) -
         known |= {one.system for one in published}
         assert published, key
     named = {system.name for system in plan.systems.values()}
+    named = {name for name in named if not name.endswith(", all languages at once")}
     assert named - BESIDE <= known, named - known
     for system in plan.systems.values():
         assert not system.recipe or (PROJECT / system.recipe).is_file() or "$" in system.recipe

@@ -37,7 +37,7 @@ def test_a_recipe_of_names_trains_to_its_end(
         changes["training.names"] = 64
     recipe = read_recipe(CONFIGS / f"{name}.cfg", changes)
     bitext = None
-    if recipe.bitext.order == "after":
+    if recipe.bitext.order == "alone":
         bitext = tmp_path / "words.tsv"
         bitext.write_text("Herz\theart\nLunge\tlung\n", encoding="utf-8")
     made = Pretraining(recipe, tiny_kb, BiEncoder.load(tiny_encoder), bitext=bitext)

@@ -27,7 +27,7 @@ def test_ours_stand_over_theirs() -> None:
         "| new | 60.0 / 70.0 | 1.0 / 2.0 |",
         "| *BioSyn, published* | 91.1 / - |  |",
         "",
-        "Published: table 1, table 2 of the paper. A note.",
+        "Published: table 1, table 2 of the paper. Ranks count names. A note.",
     ]
 
 

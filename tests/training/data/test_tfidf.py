@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from training.papers.tfidf import TfidfIndex
+from training.data.tfidf import TfidfIndex
 
 NAMES = ["Asthma", "bronchial asthma", "Fever", "fevers", "Hypertension", "Pulmonary hypertension"]
 QUERIES = ["asthma", "FEVER", "hypertensive", "pulmonal", "qqq", "", "asthma"]

@@ -1,4 +1,4 @@
-"""The sparse baseline of the papers, as an n-gram tier: TF-IDF over characters and their pairs.
+"""The sparse vectors of the papers, as an n-gram tier: TF-IDF over characters and their pairs.
 
 As in "Medical Crossing" (Alekseev et al., 2022, section 3.1) and BioSyn (Sung et al., 2020):
 scikit-learn's TfidfVectorizer over the lower-cased names of the dictionary, nearest by cosine.
