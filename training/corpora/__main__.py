@@ -1,8 +1,10 @@
-"""Convert a published corpus into gold mentions.
+"""Convert a published corpus into gold mentions, or count what corpora hold.
 
 `python -m training.corpora NAME INPUT OUTPUT [--split train] [--strict]`
+`python -m training.corpora stats DIR... [--kb FILE]`
 """
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +13,7 @@ import typer
 from spacy_medlink.util.progress import show_progress
 
 from ..verbs import Overwrite, run_verb
+from . import statistics
 from .convert import convert
 from .registry import find_corpus
 from .tally import Tally
@@ -39,4 +42,7 @@ def main(
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["stats"]:
+        del sys.argv[1]
+        run_verb(statistics.main)
     run_verb(main)

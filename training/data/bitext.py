@@ -6,7 +6,8 @@ terminology.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -32,40 +33,42 @@ FORMATS = {
 
 
 def convert_bitext(
-    format: str, sources: Iterable[Path], languages: Collection[str], output: Path
+    format: str, sources: Sequence[Path], languages: Collection[str], output: Path
 ) -> int:
     """Write translations between English and some languages as one file, each pair once.
 
-    sources (Iterable[Path]): files, or directories with one for each pair of languages.
+    sources (Sequence[Path]): files, or directories with one for each pair of languages.
     languages (Collection[str]): () for all. RETURNS (int): pairs.
     RAISES (MedlinkError): E107 without a source, E401 for a line without two texts, E108 for an
         unknown format, E407 when no file is of the languages.
     """
+    pairs = dict.fromkeys(pair for _, pair in translations_in(format, sources, languages))
+    output.parent.mkdir(parents=True, exist_ok=True)
+    text = "".join(f"{english}\t{other}\n" for english, other in pairs)
+    save_text(output, _BITEXT, text, sources, overwrite=True)
+    return len(pairs)
+
+
+def translations_in(
+    format: str, sources: Sequence[Path], languages: Collection[str] = ()
+) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Stream translations, each with its language beside English; see `convert_bitext`."""
     if format not in FORMATS:
         raise Errors.unknown_choice(
             what="format of translations", value=format, known=", ".join(FORMATS)
         )
-    given = list(sources)
-    files = [file for source in given for file in ([source] if source.is_file() else walk(source))]
-    kept = [file for file in files if _is_of(file, languages)]
+    files = chain.from_iterable([path] if path.is_file() else walk(path) for path in sources)
+    named = [(file, _LANGUAGES.search(file.name.removesuffix(".gz"))) for file in files]
+    pairs = [(file, {*match.groups()} - {"en"}) for file, match in named if match]
+    kept = [(file, *other) for file, other in pairs if len(other) == 1]
+    kept = [(file, lang) for file, lang in kept if lang in (languages or (lang,))]
     if not kept:
-        wanted = ", ".join(languages) or "any"
         raise Errors.nothing_there(
-            path=", ".join(map(str, given)),
-            what=f"file with translations between English and {wanted}",
+            path=", ".join(map(str, sources)),
+            what=f"file with translations between English and {', '.join(languages) or 'any'}",
             remedy="Name each file after its languages, such as en-de.txt.",
         )
-    output.parent.mkdir(parents=True, exist_ok=True)
-    pairs = dict.fromkeys(pair for file in kept for pair in _pairs(file, FORMATS[format]))
-    text = "".join(f"{english}\t{other}\n" for english, other in pairs)
-    save_text(output, _BITEXT, text, given, overwrite=True)
-    return len(pairs)
-
-
-def _is_of(file: Path, languages: Collection[str]) -> bool:
-    match = _LANGUAGES.search(file.name.removesuffix(".gz"))
-    pair = set(match.groups()) if match else set()
-    return "en" in pair and (not languages or bool(pair & set(languages)))
+    yield from ((lang, pair) for file, lang in kept for pair in _pairs(file, FORMATS[format]))
 
 
 def _pairs(file: Path, between: re.Pattern[str]) -> Iterator[tuple[str, str]]:

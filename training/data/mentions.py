@@ -50,9 +50,7 @@ def known_types(mentions: Iterable[tuple[str, Collection[str]]], kb: KnowledgeBa
     return {type for type, count in counts.items() if count > 0}
 
 
-def read_mentions(
-    path: Path, kb: KnowledgeBase, occurrences: Occurrences = "root"
-) -> Mentions:
+def read_mentions(path: Path, kb: KnowledgeBase, occurrences: Occurrences = "root") -> Mentions:
     """Read the mentions of a gold file whose one concept is in the knowledge base.
 
     occurrences (str): "each" lists a mention as often as it occurs, "once" each string once with

@@ -221,7 +221,7 @@ class Maker:
             return path
         bitext = self._plan.bitexts[keys[0]]
         languages = (lang,) if lang else bitext.languages
-        count = convert_bitext(bitext.format, map(Path, bitext.sources), languages, path)
+        count = convert_bitext(bitext.format, [*map(Path, bitext.sources)], languages, path)
         self._say(f"{path.stem}: {count:,} translations")
         return path
 

@@ -166,10 +166,10 @@ class System(Section):
     recipe (str): file, relative to training/papers; "" measures the base otherwise.
     settings (Mapping): other values in it. of (str): the dictionary whose names a recipe that
         pre-trains learns, or the corpus of other recipes; "" is the corpus that is measured on.
-    bitext (Tuple[str]): translations to learn, those of `lang`. pooling (str): "" for what is saved with it.
-    tune (bool): on relations, the encoder learns along. corpora (Tuple[str]): measured on these
-        alone. shown (bool): false for what only others start from. lang (str): measured on mentions
-        of this language alone; systems of one name, one a language, are one row.
+    bitext (Tuple[str]): translations to learn, those of `lang`. pooling (str): "" for what is
+        saved with it. tune (bool): on relations, the encoder learns along. corpora (Tuple[str]):
+        measured on these alone. shown (bool): false for what only others start from. lang (str):
+        measured on mentions of this language alone; systems of one name, one a language, are a row.
     """
 
     name: str

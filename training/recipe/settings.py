@@ -100,7 +100,7 @@ class DataSettings(Section):
 class BitextSettings(Section):
     """What to do with the file of translations that `--text` names (pairs as pseudo-concepts).
 
-    order (str): "none", "mixed" with the pairs of synonyms, or "alone", for a base that knows these.
+    order (str): "none", "mixed" with the pairs of synonyms, or "alone", for another base.
     """
 
     order: Literal["none", "mixed", "alone"] = "none"
@@ -136,8 +136,8 @@ class MentionSettings(Section):
     """Batches of fine-tuning on annotated text.
 
     batch (int): mentions a batch; with a loss over the pairs of a batch, pairs of a mention and a
-    name. occurrences (str): how often an epoch has a mention: the "root" of how often it occurs, if it
-    is not a name already; "each" time; or "once" with each of its concepts.
+    name. occurrences (str): how often an epoch has a mention: the "root" of its count, if it is no
+    name already; "each" time that it occurs; or "once" with each of its concepts.
     names (int): random names beside them, so that names are not forgotten, or as negatives.
     near (int): with a loss over all names, the nearest wrong names of each mention that learn to
     keep away, and with them a name of its concept; 0 for neither.

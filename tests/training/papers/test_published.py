@@ -10,7 +10,11 @@ PAPERS = ["clinlinker", "coder", "medical_crossing", "sapbert", "xl_bel"]
 
 def test_the_five_papers_have_figures_and_a_layout() -> None:
     assert papers() == PAPERS
-    assert {path.stem for path in LAYOUTS.glob("*.cfg")} == {*PAPERS, "coder_mantra", "sapbert_entries"}
+    assert {path.stem for path in LAYOUTS.glob("*.cfg")} == {
+        *PAPERS,
+        "coder_mantra",
+        "sapbert_entries",
+    }
     for paper in PAPERS:
         assert read_layout(LAYOUTS / f"{paper}.cfg").paper == paper
 
