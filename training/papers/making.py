@@ -6,7 +6,9 @@ the finished files are used again.
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,7 +16,7 @@ from typing import Any
 
 from spacy_medlink.assets import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.errors import Errors
+from spacy_medlink.errors import Errors, MedlinkError
 from spacy_medlink.evaluation import load_gold
 from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
 from spacy_medlink.kb.filters import Filters
@@ -31,6 +33,7 @@ from ..corpora.records import GoldDocument
 from ..corpora.registry import find_corpus
 from ..corpora.tally import Tally
 from ..data.bitext import convert_bitext
+from ..fetching.sources import sources
 from ..loop.trainer import CHECKPOINT
 from ..recipe.reading import read_recipe
 from ..recipe.settings import Recipe
@@ -71,8 +74,8 @@ class Maker:
         return path
 
     def _build(self, key: str, dictionary: Dictionary, ids: Sequence[str]) -> Path:
-        sources = [Path(source) for source in dictionary.sources]
-        made_of = _digest(dictionary.as_dict(), stamps(sources), ids)
+        files = [Path(source) for source in dictionary.sources]
+        made_of = _digest(dictionary.as_dict(), stamps(files), ids)
         path = self._work / "kb" / f"{key}-{made_of}.kb"
         if not path.is_file():
             self._say(f"building the dictionary {key}")
@@ -82,15 +85,16 @@ class Maker:
                 allow_ids=tuple(ids),
             )  # fmt: skip
             options: dict[str, Any] = {"columns": dictionary.columns, "lang": dictionary.lang}
-            build_knowledge_base(
-                out=path,
-                sources=[(dictionary.format, source) for source in sources],
-                filters=filters,
-                options={name: value for name, value in options.items() if value},
-                # A corpus may be in Latin-1, and has each concept many times.
-                skip_bad_lines=dictionary.format == "tsv",
-                progress=show_progress,
-            )
+            with _as_no_dictionary(key, dictionary):
+                build_knowledge_base(
+                    out=path,
+                    sources=[(dictionary.format, file) for file in files],
+                    filters=filters,
+                    options={name: value for name, value in options.items() if value},
+                    # A corpus may be in Latin-1, and has each concept many times.
+                    skip_bad_lines=dictionary.format == "tsv",
+                    progress=show_progress,
+                )
         return path
 
     def _gold(self, key: str, part: str, fold: int) -> Path:
@@ -120,7 +124,11 @@ class Maker:
             if corpus.folds:
                 splits = [f"fold-{fold}.{split}" for split in splits]
             reader, source = find_corpus(corpus.reader), Path(corpus.source)
-            convert(reader, source, path, Tally(), splits, show_progress, overwrite=True)
+            tally = Tally()
+            convert(reader, source, path, tally, splits, show_progress, overwrite=True)
+            for line in tally.report():
+                if tally.faults and not line.startswith("  kept"):
+                    self._say(line)
             files = [path]
         if len(files) == 1 and not corpus.type and not corpus.lang:
             return files[0]
@@ -234,6 +242,24 @@ class Maker:
         """Tell whether a system differs from seed to seed."""
         system = self._plan.systems[key]
         return not system.encoder and (bool(system.recipe) or self.is_trained(system.base))
+
+
+@contextmanager
+def _as_no_dictionary(key: str, dictionary: Dictionary) -> Iterator[None]:
+    """Make E160 of a file that is no dictionary: remedies of `kb build` are none for a plan."""
+    try:
+        yield
+    except MedlinkError as error:
+        empty = error.code == "E104" and not dictionary.vocabularies  # else the release lacks them
+        if not empty and error.code not in ("E105", "E130", "E160", "E161", "E165"):
+            raise
+        words = [dictionary.format, *Path(dictionary.sources[0]).parts]
+        pages = [sources()[word].homepage for word in words if word in sources()]
+        problem = re.split(r"[.\s]+(?:Mend|If that|Check|Give)\b", error.message)[0]
+        raise Errors.wrong_file(
+            path=", ".join(dictionary.sources), what=f"the dictionary {key}", problem=problem,
+            expected=f"the file that docs/papers.md names{f', of {pages[-1]}' if pages else ''}",
+        ) from error  # fmt: skip
 
 
 def _identity(path: Path) -> str:
