@@ -143,29 +143,35 @@ def _without_vectors(config: dict[str, object]) -> None:
             config[key] = False
 
 
-def train_ner(
-    gold: Path,
-    assets: Path,
-    output: Path,
-    *,
-    dev: Path | None = None,
-    config: Path | None = None,
-    lang: str = "en",
-    values: dict[str, object] | None = None,
-    overwrite: bool = False,
+def main(
+    gold: Annotated[Path, typer.Argument(help="Annotated text.")],
+    assets: Annotated[Path, typer.Option(help="Assets of the linker.")] = Path("models/assets"),
+    output: Annotated[
+        Path, typer.Option(help="Directory for the data, the config and the pipeline.")
+    ] = Path("models/ner"),
+    dev: Annotated[
+        Path | None, typer.Option(help="Annotated text to choose by; else a tenth of GOLD.")
+    ] = None,
+    config: Annotated[
+        Path, typer.Option(help="Config for `spacy train`; training/configs has two.")
+    ] = CONFIGS / "ner.cfg",
+    lang: Annotated[str, typer.Option(help="Language of the text.")] = "en",
+    set_: Set = None,
+    device: Device = AUTO,
+    overwrite: Overwrite = False,
 ) -> None:
-    """Train an NER on annotated text; see `main` for what the arguments are.
+    """Train an NER on annotated text; it sees what the dictionary finds.
 
     RAISES (MedlinkError): E107, E401-E407 for annotated text, E604 for the language, E201-E204,
         E201 for the assets, E120-E123 for the output.
     """
+    prefer_for_spacy(device)
     inputs = [assets, gold, dev, config]
     check_output(output, NER, inputs, overwrite=overwrite)
     opened = Assets(assets)
     nlp = blank(lang)
-    config = config or CONFIGS / "ner.cfg"
     paths = load_config(config)["paths"]
-    given = {"nlp.lang": lang, "paths.assets": str(assets), **(values or {})}
+    given = {"nlp.lang": lang, "paths.assets": str(assets), **parse_overrides(set_)}
     if "transformer" in paths:
         given.setdefault("paths.transformer", str(opened.path / ENCODER))
     docs = gold_docs(nlp, gold, opened.kb)
@@ -177,37 +183,6 @@ def train_ner(
             names = names_in(opened, lang)
             write_word_vectors(nlp, opened.encoder, texts, names, path / "vectors")
         train([doc for doc in docs if doc not in apart], apart, config, path, given)
-
-
-def main(
-    gold: Annotated[Path, typer.Argument(help="Annotated text.")],
-    assets: Annotated[Path, typer.Option(help="Assets of the linker.")] = Path("models/assets"),
-    output: Annotated[
-        Path, typer.Option(help="Directory for the data, the config and the pipeline.")
-    ] = Path("models/ner"),
-    dev: Annotated[
-        Path | None, typer.Option(help="Annotated text to choose by; else a tenth of GOLD.")
-    ] = None,
-    config: Annotated[
-        Path | None, typer.Option(help="Config for `spacy train`; training/configs has two.")
-    ] = None,
-    lang: Annotated[str, typer.Option(help="Language of the text.")] = "en",
-    set_: Set = None,
-    device: Device = AUTO,
-    overwrite: Overwrite = False,
-) -> None:
-    """Train an NER on annotated text; it sees what the dictionary finds."""
-    prefer_for_spacy(device)
-    train_ner(
-        gold,
-        assets,
-        output,
-        dev=dev,
-        config=config,
-        lang=lang,
-        values=parse_overrides(set_),
-        overwrite=overwrite,
-    )
     typer.echo(f"{output / PIPELINE}: a spaCy pipeline that finds {_LABEL}")
 
 

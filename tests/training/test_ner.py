@@ -10,7 +10,7 @@ from spacy.tokens import DocBin
 from spacy_medlink.assets import Assets
 from tests.training.conftest import Call
 from training import ner
-from training.ner import CONFIGS, PIPELINE, gold_docs, names_in, train_ner
+from training.ner import CONFIGS, PIPELINE, gold_docs, main, names_in
 
 FEW = {"training.max_steps": 4, "training.eval_frequency": 2}
 
@@ -52,8 +52,9 @@ def test_names_are_of_the_language(tiny_assets: Assets) -> None:
 def test_transformer(gold: Path, tmp_path: Path, tiny_assets: Assets, tiny_encoder: Path) -> None:
     pytest.importorskip("spacy_transformers")
     config = CONFIGS / "ner_transformer.cfg"
-    values = {**FEW, "paths.transformer": str(tiny_encoder)}
-    train_ner(gold, tiny_assets.path, tmp_path / "ner", config=config, values=values)
+    values = [f"{key}={value}" for key, value in FEW.items()]
+    values.append(f"paths.transformer={tiny_encoder}")
+    main(gold, tiny_assets.path, tmp_path / "ner", config=config, set_=values, device="cpu")
     nlp = spacy.load(tmp_path / "ner" / PIPELINE)
     assert nlp.pipe_names == ["names", "transformer", "ner"]
     doc = nlp("It is asthma.")  # held, since its spans do not hold it

@@ -50,8 +50,8 @@ def counts_of(path: Path, names: Sequence[str] = ()) -> Iterator[tuple[str, Coun
         return
     by_source = [(find_source(name).name, corpus) for name, corpus in CORPORA.items()]
     read_by = {corpus.name: corpus for source, corpus in by_source if source == path.name}
-    parts = [corpus for source, corpus in by_source if source == path.parent.name]
-    read_by |= {path.name: parts[0]} if parts and not read_by else {}
+    of_parent = [corpus for source, corpus in by_source if source == path.parent.name]
+    read_by |= {path.name: of_parent[0]} if of_parent and not read_by else {}
     gold: dict[str, list[tuple[str, Path]]] = {}
     for file in files if not read_by else ():
         if match := _GOLD.fullmatch(file.name):

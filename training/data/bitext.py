@@ -18,7 +18,7 @@ from spacy_medlink.util.files import save_text
 from spacy_medlink.util.outputs import FileKind
 
 from ..corpora.layout import walk
-from .names import Tokenize, TokenTable, TrainingNames, chunks, string_hash
+from .names import Tokenize, TrainingNames, chunks
 
 _BITEXT = FileKind("a bitext")
 # Files are named after their two languages, in any order: en-de.txt, wikititles-v3.de-en.tsv,
@@ -59,9 +59,12 @@ def translations_in(
         )
     files = chain.from_iterable([path] if path.is_file() else walk(path) for path in sources)
     named = [(file, _LANGUAGES.search(file.name.removesuffix(".gz"))) for file in files]
-    pairs = [(file, {*match.groups()} - {"en"}) for file, match in named if match]
-    kept = [(file, *other) for file, other in pairs if len(other) == 1]
-    kept = [(file, lang) for file, lang in kept if lang in (languages or (lang,))]
+    kept = [
+        (file, lang)
+        for file, match in named
+        for lang in (set(match.groups()) - {"en"} if match and "en" in match.groups() else ())
+        if lang in (languages or (lang,))
+    ]
     if not kept:
         raise Errors.nothing_there(
             path=", ".join(map(str, sources)),
@@ -107,14 +110,8 @@ def bitext_parts(path: Path, tokenize: Tokenize, first_concept: int) -> Iterator
     """
     for pairs in chunks(read_bitext(path)):
         texts = [text for pair in pairs for text in pair]
-        count = len(texts)
-        yield TrainingNames(
-            np.full(count, -1, dtype=np.int64),
-            first_concept + np.arange(count) // 2,
-            np.array([string_hash(text) for text in texts], dtype=np.uint64),
-            np.ones(count, dtype=bool),
-            TokenTable.of(tokenize(texts)),
-        )
+        concepts = first_concept + np.arange(len(texts)) // 2
+        yield TrainingNames.of_texts(texts, concepts, tokenize)
         first_concept += len(pairs)
 
 

@@ -87,6 +87,19 @@ class TrainingNames:
     trainable: NDArray[np.bool_]
     tokens: TokenTable
 
+    @classmethod
+    def of_texts(
+        cls, texts: Sequence[str], concepts: Ints1d, tokenize: Tokenize
+    ) -> "TrainingNames":
+        """Make training names of texts from elsewhere, all of them trainable."""
+        return cls(
+            np.full(len(texts), -1, dtype=np.int64),
+            concepts,
+            np.array([string_hash(text) for text in texts], dtype=np.uint64),
+            np.ones(len(texts), dtype=bool),
+            TokenTable.build(texts, tokenize),
+        )
+
     def __len__(self) -> int:
         return len(self.rows)
 

@@ -7,7 +7,7 @@ import numpy as np
 from spacy_medlink.fitting.mutations import mutated
 from spacy_medlink.kb import KnowledgeBase
 
-from .names import Tokenize, TokenTable, TrainingNames, distinct_names, string_hash
+from .names import Tokenize, TrainingNames, distinct_names
 
 _MOST = 1_000_000  # more than a student is trained on; the teacher encodes them all
 
@@ -34,11 +34,4 @@ def read_texts(
 
 def unlabelled(texts: list[str], tokenize: Tokenize) -> TrainingNames:
     """Make training names of texts, each a separate pseudo-concept."""
-    count = len(texts)
-    return TrainingNames(
-        np.full(count, -1, dtype=np.int64),
-        np.arange(count),
-        np.array([string_hash(text) for text in texts], dtype=np.uint64),
-        np.ones(count, dtype=bool),
-        TokenTable.build(texts, tokenize),
-    )
+    return TrainingNames.of_texts(texts, np.arange(len(texts)), tokenize)
