@@ -74,9 +74,9 @@ def judge(
 
     depth (int): answers wanted in each ranking.
     protocol (str): "concepts" counts concepts. "names" counts distinct names, as the papers do: a
-        name is right if any concept that has it is gold. "entries" counts each name of each concept,
-        as a dictionary file has a line for it. With both, only the long form of an abbreviation is
-        searched.
+        name is right if any concept that has it is gold. "entries" counts each name of each
+        concept, as a dictionary file has a line for it. With both, only the long form of an
+        abbreviation is searched.
     keep (int): candidates to keep for each mention.
     discard (Collection[str]): labels of mentions that the linker ignores.
     with_lexicon (bool): look up the meanings of abbreviations in a lexicon.
