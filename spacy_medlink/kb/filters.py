@@ -56,7 +56,7 @@ class Filters:
     ) -> Iterator[Record]:
         """Stream the records that pass. Retired ids pass unless they are denied.
 
-        A concept whose preferred name is removed gets the first remaining name that is in use.
+        A concept whose preferred name is removed gets the best remaining one, see `with_names`.
 
         removed (Optional[Counter[str]]): counts what is removed, by reason ("name: language",
             "concept: no name left").
@@ -152,10 +152,13 @@ def names_of(concept: Concept) -> tuple[Name, ...]:
 
 
 def with_names(concept: Concept, names: list[Name]) -> Concept:
-    """Copy a concept with other names; the preferred name stays if it is among them."""
-    if any(name.text == concept.name for name in names):
-        return replace(concept, names=tuple(names))
-    preferred = next((name for name in names if not name.obsolete), names[0])
+    """Copy a concept with other names, the best ones first, as readers give them.
+
+    The preferred name stays if it is among them, in its language; else it is the first in use.
+    """
+    preferred = next(name for name in names_of(concept) if name.text == concept.name)
+    if not any(name[:2] == preferred[:2] for name in names):
+        preferred = next((name for name in names if not name.obsolete), names[0])
     return replace(concept, name=preferred.text, names=tuple(names))
 
 

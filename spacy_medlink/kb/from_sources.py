@@ -1,5 +1,6 @@
 """From terminology files to a knowledge base: read, filter, re-key, curate, remember, write."""
 
+import inspect
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from .sssom import MappingSets
 from .vocabularies import iso_639_1
 from .writer import BuildReport
 
+_WANTED = ("sources", "term_types")  # filters by which a reader orders names
 _SHOWN = 20  # bad lines in the message of an error
 _ENOUGH = 10_000  # bad lines after which a build stops: this must be the wrong file
 
@@ -85,7 +87,7 @@ def build_knowledge_base(
     bad_lines: list[BadLine] = []
     rules = read_curation(curation, bad_lines) if curation else None
     mapping_sets = MappingSets([existing(path) for path in maps]) if maps else None
-    records = _records(sources, options or {}, bad_lines, progress)
+    records = _records(sources, filters, options or {}, bad_lines, progress)
     records = filters.apply(records if skip_bad_lines else _all_sound(records, bad_lines), removed)
     records = mapping_sets.apply(records, bad_lines) if mapping_sets else records
     records = rekey(records, id_scheme, dropped=removed) if id_scheme else records
@@ -103,6 +105,7 @@ def build_knowledge_base(
 
 def _records(
     sources: Sequence[tuple[str, Path]],
+    filters: Filters,
     options: Mapping[str, object],
     bad_lines: list[BadLine],
     progress: Progress | None,
@@ -111,7 +114,9 @@ def _records(
         options = {**options, "lang": iso_639_1(str(lang))}
     for format, path in sources:
         reader = get_reader(format)
-        records = reader(existing(path), bad_lines, **options)
+        taken = inspect.signature(reader).parameters
+        wanted = {name: getattr(filters, name) for name in _WANTED if name in taken}
+        records = reader(existing(path), bad_lines, **options, **wanted)
         yield from (progress or no_progress)(records, None, f"reading {path.name}")
 
 

@@ -2,14 +2,18 @@
 
 import gzip
 import zipfile
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
 from spacy_medlink.kb.filters import Filters
-from spacy_medlink.kb.readers import lines, read
+from spacy_medlink.kb.readers import lines, read, umls
 from spacy_medlink.kb.readers.umls import release_of, rrf
 from spacy_medlink.types import BadLine, Concept, Name, Record, Relation, Retired
 from tests.kb.umls_release import (
@@ -48,9 +52,9 @@ def test_everything_about_a_concept(tmp_path):
         names=(
             Name("Hypertension", "en", "MSH|SNOMEDCT_US", "MH"),
             Name("High blood pressure", "en", "NCI", "SY"),
-            Name("HTN", "en", "SNOMEDCT_US", "OAS", True),
             Name("Hipertensión", "es", "MSHSPA", "MH"),
             Name("Hypertension", "de", "MSHGER", "MH"),
+            Name("HTN", "en", "SNOMEDCT_US", "OAS", True),
         ),
         types=("T047",),
         definition="Persistently high arterial pressure.",
@@ -101,6 +105,71 @@ class TestPreferredName:
         rows = [atom("C0000001", "first"), atom("C0000001", "second", TTY="PT", TS="S")]
         tables = {"MRCONSO": rows, "MRRANK": ["0001|MSH|MH|N|", "0002|MSH|PT|N|"]}
         assert concepts_of(write_release(tmp_path, tables))["C0000001"].name == "second"
+
+
+VOCABULARIES, TERM_TYPES = ["MSH", "SCTSPA", "SNOMEDCT_US"], ["FN", "PT", "SY"]
+some = partial(st.lists, max_size=2, unique=True)
+ROWS = st.tuples(
+    st.sampled_from(["a", "b", "c", "d", "e"]), st.sampled_from(["ENG", "SPA"]),
+    st.sampled_from(VOCABULARIES), st.sampled_from(TERM_TYPES), st.sampled_from("NNO"),
+)  # fmt: skip
+
+
+@given(
+    rows=st.lists(ROWS, min_size=1, max_size=8),
+    ranks=st.permutations([*product(VOCABULARIES, TERM_TYPES, "NO")]),
+    languages=some(st.sampled_from(["en", "es"])),
+    sources=some(st.sampled_from(VOCABULARIES)),
+    term_types=some(st.sampled_from(TERM_TYPES)),
+    denied=some(st.sampled_from("abcde")),
+    obsolete=st.booleans(),
+)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_best_name_left_by_a_filter_is_preferred(
+    tmp_path, rows, ranks, languages, sources, term_types, denied, obsolete
+):
+    """By MRRANK among the rows that the filter leaves, whatever rows their names have besides."""
+    conso = [
+        atom("C0000001", text, LAT=lat, SAB=sab, TTY=tty, SUPPRESS=suppress)
+        for text, lat, sab, tty, suppress in rows
+    ]
+    lines = [f"{n:04}|{sab}|{tty}|{old}|" for n, (sab, tty, old) in enumerate(ranks, 1)]
+    path = write_release(tmp_path, {"MRCONSO": conso, "MRRANK": lines})
+    wanted = {"sources": tuple(sources), "term_types": tuple(term_types)}
+    filters = Filters(
+        languages=tuple(languages), deny_names=tuple(denied), include_obsolete=obsolete, **wanted
+    )
+    in_use = {row[:2] for row in rows if row[4] == "N"}
+    left = [
+        (suppress == "N", lat == "ENG", ranks.index((sab, tty, suppress)), text)
+        for text, lat, sab, tty, suppress in rows
+        if (not languages or {"ENG": "en", "SPA": "es"}[lat] in languages)
+        and (not sources or sab in sources) and (not term_types or tty in term_types)
+        and text not in denied and (obsolete or (text, lat) in in_use)
+    ]  # fmt: skip
+    kept = [*filters.apply(umls.read(path, **wanted))]
+    assert bool(kept) == bool(left)
+    for concept in kept:
+        assert concept.name in {text for *order, text in left if order == [*max(left)[:3]]}
+
+
+def test_the_filters_of_a_build_decide_by_which_vocabulary_names_are_ordered(tmp_path):
+    """In its own vocabulary "DM" is a synonym, though another has it as its preferred term."""
+    rows = [
+        atom("C0011849", text, LAT="SPA", SAB=sab, TTY=tty)
+        for text, sab, tty in [
+            ("DM", "MDRSPA", "PT"), ("DM", "SCTSPA", "SY"), ("diabetes mellitus", "SCTSPA", "PT"),
+        ]
+    ]  # fmt: skip
+    ranks = ["0003|MDRSPA|PT|N|", "0002|SCTSPA|PT|N|", "0001|SCTSPA|SY|N|"]
+    path = write_release(tmp_path, {"MRCONSO": rows, "MRRANK": ranks})
+    names = [
+        build_knowledge_base(
+            out=tmp_path / f"{i}.kb", sources=[("umls", path)], filters=filters
+        ).kb["C0011849"].name
+        for i, filters in enumerate([Filters(), Filters(sources=("SCTSPA",))])
+    ]  # fmt: skip
+    assert names == ["DM", "diabetes mellitus"]
 
 
 def test_a_name_is_obsolete_only_if_all_its_sources_say_so(tmp_path):

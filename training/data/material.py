@@ -17,6 +17,8 @@ from .holdout import Holdout, make_holdout
 from .names import Tokenize, TrainingNames, joined, name_parts
 from .pairs import Pairs, make_pairs, preferred_pairs
 
+_SPECIFIED = ("FSN", "FN")  # how SNOMED CT and the UMLS mark fully specified names
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -101,8 +103,13 @@ def pair_up(kb: KnowledgeBase, names: TrainingNames, wanted: Wanted) -> Pairs:
 
     RAISES (MedlinkError): E530 when there is none.
     """
-    make = preferred_pairs if wanted.data.pairs == "preferred" else make_pairs
-    pairs = make(names.concepts, names.trainable, wanted.data.pairs_per_concept, wanted.seed)
+    most, seed = wanted.data.pairs_per_concept, wanted.seed
+    if wanted.data.pairs == "preferred":
+        rows = [row for row, (_, name) in enumerate(kb.iter_names()) if name.tty in _SPECIFIED]
+        specified = np.isin(names.rows, rows)
+        pairs = preferred_pairs(names.concepts, names.trainable, specified, most, seed)
+    else:
+        pairs = make_pairs(names.concepts, names.trainable, most, seed)
     if not len(pairs):
         raise Errors.too_few_rows(
             path=kb.path, found=0, what="concepts with two names or more", wanted=2

@@ -36,22 +36,32 @@ def make_pairs(concepts: Ints1d, trainable: NDArray[np.bool_], most: int, seed: 
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
 
-def preferred_pairs(concepts: Ints1d, trainable: NDArray[np.bool_], most: int, seed: int) -> Pairs:
-    """Pair the first trainable name of every concept, its preferred one, with each of the others.
+def preferred_pairs(
+    concepts: Ints1d,
+    trainable: NDArray[np.bool_],
+    specified: NDArray[np.bool_],
+    most: int,
+    seed: int,
+) -> Pairs:
+    """Pair one trainable name of every concept with each of the others.
 
-    As ClinLinker pairs the fully specified name with every synonym (Gallego et al. 2024, section
-    3.2). Arguments and result are those of `make_pairs`.
+    That is the first fully specified one, where there is one, as in ClinLinker (Gallego et al.
+    2024, section 3.2), else the first, which is the preferred one. It comes first in the pairs.
+
+    specified (NDArray[bool]): whether a name is fully specified. All else: as for `make_pairs`.
     """
     usable = np.flatnonzero(trainable)
     rows, first, counts = np.unique(concepts[usable], return_index=True, return_counts=True)
     blocks: list[Pairs] = [np.empty((0, 2), dtype=np.int32)]
     for row, start, count in zip(rows.tolist(), first.tolist(), counts.tolist(), strict=True):
-        others = np.arange(start + 1, start + count)
+        names = usable[start : start + count]
+        anchor = specified[names].argmax()  # 0 if none is
+        others = np.delete(names, anchor)
         if len(others) > most:
             rng = np.random.default_rng((seed, row))
             others = np.sort(rng.choice(others, size=most, replace=False))
-        blocks.append(np.stack([np.full(len(others), start), others], axis=1).astype(np.int32))
-    return usable[np.concatenate(blocks)].astype(np.int32)
+        blocks.append(np.stack([np.full(len(others), names[anchor]), others], axis=1))
+    return np.concatenate(blocks).astype(np.int32)
 
 
 def _numbered(numbers: Ints1d) -> Ints1d:

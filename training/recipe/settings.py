@@ -72,8 +72,8 @@ class RecipeSettings(Section):
 class DataSettings(Section):
     """Which names are trained on.
 
-    pairs (str): "all" for each name with each, or "preferred" for the preferred name with each of
-    the others. pairs_per_concept (int): positive pairs a concept, at most.
+    pairs (str): "all" for each name with each, or "preferred" for the fully specified name, else
+    the preferred one, with each of the others. pairs_per_concept (int): of a concept, at most.
     lower_case (bool): the encoder sees all texts lower-cased, in training and afterwards.
     languages (List[str]): languages to train on, [] for all; ["en"] for English only, ["es"] for
     one language, ["en", "es"] for English plus one. obsolete (bool): names marked so too.

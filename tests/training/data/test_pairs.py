@@ -4,10 +4,16 @@ import time
 from itertools import combinations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.types import Concept, Name
+from training.data.material import Wanted, pair_up
+from training.data.names import read_names
 from training.data.pairs import make_pairs, preferred_pairs
+from training.recipe.settings import DataSettings
 
 SIZES = st.lists(st.integers(1, 14), min_size=1, max_size=12)
 
@@ -81,10 +87,21 @@ def test_a_concept_with_ten_thousand_names_is_trimmed_without_listing_its_pairs(
     assert pairs[:, 1].max() < 100_000
 
 
-def test_preferred_pairs_have_the_first_name_of_the_concept():
+def test_preferred_pairs_have_the_fully_specified_name_of_the_concept_else_the_first():
     concepts = np.array([0, 0, 0, 1, 2, 2, 2, 2])
     trainable = np.array([False, True, True, True, True, False, True, True])
-    pairs = preferred_pairs(concepts, trainable, 50, 0)
-    assert pairs.tolist() == [[1, 2], [4, 6], [4, 7]]
-    (only,) = preferred_pairs(concepts[4:], trainable[4:], 1, 0).tolist()
-    assert only in ([0, 2], [0, 3])
+    specified = np.array([True, False, False, True, False, True, False, True])
+    pairs = preferred_pairs(concepts, trainable, specified, 50, 0)
+    assert pairs.tolist() == [[1, 2], [7, 4], [7, 6]]
+    (only,) = preferred_pairs(concepts[4:], trainable[4:], specified[4:], 1, 0).tolist()
+    assert only in ([3, 0], [3, 2])
+
+
+@pytest.mark.parametrize(("tty", "anchor"), [("FSN", "b"), ("FN", "b"), ("SY", "a")])
+def test_term_types_tell_which_name_is_fully_specified(tmp_path, tty, anchor):
+    names = (Name("a", tty="PT"), Name("b", tty=tty), Name("c", tty="SY"))
+    build_kb(tmp_path / "x.kb", [Concept("C1", "a", names)])
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    read = read_names(kb, lambda texts: [[ord(text)] for text in texts])
+    pairs = pair_up(kb, read, Wanted(DataSettings(pairs="preferred")))
+    assert [chr(read.tokens.take([first])[0][0]) for first, _ in pairs.tolist()] == [anchor] * 2

@@ -18,6 +18,8 @@ from .maps import Maps
 from .release import Piece, find_tables, in_order
 from .rrf import Check, Groups, Ids, Row, Select, Table
 
+Wanted = tuple[tuple[str, ...], ...]  # what filters will leave: sources, term types
+
 _LARGE = 1 << 26  # bytes of MRCONSO above which a second process is worth its start
 _TABLES = ("MRCONSO", "MRSTY", "MRDEF", "MRREL", "MRCUI", "MRRANK", "MRSAB", "MRMAP")
 _TYPE_COLUMNS = "CUI TUI STN STY ATUI CVF"
@@ -26,20 +28,27 @@ _HISTORY_COLUMNS = "CUI1 VER REL RELA MAPREASON CUI2 MAPIN"
 _REASONS = {"DEL": "deleted", "SY": "merged", "RB": "broader", "RN": "narrower", "RO": "related"}
 
 
-def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
+def read(
+    path: Path,
+    bad_lines: BadLines = None,
+    sources: tuple[str, ...] = (),
+    term_types: tuple[str, ...] = (),
+) -> Iterator[Record]:
     """Stream the concepts of a release, then its retired ids.
 
-    Names keep their source vocabularies and term type; suppressed names are obsolete. Drugs also
-    have their brand names, with term type "TRADE". Types are the semantic types (TUIs). Relations
-    have the name in RELA, else in REL; PAR and inverse_isa become "isa", and siblings are left out.
-    Maps give a concept the codes that its codes map to. Only MRCONSO is required; MRSTY, MRDEF,
-    MRREL, MRCUI, MRRANK, MRSAB and MRMAP are optional. Rows about ids without a name in MRCONSO are
-    skipped. RXNCONSO, RXNSTY, RXNREL and RXNSAB of RxNorm are read like these, and sorted first;
-    its RXCUIs are the ids.
+    Names come best first, with their source vocabularies and term type; suppressed names are
+    obsolete. Drugs also have their brand names, with term type "TRADE". Types are the semantic
+    types (TUIs). Relations have the name in RELA, else in REL; PAR and inverse_isa become "isa",
+    and siblings are left out. Maps give a concept the codes that its codes map to. Only MRCONSO is
+    required; MRSTY, MRDEF, MRREL, MRCUI, MRRANK, MRSAB and MRMAP are optional. Rows about ids
+    without a name in MRCONSO are skipped. RXNCONSO, RXNSTY, RXNREL and RXNSAB of RxNorm are read
+    like these, and sorted first; its RXCUIs are the ids.
 
     path (Path): the META directory (or one above it) with `.RRF` or `.RRF.gz` files, or the
         directory or archive of a release that was never unpacked; of RxNorm the directory rrf.
     bad_lines (Optional[List[BadLine]]): collects bad lines; None makes the first one an error.
+    sources, term_types (Tuple[str, ...]): what a filter will leave, if not all; a name is ordered
+        by its rank in these.
     RAISES (MedlinkError): E105 for a bad line, E150 for a file that is not sorted by id, E160 when
         there is no release, E160 when MRREL has only one side of the hierarchy.
     """
@@ -47,14 +56,15 @@ def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
     if "MRSTY" not in tables:
         tell(Warnings.no_types.format(path=path))
     if sum(piece.path.stat().st_size for piece in tables["MRCONSO"]) > _LARGE:
-        return read_apart(f"{__name__}:read_here", path, bad_lines)
-    return read_here(path, bad_lines)
+        wanted = (sources, term_types)
+        return read_apart(f"{__name__}:read_here", path, bad_lines, wanted=wanted)
+    return read_here(path, bad_lines, (sources, term_types))
 
 
-def read_here(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
-    """Read as `read` does, but always in this process."""
+def read_here(path: Path, bad_lines: BadLines = None, wanted: Wanted = ()) -> Iterator[Record]:
+    """Read as `read` does, but always in this process. wanted: sources, then term types."""
     with in_order(find_tables(path)) as tables:
-        yield from _Release(tables, bad_lines).records()
+        yield from _Release(tables, bad_lines).records(wanted)
 
 
 def release_of(path: Path) -> str:
@@ -83,9 +93,9 @@ class _Release:
         rows = self._table("MRSAB", conso.SOURCE_COLUMNS, (3,), by_id=False).rows()
         return [row for row in rows if row[21] != "N"]
 
-    def records(self) -> Iterator[Record]:
+    def records(self, wanted: Wanted) -> Iterator[Record]:
         """Stream concepts, then retired ids."""
-        kinds = Kinds(self._ranks(), self.sources())
+        kinds = Kinds(self._ranks(), self.sources(), *wanted)
         with scratch(maps.TABLES) as db:
             yield from self._concepts(kinds, self._maps(db, kinds))
         yield from self._retired()

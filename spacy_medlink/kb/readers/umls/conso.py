@@ -1,13 +1,13 @@
 """MRSAB, MRRANK and MRCONSO: vocabularies and ranks, then names, codes and brand names."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
 from ....types import Name
-from ...vocabularies import iso_639_1
+from ...vocabularies import canonical, iso_639_1
 from .rrf import Row
 
 RANK_COLUMNS = "RANK SAB TTY SUPPRESS"
@@ -28,7 +28,7 @@ _WITHOUT_CODES = frozenset({"MTH", "SRC"})
 class Kind(NamedTuple):
     """The common properties of MRCONSO rows with equal language, source, term type and SUPPRESS.
 
-    lang (str): ISO 639-1 code. score (int): higher is a better preferred name; always even.
+    lang (str): ISO 639-1 code. score (int): higher is a better name; always even.
     obsolete (bool): whether the name is obsolete or suppressed.
     scheme (str): the vocabulary of the row's code, "" when it has none.
     """
@@ -43,10 +43,19 @@ class Kinds(dict[tuple[str, ...], Kind]):
     """The kinds of rows by (LAT, SAB, TTY, SUPPRESS), each made when it is first needed.
 
     ranks (Iterable[Row]): rows of MRRANK. sources (Iterable[Row]): rows of MRSAB.
+    wanted, wanted_types (Collection[str]): vocabularies and term types that a filter leaves; their
+        rows are better than all others. Empty: all.
     """
 
-    def __init__(self, ranks: Iterable[Row], sources: Iterable[Row]) -> None:
+    def __init__(
+        self,
+        ranks: Iterable[Row],
+        sources: Iterable[Row],
+        wanted: Collection[str] = (),
+        wanted_types: Collection[str] = (),
+    ) -> None:
         super().__init__()
+        self._wanted, self._wanted_types = frozenset(map(canonical, wanted)), wanted_types
         self._ranks = {(sab, tty, suppress): int(rank) for rank, sab, tty, suppress, _ in ranks}
         if not self._ranks:  # RxNorm has no MRRANK: its own names come first
             self._ranks = {("RXNORM", tty, "N"): 1 for tty in _OWN_NAMES}
@@ -61,7 +70,10 @@ class Kinds(dict[tuple[str, ...], Kind]):
         lat, sab, tty, suppress = key
         lang, obsolete = iso_639_1(lat), suppress in OBSOLETE
         rank = self._ranks.get((sab, tty, suppress), 0)
-        score = (2 * (not obsolete) + (lang == "en")) * self._top + rank
+        left = not self._wanted or canonical(sab) in self._wanted
+        left_type = not self._wanted_types or tty in self._wanted_types
+        first = 8 * left + 4 * left_type + 2 * (not obsolete) + (lang == "en")
+        score = first * self._top + rank
         scheme = self._scheme(sab)
         made = self[key] = Kind(lang, 2 * score, obsolete, scheme)
         return made
@@ -95,34 +107,35 @@ _new = tuple.__new__
 
 
 Atoms = tuple[tuple[Name, ...], dict[str, tuple[str, ...]]]
-"""Names, the preferred one first, and codes by vocabulary."""
+"""Names, the best one first, and codes by vocabulary."""
 
 
 def read_atoms(rows: Iterable[Row], kinds: Kinds) -> Atoms:
     """Merge the rows of a concept: each (text, language) once, each code once.
 
-    The preferred name is the English name in use with the highest rank in MRRANK. Among equal
-    ranks, the form marked as preferred (TS, STT, ISPREF) comes first, then the first row. Codes of
-    names in use come first.
+    The best names, which come first, are English ones in use with the highest rank in MRRANK; then
+    those of other languages, then obsolete ones. Among equal ranks, the form marked as preferred
+    (TS, STT, ISPREF) comes first, then the first row. A name of several rows has the term type of
+    the best one. Codes of names in use come first.
     """
     names: dict[tuple[str, str], Name] = {}
+    scores: dict[tuple[str, str], int] = {}
     codes: dict[str, dict[str, None]] = {}
     old_codes: list[tuple[str, str]] = []
-    best, preferred = -1, ("", "")
     for row in rows:
         lang, score, obsolete, scheme = kinds[_kind_of(row)]
         sab, tty, code, text = _rest_of(row)
         key = text, lang
+        score += _flags_of(row) == _BEST
         earlier = names.get(key)
         if earlier is None:
             # Name(...) would take twice as long, 15 million times.
             names[key] = _new(Name, (text, lang, sab, tty, obsolete))
+            scores[key] = score
         else:
+            tty = tty if score > scores[key] else earlier.tty
             names[key] = _united(earlier, sab, tty, obsolete)
-        if score >= best:
-            score += _flags_of(row) == _BEST
-            if score > best:
-                best, preferred = score, key
+            scores[key] = max(score, scores[key])
         if not scheme or not code or code == "NOCODE" or (code == row[0] and scheme != "RXNORM"):
             continue
         if obsolete:
@@ -133,15 +146,16 @@ def read_atoms(rows: Iterable[Row], kinds: Kinds) -> Atoms:
             codes[scheme] = {code: None}
     for scheme, code in old_codes:
         codes.setdefault(scheme, {})[code] = None
-    first = names.pop(preferred)
-    return (first, *names.values()), {scheme: tuple(codes[scheme]) for scheme in codes}
+    best_first = sorted(names, key=scores.__getitem__, reverse=True)
+    return (
+        tuple(map(names.__getitem__, best_first)),
+        {scheme: tuple(found) for scheme, found in codes.items()},
+    )
 
 
 def _united(earlier: Name, sab: str, tty: str, obsolete: bool) -> Name:
     source = earlier.source if sab in earlier.source.split("|") else f"{earlier.source}|{sab}"
-    if earlier.obsolete and not obsolete:
-        return Name(earlier.text, earlier.lang, source, tty, False)
-    return earlier._replace(source=source)
+    return Name(earlier.text, earlier.lang, source, tty, earlier.obsolete and obsolete)
 
 
 TTY = "TRADE"
