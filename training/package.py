@@ -13,6 +13,7 @@ from spacy.ty import InitializableComponent
 from spacy_medlink import __version__
 from spacy_medlink.assets import Assets
 from spacy_medlink.components.pipelines import blank
+from spacy_medlink.types import Data
 from spacy_medlink.util.files import replacing_directory
 from spacy_medlink.util.outputs import DirectoryKind, check_output
 
@@ -52,13 +53,16 @@ def make_pipeline(
     if ner is None:
         finding = {"spans_key": spans_key, "annotate_ents": True, "within": within}
         made.append(nlp.add_pipe("medical_mentions", config=finding))
-    config = {"cui_scheme": cui_scheme, "spans_key": spans_key}
+    config: Data = {"cui_scheme": cui_scheme, "spans_key": spans_key}
+    opened = Assets(assets)
+    if "dense" in opened.used_tiers:  # so that the encoder can be trained on
+        config["model"] = {"@architectures": "spacy-medlink.TransformerBiEncoder.v1", "name": None}
     made.append(nlp.add_pipe("medical_linker", config=config))
     # The directory is needed only now: the pipeline carries its own copy and never looks for it.
     for component in made:
         assert isinstance(component, InitializableComponent)
         component.initialize(lambda: [], nlp=nlp, assets=assets)
-    nlp.meta["requirements"] = [*nlp.meta.get("requirements", []), requirement(Assets(assets))]
+    nlp.meta["requirements"] = [*nlp.meta.get("requirements", []), requirement(opened)]
     with replacing_directory(output, PIPELINE, inputs, overwrite=overwrite) as path:
         nlp.to_disk(path)
 

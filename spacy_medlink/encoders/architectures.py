@@ -15,32 +15,44 @@ from .preparation import POOLING_RULE, POOLINGS
 
 
 def transformer_bi_encoder(
-    name: str, pooling: str | None = None, max_length: int | None = None
+    name: str | None, pooling: str | None = None, max_length: int | None = None
 ) -> Model[list[str], Floats2d]:
     """Make `spacy-medlink.TransformerBiEncoder.v1`: strings to vectors of length 1.
 
     The transformer is loaded at `initialize` (or from what was saved), not here, so that a saved
     pipeline needs neither the directory nor the Hub again.
 
-    name (str): directory with a Hugging Face model, or a name of the Hub.
+    name (Optional[str]): directory with a Hugging Face model, or a name of the Hub. None for the
+        encoder of the linker's assets, loaded to train it: until then nothing needs torch.
     pooling (Optional[str]): "mean" over word pieces, "mean_all" over special ones too, or "cls".
     max_length (Optional[int]): in word pieces. None for what the directory says.
     RETURNS (Model[List[str], Floats2d]): the thinc model; `model.predict(texts)` is (n, dim).
     RAISES (MedlinkError): E302 unknown pooling.
     """
-    from .shim import BiEncoderShim
-
     if pooling is not None and pooling not in POOLINGS:
         raise Errors.bad_setting(name="pooling", value=pooling, rule=POOLING_RULE)
+    if name is None and (pooling or max_length):
+        rule = "must be null without a name: the encoder of the assets has its own"
+        raise Errors.bad_setting(name="pooling, max_length", value=(pooling, max_length), rule=rule)
     attrs = {"name": name, "pooling": pooling, "max_length": max_length, "dropout_rate": 0.0}
-    return Model(
-        "medlink_bi_encoder",
-        _forward,
-        init=_init,
-        dims={"nO": None},
-        attrs=attrs,
-        shims=[BiEncoderShim()],
-    )
+    model = Model("medlink_bi_encoder", _forward, init=_init, dims={"nO": None}, attrs=attrs)
+    if name is not None:
+        shim_of(model)
+    return cast(Model[list[str], Floats2d], model)
+
+
+def shim_of(model: Model[Any, Any]) -> Any:
+    """Get the shim of a model, made at the first use, since it imports torch."""
+    if not model.shims:
+        from .shim import BiEncoderShim
+
+        model.shims.append(BiEncoderShim())
+    return model.shims[0]
+
+
+def follows_assets(model: Model[Any, Any] | None) -> bool:
+    """Tell whether a model is the encoder of the assets, not one of its own."""
+    return model is not None and model.attrs.get("name", "") is None
 
 
 def encoder_of(model: Model[Any, Any]) -> Any:
@@ -48,7 +60,7 @@ def encoder_of(model: Model[Any, Any]) -> Any:
 
     RAISES (MedlinkError): E205 no such directory, E206 files that cannot be read.
     """
-    shim: Any = model.shims[0]
+    shim = shim_of(model)
     if shim.encoder is None:
         settings = {
             name: model.attrs[name] for name in ("pooling", "max_length") if name in model.attrs
@@ -72,7 +84,7 @@ def _forward(
 
     from .adapters import dropping
 
-    encoder, shim = encoder_of(model), cast(Any, model.shims[0])
+    encoder, shim = encoder_of(model), shim_of(model)
     if not is_train or not inputs:
         return model.ops.asarray2f(shim.infer(inputs)), lambda gradient: []
     with torch.enable_grad(), dropping(encoder.module, model.attrs["dropout_rate"]):

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +16,16 @@ from spacy.tokens import Span
 from spacy.training import Example
 from spacy.util import registry
 
+from spacy_medlink.assets import build_assets
 from spacy_medlink.components.examples import gold_reader, synonym_batcher, synonym_reader
 from spacy_medlink.components.linker.text_batch import make_batch
 from spacy_medlink.components.linker.trainer import Trainer
+from spacy_medlink.encoders.architectures import transformer_bi_encoder
+from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.errors import MedlinkError
 from tests.tiny import write_tiny_encoder
+from training.package import make_pipeline
 from training.recipe.settings import ObjectiveSettings
 
 CONFIG = """
@@ -169,6 +174,102 @@ def test_training_can_go_on_from_what_was_saved(tmp_path, trainable, gold):
     assert more["medical_linker"] < 0.5 * losses[0]
     assert linker.rebuild_index()
     fits(linker)
+
+
+@pytest.fixture(params=["torch", "onnx", "static"])
+def packaged(request, tmp_path, tiny_kb, tiny_encoder):
+    """A pipeline as `training.package` saves it, with each kind of encoder."""
+    encoder = BiEncoder.load(tiny_encoder)
+    if request.param == "static":
+        encoder.module.encoder.layer = encoder.module.encoder.layer[:0]
+        encoder.module.config.num_hidden_layers = 0
+    encoder.save(tmp_path / "encoder")
+    runtime = "onnx" if request.param == "onnx" else None
+    build_assets(tmp_path / "assets", tiny_kb.path, tmp_path / "encoder", runtime=runtime)
+    make_pipeline(
+        tmp_path / "assets",
+        tmp_path / "packaged",
+        lang="en",
+        cui_scheme=None,
+        name="x",
+        version="1",
+    )
+    shutil.rmtree(tmp_path / "assets")
+    shutil.rmtree(tmp_path / "encoder")
+    return tmp_path / "packaged"
+
+
+def test_a_packaged_pipeline_learns_and_links_by_the_same_runtime(tmp_path, packaged, gold):
+    nlp = spacy.load(packaged)
+    linker = nlp.get_pipe("medical_linker")
+    runtime = type(linker.engine.parts.encoder)
+    examples = examples_of(nlp, gold)
+    before = nlp.evaluate(examples)["acc@1"]
+    assert linker.is_trainable and not linker.model.shims, "linking does not load it to train it"
+    sgd = nlp.resume_training()
+    nlp.update([Example(nlp.make_doc("Nothing."), nlp.make_doc("Nothing."))], sgd=sgd)
+    assert not linker.model.shims and not linker.rebuild_index(), "nothing to learn changes nothing"
+    sgd.learn_rate = 0.003
+    losses = [nlp.update(examples, sgd=sgd)["medical_linker"] for _ in range(20)]
+    assert losses[-1] < 0.7 * losses[0]
+    after = nlp.evaluate(examples)["acc@1"]
+    assert after > before + 0.2
+    nlp.to_disk(tmp_path / "saved")
+    again = spacy.load(tmp_path / "saved")
+    assert again.evaluate(examples)["acc@1"] == after
+    for loaded in (nlp, again, pickle.loads(pickle.dumps(nlp))):
+        linker = loaded.get_pipe("medical_linker")
+        assert type(linker.engine.parts.encoder) is runtime
+        fits(linker)
+    more = again.update(examples, sgd=again.resume_training())["medical_linker"]
+    assert more < 0.7 * losses[0]
+    assert linker.link_texts(["fever"])[0].id == "HP:0001945"
+
+
+@pytest.mark.parametrize("packaged", ["static"], indirect=True)
+def test_spacy_train_goes_on_from_a_packaged_pipeline(tmp_path, packaged, gold):
+    text = CONFIG.format(assets="null", encoder="null", gold=json.dumps(str(gold)))
+    head, tail = text.split("[components.medical_linker]")[0], text[text.index("[corpora]") :]
+    config = tmp_path / "config.cfg"
+    source = f"[components.medical_linker]\nsource = {json.dumps(str(packaged))}\n\n"
+    config.write_text(head + source + tail, encoding="utf8")
+    train(config, tmp_path / "out", overrides={})
+    before, after = (
+        nlp.evaluate(examples_of(nlp, gold))["acc@1"]
+        for nlp in (spacy.load(packaged), spacy.load(tmp_path / "out" / "model-last"))
+    )
+    assert after > before + 0.2
+
+
+def test_other_assets_bring_their_own_encoder(tmp_path, tiny_assets, tiny_kb, gold):
+    """What was learned over the last ones is not theirs."""
+    model = {"@architectures": "spacy-medlink.TransformerBiEncoder.v1", "name": None}
+    nlp = spacy.blank("en")
+    config = {"assets": str(tiny_assets.path), "model": model}
+    linker = nlp.add_pipe("medical_linker", config=config)
+    nlp.initialize()
+    nlp.update(examples_of(nlp, gold), sgd=nlp.create_optimizer())
+    linker.initialize(lambda: [], assets=str(tiny_assets.path))
+    assert not linker.rebuild_index()
+    fingerprint = tiny_assets.manifest["encoder"]["fingerprint"]
+    assert linker.opened.encoder().fingerprint() == fingerprint
+    nlp.update(examples_of(nlp, gold), sgd=nlp.create_optimizer())
+    assert linker.rebuild_index()
+    fits(linker)
+
+
+def test_without_torch_a_packaged_pipeline_says_what_training_needs(monkeypatch, trainable, gold):
+    def lacks(*_):
+        raise ImportError("No module named 'torch'", name="torch")
+
+    monkeypatch.setattr(Trainer, "update", lacks)
+    with pytest.raises(MedlinkError, match=r"E614.*training a linker.*spacy-medlink\[torch\]"):
+        trainable.update(examples_of(trainable, gold))
+
+
+def test_an_encoder_of_the_assets_has_its_own_pooling():
+    with pytest.raises(MedlinkError, match=r"E302.*pooling"):
+        transformer_bi_encoder(None, pooling="cls")
 
 
 def test_the_index_is_rebuilt_by_name_and_before_links_are_made(trainable, gold, monkeypatch):

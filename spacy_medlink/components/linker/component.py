@@ -16,6 +16,7 @@ from thinc.api import Optimizer
 from ...encoders.objectives.registered import BatchChoice
 from ...errors import Errors
 from ...types import Data, Fusion, Mention
+from ...util.extras import missing
 from ...util.files import OwnedDirectory
 from ...util.setting_types import setting_property
 from ..extensions import register_extensions
@@ -317,7 +318,8 @@ class MedicalLinker(PicklablePipe):
 
         drop (float): dropout rate of the networks.
         losses (Optional[Dict[str, float]]): the loss is added under the component's name.
-        RAISES (MedlinkError): E405 when the assets have no dense tier to train for.
+        RAISES (MedlinkError): E405 when the assets have no dense tier to train for, E614 where
+            torch is not installed.
         """
         losses = {} if losses is None else losses
         if not self.is_trainable:
@@ -326,7 +328,10 @@ class MedicalLinker(PicklablePipe):
         validate_examples(examples, "MedicalLinker.update")
         losses.setdefault(self.name, 0.0)
         docs = [example.predicted for example in examples]
-        losses[self.name] += self.trainer.update(self.trainer.gold(examples), docs, drop)
+        try:
+            losses[self.name] += self.trainer.update(self.trainer.gold(examples), docs, drop)
+        except ImportError as error:
+            raise missing(error, "training a linker") from error
         if sgd is not None:
             self.finish_update(sgd)
         return losses

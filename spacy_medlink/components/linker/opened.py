@@ -4,12 +4,13 @@ import copy
 import threading
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...assets import Assets
 from ...assets.manifest import ENCODER
 from ...assets.overlaid import OverlaidAssets
 from ...assets.starter import is_starter
+from ...encoders.architectures import follows_assets
 from ...errors import Errors, Warnings
 from ...kb import KnowledgeBase
 from ...kb.resolve import IdResolver
@@ -82,6 +83,7 @@ class LinkerParts:
         self._told: set[str] = set()
         self.is_saved = False  # whether the assets came with the component, not from `source`
         self.is_stale = False  # whether training has changed a network since the assets were made
+        self._drop_encoder()
 
     def take(self, assets: Assets, saved: bool = False) -> None:
         """Take opened assets. saved (bool): whether they came with the component."""
@@ -126,8 +128,7 @@ class LinkerParts:
         name = CPU if is_processor(device) else str(_found(device))
         with self.lock:
             self.device = name
-            if self.settings.model is not None:
-                shim: Any = self.settings.model.shims[0]
+            for shim in self.settings.model.shims if self.settings.model else ():
                 shim.place(_found(name))
             if self._assets is not None:
                 self.put(self.base)
@@ -140,6 +141,12 @@ class LinkerParts:
         with self.lock:
             if self._assets is not None:
                 self.put(self.base.reload())
+                self._drop_encoder()
+
+    def _drop_encoder(self) -> None:
+        """Forget the encoder that was loaded from the assets, since they are others now."""
+        for shim in self.settings.model.shims if self.follows_assets else ():
+            shim.encoder = None
 
     @property
     def shared_model(self) -> "Network | None":
@@ -151,6 +158,11 @@ class LinkerParts:
     def is_shared(self) -> bool:
         """Whether the encoder shares the transformer of the pipeline."""
         return self.shared_model is not None
+
+    @property
+    def follows_assets(self) -> bool:
+        """Whether the encoder is that of the assets, loaded only to be trained."""
+        return follows_assets(self.settings.model)
 
     @property
     def opened(self) -> Assets | None:
@@ -279,11 +291,11 @@ class LinkerParts:
 
             saved = self.assets if self.is_saved else None
             return current_encoder(model, self.home(), self.name, saved)
-        from ...encoders.architectures import encoder_of
+        from ...encoders.architectures import encoder_of, shim_of
         from ...encoders.bi_encoder import BiEncoder
 
-        shim: Any = model.shims[0]
-        if shim.encoder is None and self.is_saved:
+        shim = shim_of(model)
+        if shim.encoder is None and (self.is_saved or self.follows_assets):
             with self.assets.directory(ENCODER) as path:
                 encoder = BiEncoder.load(path)
             shim.set_encoder(encoder)
@@ -317,9 +329,12 @@ class LinkerParts:
         return engine
 
     def _checked_encoder(self) -> "BiEncoder | None":
-        """Get the encoder of the config, if there is one; check that it made the index."""
-        assets, tiers = self.assets, self.settings.tiers
-        if self.settings.model is None or "dense" not in (tiers or assets.used_tiers):
+        """Get the encoder of the config, if there is one; check that it made the index.
+
+        The encoder of the assets links as they say, not as it is trained: by their runtime.
+        """
+        assets, tiers, model = self.assets, self.settings.tiers, self.settings.model
+        if model is None or self.follows_assets or "dense" not in (tiers or assets.used_tiers):
             return None
         encoder = self.encoder()
         if encoder.fingerprint() != assets.manifest["encoder"]["fingerprint"]:

@@ -8,7 +8,7 @@ from spacy.training import Example
 
 from ...types import Data
 from .annotation import NIL, Link
-from .text_batch import gold_spans
+from .writing import SpanWriter
 
 SCORES = ("acc@1", "acc@5", "nel_micro_p", "nel_micro_r", "nel_micro_f")
 
@@ -16,7 +16,8 @@ SCORES = ("acc@1", "acc@5", "nel_micro_p", "nel_micro_r", "nel_micro_f")
 class _Links(Protocol):
     """The methods of a linker that scoring needs."""
 
-    def spans(self, doc: Doc) -> list[Span]: ...
+    @property
+    def span_writer(self) -> SpanWriter: ...
     def link_spans(self, doc: Doc, spans: Sequence[Span]) -> list[Link]: ...
     def ids_of(self, id: str) -> frozenset[str]: ...
 
@@ -61,7 +62,7 @@ def _accuracy(judged: Sequence[_Judged], k: int) -> float:
 
 
 def _judge(linker: _Links, example: Example) -> list[_Judged]:
-    spans = gold_spans(linker.spans(example.reference))
+    spans = linker.span_writer.gold(example.reference)
     if not spans:
         return []
     right = [linker.ids_of(span.kb_id_) for span in spans]

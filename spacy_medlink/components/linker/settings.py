@@ -176,7 +176,7 @@ class LinkerSettings(Settings):
         "the encoder, in place of that of the assets, which makes the linker trainable: an "
         "architecture, such as `spacy-medlink.TransformerBiEncoder.v1`, or for the pipeline's own "
         "transformer `spacy-medlink.SharedBiEncoder.v1`. It must be the one that made the index, "
-        "but for `initialize`, which makes the index anew",
+        "but for `initialize`, which makes the index anew. `name = null` is that of the assets",
     )
     objective: BatchChoice | None = setting(
         None,

@@ -1,6 +1,6 @@
 """TextBatch: a batch of Examples as texts to encode, and the concepts that they stand for."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 
 _APART = "\0"  # no key of a text begins with it
 _NAMES_OF_CONCEPT = 4  # names that a mention is pulled to, the preferred one first
-
-
-def gold_spans(spans: Iterable[Span]) -> list[Span]:
-    """List the spans of a reference Doc that have an id: the gold mentions."""
-    return [span for span in spans if span.kb_id_ and span.kb_id_ != "NIL"]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from ...types import Mention
 from ...util.files import OwnedDirectory
 from ...util.progress import show_progress
 from .doc_linker import DocLinker
-from .text_batch import TextBatch, gold_spans, make_batch
+from .text_batch import TextBatch, make_batch
 
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ...encoders.objectives.protocol import Objective
@@ -45,13 +45,17 @@ class Trainer:
     def __init__(self, docs: DocLinker) -> None:
         self.docs, self.opened, self.settings = docs, docs.opened, docs.settings
         self._objective: Objective | None = None
+        self._has_gradients = False
 
     def start(self) -> None:
         """Load the encoder; assets that were made with another one are made anew.
 
+        The encoder of the assets is loaded later, where training begins.
         RAISES (MedlinkError): E302 for an unknown objective, E205, E206 for files that cannot be
             read.
         """
+        if self.opened.follows_assets and self.settings.objective is None:
+            return
         self.objective()
         made_by = self.opened.assets.manifest["encoder"]
         fingerprint = self.opened.encoder().fingerprint()
@@ -74,7 +78,7 @@ class Trainer:
         opened, gold = self.opened, list[Gold]()
         for example in examples:
             doc, predicted = example.reference, example.predicted
-            spans = gold_spans(self.docs.span_writer.spans(doc))
+            spans = self.docs.span_writer.gold(doc)
             for mention, span in zip(self.docs.read(doc, spans), spans, strict=True):
                 start, end = span.start_char, span.end_char
                 predicted_span = predicted.char_span(start, end, alignment_mode="expand")
@@ -106,12 +110,19 @@ class Trainer:
             return 0.0
         loss, gradient = batch.loss(self.objective(), vectors, model.ops)
         backprop(gradient)
+        self._has_gradients = True
         return loss
 
     def finish_update(self, sgd: Optimizer) -> None:
-        """Let an optimiser change the encoder; from then on the assets are stale."""
+        """Let an optimiser change the encoder; from then on the assets are stale.
+
+        Without a gradient nothing changes, unless other components train the same transformer.
+        """
         model = self.settings.model
         assert model is not None
+        if not (self._has_gradients or self.opened.is_shared):
+            return
+        self._has_gradients = False
         model.finish_update(sgd)
         self.opened.is_stale = True
 
@@ -121,7 +132,7 @@ class Trainer:
         RAISES (MedlinkError): E405 when the assets have no dense tier to train for.
         """
         opened = self.opened
-        engine, encoder = opened.engine, opened.encoder()  # the index may lag behind the encoder
+        engine = opened.engine
         if engine.parts.dense is None:
             assets = opened.assets
             built = ", ".join(assets.tiers)
@@ -136,7 +147,9 @@ class Trainer:
         ]
         if not mentions:
             return None
-        hits = engine.parts.dense.search(encoder.encode([text for text, _ in mentions]), _NEAR).rows
+        # The index may lag behind the encoder.
+        vectors = opened.encoder().encode([text for text, _ in mentions])
+        hits = engine.parts.dense.search(vectors, _NEAR).rows
         rows = np.unique(hits[hits >= 0])
         near = list(zip(rows.tolist(), engine.name_concept[rows].tolist(), strict=True))
         spans = [labelled.span for labelled in taught if labelled.span] if shared else []
@@ -169,7 +182,8 @@ class Trainer:
             directory.path / "trained",
             index=index["spec"] if index else None,
             update=old.path,
-            runtime="torch",  # the component links with torch
+            # With an encoder of its own, the component links with torch.
+            runtime=None if self.opened.follows_assets else "torch",
             device=self.opened.device,
             progress=show_progress,
             resume=False,

@@ -35,6 +35,17 @@ class SpanWriter:
             [span for span in spans if span.label_ not in self.discard] if self.discard else spans
         )
 
+    def gold(self, doc: Doc) -> list[Span]:
+        """List the spans of a reference Doc that have an id: the gold mentions.
+
+        Corpora annotate entities: these are taken where no span of the linked groups has an id.
+        """
+        entities = [ent for ent in doc.ents if ent.label_ not in self.discard]
+        for spans in (self.spans(doc), entities):
+            if gold := [span for span in spans if span.kb_id_ not in ("", NIL)]:
+                return gold
+        return []
+
     def every(self, doc: Doc) -> list[Span]:
         """List all spans of the linked groups, also those that are not to be linked.
 
