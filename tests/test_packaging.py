@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 from email.parser import HeaderParser
-from functools import partial
 from importlib.metadata import EntryPoint, distribution
 from pathlib import Path
 from zipfile import ZipFile
@@ -17,7 +16,9 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 import spacy_medlink
+from spacy_medlink.assets import Assets
 from tests import declared
+from training.package import make_pipeline
 
 ROOT = Path(__file__).parents[1]
 NAME = "spacy-medlink"
@@ -170,24 +171,71 @@ print(nlp("Longstanding type 2 diabetes.").ents[0]._.cui)
 """
 
 
-@pytest.mark.slow
-def test_the_wheel_works_where_it_is_installed(wheel: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def environment(wheel: Path, tmp_path: Path) -> Path:
     """An environment of its own has the wheel; what the wheel needs is borrowed, our source not."""
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "env")], check=True, timeout=120)
-    python = tmp_path / "env" / "bin" / "python"
-    install = ["-m", "pip", "install", "--quiet", "--no-index", "--no-deps", str(wheel)]
-    subprocess.run([python, *install], check=True, timeout=120)
+    _install(tmp_path / "env", wheel)
     (site,) = (tmp_path / "env").glob("lib/python*/site-packages")
     # A path that stands in a .pth file is searched, but its own .pth files are not read: the
     # editable installation of the checkout stays outside.
     borrowed = {str(Path(distribution(name).locate_file("."))) for name in ("spacy", "torch")}
     (site / "borrowed.pth").write_text("\n".join(sorted(borrowed)) + "\n")
-    run = partial(
-        subprocess.run, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=True
-    )
-    assert run([python, "-I", "-W", "ignore", "-c", INSTALLED]).stdout.strip() == "C0011860"
-    done = run([tmp_path / "env" / "bin" / "medlink", "link", "starter", "Known type 2 diabetes."])
-    assert "C0011860" in done.stdout
+    return tmp_path / "env"
+
+
+def _install(environment: Path, wheel: Path) -> None:
+    install = ["-m", "pip", "install", "--quiet", "--no-index", "--no-deps", str(wheel)]
+    subprocess.run([environment / "bin" / "python", *install], check=True, timeout=120)
+
+
+def _said_by(environment: Path, command: str, *arguments: str) -> str:
+    """Run a command of an environment, outside of the checkout."""
+    return subprocess.run(
+        [environment / "bin" / command, *arguments], cwd=environment, capture_output=True,
+        text=True, timeout=240, check=True,
+    ).stdout  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_wheel_works_where_it_is_installed(environment: Path) -> None:
+    script = ["-I", "-W", "ignore", "-c", INSTALLED]
+    assert _said_by(environment, "python", *script).strip() == "C0011860"
+    said = _said_by(environment, "medlink", "link", "starter", "Known type 2 diabetes.")
+    assert "C0011860" in said
+
+
+TRAINED = """
+import spacy
+from spacy.tokens import Span
+from spacy.training import Example
+nlp = spacy.load("en_medlink_tiny")
+linker = nlp.get_pipe("medical_linker")
+assert linker.is_trainable and str(linker.assets.path).startswith(spacy.util.sys.prefix)
+gold = nlp.make_doc("We saw sugar trouble there.")
+gold.set_ents([Span(gold, 2, 4, "CONCEPT", kb_id="HP:0000819")])
+sgd = nlp.resume_training()
+examples = [Example(nlp.make_doc(gold.text), gold)]
+losses = [nlp.update(examples, sgd=sgd)["medical_linker"] for _ in range(30)]
+nlp.to_disk("learned")
+(link,) = spacy.load("learned").get_pipe("medical_linker").link_texts(["sugar trouble"])
+print(losses[-1] < losses[0], link.candidates[0]["id"])
+"""
+
+
+@pytest.mark.slow
+def test_a_packaged_pipeline_is_trained_where_it_is_installed(
+    environment: Path, tiny_assets: Assets, tmp_path: Path
+) -> None:
+    name = {"name": "medlink_tiny", "version": "0.1.0"}
+    make_pipeline(tiny_assets.path, tmp_path / "pipeline", lang="en", cui_scheme=None, **name)
+    (tmp_path / "packages").mkdir()
+    package = ["-m", "spacy", "package", "pipeline", "packages", "--build", "wheel"]
+    subprocess.run([sys.executable, *package], cwd=tmp_path, check=True, timeout=240)
+    (made,) = tmp_path.glob("packages/*/dist/*.whl")
+    _install(environment, made)
+    said = _said_by(environment, "python", "-I", "-W", "ignore", "-c", TRAINED)
+    assert said.split() == ["True", "HP:0000819"]
 
 
 # Below these, each has a published hole that a user of ours could meet.
