@@ -1,8 +1,9 @@
-"""What training puts into a transformer: bottleneck adapters, and dropout for a step.
+"""What training puts into a transformer: adapters, and dropout for a step.
 
-Adapters are small layers that are trained while the own weights of the transformer stay, in the
-configuration of Pfeiffer et al. 2021 ("AdapterFusion", section 4.2): one adapter after the
-feed-forward block of every layer, with the layer norm before and after it.
+Adapters are small layers that are trained while the own weights of the transformer stay. In the
+configuration of Pfeiffer et al. 2021 ("AdapterFusion", section 4.2) one bottleneck stands after the
+feed-forward block of every layer, with the layer norm before and after it. MAD-X (Pfeiffer et al.
+2020, section 3.3) has an invertible adapter after the embeddings, too.
 """
 
 from collections.abc import Iterator
@@ -14,9 +15,10 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from ..errors import Errors
+from .directory import config_of
 
 Tensors = dict[str, torch.Tensor]
-_KEY = ".adapter."
+_KEY, _COUPLING = ".adapter.", "embeddings.adapter."
 
 
 class Bottleneck(torch.nn.Module):
@@ -54,9 +56,28 @@ class AdaptedOutput(torch.nn.Module):
         return adapted
 
 
-def add_adapters(module: torch.nn.Module, reduction: int) -> None:
+class Coupling(torch.nn.Module):
+    """The invertible adapter of MAD-X (section 3.3): NICE's additive coupling of two halves.
+
+    dim (int): dimensions of the embeddings, an even number. Each half is changed by a bottleneck of
+    half its width over the other, so that both can be subtracted again.
+    """
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.first, self.second = Bottleneck(dim // 2, 2), Bottleneck(dim // 2, 2)
+
+    def forward(self, embeddings: torch.Tensor) -> torch.Tensor:
+        """Change embeddings, (batch, length, dim)."""
+        one, two = embeddings.chunk(2, dim=-1)
+        one = one + self.first(two)
+        return torch.cat([one, two + self.second(one)], dim=-1)
+
+
+def add_adapters(module: torch.nn.Module, reduction: int, invertible: bool = False) -> None:
     """Put an adapter into every layer of a transformer.
 
+    invertible (bool): and one after its embeddings, as in MAD-X.
     RAISES (MedlinkError): E216 when the layers are not built as BERT's are.
     """
     layers = list(getattr(getattr(module, "encoder", None), "layer", []))
@@ -64,10 +85,27 @@ def add_adapters(module: torch.nn.Module, reduction: int) -> None:
     fitting = all(
         hasattr(getattr(layer, "output", None), part) for layer in layers for part in parts
     )
-    if not layers or not fitting:
+    embeddings = getattr(module, "embeddings", None)
+    dim = getattr(config_of(module), "hidden_size", 1) if layers else 1
+    if not layers or not fitting or (invertible and (embeddings is None or dim % 2)):
         raise Errors.no_adapters(model=type(module).__name__)
     for layer in layers:
         layer.output = AdaptedOutput(layer.output, reduction)
+    if invertible:
+        embeddings.adapter = Coupling(dim)
+        embeddings.register_forward_hook(_couple)
+
+
+def _couple(embeddings: Any, inputs: object, output: torch.Tensor) -> torch.Tensor:
+    changed: torch.Tensor = embeddings.adapter(output)
+    return changed
+
+
+def add_adapters_of(other: torch.nn.Module, module: torch.nn.Module) -> None:
+    """Put adapters into a transformer that has none, of the kind that another one has, if any."""
+    reduction = adapter_reduction(other)
+    if reduction and adapter_reduction(module) is None:
+        add_adapters(module, reduction, any(isinstance(part, Coupling) for part in other.modules()))
 
 
 def adapter_reduction(module: torch.nn.Module) -> int | None:
@@ -102,13 +140,16 @@ def load_adapters(module: torch.nn.Module, path: Path, reduction: int) -> None:
 
     RAISES (MedlinkError): E206 a file that cannot be read, or that is not of such adapters.
     """
-    add_adapters(module, reduction)
     try:
-        unknown = module.load_state_dict(load_file(path), strict=False).unexpected_keys
+        saved = load_file(path)
+        add_adapters(module, reduction, any(name.startswith(_COUPLING) for name in saved))
+        module.load_state_dict(saved, strict=False)
     except Exception as error:  # safetensors raises classes of its own
         raise Errors.encoder_damaged(path=path, reason=error) from error
-    if unknown:
-        raise Errors.encoder_damaged(path=path, reason=f"it has {unknown[0]}, of another model")
+    _, own = divided(module.state_dict())
+    if differing := sorted(own.keys() ^ saved.keys()):
+        reason = f"{differing[0]} is in it or in its model, not in both"
+        raise Errors.encoder_damaged(path=path, reason=reason)
 
 
 def set_dropout(module: torch.nn.Module, rate: float) -> None:

@@ -5,6 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save_file
+from transformers import BertConfig, BertModel
 
 from spacy_medlink.encoders.adapters import adapter_parameters, adapter_reduction, add_adapters
 from spacy_medlink.encoders.bi_encoder import ADAPTERS_FILE, BiEncoder
@@ -13,30 +15,69 @@ from spacy_medlink.errors import MedlinkError
 TEXTS = ["fever", "high blood pressure", ""]
 
 
-def _adapted(path: Path, reduction: int = 4) -> BiEncoder:
+def _adapted(path: Path, reduction: int = 4, invertible: bool = False) -> BiEncoder:
     encoder = BiEncoder.load(path)
-    add_adapters(encoder.module, reduction)
+    add_adapters(encoder.module, reduction, invertible)
     encoder.module.eval()
     return encoder
 
 
-@pytest.mark.parametrize("reduction", [1, 4, 16])
+@pytest.mark.parametrize(("reduction", "invertible"), [(1, False), (4, True), (16, False)])
 def test_a_new_adapter_changes_nothing_and_its_size_is_known(
-    tiny_encoder: Path, reduction: int
+    tiny_encoder: Path, reduction: int, invertible: bool
 ) -> None:
-    base, adapted = BiEncoder.load(tiny_encoder), _adapted(tiny_encoder, reduction)
+    base, adapted = BiEncoder.load(tiny_encoder), _adapted(tiny_encoder, reduction, invertible)
     np.testing.assert_allclose(adapted.encode(TEXTS), base.encode(TEXTS), atol=1e-2)
     assert adapter_reduction(base.module) is None
     assert adapter_reduction(adapted.module) == reduction
     middle = 32 // reduction
     count = sum(parameter.numel() for parameter in adapter_parameters(adapted.module))
-    assert count == 2 * 32 * middle + 32 + middle  # one layer of 32 dimensions
+    bottleneck, half = 2 * 32 * middle + 32 + middle, 2 * 16 * 8 + 16 + 8
+    assert count == bottleneck + 2 * half * invertible  # one layer of 32 dimensions
 
 
-def test_adapters_are_saved_beside_a_base_that_stays_as_it_is(
-    tiny_encoder: Path, tmp_path: Path
+@pytest.mark.parametrize(
+    ("reduction", "invertible", "count", "share"),
+    [
+        (1, True, 14_470_272, "13.22"), (16, True, 1_190_592, "1.09"),
+        (1, False, 14_174_208, "12.95"), (16, False, 894_528, "0.82"),
+    ],
+)  # fmt: skip
+def test_the_weights_that_sapbert_trains(
+    reduction: int, invertible: bool, count: int, share: str
 ) -> None:
-    encoder = _adapted(tiny_encoder)
+    """SapBERT, section 3.2 and table 7: 13.22 % and 1.09 % of BERT base."""
+    with torch.device("meta"):
+        module = BertModel(BertConfig())
+        whole = sum(parameter.numel() for parameter in module.parameters())
+        add_adapters(module, reduction, invertible)
+    trained = sum(parameter.numel() for parameter in adapter_parameters(module))
+    assert (trained, f"{100 * trained / whole:.2f}") == (count, share)
+
+
+def test_the_adapter_at_the_embeddings_can_be_inverted_and_learns(tiny_encoder: Path) -> None:
+    encoder = _adapted(tiny_encoder, invertible=True)
+    coupling = encoder.module.embeddings.adapter
+    seen: list[torch.Tensor] = []
+    coupling.register_forward_hook(lambda own, given, output: seen.extend([*given, output]))
+    with torch.no_grad():
+        for parameter in coupling.parameters():
+            parameter.normal_(std=0.2)
+    encoder.forward(encoder.tokenize(TEXTS))[:, 0].sum().backward()
+    assert all(parameter.grad.abs().sum() > 0 for parameter in coupling.parameters())
+    before, after = seen
+    one, two = after.chunk(2, dim=-1)
+    two = two - coupling.second(one)
+    one = one - coupling.first(two)
+    assert (after - before).abs().max() > 0.1
+    torch.testing.assert_close(torch.cat([one, two], dim=-1), before)
+
+
+@pytest.mark.parametrize("invertible", [False, True])
+def test_adapters_are_saved_beside_a_base_that_stays_as_it_is(
+    tiny_encoder: Path, tmp_path: Path, invertible: bool
+) -> None:
+    encoder = _adapted(tiny_encoder, invertible=invertible)
     with torch.no_grad():
         for parameter in adapter_parameters(encoder.module):
             parameter.normal_(std=0.2)
@@ -52,14 +93,16 @@ def test_adapters_are_saved_beside_a_base_that_stays_as_it_is(
     assert other.fingerprint() == base.fingerprint()
 
 
-@pytest.mark.parametrize("damage", ["cut", "gone"])
+@pytest.mark.parametrize("damage", ["cut", "gone", "of fewer layers"])
 def test_damaged_adapters_are_an_error(tiny_encoder: Path, tmp_path: Path, damage: str) -> None:
     _adapted(tiny_encoder).save(tmp_path)
     path = tmp_path / ADAPTERS_FILE
     if damage == "cut":
         path.write_bytes(path.read_bytes()[:50])
-    else:
+    elif damage == "gone":
         path.unlink()
+    else:
+        save_file({}, path)
     with pytest.raises(MedlinkError, match="E206"):
         BiEncoder.load(tmp_path)
 

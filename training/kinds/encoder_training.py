@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from spacy_medlink.encoders.adapters import adapter_reduction, add_adapters
+from spacy_medlink.encoders.adapters import add_adapters_of
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.objectives.protocol import Objective, Weights
 from spacy_medlink.util.devices import find_device
@@ -202,9 +202,7 @@ class EncoderTraining(ABC):
         if not selection.part:
             return self._base
         trained, module = self._encoder, self._base.module
-        reduction = adapter_reduction(trained.module)
-        if reduction and adapter_reduction(module) is None:
-            add_adapters(module, reduction)
+        add_adapters_of(trained.module, module)
         module.load_state_dict(selection.weights)
         return trained.over(module)
 

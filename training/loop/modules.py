@@ -32,8 +32,7 @@ def prepare(encoder: BiEncoder, settings: EncoderSettings, device: torch.device)
     """
     base = encoder.module
     module = AutoModel.from_config(base.config, attn_implementation=attention_for(device))
-    if reduction := adapters.adapter_reduction(base):
-        adapters.add_adapters(module, reduction)
+    adapters.add_adapters_of(base, module)
     module.load_state_dict(base.state_dict())
     adapters.set_dropout(module, settings.dropout)
     for parameter in _left_alone(module, settings):
@@ -92,8 +91,8 @@ class Adaptation:
         self._encoder, self._lora = encoder, None
         with torch.random.fork_rng():
             torch.manual_seed(seed)
-            if settings.kind == "bottleneck":
-                _add_bottlenecks(encoder.module, settings.reduction)
+            if settings.kind in ("bottleneck", "mad_x"):
+                _add_adapters(encoder.module, settings)
             elif settings.kind == "lora":
                 self._lora = _add_lora(encoder.module, settings)
         self.weights = sum(weight.numel() for weight in trained(encoder.module))
@@ -105,10 +104,10 @@ class Adaptation:
             self._lora = None
 
 
-def _add_bottlenecks(module: torch.nn.Module, reduction: int) -> None:
+def _add_adapters(module: torch.nn.Module, settings: AdapterSettings) -> None:
     if adapters.adapter_reduction(module) is None:  # a base with adapters continues to train them
         device = device_of(module)
-        adapters.add_adapters(module, reduction)
+        adapters.add_adapters(module, settings.reduction, settings.kind == "mad_x")
         moved(module, device)
     module.requires_grad_(False)
     for parameter in adapters.adapter_parameters(module):

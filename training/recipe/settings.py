@@ -208,13 +208,13 @@ class TypeSettings(Section):
 class AdapterSettings(Section):
     """Few weights that are trained in place of the base's own.
 
-    kind (str): "none"; "bottleneck" (Pfeiffer et al. 2021), saved beside the base; or "lora" (Hu et
-    al. 2022), merged into the base at the end. reduction (int): of a bottleneck, how many times
-    narrower than the layer it is. rank, alpha (int): of LoRA, whose change is scaled by alpha /
-    rank.
+    kind (str): "none"; "bottleneck" (Pfeiffer et al. 2021) or "mad_x" (2020, with an invertible
+    adapter at the embeddings), saved beside the base; or "lora" (Hu et al. 2022), merged into it at
+    the end. reduction (int): how many times narrower than its layer a bottleneck is. rank, alpha
+    (int): of LoRA, whose change is scaled by alpha / rank.
     """
 
-    kind: Literal["none", "bottleneck", "lora"] = "none"
+    kind: Literal["none", "bottleneck", "mad_x", "lora"] = "none"
     reduction: PositiveInt = 16
     rank: PositiveInt = 8
     alpha: PositiveInt = 16
