@@ -133,7 +133,8 @@ class Hyperparameter(NamedTuple):
 
     recipe (str): its name; with a *, of all whose names fit but for those with an own row.
     key (str): "section.key" of the recipe, or words for what no key holds.
-    paper, place (str): what the paper says, and where; a value is JSON, as in a recipe.
+    paper, place (str): what the authors say, and where: in the paper, or in their code. A value is
+        JSON, as in a recipe. Where neither says it, "ours" and no place.
     ours, why (str): what the recipe does, and why it differs, or what the value means.
     """
 
@@ -145,8 +146,15 @@ class Hyperparameter(NamedTuple):
     why: str
 
     @property
+    def told_by(self) -> str:
+        """Who says it: "paper", "code" or "ours"."""
+        if not self.place:
+            return "ours"
+        return "code" if self.place.startswith("code, ") else "paper"
+
+    @property
     def differs(self) -> bool:
-        """Tell whether the recipe differs from the paper."""
+        """Tell whether the recipe differs from the authors."""
         return _value(self.paper) != _value(self.ours)
 
 
@@ -167,7 +175,8 @@ def papers_page() -> str:
     """Make the page of the papers: its text as it is, and a table of what differs."""
     text = (REFERENCE.parent / "papers.md").read_text(encoding="utf-8")
     lines = [text.partition(_BEGIN)[0] + _BEGIN]
-    lines += ["| recipe | setting | the paper | where | the recipe has | why |", "|---" * 6 + "|"]
+    lines += ["| recipe | setting | told by | says | where | the recipe has | why |"]
+    lines += ["|---" * 7 + "|"]
     groups: dict[tuple[str, str, str], list[Hyperparameter]] = {}
     for row in read_hyperparameters():
         if row.differs:
@@ -181,7 +190,8 @@ def _shown(rows: Sequence[Hyperparameter]) -> Iterator[str]:
     row, is_key = rows[0], "." in rows[0].key
     yield ", ".join(_TITLES.get(one.recipe, f"`{one.recipe}`") for one in rows)
     yield f"`{row.key}`" if is_key else row.key
-    yield row.paper
+    yield row.told_by
+    yield row.paper if row.place else ""
     yield "; ".join(dict.fromkeys(one.place for one in rows if one.place))
     yield f"`{row.ours}`" if is_key else row.ours
     yield "; or ".join(dict.fromkeys(one.why for one in rows if one.why))

@@ -132,9 +132,8 @@ class Trainer:
         RAISES (MedlinkError): E405 when the assets have no dense tier to train for.
         """
         opened = self.opened
-        engine = opened.engine
-        if engine.parts.dense is None:
-            assets = opened.assets
+        engine, assets = opened.engine, opened.assets
+        if "dense" not in assets.tiers:
             built = ", ".join(assets.tiers)
             raise Errors.tier_not_built(path=assets.path, tier="dense", built=built)
         shared = opened.is_shared
@@ -149,7 +148,7 @@ class Trainer:
             return None
         # The index may lag behind the encoder.
         vectors = opened.encoder().encode([text for text, _ in mentions])
-        hits = engine.parts.dense.search(vectors, _NEAR).rows
+        hits = assets.dense.search(vectors, _NEAR).rows  # also where links do not ask this tier yet
         rows = np.unique(hits[hits >= 0])
         near = list(zip(rows.tolist(), engine.name_concept[rows].tolist(), strict=True))
         spans = [labelled.span for labelled in taught if labelled.span] if shared else []

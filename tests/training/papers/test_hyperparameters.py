@@ -1,6 +1,7 @@
 """Every setting of the papers' recipes stands in hyperparameters.tsv, with its reason."""
 
 import json
+import re
 from collections import Counter
 from dataclasses import asdict
 from fnmatch import fnmatchcase
@@ -102,10 +103,19 @@ def test_a_plan_runs_what_the_table_says(name: str) -> None:
             assert (system.pooling or recipe.encoder.pooling) == layout.pooling, key
 
 
-def test_what_differs_has_a_reason_and_what_the_paper_says_a_place() -> None:
+def test_what_differs_has_a_reason_and_what_the_authors_say_a_place() -> None:
+    """Nothing is "not told": the paper says it, else the authors' code, else it is ours."""
     for row in ROWS:
         assert row.why or not row.differs, row
-        assert bool(row.place) == (row.paper not in ("not told", "not in the paper")), row
+        assert bool(row.place) == (row.paper not in ("ours", "not in the paper")), row
+        assert row.paper != "not told" and "not told" not in row.why, row
+        assert "released code" not in row.place, row
+
+
+def test_the_code_is_a_file_of_the_authors() -> None:
+    files = {row.place for row in ROWS if row.told_by == "code"}
+    pattern = r"code, (sapbert|BioSyn|medical_crossing|CODER|ClinLinker-KB)/[\w/]+\.py"
+    assert files and all(re.fullmatch(pattern, place) for place in files), files
 
 
 def test_rows_are_of_recipes_and_come_once() -> None:
