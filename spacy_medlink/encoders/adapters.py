@@ -85,7 +85,7 @@ def add_adapters(module: torch.nn.Module, reduction: int, invertible: bool = Fal
     fitting = all(
         hasattr(getattr(layer, "output", None), part) for layer in layers for part in parts
     )
-    embeddings = getattr(module, "embeddings", None)
+    embeddings: Any = getattr(module, "embeddings", None)
     dim = getattr(config_of(module), "hidden_size", 1) if layers else 1
     if not layers or not fitting or (invertible and (embeddings is None or dim % 2)):
         raise Errors.no_adapters(model=type(module).__name__)
