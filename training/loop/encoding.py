@@ -1,7 +1,8 @@
 """Encoding of tokenised names."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -17,6 +18,7 @@ from ..recipe.settings import TrainingSettings
 from .precision import Precision
 from .ranks import ALONE, Ranks
 
+Item = TypeVar("Item")
 _BATCH_PIECES = 2048
 _CHUNK = 32_768  # names whose vectors leave the GPU together
 _CHUNK_ON_CPU = 2_048  # nothing to fetch, so progress is shown more often
@@ -53,17 +55,24 @@ def encode_sorted(
 
     RETURNS (Tensor): (n, dim), in the order of `pieces`.
     """
-    order = sorted_parts(pieces, parts)
+    return in_parts(encoder.forward, pieces, [len(row) for row in pieces], parts, precision)
+
+
+def in_parts(
+    forward: Callable[[Sequence[Item]], torch.Tensor],
+    items: Sequence[Item],
+    lengths: Sequence[int],
+    parts: int,
+    precision: Precision,
+) -> torch.Tensor:
+    """Run a network on items of a batch, in parts of similar length. RETURNS (n, ...), in order."""
+    order = np.argsort(lengths, kind="stable")
     with precision.autocast():
-        vectors = [encoder.forward([pieces[index] for index in part]) for part in order]
-    back = sent(np.argsort(np.concatenate(order), kind="stable"), vectors[0].device)
-    return torch.cat(vectors)[back]
-
-
-def sorted_parts(pieces: Sequence[Sequence[int]], parts: int) -> list[Ints1d]:
-    """Divide a batch into parts of similar length: positions in `pieces`."""
-    order = np.argsort([len(row) for row in pieces], kind="stable")
-    return np.array_split(order, min(parts, len(order)))
+        made = [
+            forward([items[row] for row in part])
+            for part in np.array_split(order, min(parts, len(order)))
+        ]
+    return torch.cat(made)[sent(np.argsort(order, kind="stable"), made[0].device)]
 
 
 def encode_names(

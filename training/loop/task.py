@@ -25,14 +25,12 @@ class Task(ABC):
     module (Module): changed in place. objective (Objective | Stateless): the learned or
     remembered parts of the loss. steps_per_epoch (int): batches in one pass.
     made_with (str): identifies data, recipe and base, to match a checkpoint.
-    measured_first (bool): the untrained module may be the best one, too.
     """
 
     module: torch.nn.Module
     objective: Objective | Stateless
     steps_per_epoch: int
     made_with: str
-    measured_first: bool = False
 
     def head(self) -> list[torch.nn.Parameter]:
         """List the weights of the module that start from nothing, and learn as the objective's."""

@@ -70,8 +70,6 @@ class Trainer:
         self._module.train(self._recipe.encoder.dropout > 0)
         try:
             with Interruption() as interruption, ProgressBar(shown=first) as bar:
-                if self._task.measured_first and not self.progress.history:
-                    self._evaluate(log)
                 while not self._is_done():
                     self._step(log, bar)
                     asked, seconds = self._ranks.agree(interruption.asked, self.progress.seconds)
@@ -79,7 +77,9 @@ class Trainer:
                     if asked:
                         self._save()
                         raise StoppedError(self._checkpoint)
-                if not self._is_evaluated():
+                if not self._recipe.chooses:
+                    self.best = self.weights()
+                elif not self._is_evaluated():
                     self._evaluate(log)
             self._save()
         finally:

@@ -157,6 +157,8 @@ def _demands(recipe: Recipe) -> Iterator[tuple[str, object, str]]:
         yield "encoder.freeze_layers", 0, why
     if recipe.recipe.kind == "rerank":
         yield "selection.metric", "mrr", "for a reranker, whose weight is chosen by it"
+        if recipe.reranking.pairs:
+            yield "objective.loss", "binary", "for pairs, which no other loss takes one by one"
 
 
 def _as_ours(path: Path, model: type[Section], error: ValidationError) -> MedlinkError:

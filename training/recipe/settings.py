@@ -298,7 +298,10 @@ class RerankSettings(Section):
     names (int): names of the knowledge base that play mentions, when there is no gold file; one of
     each concept first, then the others.
     beside (int): names that play mentions beside those of a gold file; they have no context.
-    batch (int): mentions a step. layers (Optional[int]): only the first of the encoder's.
+    batch (int): mentions a step. pairs (bool): each candidate is learned by itself, so that a step
+    has `batch` pairs of any mentions; for the loss "binary". min_cosine (float): wrong candidates
+    that the dense tier scores lower are not learned from.
+    layers (Optional[int]): only the first of the encoder's.
     weight (Optional[float]): of the reranker beside retrieval, whatever it gains; 1 is its order
     alone. None is the best on dev, where that gains beyond doubt.
     """
@@ -311,6 +314,8 @@ class RerankSettings(Section):
     names: PositiveInt = 4000
     beside: NonNegativeInt = 0
     batch: PositiveInt = 8
+    pairs: bool = False
+    min_cosine: Annotated[float, Field(ge=-1, le=1)] = -1.0
     layers: PositiveInt | None = None
     weight: Annotated[float | None, AfterValidator(_is_tried)] = None
 

@@ -1,6 +1,6 @@
 """Lists: mentions with their retrieved candidates, which are hard to tell apart."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +28,19 @@ class RankedList:
     mention: Mention
     candidates: list[Candidate]
     right: NDArray[np.bool_]
+
+    def near(self, min_cosine: float) -> "RankedList":
+        """Leave out wrong candidates whose cosine, where there is one, is lower."""
+        cosines = [candidate.scores.get("dense", 1.0) for candidate in self.candidates]
+        kept = np.flatnonzero(self.right | (np.array(cosines) >= min_cosine))
+        return RankedList(
+            self.mention, [self.candidates[place] for place in kept], self.right[kept]
+        )
+
+    def apart(self) -> Iterator["RankedList"]:
+        """Make a list of each candidate."""
+        for place, candidate in enumerate(self.candidates):
+            yield RankedList(self.mention, [candidate], self.right[place : place + 1])
 
 
 def unannotated_lists(

@@ -1,5 +1,6 @@
 """Train a reranker for assets; it is left out where it does not beat retrieval."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from spacy_medlink.assets import Assets
@@ -13,6 +14,7 @@ from spacy_medlink.fitting.reranker import fit_rerank_gate
 from spacy_medlink.kb.schema import kb_fingerprint
 from spacy_medlink.linking.blending import remembered
 from spacy_medlink.linking.reranking import CandidateTexts, Reranker
+from spacy_medlink.types import Data
 from spacy_medlink.util.devices import AUTO, CPU, find_device
 from spacy_medlink.util.files import sha256_of
 from spacy_medlink.util.outputs import check_output
@@ -21,7 +23,7 @@ from ..data.mentions import why_nothing
 from ..kinds.encoder_training import Say, made_with, silent
 from ..loop.precision import Precision
 from ..loop.trainer import Trainer
-from ..recipe.settings import Recipe
+from ..recipe.settings import WEIGHTS, Recipe
 from .choosing import by_weight, choose, figures
 from .lists import RankedList, gold_lists, name_lists, unannotated_lists
 from .task import ListTask
@@ -43,11 +45,14 @@ def rerank(
     overwrite: bool = False,
     if_any: bool = False,
 ) -> Assets:
-    """Train a reranker, choose its weight, and write assets with it, or without and why.
+    """Train a reranker, and write assets with it; or without one, and why.
+
+    A recipe that gives a weight is measured at that weight, and its reranker is kept whatever it
+    gains. Otherwise dev chooses the weight, and no reranker is kept where none helps.
 
     train (Optional[Path]): gold file; without one names of the knowledge base play mentions.
-    dev (Optional[Path]): gold file that the assets have not learned from, to choose the weight by;
-        without one a fifth of the training documents.
+    dev (Optional[Path]): gold file that the assets have not learned from, to choose by; without
+        one a fifth of the training documents, or nothing where the recipe chooses nothing.
     output (Path): assets, replaced when all is done. run (Path): for checkpoint and log.
     overwrite (bool): lose what lies in OUTPUT besides assets. if_any (bool): where a file has no
         mention that teaches, write the assets without a reranker and say so.
@@ -55,83 +60,121 @@ def rerank(
         (StoppedError): after Ctrl-C.
     """
     check_output(output, ASSETS, [train, dev], improves=assets, overwrite=overwrite)
-    torch_device = find_device(device)
     made_from = Assets(assets, device=device)
     if made_from.manifest["encoder"] is None:
         raise Errors.tier_not_built(
             path=made_from.path, tier="dense", built=", ".join(made_from.tiers)
         )
-    if if_any and (why := why_nothing(made_from.kb, train, dev)):
-        say(f"The reranker is left out: {why}.")
+    if why := why_nothing(made_from.kb, train, dev) if if_any else "":
+        say(f"No reranker: {why}.")
         return leave_out_reranker(made_from, output, why, overwrite)
     training, held = lists_of(made_from, recipe, train, dev)
-    base = BiEncoder.load(made_from.path / ENCODER, device=torch_device)
-    reads = recipe.reranking
-    settings = CrossSettings(
-        reads.max_length, reads.context, reads.reads,
-        LOSSES[recipe.objective.loss].activation, top=reads.top,
-        kb=kb_fingerprint(made_from.manifest["kb"]),
-    )  # fmt: skip
-    encoder = CrossEncoder.of(base, settings, reads.layers)
-
-    def validate() -> dict[str, float]:
-        ranks = by_weight(encoder, made_from.kb, held)
-        best = max(ranks, key=lambda weight: float(ranks[weight].mean()))
-        return {**figures(ranks[best]), "weight": best}
-
-    texts = CandidateTexts(made_from.kb, reads.reads)
-    files = [sha256_of(path) for path in (train, dev) if path is not None]
-    identity = made_with(recipe, made_from.manifest["encoder"]["fingerprint"], settings.kb, *files)
-    task = ListTask(encoder, recipe, training, texts, validate, identity)
-    if not task.lists or not held:
-        why = "mentions without a right and a wrong candidate"
-        raise Errors.nothing_there(
-            path=train or made_from.path,
-            what=f"mention to train on (left out: {why})",
-            remedy="Check that it is the gold file that belongs to this knowledge base.",
-        )
-    say(f"{len(task.lists):,} mentions to train on, {len(held):,} to choose by")
-    trainer = Trainer(task, recipe, run, Precision(recipe.training.precision, torch_device))
-    trainer.train(resume)
-    encoder.module.load_state_dict(trainer.best)
-    encoder.refresh()
-    chosen = choose(by_weight(encoder, made_from.kb, held), held, reads.weight)
-    chosen_on = dev or train
-    content = {
-        "chosen_on": {**chosen.figures, "file": chosen_on.name if chosen_on else None},
-        "recipe": recipe.as_dict(),
-    }
-    before, after = chosen.figures["retrieval"], chosen.figures["reranked"]
-    if not chosen.weight:
-        measured = f"acc@1 {before['acc@1']}, mrr {before['mrr']}"
-        why = f"it does not beat retrieval beyond doubt ({measured})"
-        say(f"The reranker is left out: {why}.")
+    encoder, content = _trained(recipe, made_from, training, held, (train, dev), run, resume, say)
+    weight = recipe.reranking.weight
+    if held:
+        ranks = by_weight(encoder, made_from.kb, held, WEIGHTS)
+        weight = choose(ranks, held) if weight is None else weight
+        content["chosen_on"] = {
+            "mentions": len(held),
+            "mrr_by_weight": {str(tried): figures(of)["mrr"] for tried, of in ranks.items()},
+            "retrieval": figures(ranks[0.0]),
+            "reranked": figures(ranks[weight]),
+            "file": (dev or train or made_from.kb.path).name,
+        }
+        say(f"Retrieval: {figures(ranks[0.0])}")
+    if not weight:
+        before = content["chosen_on"]["retrieval"]
+        why = f"it did not help (acc@1 {before['acc@1']}, mrr {before['mrr']} without one)"
+        say(f"No reranker: {why}.")
         return leave_out_reranker(made_from, output, why, overwrite)
-    say(f"Retrieval: {before}\nReranked:  {after} (weight {chosen.weight})")
+    if held:
+        say(f"Reranked:  {figures(ranks[weight])} (weight {weight})")
     if made_from.manifest["calibrator"] is not None:
         say("The calibrator is fitted anew, to names: those of other scores do not fit.")
-    encoder = encoder.using(weight=chosen.weight)
-    if reads.weight is None:  # a wanted weight is an order that nothing else may change
-        retriever = made_from.engine(calibrator=False, ranker=train is not None, rerank_top=0)
-        content["gate"] = gate = fit_rerank_gate(
-            Reranker(encoder, made_from.kb),
-            [ranked.mention for ranked in held],
-            [ranked.candidates for ranked in held],
-            made_from.conditions(retriever),
-        )
+    encoder = encoder.using(weight=weight)
+    if recipe.reranking.weight is None:  # a wanted weight is an order that nothing else may change
+        content["gate"] = gate = _gate(made_from, encoder, held, train is not None)
         sure = f"{gate['passing']:,} of {gate['mentions']:,} mentions"
         say(f"Gate: not read are {sure}, whose first candidate is {gate['margin']:.3f} ahead")
     encoder.move(CPU)
     return store_reranker(made_from, output, encoder, content, overwrite)
 
 
+def _trained(
+    recipe: Recipe,
+    assets: Assets,
+    training: Sequence[RankedList],
+    held: Sequence[RankedList],
+    files: Sequence[Path | None],
+    run: Path,
+    resume: bool,
+    say: Say,
+) -> tuple[CrossEncoder, Data]:
+    """Train a cross-encoder that begins with the weights of the bi-encoder.
+
+    RETURNS (Tuple[CrossEncoder, Dict]): with the best weights on dev, or those of the last step;
+        and what the manifest says of it.
+    """
+    device, reads = find_device(assets.device), recipe.reranking
+    base = BiEncoder.load(assets.path / ENCODER, recipe.encoder.pooling, device=device)
+    settings = CrossSettings(
+        reads.max_length, reads.context, reads.reads,
+        LOSSES[recipe.objective.loss].activation, top=reads.top,
+        kb=kb_fingerprint(assets.manifest["kb"]),
+    )  # fmt: skip
+    encoder = CrossEncoder.of(base, settings, reads.layers)
+    tried = WEIGHTS[1:] if reads.weight is None else (reads.weight,)
+
+    def validate() -> dict[str, float]:
+        ranks = by_weight(encoder, assets.kb, held, tried)
+        best = max(ranks, key=lambda weight: float(ranks[weight].mean()))
+        return {**figures(ranks[best]), "weight": best}
+
+    hashes = [sha256_of(path) for path in files if path is not None]
+    identity = made_with(recipe, assets.manifest["encoder"]["fingerprint"], settings.kb, *hashes)
+    texts = CandidateTexts(assets.kb, reads.reads)
+    task = ListTask(encoder, recipe, training, texts, validate, identity)
+    if not task.lists or not (held or not _chooses(recipe)):
+        why = "mentions without a right and a wrong candidate"
+        raise Errors.nothing_there(
+            path=files[0] or assets.path,
+            what=f"mention to train on (left out: {why})",
+            remedy="Check that it is the gold file that belongs to this knowledge base.",
+        )
+    what = "pairs" if reads.pairs else "mentions"
+    say(f"{len(task.lists):,} {what} to train on, {len(held):,} to choose by")
+    trainer = Trainer(task, recipe, run, Precision(recipe.training.precision, device))
+    trainer.train(resume)
+    encoder.module.load_state_dict(trainer.best)
+    encoder.refresh()
+    return encoder, {"recipe": recipe.as_dict()}
+
+
+def _gate(
+    assets: Assets, encoder: CrossEncoder, held: Sequence[RankedList], ranker: bool
+) -> Data:
+    retriever = assets.engine(calibrator=False, ranker=ranker, rerank_top=0)
+    return fit_rerank_gate(
+        Reranker(encoder, assets.kb),
+        [ranked.mention for ranked in held],
+        [ranked.candidates for ranked in held],
+        assets.conditions(retriever),
+    )
+
+
+def _chooses(recipe: Recipe) -> bool:
+    """Tell whether mentions are held out: to choose an epoch, or a weight that is not given."""
+    return recipe.chooses or recipe.reranking.weight is None
+
+
 def lists_of(
     assets: Assets, recipe: Recipe, train: Path | None, dev: Path | None
 ) -> tuple[list[RankedList], list[RankedList]]:
-    """Look up the mentions to train on, and those that choose the weight.
+    """Look up the mentions to train on, and those to choose by.
 
     Training mentions are looked up as if they had not been annotated. The ranker orders the others,
-    too, since a reranker must beat the assets without it.
+    too, since a reranker must beat the assets without it. Where the recipe chooses nothing, nothing
+    is withheld, and those of `dev` are only measured.
     """
     # With a reranker the gate is shut: all tiers are asked.
     settings, seed = recipe.reranking, recipe.training.seed
@@ -141,10 +184,11 @@ def lists_of(
     names = settings.names if train is None else settings.beside
     lists = name_lists(assets.kb, plain, settings.top, names, seed) if names else []
     if train is None:
-        held = round(len(lists) * _DEV_SHARE)
+        held = round(len(lists) * _DEV_SHARE) if _chooses(recipe) else 0
         return lists[held:], lists[:held]
     rest, apart = unannotated_lists(train, assets, settings.top, tiers)
-    if dev is None:
+    if dev is None and _chooses(recipe):
         return [*rest, *lists], apart
     unknown = [ranked for ranked in apart if not remembered(ranked.candidates)]
-    return [*rest, *unknown, *lists], gold_lists(dev, assets.kb, engine, settings.top)
+    of_dev = gold_lists(dev, assets.kb, engine, settings.top) if dev else []
+    return [*rest, *unknown, *lists], of_dev

@@ -11,6 +11,7 @@ from spacy_medlink.encoders.pairs import Pair
 from spacy_medlink.linking.reranking import CandidateTexts
 
 from ..data.sampler import Shuffle
+from ..loop.encoding import in_parts
 from ..loop.precision import Precision
 from ..loop.ranks import Ranks
 from ..loop.task import Pulled, Task
@@ -26,8 +27,6 @@ class ListTask(Task):
     validate (Callable): figures of the encoder on dev. made_with (str): see `Task`.
     """
 
-    measured_first = True
-
     def __init__(
         self,
         encoder: CrossEncoder,
@@ -37,13 +36,19 @@ class ListTask(Task):
         validate: Callable[[], dict[str, float]],
         made_with: str,
     ) -> None:
-        loss = LOSSES[recipe.objective.loss]
-        self.lists = [ranked for ranked in lists if loss.teaches(ranked.right)]
+        loss, reads = LOSSES[recipe.objective.loss], recipe.reranking
+        near = [ranked.near(reads.min_cosine) for ranked in lists]
+        self.lists = [
+            part
+            for ranked in near
+            if loss.teaches(ranked.right)
+            for part in (ranked.apart() if reads.pairs else (ranked,))
+        ]
         self.module, self.objective, self.made_with = encoder.module, Stateless(), made_with
-        self._shuffle = Shuffle(len(self.lists), recipe.reranking.batch, recipe.training.seed)
+        self._shuffle = Shuffle(len(self.lists), reads.batch, recipe.training.seed)
         self.steps_per_epoch = self._shuffle.steps_per_epoch
         self._encoder, self._texts, self._validate = encoder, texts, validate
-        self._loss = loss.compute
+        self._loss, self._parts = loss.compute, recipe.training.sub_batches
         pooler = getattr(encoder.module.transformer, "pooler", None)
         if pooler is not None:  # not used by our pooling
             pooler.requires_grad_(False)
@@ -60,8 +65,9 @@ class ListTask(Task):
             for ranked in batch
             for candidate in ranked.candidates
         ]
-        with precision.autocast():
-            logits = self._encoder.forward(self._encoder.tokenize(pairs))
+        pieces = self._encoder.tokenize(pairs)
+        lengths = [len(pair.ids) for pair in pieces]
+        logits = in_parts(self._encoder.forward, pieces, lengths, self._parts, precision)
         right = [ranked.right for ranked in batch]
         loss = self._loss(logits.float(), right) * weight
         return Pulled(
@@ -69,8 +75,9 @@ class ListTask(Task):
         )
 
     def describe(self, batch_number: int) -> str:
-        """Say how many mentions are in a batch."""
-        return f"{len(self._batch(batch_number))} mentions"
+        """Name the first mentions of a batch."""
+        texts = [repr(ranked.mention.text) for ranked in self._batch(batch_number)[:5]]
+        return f"the mentions {', '.join(texts)} ..."
 
     def validate(self) -> dict[str, float]:
         """Measure the encoder on dev, with the weights as they are now."""
