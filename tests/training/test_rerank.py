@@ -6,33 +6,40 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 import typer
 
 from spacy_medlink.assets import Assets
+from spacy_medlink.assets.manifest import ENCODER, RERANKER
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.cross_encoder import CrossEncoder
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.types import Mention
+from spacy_medlink.types import Candidate, Mention
 from training.loop.interruption import StoppedError
 from training.loop.learner import Learner
 from training.loop.metrics import read_log
 from training.loop.trainer import METRICS
 from training.recipe.reading import read_recipe
 from training.recipe.settings import Recipe
+from training.reranking.lists import RankedList
 from training.reranking.rerank import lists_of, rerank
 from training.train import main
 
 LUNG, HEART = "HP:0002204", "HP:0001698"
 CONFIG = Path(__file__).parents[2] / "training" / "configs" / "rerank.cfg"
+RECIPES = sorted(CONFIG.parents[1].rglob("configs/rerank*.cfg"), key=lambda path: path.stem)
 
 
-def recipe_of(**changes: object) -> Recipe:
+def recipe_of(config: Path = CONFIG, **changes: object) -> Recipe:
     quick = {
         "reranking.top": 4, "training.epochs": 8, "reranking.batch": 4, "training.patience": 0,
         "optimizer.learning_rate": 3e-3, "objective.learning_rate": 3e-2,
         "training.precision": "fp32",
     }  # fmt: skip
     changed = {key.replace("__", "."): value for key, value in changes.items()}
-    return read_recipe(CONFIG, {**quick, **changed})
+    return read_recipe(config, {**quick, **changed})
 
 
 RECIPE = recipe_of()
@@ -96,6 +103,77 @@ def test_it_learns_from_context(tiny_assets, tmp_path):
             recipe, assets=tiny_assets.path, train=dev, dev=dev, output=tmp_path / "other",
             run=tmp_path / "run", resume=True,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("config", RECIPES, ids=lambda path: path.stem)
+def test_every_recipe_learns_which_pair_is_right(config, tiny_assets, tmp_path):
+    train, dev = (tmp_path / f"{part}.jsonl" for part in ("train", "dev"))
+    for path, counts in ((train, range(12)), (dev, range(12, 18))):
+        texts = [(f"{word}trouble{' a' * count}", id) for count in counts for word, id in CONTEXTS]
+        path.write_text("".join(f"{json.dumps({'mention': m, 'ids': [i]})}\n" for m, i in texts))
+    in_pairs = read_recipe(config).reranking.pairs
+    recipe, said = recipe_of(
+        config, reranking__layers=None, reranking__top=12, training__epochs=30,
+        reranking__batch=24 if in_pairs else 4, encoder__dropout=0.0, encoder__pooling="mean",
+    ), list[str]()  # fmt: skip
+    made = rerank(
+        recipe, assets=tiny_assets.path, train=train, dev=dev, output=tmp_path / "new",
+        run=tmp_path / "run", say=said.append,
+    )  # fmt: skip
+    assert made.manifest["reranker"], said
+    on = made.manifest["reranker"]["chosen_on"]
+    assert on["reranked"]["acc@1"] >= 0.75 > 0.5 > on["retrieval"]["acc@1"], said
+    assert on["file"] == "dev.jsonl" and on["mentions"] == 12
+    # What ships was trained: no weight is as it was, but for words that no pair has.
+    before = BiEncoder.load(tiny_assets.path / ENCODER).module.state_dict()
+    module = CrossEncoder.load(made.path / RERANKER).module
+    assert module.head.weight.all() and module.head.bias.all()
+    for name, tensor in module.transformer.state_dict().items():
+        assert not torch.equal(tensor, before[name]) or "pooler" in name, name
+
+
+def test_a_paper_chooses_nothing(tiny_assets, tmp_path):
+    """Nothing is withheld or measured on the way; a wanted weight is what is measured."""
+    gold, said = write_gold(tmp_path / "gold.jsonl", 6), list[str]()
+    for stem in ("rerank_clinlinker", "rerank_clinlinker_kb"):
+        (config,) = (path for path in RECIPES if path.stem == stem)
+        recipe = recipe_of(config, optimizer__learning_rate=1e-9, objective__learning_rate=1e-9)
+        made = rerank(
+            recipe, assets=tiny_assets.path, train=gold, dev=None, output=tmp_path / stem,
+            run=tmp_path / f"{stem}_run", say=said.append,
+        )  # fmt: skip
+        facts = made.manifest["reranker"]
+        assert facts["weight"] == 1 and "chosen_on" not in facts and "gate" not in facts
+        assert not any("dev" in line for line in read_log(tmp_path / f"{stem}_run" / METRICS))
+        assert CrossEncoder.load(made.path / RERANKER).module.head.weight.any(), "of the last step"
+    first, second = (line for line in said if "to train on" in line)
+    assert first == "12 mentions to train on, 0 to choose by"
+    assert "pairs to train on" in second and int(second.split()[0]) > 12
+
+
+def test_a_wanted_weight_is_what_epochs_are_measured_at(tiny_assets, tmp_path):
+    gold = write_gold(tmp_path / "gold.jsonl", 6)
+    for weight in (None, 1.0):
+        recipe = recipe_of(reranking__weight=weight, training__epochs=2)
+        rerank(recipe, assets=tiny_assets.path, train=gold, dev=gold, output=tmp_path / "new",
+               run=tmp_path / f"run {weight}", overwrite=True)  # fmt: skip
+        lines = [line for line in read_log(tmp_path / f"run {weight}" / METRICS) if "dev" in line]
+        assert len(lines) == 2
+        assert all(line["dev"]["weight"] == (weight or line["dev"]["weight"]) for line in lines)
+        assert all(line["dev"]["weight"] > 0 for line in lines), "retrieval is no epoch"
+
+
+def test_pairs_are_taken_apart_and_far_negatives_left_out(tiny_assets, tmp_path):
+    right = np.array([False, True, False])
+    candidates = [Candidate(row, row, 0.5, {"dense": 0.3 + row / 10}) for row in range(2)]
+    ranked = RankedList(Mention("PE"), [*candidates, Candidate(2, 2, 0.5, {"ngram": 0.1})], right)
+    assert [one.row for one in ranked.near(0.35).candidates] == [1, 2]
+    assert [one.row for one in ranked.near(0.45).candidates] == [1, 2], "the right one stays"
+    assert [(one.candidates[0].row, *one.right) for one in ranked.apart()] == [
+        (0, False), (1, True), (2, False)
+    ]  # fmt: skip
+    with pytest.raises(MedlinkError, match=r"E502.*binary"):
+        recipe_of(reranking__pairs=True)
 
 
 def test_a_training_that_was_stopped_goes_on_where_it_was(tiny_assets, tmp_path, monkeypatch):

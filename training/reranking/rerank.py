@@ -116,13 +116,14 @@ def _trained(
         and what the manifest says of it.
     """
     device, reads = find_device(assets.device), recipe.reranking
-    base = BiEncoder.load(assets.path / ENCODER, recipe.encoder.pooling, device=device)
+    base = BiEncoder.load(assets.path / ENCODER, device=device)
     settings = CrossSettings(
         reads.max_length, reads.context, reads.reads,
         LOSSES[recipe.objective.loss].activation, top=reads.top,
         kb=kb_fingerprint(assets.manifest["kb"]),
     )  # fmt: skip
     encoder = CrossEncoder.of(base, settings, reads.layers)
+    encoder.base.pooling = recipe.encoder.pooling or base.pooling
     tried = WEIGHTS[1:] if reads.weight is None else (reads.weight,)
 
     def validate() -> dict[str, float]:
@@ -150,9 +151,7 @@ def _trained(
     return encoder, {"recipe": recipe.as_dict()}
 
 
-def _gate(
-    assets: Assets, encoder: CrossEncoder, held: Sequence[RankedList], ranker: bool
-) -> Data:
+def _gate(assets: Assets, encoder: CrossEncoder, held: Sequence[RankedList], ranker: bool) -> Data:
     retriever = assets.engine(calibrator=False, ranker=ranker, rerank_top=0)
     return fit_rerank_gate(
         Reranker(encoder, assets.kb),

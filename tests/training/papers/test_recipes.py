@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from transformers import AlbertConfig, AlbertModel, BertModel, DistilBertConfig, DistilBertModel
 
-from spacy_medlink.assets import Assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase
@@ -15,9 +14,6 @@ from training.loop.modules import prepare
 from training.papers.published import LAYOUTS
 from training.recipe.reading import read_recipe
 from training.recipe.settings import EncoderSettings
-from training.reranking.rerank import rerank
-
-from ..test_rerank import write_gold
 
 CONFIGS = LAYOUTS.parent / "configs"
 OF_NAMES = sorted(
@@ -48,23 +44,11 @@ def test_a_recipe_of_names_trains_to_its_end(
 
 
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.cfg")), ids=lambda path: path.stem)
-def test_nothing_is_chosen_but_by_the_reranker_whose_weights_are_of_the_best_epoch(
-    path: Path,
-) -> None:
+def test_a_paper_chooses_nothing(path: Path) -> None:
     if path.stem != "published":
-        assert read_recipe(path).chooses == (path.stem == "rerank_clinlinker")
+        assert not read_recipe(path).chooses
     ours = CONFIGS.parents[1] / "configs" / "finetune.cfg"
     assert read_recipe(ours).chooses
-
-
-def test_the_reranker_of_clinlinker_trains_to_its_end(tiny_assets: Assets, tmp_path: Path) -> None:
-    gold = write_gold(tmp_path / "gold.jsonl", 2)
-    recipe = read_recipe(CONFIGS / "rerank_clinlinker.cfg", {"training.epochs": 1})
-    said: list[str] = []
-    rerank(recipe, assets=tiny_assets.path, train=gold, dev=gold, output=tmp_path / "new",
-           run=tmp_path / "run", say=said.append)  # fmt: skip
-    ends = ("The reranker is left out: it does not beat", "Retrieval:")
-    assert any(line.startswith(ends) for line in said)
 
 
 def test_frozen_layers_are_the_first_ones_and_the_embeddings(tiny_encoder: Path) -> None:

@@ -236,6 +236,12 @@ def test_clinlinker(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
     )
     assert set(tables) == {"distemist", "medprocner"}
     assert "acc@100" in tables["distemist"]["Spanish-SapBERT + CE"]["full"]
+    # What orders anew was trained, so that it has other figures than what finds.
+    pairs = [
+        (own[name], own[name.split(" + ")[0]])
+        for own in tables.values() for name in own if " + CE" in name
+    ]  # fmt: skip
+    assert len(pairs) == 2 * 4 and all(after != before for after, before in pairs)
     assert (tmp_path / "metrics" / "clinlinker.distemist.svg").is_file()
     # Nothing is withheld, since nothing is chosen by it.
     assert not list((tmp_path / "work" / "gold").glob("*.train-dev.jsonl"))
