@@ -61,14 +61,13 @@ def test_training_makes_the_loss_fall(make: Make, tmp_path: Path, device: str) -
 
 @pytest.mark.parametrize(
     ("device", "precision"),
-    [("cpu", "bf16"), pytest.param("cuda", "bf16", marks=pytest.mark.gpu),
-     pytest.param("cuda", "fp16", marks=pytest.mark.gpu)],
+    [("cpu", "bf16"), pytest.param("cuda", "bf16", marks=pytest.mark.gpu)],
 )  # fmt: skip
 def test_mixed_precision_trains(make: Make, tmp_path: Path, device: str, precision: str) -> None:
     trainer = make(device, training__precision=precision).trainer(tmp_path / "run")
     before = {name: own.clone() for name, own in trainer.weights().items()}
     losses = [trainer._learner.learn(step, 2e-3).loss for step in range(16)]
-    assert np.isfinite(losses).all()  # of fp16, the first steps only lower the scale
+    assert np.isfinite(losses).all()
     after = trainer.weights()
     assert all(own.dtype == torch.float32 for own in after.values())
     assert any(not torch.equal(before[name], own) for name, own in after.items())

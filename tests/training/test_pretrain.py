@@ -167,7 +167,7 @@ def _message(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     [
         ("--set=training.epoch=1", "E501"),
         ("--set=training.epochs=-1", "E502"),
-        ("--set=training.precision=fp16", "E502"),
+        ("--set=training.precision=fp8", "E502"),
         ("--kb=nowhere.kb", "E101"),
         ("--base=./nowhere", "E205"),
         ("--device=cuda:77", "E508"),

@@ -137,7 +137,7 @@ def test_a_paper_chooses_nothing(tiny_assets, tmp_path):
     gold, said = write_gold(tmp_path / "gold.jsonl", 6), list[str]()
     for stem in ("rerank_clinlinker", "rerank_clinlinker_kb"):
         (config,) = (path for path in RECIPES if path.stem == stem)
-        recipe = recipe_of(config, optimizer__learning_rate=1e-9, objective__learning_rate=1e-9)
+        recipe = read_recipe(config, {"training.epochs": 1, "reranking.top": 4})
         made = rerank(
             recipe, assets=tiny_assets.path, train=gold, dev=None, output=tmp_path / stem,
             run=tmp_path / f"{stem}_run", say=said.append,

@@ -71,9 +71,7 @@ class Yardstick:
         halves = {"dev": holdout.dev, "test": holdout.test}
         queries = {
             half: QuerySet.of(
-                [query.text for query in part],
-                [{query.concept} for query in part],
-                base,
+                [query.text for query in part], [{query.concept} for query in part], base
             )
             for half, part in halves.items()
         }

@@ -58,13 +58,9 @@ class Distillation(EncoderTraining):
         self._known = StoredVectors.find(teacher, vectors)
         texts = read_texts(kb, recipe.distil.mutations, recipe.training.seed, self.holdout.rows)
         self.names: TrainingNames = unlabelled(texts, teacher.tokenize)
+        every, what = np.arange(len(texts)), "Encoding texts with the teacher"
         self._targets: Floats2d = encode_unknown(
-            teacher,
-            self.names.tokens,
-            np.arange(len(texts)),
-            self._precision,
-            "Encoding texts with the teacher",
-            self._known,
+            teacher, self.names.tokens, every, self._precision, what, self._known
         )
         base = make_student(teacher, recipe.distil.student, self.names.tokens)
         # The student prepares texts as its teacher does, whatever the recipe says.

@@ -1,13 +1,12 @@
 """Finetuning: training on annotated mentions; a dev file chooses the weights."""
 
-from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
 import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.objectives.protocol import Needs, Objective
+from spacy_medlink.encoders.objectives.protocol import Objective
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Floats2d, Ints1d
 from spacy_medlink.util.files import sha256_of
@@ -65,25 +64,15 @@ class Finetuning(EncoderTraining):
     def yardstick(self) -> Yardstick:
         """The yardstick on the dev file; made at first use, which encodes all names."""
         return Yardstick.of_gold(
-            self._base,
-            self._kb_names,
-            self._dev,
-            self._kb,
-            frozenset(self.mentions.texts),
-            self._recipe.selection.shortlist,
-            self._precision,
-        )
+            self._base, self._kb_names, self._dev, self._kb, frozenset(self.mentions.texts),
+            self._recipe.selection.shortlist, self._precision,
+        )  # fmt: skip
 
     @cached_property
     def _candidates(self) -> Candidates:
-        settings = self._loss_settings()
-        return Candidates(
-            self.names,
-            [self._text(row) for row in self.names.rows.tolist()],
-            self._encode,
-            int(settings["candidates"]),
-            settings["dense_ratio"],
-        )
+        settings, texts = self._loss_settings(), map(self._text, self.names.rows.tolist())
+        count, ratio = int(settings["candidates"]), settings["dense_ratio"]
+        return Candidates(self.names, list(texts), self._encode, count, ratio)
 
     @cached_property
     def _memory(self) -> MentionMemoryObjective:
@@ -96,36 +85,27 @@ class Finetuning(EncoderTraining):
         return {**choice_of(self._recipe).settings, **self._recipe.objective.loss_settings}
 
     def _sampler(self) -> Sampler:
-        sampler, _ = _WAYS[choice_of(self._recipe).needs]
-        return sampler(self)
+        settings, seed = self._recipe.mentions, self._recipe.training.seed
+        needs, items = choice_of(self._recipe).needs, by_frequency(self.names, self.mentions.counts)
+        if needs == "pairs":
+            items = mention_pairs(self.names, self._recipe.data.pairs_per_concept, seed)
+        sampler: Sampler = ShuffledSampler(items, settings.batch, seed)
+        if needs == "candidates":
+            return CandidateSampler(sampler, self._candidates)
+        if needs == "memory" and settings.near:
+            nearest, count = self._memory.nearest_wrong, settings.near
+            sampler = WithNearNames(sampler, self.names, nearest, count, seed)
+        if not settings.names:
+            return sampler
+        beside = ShuffledSampler(with_synonym(self.names), settings.names, seed)
+        return BesideSampler(sampler, beside)
 
     def _objective(self) -> Objective:
-        _, objective = _WAYS[choice_of(self._recipe).needs]
-        return objective(self)
-
-    def _of_candidates(self) -> Sampler:
-        return CandidateSampler(self._mention_sampler(), self._candidates)
-
-    def _of_mentions(self) -> Sampler:
-        sampler = self._mention_sampler()
-        if near := self._recipe.mentions.near:
-            seed = self._recipe.training.seed
-            sampler = WithNearNames(sampler, self.names, self._memory.nearest_wrong, near, seed)
-        return self._with_names(sampler)
-
-    def _of_pairs(self) -> Sampler:
-        size, seed = self._recipe.mentions.batch, self._recipe.training.seed
-        pairs = mention_pairs(self.names, self._recipe.data.pairs_per_concept, seed)
-        return self._with_names(ShuffledSampler(pairs, size, seed))
-
-    def _with_names(self, sampler: Sampler) -> Sampler:
-        count, seed = self._recipe.mentions.names, self._recipe.training.seed
-        if not count:
-            return sampler
-        return BesideSampler(sampler, ShuffledSampler(with_synonym(self.names), count, seed))
-
-    def _marginal(self) -> Objective:
-        settings = self._loss_settings()
+        needs, settings = choice_of(self._recipe).needs, self._loss_settings()
+        if needs == "pairs":
+            return self._recipe.objective.in_batch().make()
+        if needs == "memory":
+            return self._memory
         taken = {name: settings[name] for name in ("temperature", "sparse_weight")}
         self._fused = MarginalObjective(self.names, self._candidates, self._device, **taken)
         return self._fused
@@ -136,13 +116,6 @@ class Finetuning(EncoderTraining):
         if selection.part and self._fused is not None:
             encoder.sparse_weight = self._fused.sparse_weight
         return encoder
-
-    def _in_batch(self) -> Objective:
-        return self._recipe.objective.in_batch().make()
-
-    def _mention_sampler(self) -> Sampler:
-        size, seed = self._recipe.mentions.batch, self._recipe.training.seed
-        return ShuffledSampler(by_frequency(self.names, self.mentions.counts), size, seed)
 
     def _encode(self, wanted: Ints1d) -> Floats2d:
         return encode_names(self._encoder, self.names.tokens, wanted, self._precision)
@@ -165,10 +138,3 @@ class Finetuning(EncoderTraining):
             "mentions_to_learn": taught,
             **{f"left_out_{why.replace(' ', '_')}": n for why, n in self.mentions.left_out.items()},
         }
-
-
-_WAYS: dict[Needs, tuple[Callable[[Finetuning], Sampler], Callable[[Finetuning], Objective]]] = {
-    "pairs": (Finetuning._of_pairs, Finetuning._in_batch),
-    "memory": (Finetuning._of_mentions, lambda study: study._memory),
-    "candidates": (Finetuning._of_candidates, Finetuning._marginal),
-}

@@ -1,14 +1,13 @@
 """Pretraining: training on the names of a knowledge base, measured on held-out names."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.objectives.protocol import Needs, Objective
+from spacy_medlink.encoders.objectives.protocol import Objective
 from spacy_medlink.encoders.stored import StoredVectors
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
@@ -84,36 +83,28 @@ class Pretraining(EncoderTraining):
         """Make the sampler of triples, if the recipe gives relations a weight."""
         if not self._recipe.relations.weight:
             return None
-        sampling, seed, names = (
-            self._recipe.sampler,
-            self._recipe.training.seed,
-            self._material.kb_names,
-        )
-        each = max(1, sampling.names_per_concept)
-        return RelationSampler(self._kb, names, 2 * sampling.batch_pairs, each, seed)
+        sampling, seed = self._recipe.sampler, self._recipe.training.seed
+        each, size = max(1, sampling.names_per_concept), 2 * sampling.batch_pairs
+        return RelationSampler(self._kb, self._material.kb_names, size, each, seed)
 
     @cached_property
     def yardstick(self) -> Yardstick:
         """The yardstick on the hold-out; made at first use, which encodes names."""
         recipe = self._recipe
+        among = recipe.holdout.among if needs_of(recipe) == "pairs" else None
         return Yardstick.of_holdout(
-            self._base,
-            self._material.kb_names,
-            self.holdout,
-            recipe.selection.shortlist,
-            self._precision,
-            recipe.holdout.among if needs_of(recipe) == "pairs" else None,
-            StoredVectors.find(self._base, self._vectors),
-        )
+            self._base, self._material.kb_names, self.holdout, recipe.selection.shortlist,
+            self._precision, among, StoredVectors.find(self._base, self._vectors),
+        )  # fmt: skip
 
     def _sampler(self) -> Sampler:
+        recipe = self._recipe
         if self._relations is not None:
             return self._relations
-        return _WAYS[needs_of(self._recipe)].sampler(self)
-
-    def _of_names(self) -> Sampler:
-        size = 2 * self._recipe.sampler.batch_pairs
-        return ShuffledSampler(with_synonym(self.names), size, self._recipe.training.seed)
+        if needs_of(recipe) == "memory":
+            size = 2 * recipe.sampler.batch_pairs
+            return ShuffledSampler(with_synonym(self.names), size, recipe.training.seed)
+        return self._of_synonyms()
 
     def _of_synonyms(self) -> Sampler:
         sampling, seed, material = self._recipe.sampler, self._recipe.training.seed, self._material
@@ -134,7 +125,11 @@ class Pretraining(EncoderTraining):
         RAISES (MedlinkError): E407 no types in the knowledge base.
         """
         recipe, seed, dim = self._recipe, self._recipe.training.seed, self._encoder.dim
-        main = _WAYS[needs_of(recipe)].objective(self)
+        main: Objective = recipe.objective.in_batch().make()
+        if needs_of(recipe) == "memory":
+            main = choice_of(recipe).with_settings(
+                recipe.objective.loss_settings, self.names, self.yardstick.vectors, self._device
+            )
         parts: list[tuple[str, float, Part]] = []
         if self._relations is not None:
             relations, kinds = recipe.relations, 2 * len(self._relations.kinds)
@@ -155,16 +150,6 @@ class Pretraining(EncoderTraining):
             parts.append(("types", recipe.types.weight, head))
         return JointObjective(main, parts) if parts else main
 
-    def _in_batch(self) -> Objective:
-        return self._recipe.objective.in_batch().make()
-
-    def _with_memory(self) -> Objective:
-        settings = self._recipe.objective.loss_settings
-        objective: Objective = choice_of(self._recipe).with_settings(
-            settings, self.names, self.yardstick.vectors, self._device
-        )
-        return objective
-
     def store(self, directory: Path) -> None:
         """Write the hold-out, and the vectors of the names."""
         self.holdout.save(directory / HOLDOUT)
@@ -178,16 +163,3 @@ class Pretraining(EncoderTraining):
 
     def _made_of(self) -> list[str]:
         return [self.holdout.kb, self._bitext]
-
-
-class _Way(NamedTuple):
-    """The sampler and the objective that go together."""
-
-    sampler: Callable[[Pretraining], Sampler]
-    objective: Callable[[Pretraining], Objective]
-
-
-_WAYS: dict[Needs, _Way] = {
-    "pairs": _Way(Pretraining._of_synonyms, Pretraining._in_batch),
-    "memory": _Way(Pretraining._of_names, Pretraining._with_memory),
-}

@@ -45,7 +45,6 @@ class Parts(NamedTuple):
 
     module: torch.nn.Module
     optimizer: torch.optim.Optimizer
-    scaler: torch.amp.GradScaler
     objective: Objective | Stateless
 
 
@@ -70,7 +69,6 @@ def save_checkpoint(
         "made_with": made_with,
         "progress": vars(progress),
         "groups": [{**group, "params": len(group["params"])} for group in state["param_groups"]],
-        "scaler": parts.scaler.state_dict(),
     }
     with replacing_directory(directory, _CHECKPOINT) as path:
         save_file(_contiguous(parts.module.state_dict()), path / _MODEL)
@@ -99,8 +97,6 @@ def load_checkpoint(directory: Path, parts: Parts, made_with: str) -> tuple[Weig
         parts.module.load_state_dict(load_file(directory / _MODEL))
         tensors = load_file(directory / _OPTIMIZER)
         parts.optimizer.load_state_dict(_optimizer_state(tensors, content["groups"]))
-        if content["scaler"]:
-            parts.scaler.load_state_dict(content["scaler"])
         parts.objective.load_state(load_file(directory / _OBJECTIVE))
         _set_random_state(tensors)
         return load_file(directory / _BEST), Progress(**content["progress"])

@@ -119,5 +119,5 @@ def _for_inference(encoder: BiEncoder, precision: Precision) -> BiEncoder:
     """Copy an encoder with weights in the fastest number format, as linking does."""
     module = copy.deepcopy(encoder.module)
     if precision.name != "fp32":
-        module = module.bfloat16() if precision.name == "bf16" else module.half()
+        module = module.bfloat16()
     return encoder.over(module)

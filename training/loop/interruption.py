@@ -2,9 +2,10 @@
 
 import signal
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType, TracebackType
-from typing import Any
+from types import FrameType
 
 EXIT_CODE = 130
 
@@ -16,29 +17,21 @@ class StoppedError(Exception):
         super().__init__(f"Stopped. Go on with `--resume`; the checkpoint is {checkpoint}.")
 
 
-class Interruption:
-    """A context in which the first Ctrl-C only sets `asked`; the second one stops at once."""
+@contextmanager
+def interruption() -> Iterator[Callable[[], bool]]:
+    """Tell whether Ctrl-C was pressed; pressed once more, it stops at once."""
+    asked = threading.Event()
 
-    def __init__(self) -> None:
-        self.asked = False
-        self._before: Any = None
-
-    def __enter__(self) -> "Interruption":
-        # Python lets only the main thread install handlers.
-        if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._ask)
-        return self
-
-    def __exit__(
-        self,
-        error_type: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-
-    def _ask(self, signal_number: int, frame: FrameType | None) -> None:
-        if self.asked:
+    def ask(signal_number: int, frame: FrameType | None) -> None:
+        if asked.is_set():
             raise KeyboardInterrupt
-        self.asked = True
+        asked.set()
+
+    if threading.current_thread() is not threading.main_thread():  # which alone has handlers
+        yield asked.is_set
+        return
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield asked.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -82,19 +82,16 @@ class Learner:
 
         A step waits for the device only here, once, to read all results together.
         """
-        scaler, clip = self._precision.scaler, self._recipe.optimizer.clip
+        clip = self._recipe.optimizer.clip
         self._ranks.add_gradients(self._encoders)
         self._ranks.average_gradients(self._others)
-        scaler.unscale_(self.optimizer)
         everything = [*self._encoders, *self._others]
         norm = torch.nn.utils.clip_grad_norm_(everything, clip or math.inf)
         *values, length = fetched(torch.stack([*losses, norm]).double()).tolist()
         for batch_number, loss in zip(numbers, values, strict=True):
             self._check_finite("loss", loss, batch_number)
-        if not scaler.is_enabled():  # a scaler skips such a step and lowers its scale
-            self._check_finite("gradient", length, numbers[0])
-        scaler.step(self.optimizer)
-        scaler.update()
+        self._check_finite("gradient", length, numbers[0])
+        self.optimizer.step()
         self.optimizer.zero_grad()
         self._task.objective.after_step()
         return float(sum(values))

@@ -15,7 +15,7 @@ from ..data.names import TrainingNames
 from ..data.sampler import Sampler
 from ..recipe.settings import TrainingSettings
 from .encoding import encode_batch
-from .precision import Precision
+from .precision import Precision, backward
 from .ranks import ALONE, Ranks
 from .task import Pulled, Task
 
@@ -54,7 +54,7 @@ class NameTask(Task):
         try:
             vectors = self._encode(names, precision, ranks)
             loss, mined = self.objective(vectors, self._batch(names, batch_number))
-            return Pulled(precision.backward(loss * weight), mined, len(names))
+            return Pulled(backward(loss * weight), mined, len(names))
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
@@ -83,7 +83,7 @@ class NameTask(Task):
         """Try smaller batches to find how much would have fitted."""
 
         def attempt(count: int) -> torch.Tensor:
-            return precision.backward(self._encode(names[:count], precision, ALONE).square().sum())
+            return backward(self._encode(names[:count], precision, ALONE).square().sum())
 
         self.module.zero_grad()
         # Other ranks no longer answer, but each has an equal share.

@@ -11,7 +11,7 @@ from spacy_medlink.errors import Errors, MedlinkError
 
 from ..recipe.settings import Recipe
 from .checkpoint import Parts, Progress, check_place, load_checkpoint, save_checkpoint
-from .interruption import Interruption, StoppedError
+from .interruption import StoppedError, interruption
 from .learner import Learner, NotFiniteError
 from .metrics import MetricsLog, ProgressBar
 from .precision import Precision
@@ -69,10 +69,10 @@ class Trainer:
         log = MetricsLog(self._directory / METRICS if first else None, self.progress.step)
         self._module.train(self._recipe.encoder.dropout > 0)
         try:
-            with Interruption() as interruption, ProgressBar(shown=first) as bar:
+            with interruption() as is_asked, ProgressBar(shown=first) as bar:
                 while not self._is_done():
                     self._step(log, bar)
-                    asked, seconds = self._ranks.agree(interruption.asked, self.progress.seconds)
+                    asked, seconds = self._ranks.agree(is_asked(), self.progress.seconds)
                     self.progress.seconds = seconds
                     if asked:
                         self._save()
@@ -119,7 +119,9 @@ class Trainer:
         """Learn from the batches of a step; then evaluate and save when due."""
         began, progress = time.perf_counter(), self.progress
         settings = self._recipe.optimizer
-        factor = _rate_factor(self.part_done(), settings.warmup, settings.decay)
+        # The first step counts half, or a training of one step would have a rate of 0.
+        part = self.part_done() or 0.5 / self._steps
+        factor = _rate_factor(part, settings.warmup, settings.decay)
         rate = settings.learning_rate * factor
         try:
             learnt = self._learner.learn(progress.step, rate)
@@ -171,8 +173,7 @@ class Trainer:
         self._ranks.wait()  # or the end of another rank would stop the first one while it writes
 
     def _parts(self) -> Parts:
-        scaler, objective = self._precision.scaler, self._task.objective
-        return Parts(self._module, self._learner.optimizer, scaler, objective)
+        return Parts(self._module, self._learner.optimizer, self._task.objective)
 
     def _load(self) -> None:
         self.best, self.progress = load_checkpoint(

@@ -27,7 +27,7 @@ _OF_MENTIONS = {
 _OF_TEACHER = {
     "teacher": Choice(
         TeacherObjective, {"vector_weight": 1.0, "ranking_weight": 1.0, "temperature": 0.05}
-    ),
+    )
 }
 LOSSES: dict[str, Mapping[str, Choice]] = {
     "pretrain": ChainMap(_OF_NAMES, IN_BATCH),

@@ -240,9 +240,9 @@ class TrainingSettings(Section):
     epochs (float): passes over the pairs. names (int): names to train on, in place of epochs; 0
     leaves it to them. max_minutes (float): None, or a safety net: the learning rate reaches its end
     with whichever comes first, and the figures say that the clock has stopped the training.
-    precision (str): "auto" (bf16 where the processor computes it natively), "fp32", "bf16" or
-    "fp16" (with a scaler, CUDA only). sub_batches (int): parts, sorted by length, in which a batch
-    is encoded. accumulation (int): batches a step; their gradients are averaged.
+    precision (str): "auto" (bf16 where the processor computes it natively), "fp32" or "bf16".
+    sub_batches (int): parts, sorted by length, in which a batch is encoded. accumulation (int):
+    batches a step; their gradients are averaged.
     eval_every, save_every (int): steps, 0 for once an epoch.
     patience (int): evaluations without a gain before training stops, 0 for no early stopping.
     """
@@ -251,7 +251,7 @@ class TrainingSettings(Section):
     epochs: PositiveFloat = 1.0
     names: NonNegativeInt = 0
     max_minutes: PositiveFloat | None = None
-    precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto"
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
     sub_batches: PositiveInt = 4
     accumulation: PositiveInt = 1
     eval_every: NonNegativeInt = 0

@@ -12,7 +12,7 @@ from spacy_medlink.linking.reranking import CandidateTexts
 
 from ..data.sampler import Shuffle
 from ..loop.encoding import in_parts
-from ..loop.precision import Precision
+from ..loop.precision import Precision, backward
 from ..loop.ranks import Ranks
 from ..loop.task import Pulled, Task
 from ..recipe.settings import Recipe
@@ -70,9 +70,7 @@ class ListTask(Task):
         logits = in_parts(self._encoder.forward, pieces, lengths, self._parts, precision)
         right = [ranked.right for ranked in batch]
         loss = self._loss(logits.float(), right) * weight
-        return Pulled(
-            precision.backward(loss), sum(int(ranked.sum()) for ranked in right), len(pairs)
-        )
+        return Pulled(backward(loss), sum(int(ranked.sum()) for ranked in right), len(pairs))
 
     def describe(self, batch_number: int) -> str:
         """Name the first mentions of a batch."""

@@ -10,7 +10,7 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from training.data.names import TokenTable
 from training.loop import encoding
 from training.loop.encoding import encode_batch, encode_names, encode_sorted
-from training.loop.precision import Precision
+from training.loop.precision import Precision, backward
 from training.recipe.settings import TrainingSettings
 
 TEXTS = ["fever", "type ii diabetes mellitus", "DM", "high blood pressure", "pyrexia", "a b c d e"]
@@ -26,7 +26,7 @@ def _gradients(
     target = torch.linspace(-1, 1, len(TEXTS) * encoder.dim).reshape(len(TEXTS), -1)
     pieces = encoder.tokenize(TEXTS)
     vectors = encode_batch(encoder, pieces, TrainingSettings(**settings), PLAIN)
-    loss = PLAIN.backward(((vectors @ vectors.T).exp().sum() + (vectors * target).sum()).log())
+    loss = backward(((vectors @ vectors.T).exp().sum() + (vectors * target).sum()).log())
     own = {
         name: parameter.grad
         for name, parameter in encoder.module.named_parameters()
