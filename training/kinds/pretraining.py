@@ -125,11 +125,13 @@ class Pretraining(EncoderTraining):
         RAISES (MedlinkError): E407 no types in the knowledge base.
         """
         recipe, seed, dim = self._recipe, self._recipe.training.seed, self._encoder.dim
-        main: Objective = recipe.objective.in_batch().make()
+        main: Objective
         if needs_of(recipe) == "memory":
             main = choice_of(recipe).with_settings(
                 recipe.objective.loss_settings, self.names, self.yardstick.vectors, self._device
             )
+        else:
+            main = recipe.objective.in_batch().make()
         parts: list[tuple[str, float, Part]] = []
         if self._relations is not None:
             relations, kinds = recipe.relations, 2 * len(self._relations.kinds)
