@@ -90,7 +90,7 @@ def build_assets(
         `update`, and builds no dense tier without one.
     index (Optional[str]): faiss factory string; default: that of `update`, else by the number of
         names, see `default_spec`.
-    pooling (Optional[str]): "mean" or "cls"; default: as saved with the encoder, else "mean".
+    pooling (Optional[str]): as of a `BiEncoder`; default: as saved with the encoder, else "mean".
     runtime (Optional[str]): "onnx" to export the encoder, so that linking needs no
         torch; "torch" for no export; default: that of `update`.
     update (Optional[Path]): assets built before. If the encoder is the same, their vectors are

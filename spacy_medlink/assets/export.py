@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from ..encoders.bi_encoder import BiEncoder
+from ..encoders.preparation import POOLER
 from ..encoders.runtime import FILE, ONNX, RuntimeEncoder
 from ..errors import Errors, MedlinkError
 from ..fitting.name_examples import name_examples
@@ -124,7 +125,10 @@ def _write_onnx(encoder: BiEncoder, path: Path) -> None:
         def forward(
             self, ids: torch.Tensor, mask: torch.Tensor, weights: torch.Tensor
         ) -> torch.Tensor:
-            hidden = self.module(input_ids=ids, attention_mask=mask).last_hidden_state
+            output = self.module(input_ids=ids, attention_mask=mask)
+            hidden = output.last_hidden_state
+            if self.encoder.pooling == POOLER:  # of [CLS], which alone has a weight
+                hidden = output.pooler_output.unsqueeze(1).expand_as(hidden)
             # An encoder without layers does not read the mask; the product keeps it as an input.
             pooled = (hidden * (weights * mask).unsqueeze(-1)).sum(dim=1)
             return self.encoder.projected(torch.nn.functional.normalize(pooled, dim=1))

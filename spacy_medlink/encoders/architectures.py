@@ -24,7 +24,8 @@ def transformer_bi_encoder(
 
     name (Optional[str]): directory with a Hugging Face model, or a name of the Hub. None for the
         encoder of the linker's assets, loaded to train it: until then nothing needs torch.
-    pooling (Optional[str]): "mean" over word pieces, "mean_all" over special ones too, or "cls".
+    pooling (Optional[str]): "mean" over word pieces, "mean_all" over special ones too, "cls" or
+        "pooler".
     max_length (Optional[int]): in word pieces. None for what the directory says.
     RETURNS (Model[List[str], Floats2d]): the thinc model; `model.predict(texts)` is (n, dim).
     RAISES (MedlinkError): E302 unknown pooling.

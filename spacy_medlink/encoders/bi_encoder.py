@@ -24,8 +24,8 @@ from .adapters import adapter_reduction, divided, load_adapters, save_adapters
 from .directory import config_of, positions, read_json, refused
 from .loading import load_transformer, running
 from .place import directory_of
-from .pooling import PROJECTION_FILE, dumped, pool, read_projection
-from .preparation import AS_IT_IS, MEAN, POOLING_RULE, POOLINGS, Preparation
+from .pooling import PROJECTION_FILE, dumped, has_pooler, pool, read_projection
+from .preparation import AS_IT_IS, MEAN, POOLER, POOLING_RULE, POOLINGS, Preparation
 from .sentence import read_sentence_settings
 from .tokens import (
     SPECIAL_TOKENS,
@@ -51,8 +51,8 @@ class BiEncoder:
     processor computes it natively.
 
     tokenizer (PreTrainedTokenizerFast): the model's own. module (torch.nn.Module): transformer.
-    pooling (str): "mean" over the words' pieces (special tokens left out), "mean_all" over all, or
-        "cls".
+    pooling (str): "mean" over the words' pieces (special tokens left out), "mean_all" over all,
+        "cls", or "pooler" for what the transformer's own pooler makes of [CLS].
     max_length (int): in word pieces, within the model's limit; longer texts are cut.
     preparation (Preparation): changes to texts before they are cut into pieces.
     projection (Optional[Linear]): last layer over the vectors, where the module is shared.
@@ -71,6 +71,9 @@ class BiEncoder:
     ) -> None:
         if pooling not in POOLINGS:
             raise Errors.bad_setting(name="pooling", value=pooling, rule=POOLING_RULE)
+        if pooling == POOLER and not has_pooler(module):
+            rule = "must be another one for a model without weights of a pooler, such as 'cls'"
+            raise Errors.bad_setting(name="pooling", value=pooling, rule=rule)
         self.tokenizer = tokenizer
         self.module = module.eval()
         self.sparse_weight: float | None = None
@@ -97,7 +100,8 @@ class BiEncoder:
             sentence-transformers, else "mean" and 64.
         device (torch.device): the device for encoding, as `util.devices` finds it.
         RAISES (MedlinkError): E205 no such directory, E206 files that cannot be read or would run
-            code, or name a pooling that is not supported; E302 another pooling.
+            code, or name a pooling that is not supported; E302 another pooling, or "pooler" for a
+            model without one.
         """
         directory = directory_of(source)
         saved = _read_settings(directory)
@@ -136,6 +140,7 @@ class BiEncoder:
         """Tell whether it has no layers, so that linking needs no torch."""
         config = config_of(self.module)
         is_bert = getattr(config, "model_type", "") == "bert" and self.projection is None
+        is_bert &= self.pooling != POOLER
         return is_bert and config.num_hidden_layers == 0
 
     def over(self, module: torch.nn.Module) -> "BiEncoder":
@@ -309,9 +314,15 @@ class BiEncoder:
 
     def pooled(self, module: torch.nn.Module, pieces: Sequence[Sequence[int]]) -> torch.Tensor:
         """Run a module on word-piece ids, without projection: (n, dim), rows of length 1."""
+        return torch.nn.functional.normalize(self.pooled_freely(module, pieces), dim=1)
+
+    def pooled_freely(
+        self, module: torch.nn.Module, pieces: Sequence[Sequence[int]]
+    ) -> torch.Tensor:
+        """Run a module on word-piece ids, without projection: (n, dim), rows of any length."""
         ids, mask = pad(pieces, self.tokenizer.pad_token_id or 0, self.device, self.max_length)
-        hidden = module(input_ids=ids, attention_mask=unseen(mask, module)).last_hidden_state
-        return pool(hidden, ids, mask, self.pooling, self.special)
+        output = module(input_ids=ids, attention_mask=unseen(mask, module))
+        return pool(output, ids, mask, self.pooling, self.special)
 
     def inference_module(self) -> torch.nn.Module:
         """Get the module in the precision that encodes fastest, made anew after a training step.

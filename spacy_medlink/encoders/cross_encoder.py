@@ -235,8 +235,9 @@ class CrossEncoder:
         ids, types, mask = devices.sent(np.stack(_pad(pieces, length, pad_id)), device)
         more = {"token_type_ids": types} if self._has_types else {}
         seen = unseen(mask, transformer)
-        hidden = transformer(input_ids=ids, attention_mask=seen, **more).last_hidden_state
-        pooled = pool(hidden, ids, mask, base.pooling, base.special)
+        output = transformer(input_ids=ids, attention_mask=seen, **more)
+        vectors = pool(output, ids, mask, base.pooling, base.special)
+        pooled = torch.nn.functional.normalize(vectors, dim=1)
         # Pooling scales to length 1; the head learns faster from numbers around 1.
         logits = self.module.head(pooled * pooled.shape[1] ** 0.5)
         return torch.as_tensor(logits).squeeze(1).float()

@@ -19,7 +19,7 @@ from .bert import Bert, can_run
 from .bi_encoder import SETTINGS_FILE, BiEncoder, fingerprint_of
 from .loading import is_failure
 from .pooling import PROJECTION_FILE, parsed
-from .preparation import Preparation
+from .preparation import POOLER, Preparation
 from .tokens import read_json, read_tokenizer
 
 
@@ -68,6 +68,8 @@ def _open_light(directory: Directory, device: torch.device) -> tuple[BiEncoder, 
         config = read_json(directory, "config.json")
         settings = read_json(directory, SETTINGS_FILE)
         if not can_run(config) or settings.get("adapter_reduction"):
+            return None
+        if settings["pooling"] == POOLER:  # which Bert has not
             return None
         tokenizer = read_tokenizer(directory)
         file = held(directory, "model.safetensors")  # which the path that it gives needs open

@@ -1,27 +1,35 @@
 """From the vectors of word pieces to one vector of the string: pooling, and a projection."""
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import load, save
 
 from ..errors import Errors
-from .preparation import CLS, MEAN
+from .preparation import CLS, MEAN, POOLER
 
 
 def pool(
-    hidden: torch.Tensor, ids: torch.Tensor, mask: torch.Tensor, pooling: str, special: torch.Tensor
+    output: Any, ids: torch.Tensor, mask: torch.Tensor, pooling: str, special: torch.Tensor
 ) -> torch.Tensor:
-    """Pool the last layer and scale to length 1.
+    """Make one vector of each string, of any length; see `BiEncoder.pooled` for length 1.
 
-    hidden (Tensor): (n, length, dim). ids, mask (Tensor): (n, length), mask 1 where not padding.
+    output (ModelOutput): of the transformer: `last_hidden_state`, (n, length, dim), and for
+        "pooler" `pooler_output`, (n, dim). ids, mask (Tensor): (n, length), mask 1 where not padding.
     pooling (str): "cls" takes the first piece; "mean" averages the pieces that are not special,
-        "mean_all" all pieces, which is the mean of sentence-transformers.
+        "mean_all" all pieces, which is the mean of sentence-transformers; "pooler" takes what the
+        transformer's pooler makes of the first piece: the tanh of a linear layer (Devlin et al.
+        2019, section 3.1).
     special (Tensor): ids of special tokens, (n_special,).
     RETURNS (Tensor): (n, dim), float32.
     """
+    if pooling == POOLER:
+        whole: torch.Tensor = output.pooler_output.float()
+        return whole
+    hidden: torch.Tensor = output.last_hidden_state
     if pooling == CLS:
-        return torch.nn.functional.normalize(hidden[:, 0].float(), dim=1)
+        return hidden[:, 0].float()
     words = mask.bool()
     if pooling == MEAN:
         # A string without any word piece (white space) keeps its special tokens: a zero vector
@@ -29,7 +37,15 @@ def pool(
         ordinary = words & ~torch.isin(ids, special)
         words = torch.where(ordinary.any(dim=1, keepdim=True), ordinary, words)
     weights = words.unsqueeze(-1).float()
-    return torch.nn.functional.normalize((hidden.float() * weights).sum(dim=1), dim=1)
+    return (hidden.float() * weights).sum(dim=1) / weights.sum(dim=1)
+
+
+def has_pooler(module: torch.nn.Module) -> bool:
+    """Tell whether a transformer has a pooler with weights; one that loading made has zeros."""
+    pooler = getattr(module, "pooler", None)
+    return isinstance(pooler, torch.nn.Module) and any(
+        bool(weight.any()) for weight in pooler.parameters()
+    )
 
 
 PROJECTION_FILE = "medlink_projection.safetensors"

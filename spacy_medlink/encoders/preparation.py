@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, replace
 
 from ..errors import Errors
 
-MEAN, MEAN_ALL, CLS = "mean", "mean_all", "cls"
-POOLINGS = (MEAN_ALL, MEAN, CLS)
-POOLING_RULE = "must be 'mean_all', 'mean' or 'cls'"
+MEAN, MEAN_ALL, CLS, POOLER = "mean", "mean_all", "cls", "pooler"
+POOLINGS = (POOLER, MEAN_ALL, MEAN, CLS)
+POOLING_RULE = f"must be one of {', '.join(map(repr, POOLINGS))}"
 NORMALISATIONS = ("", "NFC", "NFKC")
 
 

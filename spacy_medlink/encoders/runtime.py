@@ -12,7 +12,7 @@ from ..types import Array, Floats2d, Ints1d
 from ..util.held import Directory, HeldFiles, place_of
 from ..util.locks import ForkSafeLock
 from ..util.threads import side_by_side, threads
-from .preparation import CLS, MEAN, Preparation
+from .preparation import CLS, MEAN, POOLER, Preparation
 from .static import StaticNetwork
 from .tokens import batches_of, cut, read_json, read_tokenizer, rectangle, special_ids
 
@@ -83,7 +83,7 @@ class RuntimeEncoder:
     def _weights(self, ids: NDArray[np.int64], mask: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Compute the weights of pieces in the mean, as `pooling.pool` does: (n, length)."""
         words = mask
-        if self.pooling == CLS:
+        if self.pooling in (CLS, POOLER):
             words = np.arange(ids.shape[1])[None] == np.zeros((len(ids), 1))
         elif self.pooling == MEAN:
             ordinary = mask & ~np.isin(ids, self._special)

@@ -75,7 +75,7 @@ def test_the_manifest_says_what_it_is(exported):
     assert f"{RUNTIME}/{FILE}" in exported.files
 
 
-@pytest.mark.parametrize("pooling", ["mean", "cls"])
+@pytest.mark.parametrize("pooling", ["mean", "cls", "pooler"])
 def test_settings_of_the_encoder_go_with_it(tiny_kb, tiny_encoder, tmp_path, pooling):
     pytest.importorskip("onnxruntime")
     BiEncoder.load(tiny_encoder, pooling, 8).save(tmp_path / "encoder")

@@ -130,6 +130,23 @@ def test_cls_takes_the_first_piece(tiny_encoder, encoder):
     assert np.abs(cls.encode(TEXTS) - encoder.encode(TEXTS)).max() > 0.1
 
 
+def test_the_pooler_reads_the_first_piece(tiny_encoder):
+    encoder = BiEncoder.load(tiny_encoder, pooling="pooler")
+    hidden, _ = hidden_of(encoder, "heart attack")
+    dense = encoder.module.pooler.dense
+    by_hand = torch.tanh(hidden[0] @ dense.weight.T + dense.bias).detach()
+    np.testing.assert_allclose(encoder.encode(["heart attack"])[0], unit(by_hand), atol=SAME)
+
+
+def test_a_model_without_a_pooler_has_no_such_vectors(tiny_encoder, tmp_path):
+    bare = writable(tiny_encoder, tmp_path / "bare")
+    weights = load_file(bare / "model.safetensors")
+    kept = {name: weight for name, weight in weights.items() if "pooler" not in name}
+    save_file(kept, bare / "model.safetensors", {"format": "pt"})
+    with pytest.raises(MedlinkError, match="E302.*pooler.*'cls'"):
+        BiEncoder.load(bare, pooling="pooler")
+
+
 def test_long_strings_are_cut_and_keep_the_separator(tiny_encoder):
     encoder = BiEncoder.load(tiny_encoder, max_length=8)
     (ids,) = encoder.tokenize(["fever " * 100])
@@ -144,7 +161,7 @@ def test_a_length_beyond_what_the_model_takes_is_lowered(tiny_encoder):
     assert np.isfinite(encoder.encode(["fever " * 1000])).all()
 
 
-@pytest.mark.parametrize(("pooling", "length"), [("mean", 16), ("cls", 64)])
+@pytest.mark.parametrize(("pooling", "length"), [("mean", 16), ("cls", 64), ("pooler", 64)])
 def test_saving_keeps_everything(tmp_path, tiny_encoder, pooling, length):
     encoder = BiEncoder.load(tiny_encoder, pooling, length)
     encoder.save(tmp_path / "saved")
@@ -258,7 +275,7 @@ def test_code_in_the_directory_is_not_run(tmp_path, tiny_encoder):
 
 @pytest.mark.parametrize("pooling", ["max", "CLS", " "])
 def test_unknown_pooling(tiny_encoder, pooling):
-    with pytest.raises(MedlinkError, match=r"E302.*'mean' or 'cls'"):
+    with pytest.raises(MedlinkError, match=r"E302.*'mean', 'cls'"):
         BiEncoder.load(tiny_encoder, pooling=pooling)
 
 

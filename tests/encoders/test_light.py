@@ -43,6 +43,14 @@ def test_it_is_the_same_encoder(tiny_encoder, tmp_path, pooling, length):
     np.testing.assert_allclose(encoder.encode(TEXTS), whole.encode(TEXTS), atol=SAME)
 
 
+def test_an_encoder_with_a_pooler_is_opened_as_a_whole(tiny_encoder, tmp_path):
+    whole = BiEncoder.load(tiny_encoder, "pooler")
+    whole.save(tmp_path / "saved")
+    encoder, fingerprint = light.open_to_encode(tmp_path / "saved", CPU)
+    assert (encoder.pooling, fingerprint) == ("pooler", whole.fingerprint())
+    np.testing.assert_allclose(encoder.encode(TEXTS), whole.encode(TEXTS), atol=SAME)
+
+
 def test_a_processor_without_bf16(saved, monkeypatch):
     """The weights are then used where the file is mapped, in full precision."""
     whole = BiEncoder.load(saved)

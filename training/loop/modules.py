@@ -9,7 +9,7 @@ from transformers import AutoModel
 
 from spacy_medlink.encoders import adapters
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.preparation import Preparation
+from spacy_medlink.encoders.preparation import POOLER, Preparation
 from spacy_medlink.errors import Errors
 from spacy_medlink.util.devices import attention_for, device_of, moved
 from spacy_medlink.util.extras import lacking
@@ -35,12 +35,13 @@ def prepare(encoder: BiEncoder, settings: EncoderSettings, device: torch.device)
     adapters.add_adapters_of(base, module)
     module.load_state_dict(base.state_dict())
     adapters.set_dropout(module, settings.dropout)
-    for parameter in _left_alone(module, settings):
+    pooling = settings.pooling or encoder.pooling
+    for parameter in _left_alone(module, settings, pooling):
         parameter.requires_grad = False
     return BiEncoder(
         encoder.tokenizer,
         moved(module, device),
-        settings.pooling or encoder.pooling,
+        pooling,
         settings.max_length or encoder.max_length,
         encoder.preparation,
         encoder.projection,
@@ -57,9 +58,11 @@ def _keeps_case(encoder: BiEncoder) -> bool:
     return bool(fast.encode("Fever").ids != fast.encode("fever").ids)
 
 
-def _left_alone(module: torch.nn.Module, settings: EncoderSettings) -> Iterator[torch.nn.Parameter]:
+def _left_alone(
+    module: torch.nn.Module, settings: EncoderSettings, pooling: str
+) -> Iterator[torch.nn.Parameter]:
     pooler = getattr(module, "pooler", None)
-    if pooler is not None:  # the encoder's pooling does not use it, so it would get no gradient
+    if pooler is not None and pooling != POOLER:  # it would get no gradient
         yield from pooler.parameters()
     if settings.freeze_embeddings or settings.freeze_layers:
         yield from module.get_submodule("embeddings").parameters()

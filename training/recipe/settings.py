@@ -152,13 +152,13 @@ class MentionSettings(Section):
 class EncoderSettings(Section):
     """The encoder: how its vectors are made, and what of it stays as it is.
 
-    pooling (str): "mean" or "cls", None for what the base has. max_length (int): in word pieces,
+    pooling (str): as of a `BiEncoder`, None for what the base has. max_length (int): in word pieces,
     None for what the base has. dropout (float): in training, 0 for none.
     freeze_layers (int): first layers that are not trained. freeze_embeddings (bool): always so
     when a layer is frozen.
     """
 
-    pooling: Literal["mean", "mean_all", "cls", None] = None
+    pooling: Literal["mean", "mean_all", "cls", "pooler", None] = None
     max_length: Annotated[int, Field(ge=3)] | None = None
     dropout: Rate = 0.0
     freeze_embeddings: bool = False

@@ -230,13 +230,18 @@ def test_best_weights_are_those_of_the_best_evaluation(
     assert _same(trainer.best, kept[1])
 
 
-def test_frozen_layers_stay_and_the_others_move(experiment: MakeExperiment, tmp_path: Path) -> None:
-    made = experiment(encoder__freeze_embeddings=True, training__epochs=1.0)
+@pytest.mark.parametrize(("pooling", "still"), [("mean", ["pooler"]), ("pooler", [])])
+def test_frozen_layers_stay_and_the_others_move(
+    experiment: MakeExperiment, tmp_path: Path, pooling: str, still: list[str]
+) -> None:
+    made = experiment(
+        encoder__freeze_embeddings=True, encoder__pooling=pooling, training__epochs=1.0
+    )
     trainer = _trainer(made, tmp_path)
     before = trainer.weights()
     trainer.train()
     for name, tensor in trainer.weights().items():
-        frozen = name.startswith(("embeddings", "pooler"))
+        frozen = name.startswith(("embeddings", *still))
         assert torch.equal(tensor, before[name]) == frozen, name
 
 
