@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from spacy_medlink.assets import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import Errors, MedlinkError
-from spacy_medlink.evaluation import load_gold
 from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
 from spacy_medlink.kb.filters import Filters
 from spacy_medlink.kb.gold import gold_lines, read_gold
@@ -27,6 +27,7 @@ from spacy_medlink.util.files import save_text, sha256_of
 from spacy_medlink.util.outputs import FileKind
 from spacy_medlink.util.progress import show_progress
 
+from ..corpora import coder
 from ..corpora.convert import convert
 from ..corpora.layout import walk
 from ..corpora.records import GoldDocument
@@ -40,7 +41,7 @@ from ..recipe.settings import Recipe
 from ..split import split_gold
 from ..train import Inputs
 from ..train import train as train_by
-from .plan import Corpus, Dictionary, Plan, System
+from .plan import Corpus, Plan, System
 
 _GOLD = FileKind("the gold mentions of a plan")
 _SHARE = 0.1  # of the training documents, where a corpus has no development part
@@ -65,24 +66,18 @@ class Maker:
     def _dictionary(self, key: str) -> Path:
         """Build a knowledge base. RAISES (MedlinkError): E107 without its sources, E1xx."""
         dictionary = self._plan.dictionaries[key]
-        path = self._build(key, dictionary, ())
-        if dictionary.within:
-            knowledge = KnowledgeBase(path)
-            cases = load_gold(self.gold(dictionary.within, "test", 0), knowledge).cases()
-            rows = sorted({row for case in cases for row in case.right})
-            path = self._build(key, dictionary, [knowledge.concept_at(row).id for row in rows])
-        return path
-
-    def _build(self, key: str, dictionary: Dictionary, ids: Sequence[str]) -> Path:
         files = [Path(source) for source in dictionary.sources]
-        made_of = _digest(dictionary.as_dict(), stamps(files), ids)
-        path = self._work / "kb" / f"{key}-{made_of}.kb"
-        if not path.is_file():
-            self._say(f"building the dictionary {key}")
+        path = self._work / "kb" / f"{key}-{_digest(dictionary.as_dict(), stamps(files))}.kb"
+        if path.is_file():
+            return path
+        self._say(f"building the dictionary {key}")
+        if dictionary.format == coder.NAME:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            build_kb(path, chain.from_iterable(map(coder.read_targets, files)))
+        else:
             filters = Filters(
                 languages=dictionary.languages, sources=dictionary.vocabularies,
                 groups=dictionary.groups, include_obsolete=dictionary.obsolete,
-                allow_ids=tuple(ids),
             )  # fmt: skip
             options: dict[str, Any] = {"columns": dictionary.columns, "lang": dictionary.lang}
             with _as_no_dictionary(key, dictionary):

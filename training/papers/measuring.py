@@ -12,6 +12,7 @@ from spacy_medlink.encoders.cross_encoder import CrossEncoder
 from spacy_medlink.evaluation import load_gold, measure
 from spacy_medlink.evaluation.gold_set import GoldSet
 from spacy_medlink.evaluation.measure import alone, default_linker
+from spacy_medlink.evaluation.records import Record, unpack
 from spacy_medlink.fitting.weights import DEFAULT_WEIGHTS
 from spacy_medlink.linking import Linker
 from spacy_medlink.linking.reranking import Reranker
@@ -21,7 +22,7 @@ from spacy_medlink.util.progress import show_progress
 
 from ..data.tfidf import TfidfIndex
 from .plan import Layout, System
-from .table import Row
+from .table import Mention, Row
 
 _SHOWN = 12  # characters of a fingerprint, which pooling is part of
 _TFIDF = "Tf-idf"
@@ -79,7 +80,21 @@ def measure_links(
     for name, figures in metrics.get("baselines", {}).items():
         yield from rows_of(_BASELINES.get(name, name), figures, layout)
     rows = rows_of(system.name, metrics, layout)
+    hits = _hits(unpack(metrics["mentions"]), material)
+    rows = [row._replace(hits=hits.get(row.part, {})) for row in rows]
     yield from _with_f1(rows, gold) if layout.f1 else rows
+
+
+def _hits(records: Sequence[Record], material: Material) -> dict[str, dict[Mention, float]]:
+    """List, by part, which mentions are right at the least depth; folds have different files."""
+    hits: dict[str, dict[Mention, float]] = {}
+    depth, by_lang = min(material.layout.ks), material.layout.by == "lang"
+    for record in records:
+        if record.gold:
+            mention = (f"{material.gold.name} {record.doc}", record.number)
+            of_part = hits.setdefault(record.lang if by_lang else "full", {})
+            of_part[mention] = float(0 < record.rank <= depth)
+    return hits
 
 
 def _reranking(path: Path, assets: Assets, layout: Layout) -> Linker:

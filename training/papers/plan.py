@@ -23,6 +23,7 @@ from ..recipe.reading import parse_overrides, read_sections
 from ..recipe.settings import Section
 from .published import papers
 
+Pooling = Literal["cls", "mean", "mean_all", "pooler"]
 _Systems = Iterator[tuple[str, dict[str, Any]]]
 _Named = list[tuple[str, Mapping[str, object]]]
 _PROJECT = Path(__file__).parent / "project.yml"
@@ -55,7 +56,7 @@ class Layout(Section):
     ks: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1, 5)
     protocol: Literal["concepts", "names", "entries"] = "names"
     composites: Literal["any", "biosyn"] = "any"
-    pooling: Literal["cls", "mean"] = "cls"
+    pooling: Pooling = "cls"
     dictionary: bool = False
     abbreviations: bool = False
     by: str = ""
@@ -99,9 +100,9 @@ def read_layout(path: Path, note: str = "") -> Layout:
 class Dictionary(Section):
     """Names to link to, or to learn from; as the options of `medlink kb build` say.
 
+    format (str): one of these, or "coder-folds" (`training.corpora.coder`).
     sources (Tuple[str]): files or directories of one format. obsolete (bool): obsolete names too.
     columns (Mapping[str, str]): of a table.
-    within (str): a corpus; the concepts that its mentions for testing have, alone.
     """
 
     sources: tuple[str, ...]
@@ -112,14 +113,14 @@ class Dictionary(Section):
     obsolete: bool = False
     columns: Mapping[str, str] = {}
     lang: str = ""
-    within: str = ""
 
 
 class Corpus(Section):
     """What systems are measured on, and what they may learn from.
 
     task (str): "linking"; "mcsm", of the dictionary alone; "relations", of a table of triplets;
-        "similarities", of the pairs of a batch; or "weights", which counts what a training changes.
+        "similarities", of the pairs of a batch; "names", of concepts in the plane; "languages", of
+        `concept` in `dictionary`; or "weights", which counts what a training changes.
     published (str): as published.tsv names it, "" for the key. reader (str): a converter of
         training.corpora, or "gold" for files as they are. source (str): what the converter reads.
     dictionary (str): mentions are learned with it. measured (Tuple[str]): dictionaries to link to,
@@ -128,10 +129,13 @@ class Corpus(Section):
         is set apart. folds (int): splits are of so many folds, called "fold-0.train".
     type, lang (str): mentions of these alone. types (Tuple[str]): that mcsm asks for.
     systems (Tuple[str]): measured on it, () for all. layout (str): "" for the plan's.
-    epochs (Mapping[str, float]): of systems that learn from it.
+    epochs (Mapping[str, float]): of systems that learn from it. pooling (str): of all systems, in
+        the place of their own; "" for theirs.
     """
 
-    task: Literal["linking", "mcsm", "relations", "similarities", "weights"] = "linking"
+    task: Literal[
+        "linking", "mcsm", "relations", "similarities", "names", "languages", "weights"
+    ] = "linking"
     published: str = ""
     reader: str = "gold"
     source: str = ""
@@ -144,6 +148,8 @@ class Corpus(Section):
     type: str = ""
     lang: str = ""
     types: tuple[str, ...] = ()
+    concept: str = ""
+    pooling: Pooling | Literal[""] = ""
     systems: tuple[str, ...] = ()
     layout: str = ""
     epochs: Mapping[str, float] = {}
@@ -179,7 +185,7 @@ class System(Section):
     recipe: str = ""
     settings: Mapping[str, object] = {}
     bitext: tuple[str, ...] = ()
-    pooling: Literal["", "mean", "cls"] = ""
+    pooling: Pooling | Literal[""] = ""
     tune: bool = False
     corpora: tuple[str, ...] = ()
     shown: bool = True
@@ -206,8 +212,6 @@ class Plan(Section):
             named += [(name, self.corpora) for name in system.corpora]
             named += [(name, self.bitexts) for name in system.bitext]
             _check(key, named)
-        for key, dictionary in self.dictionaries.items():
-            _check(key, [(dictionary.within, self.corpora)])
         for key, corpus in self.corpora.items():
             _check(
                 key, [(name, self.dictionaries) for name in (corpus.dictionary, *corpus.measured)]

@@ -27,10 +27,11 @@ from .measuring import Material, is_linker, measure_links
 from .plan import Corpus, Layout, Plan, System, read_layout, read_plan
 from .published import LAYOUTS, read_published
 from .table import Row, Table, as_markdown, averaged, make_table, with_averages
-from .vectors import measure_vectors
+from .vectors import Measured, measure_vectors
 
 _FIGURE = marked("the figure of a table", "<svg")
-_MISSING = {"E104", "E107", "E205", "E407"}  # names, a file, an encoder, translations
+# Names of a dictionary, a concept, a file, an encoder, its pooler, some kind in what is there.
+_MISSING = {"E104", "E106", "E107", "E205", "E302", "E407"}
 
 
 class Reproduction:
@@ -77,26 +78,40 @@ class Reproduction:
             )
             for dictionary in corpus.measured or (corpus.dictionary,):
                 panels: list[Panel] = []
-                rows = averaged(self._rows(key, corpus, dictionary, layout, panels))
+                lines: list[str] = []
+                rows = averaged(self._rows(key, corpus, dictionary, layout, panels, lines))
                 if not rows:
                     continue
                 title = published = corpus.published or key
                 theirs = read_published(layout.paper, published)
                 if dictionary != (corpus.measured or (dictionary,))[0]:
                     title, theirs = f"{published}, names of {dictionary}", []
-                table = make_table(layout, title, rows, theirs)
+                table = make_table(layout, title, rows, theirs, self._bases(), lines)
                 yield table, draw(panels or curves(table["rows"], table["parts"]))
 
+    def _bases(self) -> dict[str, str]:
+        """List the names of systems, with those of the systems that they start from."""
+        bases: dict[str, str] = {}
+        for system in self._plan.systems.values():
+            base = self._plan.systems.get(system.base, system).name
+            if base != system.name:
+                bases.setdefault(system.name, base)
+        return bases
+
     def _rows(
-        self, key: str, corpus: Corpus, dictionary: str, layout: Layout, panels: list[Panel]
-    ) -> Iterator[Row]:
-        """Measure on a corpus, seed by seed; panels are those of the first seed."""
+        self, key: str, corpus: Corpus, dictionary: str, layout: Layout, panels: list[Panel],
+        lines: list[str],
+    ) -> Iterator[Row]:  # fmt: skip
+        """Measure on a corpus, seed by seed; panels and lines are those of the first seed."""
         with self._without_missing(key):
             self._find(key, corpus, dictionary)
             for seed in self._seeds:
-                drawn = panels if seed == 0 else []
                 if corpus.task != "linking":
-                    yield from self._represented(key, corpus, dictionary, layout, seed, drawn)
+                    for measured in self._represented(key, corpus, dictionary, layout, seed):
+                        yield from measured.rows
+                        if seed == 0:
+                            panels += measured.panels
+                            lines += measured.lines
                     continue
                 rows = [
                     row
@@ -143,19 +158,19 @@ class Reproduction:
                 baselines = False
 
     def _represented(
-        self, key: str, corpus: Corpus, dictionary: str, layout: Layout, seed: int,
-        panels: list[Panel],
-    ) -> Iterator[Row]:  # fmt: skip
-        kb = KnowledgeBase(self._maker.dictionary(dictionary)) if dictionary else None
+        self, key: str, corpus: Corpus, dictionary: str, layout: Layout, seed: int
+    ) -> Iterator[Measured]:
+        kb, names = (
+            KnowledgeBase(self._maker.dictionary(name)) if name else None
+            for name in (dictionary, corpus.dictionary)
+        )
         for name, system in self._measured(key, corpus, seed):
             with self._without_missing(system.name):
                 path = self._maker.encoder(name, key, 0, seed)
                 self._say(f"measuring {system.name} on {key}")
-                pooling, device = system.pooling or layout.pooling, find_device(self._device)
-                encoder = BiEncoder.load(path, pooling, device=device)
-                rows, drawn = measure_vectors(corpus, system, encoder, path, kb, seed)
-                panels += drawn
-                yield from rows
+                pooling = corpus.pooling or system.pooling or layout.pooling
+                encoder = BiEncoder.load(path, pooling, device=find_device(self._device))
+                yield measure_vectors(corpus, system, encoder, path, kb, names, seed)
 
 
 def main(

@@ -2,36 +2,52 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import mean, stdev
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
+
+import numpy as np
+
+from spacy_medlink.evaluation.significance import compare_systems
 
 from .plan import Layout
 from .published import Published
 
 _DEVIATION = " deviation"
+_TESTED = "Differences are of the first figure, with p by randomisation over documents."
+
+
+Mention = tuple[str, int]  # its document, and its number
 
 
 class Row(NamedTuple):
     """Figures of a system on a part of the mentions.
 
     n (int): mentions. figures (Dict[str, Optional[float]]): in per cent; None, which tables show as
-        "-", where there is none.
+        "-", where there is none. hits (Mapping[Mention, float]): 1.0 for each mention that is
+        right, for tests.
     """
 
     system: str
     part: str
     n: int
     figures: dict[str, float | None]
+    hits: Mapping[Mention, float] = {}
 
 
 Figures = Mapping[str, Mapping[str, float | None]]  # by part and name of the figure
 
 
 class TableRow(TypedDict):
-    """Our figures of a system and the published ones; {} for none."""
+    """Our figures of a system and the published ones; {} for none.
+
+    against (str): the system that it starts from, or "". differences: to it in each part, with the
+        interval and p of the paired tests in `spacy_medlink.evaluation.significance`.
+    """
 
     system: str
     ours: Figures
     published: Figures
+    against: str
+    differences: Mapping[str, Mapping[str, Any]]
 
 
 class Table(TypedDict):
@@ -44,12 +60,21 @@ class Table(TypedDict):
     published_in: list[str]
     parts: list[str]
     rows: list[TableRow]
+    lines: list[str]
 
 
 def make_table(
-    layout: Layout, corpus: str, rows: Sequence[Row], published: Sequence[Published]
+    layout: Layout,
+    corpus: str,
+    rows: Sequence[Row],
+    published: Sequence[Published],
+    bases: Mapping[str, str] = {},
+    lines: Sequence[str] = (),
 ) -> Table:
-    """Match our figures with the published ones by the names of the systems."""
+    """Match our figures with the published ones by the names of the systems.
+
+    bases (Mapping[str, str]): the systems that systems start from. lines: more to say.
+    """
     ours: dict[str, dict[str, dict[str, float | None]]] = {}
     for row in rows:
         ours.setdefault(row.system, {})[row.part] = {"n": row.n, **row.figures}
@@ -68,10 +93,27 @@ def make_table(
         ],
         "parts": list(dict.fromkeys(parts)),
         "rows": [
-            {"system": name, "ours": ours.get(name, {}), "published": theirs.get(name, {})}
+            {
+                "system": name, "ours": ours.get(name, {}), "published": theirs.get(name, {}),
+                "against": bases.get(name, ""),
+                "differences": dict(_differences(rows, name, bases.get(name, ""))),
+            }
             for name in dict.fromkeys([*ours, *theirs])
         ],
-    }
+        "lines": list(lines),
+    }  # fmt: skip
+
+
+def _differences(
+    rows: Sequence[Row], system: str, base: str
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Compare a system with its base in each part where both have the same mentions."""
+    others = {row.part: row.hits for row in rows if row.system == base}
+    for row in rows:
+        other = others.get(row.part, {})
+        if row.system == system != base and row.hits and row.hits.keys() == other.keys():
+            values = (np.array([hits[key] for key in row.hits]) for hits in (row.hits, other))
+            yield row.part, compare_systems(*values, [doc for doc, _ in row.hits])
 
 
 def averaged(rows: Iterable[Row], pooled: bool = False) -> list[Row]:
@@ -94,7 +136,12 @@ def _average(rows: Sequence[Row], pooled: bool) -> Row:
         if is_whole and len(rows) > 1 and not pooled:
             figures[f"{name}{_DEVIATION}"] = stdev(values)
     n = sum(row.n for row in rows) if pooled else rows[0].n
-    return rows[0]._replace(n=n, figures=figures)
+    hits: dict[Mention, list[float]] = {}
+    for row in rows:
+        for mention, hit in row.hits.items():
+            hits.setdefault(mention, []).append(hit)
+    means = {mention: mean(values) for mention, values in hits.items()}
+    return rows[0]._replace(n=n, figures=figures, hits=means)
 
 
 def with_averages(rows: Iterable[Row], averages: Mapping[str, Sequence[str]]) -> Iterator[Row]:
@@ -110,7 +157,7 @@ def with_averages(rows: Iterable[Row], averages: Mapping[str, Sequence[str]]) ->
         for name, parts in averages.items():
             chosen = [row for row in rows_of_system if row.part in parts or not parts]
             if len(chosen) > 1 and len(chosen) >= len(parts):
-                yield _average(chosen, pooled=True)._replace(part=name)
+                yield _average(chosen, pooled=True)._replace(part=name, hits={})
 
 
 def as_markdown(table: Table) -> str:
@@ -133,9 +180,19 @@ def as_markdown(table: Table) -> str:
             if figures:
                 cells = (_cell(figures.get(part, {}), names) for part in parts)
                 lines.append(f"| {name} | {' | '.join(cells)} |")
+        if row["differences"]:
+            cells = (_difference(row["differences"].get(part)) for part in parts)
+            lines.append(f"| *against {row['against']}* | {' | '.join(cells)} |")
     source = ", ".join(table["published_in"])
     notes = [f"Published: {source} of the paper."] if source else []
-    return "\n".join([*lines, "", " ".join([*notes, table["note"]]).strip()]).rstrip()
+    if any(row["differences"] for row in rows):
+        notes.append(_TESTED)
+    noted = " ".join([*notes, table["note"]]).strip()
+    return "\n".join([*lines, "", noted, *table["lines"]]).rstrip()
+
+
+def _difference(compared: Mapping[str, Any] | None) -> str:
+    return f"{100 * compared['difference']:+.1f} (p {compared['p']:.3f})" if compared else ""
 
 
 def _cell(figures: Mapping[str, float | None], names: Sequence[str]) -> str:

@@ -1,7 +1,9 @@
-"""What vectors know besides linking: each task of a corpus gives a row, some a figure."""
+"""What vectors know besides linking: each task of a corpus gives rows, some a figure or lines."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +13,8 @@ from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Floats2d
 
 from ..corpora.tally import Tally
-from ..representations.mcsm import TypedTerms, encode_terms, mcsm, read_typed
+from ..representations.mcsm import encode_terms, mcsm, nearest, read_typed
+from ..representations.names import draw_names, translate
 from ..representations.relations import HeadSettings, classify, divide, read_triplets
 from ..representations.similarities import middles, similarities
 from ..train import FIGURES
@@ -19,22 +22,37 @@ from .figures import Panel, Series
 from .plan import Corpus, System
 from .table import Row
 
-_DRAWN, _PERPLEXITY = 1500, 30.0  # concepts of a picture; of t-SNE
-_FEWEST = 4  # concepts that make a picture
-Measured = tuple[list[Row], list[Panel]]
+_DRAWN, _PERPLEXITY = 1500, 30.0  # vectors of a picture; of t-SNE
+_FEWEST = 4  # vectors that make a picture
+
+
+class Measured(NamedTuple):
+    """What a task found for a system: rows, panels of a figure, and lines under the table."""
+
+    rows: list[Row]
+    panels: Sequence[Panel] = ()
+    lines: Sequence[str] = ()
 
 
 def measure_vectors(
     corpus: Corpus, system: System, encoder: BiEncoder, path: Path, kb: KnowledgeBase | None,
-    seed: int,
+    names: KnowledgeBase | None, seed: int,
 ) -> Measured:  # fmt: skip
-    """Measure an encoder by the task of a corpus. path (Path): of the encoder."""
+    """Measure an encoder by the task of a corpus.
+
+    path (Path): of the encoder. kb, names (Optional[KnowledgeBase]): what is measured with, and
+        the dictionary of the corpus.
+    """
     if corpus.task == "weights":
         return _counted(system.name, encoder, path)
     if corpus.task == "relations" or kb is None:
         return _of_relations(corpus, system, encoder, kb, seed)
     if corpus.task == "similarities":
         return _of_pairs(system.name, encoder, kb, seed)
+    if corpus.task == "names":
+        return _of_names(system.name, encoder, kb)
+    if corpus.task == "languages" and names is not None:
+        return _of_languages(corpus, system.name, encoder, kb, names)
     return _of_types(corpus, system.name, encoder, kb, seed)
 
 
@@ -42,9 +60,10 @@ def _of_relations(
     corpus: Corpus, system: System, encoder: BiEncoder, kb: KnowledgeBase | None, seed: int
 ) -> Measured:
     train, test = divide(read_triplets(Path(corpus.source), Tally(), kb, seed), seed)
-    accuracy = classify(encoder, train, test, HeadSettings(tune=system.tune, seed=seed))
-    part = "tuned" if system.tune else "frozen"
-    return [Row(system.name, part, len(test), {"accuracy": 100 * accuracy})], []
+    right = classify(encoder, train, test, HeadSettings(tune=system.tune, seed=seed))
+    part, accuracy = "tuned" if system.tune else "frozen", 100 * float(right.mean())
+    hits = {(str(number), number): float(is_right) for number, is_right in enumerate(right)}
+    return Measured([Row(system.name, part, len(test), {"accuracy": accuracy}, hits)])
 
 
 def _of_pairs(name: str, encoder: BiEncoder, kb: KnowledgeBase, seed: int) -> Measured:
@@ -60,27 +79,46 @@ def _of_pairs(name: str, encoder: BiEncoder, kb: KnowledgeBase, seed: int) -> Me
         ]
         ticks = {-1.0: "-1", 0.0: "0", 1.0: "1"}
         panels.append(Panel(f"{name}: cosines of {title}", series, ticks))
-    return rows, panels
+    return Measured(rows, panels)
 
 
 def _of_types(
     corpus: Corpus, name: str, encoder: BiEncoder, kb: KnowledgeBase, seed: int
 ) -> Measured:
-    typed = read_typed(kb)
+    typed = read_typed(kb, corpus.types)
     vectors = encode_terms(encoder, typed.terms)
     figures: dict[str, float | None] = {}
-    for type, scores in mcsm(vectors, typed.types, corpus.types).items():
-        figures |= {type: float(scores.mean()), f"{type} sd": float(scores.std())}
-    panels = [] if seed else _picture(name, vectors, typed, corpus.types)
-    return [Row(name, "full", len(vectors), figures)], panels
+    scores = mcsm(vectors, typed.types)
+    for type in (type for type in corpus.types if type in scores):
+        of_type = scores[type]
+        figures |= {type: float(of_type.mean()), f"{type} sd": float(of_type.std())}
+    panels = [] if seed else _picture(name, vectors, typed.types)
+    return Measured([Row(name, "full", len(vectors), figures)], panels)
 
 
-def _picture(
-    title: str, vectors: Floats2d, typed: TypedTerms, types: tuple[str, ...]
-) -> list[Panel]:
-    """Place concepts of some types in the plane, by t-SNE."""
-    wanted = [row for row, of_concept in enumerate(typed.types) if set(of_concept) & set(types)]
-    rows = np.random.default_rng(0).permutation(wanted)[:_DRAWN].astype(np.int64)
+def _of_names(name: str, encoder: BiEncoder, kb: KnowledgeBase) -> Measured:
+    """Draw names in the colours of their concepts (SapBERT, figures 1 and 3; CODER, figure 2)."""
+    drawn = draw_names(kb)
+    vectors = encode_terms(encoder, drawn.names)
+    beside = nearest(vectors, 1)[:, 0].tolist()
+    together = [drawn.concepts[row] == drawn.concepts[other] for row, other in enumerate(beside)]
+    figures = {"nearest is of the concept": 100 * float(np.mean(together))}
+    panels = _picture(name, vectors, drawn.concepts)
+    return Measured([Row(name, "full", len(vectors), dict(figures))], panels)
+
+
+def _of_languages(
+    corpus: Corpus, name: str, encoder: BiEncoder, kb: KnowledgeBase, names: KnowledgeBase
+) -> Measured:
+    found = translate(encoder, corpus.concept, names, kb)
+    figures = {"right": 100 * float(np.mean([one.right for one in found]))}
+    lines = [f"{name}, {one.lang}: {one.name} -> {one.target}" for one in found]
+    return Measured([Row(name, "full", len(found), dict(figures))], (), lines)
+
+
+def _picture(title: str, vectors: Floats2d, labels: Sequence[str]) -> list[Panel]:
+    """Place vectors, (n, dim), in the plane by t-SNE, in the colours of their labels, n."""
+    rows = np.random.default_rng(0).permutation(len(vectors))[:_DRAWN]
     if len(rows) < _FEWEST:
         return []
     from sklearn.manifold import TSNE
@@ -88,12 +126,12 @@ def _picture(
     perplexity = min(_PERPLEXITY, (len(rows) - 1) / 3)
     plane = TSNE(metric="cosine", init="random", perplexity=perplexity, random_state=0)
     places = plane.fit_transform(vectors[rows]).tolist()
-    points: dict[str, list[tuple[float, float]]] = {type: [] for type in types}
-    for row, (x, y) in zip(rows, places, strict=True):
-        for type in set(typed.types[row]) & points.keys():
-            points[type].append((x, y))
-    drawn = ((type, dots) for type, dots in points.items() if dots)
-    series = [Series(type, dots, "dots", colour) for colour, (type, dots) in enumerate(drawn)]
+    points: dict[str, list[tuple[float, float]]] = {}
+    for row, (x, y) in sorted(zip(rows.tolist(), places, strict=True)):
+        points.setdefault(labels[row], []).append((x, y))
+    series = [
+        Series(label, dots, "dots", colour) for colour, (label, dots) in enumerate(points.items())
+    ]
     return [Panel(title, series)]
 
 
@@ -105,4 +143,4 @@ def _counted(name: str, encoder: BiEncoder, path: Path) -> Measured:
     every = sum(weight.numel() for weight in encoder.module.parameters()) - adapters
     trained = data.get("trained_weights", every)
     counts = {"millions": trained / 1e6, "per cent": 100 * trained / every}
-    return [Row(name, "trained", trained, dict(counts))], []
+    return Measured([Row(name, "trained", trained, dict(counts))])

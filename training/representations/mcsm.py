@@ -4,11 +4,12 @@ Medical Concept Similarity Measure (Choi et al., 2016; CODER, Yuan et al., 2022,
 
     MCSM(V, T, k) = 1 / |V(T)| * sum over v in V(T), i = 1..k of 1[v(i) is of T] / log2(i + 1)
 
-with v(i) the i-th nearest concept to v by cosine, v itself left out. A concept's vector is that of
-its preferred name. With k = 40 it is at most 11.09.
+with v(i) the i-th nearest concept to v by cosine, v itself left out. With k = 40 it is at most 11.09.
+As in the authors' code, V has the concepts of the types asked for alone. A concept has one type,
+the last of its own, and the vector of one name, here the preferred one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ class TypedTerms(NamedTuple):
     """Preferred names of concepts with their types, n of each."""
 
     terms: list[str]
-    types: list[tuple[str, ...]]
+    types: list[str]
 
 
 def encode_terms(encoder: BiEncoder, terms: Sequence[str]) -> Floats2d:
@@ -36,47 +37,35 @@ def encode_terms(encoder: BiEncoder, terms: Sequence[str]) -> Floats2d:
     return encoder.encode(list(places))[[places[term] for term in terms]]
 
 
-def read_typed(kb: KnowledgeBase) -> TypedTerms:
-    """Read the concepts that have a type.
+def read_typed(kb: KnowledgeBase, wanted: Collection[str]) -> TypedTerms:
+    """Read the concepts whose last type is one of those wanted.
 
     RAISES (MedlinkError): E407 when no concept has one.
     """
-    rows = [row for row, types in enumerate(kb.iter_types()) if types]
-    if not rows:
+    lasts = {row: types[-1] for row, types in enumerate(kb.iter_types()) if types}
+    found = {row: type for row, type in lasts.items() if type in wanted}
+    if not found:
         raise Errors.nothing_there(
             path=kb.path,
-            what="two types, which the recipe trains on",
-            remedy="Build it from a source with types, or set weight = 0 in [types].",
+            what=f"concept of the types {', '.join(wanted)}",
+            remedy="Build it from a source with types, such as a release of the UMLS.",
         )
-    concepts = [kb.concept_at(row) for row in rows]
-    return TypedTerms(
-        [concept.name for concept in concepts], [concept.types for concept in concepts]
-    )
+    return TypedTerms([kb.concept_at(row).name for row in found], list(found.values()))
 
 
-def mcsm(
-    vectors: Floats2d,
-    types: Sequence[tuple[str, ...]],
-    wanted: Sequence[str] = (),
-    k: int = NEIGHBOURS,
-) -> dict[str, Floats1d]:
-    """Compute the measure for some types.
+def mcsm(vectors: Floats2d, types: Sequence[str], k: int = NEIGHBOURS) -> dict[str, Floats1d]:
+    """Compute the measure for each type.
 
     vectors (Floats2d): (n, dim), rows of length 1. types: of each concept.
-    wanted (Sequence[str]): the types to measure; () for all.
     RETURNS (Dict[str, Floats1d]): by type, the sum of each of its concepts; their mean is MCSM.
     """
-    neighbours = _nearest(vectors, min(k, len(vectors) - 1))
+    neighbours = nearest(vectors, min(k, len(vectors) - 1))
     gains = 1 / np.log2(np.arange(neighbours.shape[1]) + 2)
-    by_type = {}
-    for name in wanted or sorted({type for types_of in types for type in types_of}):
-        of_type = np.array([name in types_of for types_of in types])
-        if of_type.any():
-            by_type[name] = of_type[neighbours[of_type]] @ gains
-    return by_type
+    of_types = {name: np.array(types) == name for name in sorted(set(types))}
+    return {name: is_of[neighbours[is_of]] @ gains for name, is_of in of_types.items()}
 
 
-def _nearest(vectors: Floats2d, k: int) -> Ints2d:
+def nearest(vectors: Floats2d, k: int) -> Ints2d:
     """Find the k nearest others of each: (n, k)."""
     index = DenseIndex.build(_chunks(vectors), len(vectors), vectors.shape[1], "Flat")
     rows: Ints2d = np.concatenate([index.search(chunk, k + 1).rows for chunk in _chunks(vectors)])

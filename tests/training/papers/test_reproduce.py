@@ -30,8 +30,7 @@ def data(tmp_path: Path) -> Path:
     toy.askapatient(place / "askapatient")
     toy.medmentions(place / "medmentions")
     toy.cometa(place / "cometa")
-    toy.cadec(place / "cadec")
-    toy.psytar(place / "psytar")
+    toy.coder_folds(place / "coder_folds")
     toy.mantra(place / "mantra")
     toy.mcn(place / "mcn")
     toy.brat(place / "cantemist")
@@ -124,7 +123,7 @@ def test_sapbert(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
     assert list(tables) == [
         "ncbi", "ncbi, names of ncbi", "bc5cdr-d", "bc5cdr-d, names of bc5cdr_d", "bc5cdr-c",
         "bc5cdr-c, names of bc5cdr_c", "medmentions", "askapatient", "cometa", "cometa-zeroshot",
-        "weights", "similarities",
+        "weights", "similarities", "names",
     ]  # fmt: skip
     assert not found["left_out"]
     assert {"SapBERT", "SapBERT, mining off"} <= set(_ours(tables.pop("cometa-zeroshot")))
@@ -132,6 +131,8 @@ def test_sapbert(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
     figure = (tmp_path / "metrics" / "sapbert.similarities.svg").read_text("utf-8")
     assert figure.count("<polyline") == 2 * 2 * 2 and "SapBERT: cosines of hard pairs" in figure
     assert set(_ours(tables.pop("similarities"))["SapBERT"]) == {"all pairs", "hard pairs"}
+    assert "nearest is of the concept" in _ours(tables.pop("names"))["SapBERT"]["full"]
+    assert (tmp_path / "metrics" / "sapbert.names.svg").is_file()  # figures 1 and 3
     weights = {name: own["trained"] for name, own in _ours(tables.pop("weights")).items()}
     wide, narrow = (weights[f"SapBERT (adapter {part} %)"] for part in (13, 1))
     assert weights["SapBERT"]["per cent"] == 100 > wide["per cent"] > narrow["per cent"]
@@ -144,18 +145,30 @@ def test_sapbert(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_coder(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
-    hidden = ("released", "released_all", "biobert_tuned", "all_tuned", "ms_tuned",
-              "ms_sty_tuned", "ms_rel_sty_tuned", "bert_cls", "bert_tuned", "clinicalbert",
-              "clinicalbert_cls", "clinicalbert_tuned", "pubmedbert", "pubmedbert_cls",
-              "pubmedbert_tuned", "abstracts", "abstracts_cls", "abstracts_tuned")  # fmt: skip
+    hidden = ("released", "released_e", "released_all", "released_all_e", "biobert_tuned", "all_tuned", "ms_tuned",
+              "ms_sty_tuned", "ms_rel_sty_tuned", "bert_e", "bert_tuned", "clinicalbert",
+              "clinicalbert_e", "clinicalbert_tuned", "pubmedbert", "pubmedbert_e",
+              "pubmedbert_tuned", "abstracts", "abstracts_e", "abstracts_tuned")  # fmt: skip
     less = [f"systems.{key}.shown=false" for key in hidden]
+    concept = next(one for one in toy.concepts() if {"es", "de"} <= one.names.keys())
+    less.append(f"corpora.languages.concept={concept.cui}")
     found = _run("coder", data, tiny_encoder, tmp_path, *less, seeds=2)
     assert not found["left_out"]
     tables = {table["corpus"]: table for table in found["tables"]}
     mantra = [name for name in tables if name.startswith("mantra-")]
     assert set(tables) == {
-        "cadec", "psytar", *mantra, "mcsm", "mcsm, names of icd10cm", "relations",
+        "cadec", "psytar", *mantra, "mcsm", "mcsm, names of icd10cm", "relations", "names",
+        "languages",
     }  # fmt: skip
+    # The mean of the folds over all of their mentions, each target with one name.
+    assert _ours(tables["cadec"])["BioBERT"]["full"]["n"] == len(list(toy.said("test")))
+    (kb,) = (tmp_path / "work" / "kb").glob("cadec-*.kb")
+    assert KnowledgeBase(kb).n_names == len(toy.concepts())
+    # Table 7: a line for each language of the concept.
+    lines = tables["languages"]["lines"]
+    assert len([line for line in lines if "CODER_ALL, " in line]) == len(concept.names) - 1
+    ours = next(row for row in tables["cadec"]["rows"] if row["system"] == "CODER_ENG")
+    assert ours["against"] == "BioBERT" and 0 < ours["differences"]["full"]["p"] <= 1
     assert len(mantra) == 10
     # Figure 3: a panel for each system, with a dot for each concept of the types.
     figure = (tmp_path / "metrics" / "coder.mcsm.names_of_icd10cm.svg").read_text("utf-8")
@@ -164,7 +177,7 @@ def test_coder(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
     for name in ("cadec", "psytar", "mcsm", "relations"):
         ours = _ours(tables[name])
         assert ablations | {"CODER_ENG", "CODER_ENG, term-relation-term"} <= set(ours)
-    assert {"CODER_ENG cls", "BioBERT cls"} <= set(_ours(tables["cadec"]))
+    assert {"CODER_ENG cls", "CODER_ENG e", "BioBERT e"} <= set(_ours(tables["cadec"]))
     assert "acc@1 deviation" in _ours(tables["cadec"])["CODER_ENG"]["full"]
     assert set(_ours(tables["relations"])["CODER_ENG"]) == {"frozen", "tuned"}
     assert {"T047", "T047 sd", "T047 deviation"} <= set(_ours(tables["mcsm"])["CODER_ENG"]["full"])

@@ -70,3 +70,23 @@ def test_means_over_parts_are_of_the_parts_that_there_are() -> None:
     assert list(with_averages(rows[:1], averages)) == rows[:1]
     table = make_table(LAYOUT, "ours", [*rows, every], [])
     assert "| new | 50.0 / 75.0 | 100.0 / - | 75.0 / - |" in as_markdown(table)
+
+
+def test_a_system_is_tested_against_the_one_it_starts_from() -> None:
+    def runs(name: str, *hits: list[float]) -> list[Row]:
+        made = [{(f"{n}", n): hit for n, hit in enumerate(run)} for run in hits]
+        return [Row(name, "full", 40, {"acc@1": 100 * sum(run) / 40}, hit)
+                for run, hit in zip(hits, made, strict=True)]  # fmt: skip
+
+    base, better = [0.0] * 40, [1.0] * 20 + [0.0] * 20
+    rows = averaged([*runs("base", base, base), *runs("new", better, base)])
+    table = make_table(LAYOUT, "ncbi", rows, [], {"new": "base"}, ["One line."])
+    (_, new) = table["rows"]
+    assert new["differences"]["full"]["difference"] == 0.25 and new["differences"]["full"]["p"] < 0.01
+    lines = as_markdown(table).splitlines()
+    assert "| *against base* | +25.0 (p 0.000) |" in lines and lines[-1] == "One line."
+    # Other mentions, or a part of them, are not compared.
+    others = [*averaged(runs("base", base[:30])), rows[1]]
+    assert not make_table(LAYOUT, "ncbi", others, [], {"new": "base"})["rows"][1]["differences"]
+    pooled = averaged([rows[1], rows[1]._replace(hits={("other", 1): 1.0})], pooled=True)
+    assert len(pooled[0].hits) == 41, "mentions of folds stand side by side"

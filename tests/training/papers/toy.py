@@ -71,7 +71,8 @@ def umls(place: Path) -> Path:
              TTY="PT" if number == 0 else "SY", CODE=toy.code)
         for toy in every for lang in toy.names for number, name in enumerate(toy.names[lang])
     ]  # fmt: skip
-    rows += [atom(toy.cui, toy.names["en"][0], SAB="ICD10CM", TTY="PT") for toy in every]
+    rows += [atom(toy.cui, name, SAB="ICD10CM", TTY="PT" if number == 0 else "ET")
+             for toy in every for number, name in enumerate(toy.names["en"])]  # fmt: skip
     rows.sort()
     pairs = [(every[n], every[(n + 1) % len(every)]) for n in range(len(every))]
     relations = [
@@ -212,30 +213,16 @@ def mantra(place: Path) -> None:
             _write(place / f"{kind}_GSC_{lang}_man.xml", xml.replace('id="d', f'id="{kind}'))
 
 
-def cadec(place: Path) -> None:
-    """Write reviews with the three folders of annotations."""
-    for number, one in enumerate(said("test")):
-        name, span = f"LIPITOR.{number}", f"{one.start} {one.end}\t{one.mention}"
-        _write(place / "text" / f"{name}.txt", one.text)
-        _write(place / "original" / f"{name}.ann", f"T1\tADR {span}")
-        code, label = one.concept.code, one.concept.names["en"][0]
-        _write(place / "sct" / f"{name}.ann", f"TT1\t{code} | {label} | {span}")
-
-
-def psytar(place: Path) -> None:
-    """Write the sheets of the workbook as tables."""
-    every = list(said("test"))
-    rows = [f'{n},zoloft.{n},1,"{one.text}",1' for n, one in enumerate(every)]
-    _write(
-        place / "Sentence_Labeling.csv",
-        "\n".join(["id,drug_id,sentence_index,sentences,ADR", *rows]),
-    )
-    rows = [
-        f"{n},zoloft.{n},1,{one.mention},x,{one.concept.cui}/x,,{one.concept.code}/x,"
-        for n, one in enumerate(every)
-    ]
-    head = "id,drug_id,sentence_index,ADRs,type,UMLS1,UMLS2,SNOMED-CT,SNOMED-CT2"
-    _write(place / "ADR_Mapped.csv", "\n".join([head, *rows]))
+def coder_folds(place: Path) -> None:
+    """Write five folds of each corpus, with the same targets in another order."""
+    for folder, first in (("cadec/CADEC_", 0), ("psytar_disjoint_folds/fold_", 1)):
+        for fold in range(5):
+            every = concepts()[fold:] + concepts()[:fold]
+            targets = [f"{toy.code}\t{toy.names['en'][0]}" for toy in every]
+            phrases = [f"{one.concept.code}\t{one.mention}" for one in list(said("test"))[fold::5]]
+            _write(place / f"{folder}{first + fold}" / "standard.txt", "\n".join(targets))
+            _write(place / f"{folder}{first + fold}" / "test.txt", "\n".join(phrases))
+            _write(place / f"{folder}{first + fold}" / "train.txt", "\n".join(phrases))
 
 
 def diseases_database(place: Path) -> None:
