@@ -34,7 +34,8 @@ def command(
         ),
     ] = None,
     pooling: Annotated[
-        str | None, typer.Option(help="mean, mean_all, cls or pooler; by default what the encoder says.")
+        str | None,
+        typer.Option(help="mean, mean_all, cls or pooler; by default what the encoder says."),
     ] = None,
     runtime: Annotated[
         str | None,

@@ -16,7 +16,8 @@ def pool(
     """Make one vector of each string, of any length; see `BiEncoder.pooled` for length 1.
 
     output (ModelOutput): of the transformer: `last_hidden_state`, (n, length, dim), and for
-        "pooler" `pooler_output`, (n, dim). ids, mask (Tensor): (n, length), mask 1 where not padding.
+        "pooler" `pooler_output`, (n, dim).
+    ids, mask (Tensor): (n, length), mask 1 where not padding.
     pooling (str): "cls" takes the first piece; "mean" averages the pieces that are not special,
         "mean_all" all pieces, which is the mean of sentence-transformers; "pooler" takes what the
         transformer's pooler makes of the first piece: the tanh of a linear layer (Devlin et al.

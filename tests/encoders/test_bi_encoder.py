@@ -143,7 +143,7 @@ def test_a_model_without_a_pooler_has_no_such_vectors(tiny_encoder, tmp_path):
     weights = load_file(bare / "model.safetensors")
     kept = {name: weight for name, weight in weights.items() if "pooler" not in name}
     save_file(kept, bare / "model.safetensors", {"format": "pt"})
-    with pytest.raises(MedlinkError, match="E302.*pooler.*'cls'"):
+    with pytest.raises(MedlinkError, match=r"E302.*pooler.*'cls'"):
         BiEncoder.load(bare, pooling="pooler")
 
 

@@ -5,6 +5,7 @@ the plane (CODER, figure 3).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from colorsys import hls_to_rgb
 from html import escape
 from math import log
 from typing import Literal, NamedTuple
@@ -78,7 +79,8 @@ def _panel(left: int, panel: Panel) -> str:
     colours = 1 + max(series.colour for series in panel.series)
     lines = [_text(left + _EDGE, _EDGE // 2, panel.title), scale.axes()]
     for row, series in enumerate(panel.series):
-        colour = f"hsl({360 * series.colour // colours},70%,40%)"
+        shares = hls_to_rgb(series.colour / colours, 0.4, 0.7)
+        colour = "#" + "".join(f"{round(255 * share):02x}" for share in shares)
         lines.append(_shape(series, [scale.at(*point) for point in series.points], colour))
         height = _HEIGHT + _EDGE + row * _LINE
         lines.append(_text(left + _EDGE, height, series.name, f'fill="{colour}"'))

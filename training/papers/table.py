@@ -112,8 +112,8 @@ def _differences(
     for row in rows:
         other = others.get(row.part, {})
         if row.system == system != base and row.hits and row.hits.keys() == other.keys():
-            values = (np.array([hits[key] for key in row.hits]) for hits in (row.hits, other))
-            yield row.part, compare_systems(*values, [doc for doc, _ in row.hits])
+            ours, theirs = (np.array([hits[key] for key in row.hits]) for hits in (row.hits, other))
+            yield row.part, compare_systems(ours, theirs, [doc for doc, _ in row.hits])
 
 
 def averaged(rows: Iterable[Row], pooled: bool = False) -> list[Row]:

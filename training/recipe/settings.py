@@ -152,7 +152,7 @@ class MentionSettings(Section):
 class EncoderSettings(Section):
     """The encoder: how its vectors are made, and what of it stays as it is.
 
-    pooling (str): as of a `BiEncoder`, None for what the base has. max_length (int): in word pieces,
+    pooling (str): of a `BiEncoder`, None for what the base has. max_length (int): in word pieces,
     None for what the base has. dropout (float): in training, 0 for none.
     freeze_layers (int): first layers that are not trained. freeze_embeddings (bool): always so
     when a layer is frozen.

@@ -4,9 +4,9 @@ Medical Concept Similarity Measure (Choi et al., 2016; CODER, Yuan et al., 2022,
 
     MCSM(V, T, k) = 1 / |V(T)| * sum over v in V(T), i = 1..k of 1[v(i) is of T] / log2(i + 1)
 
-with v(i) the i-th nearest concept to v by cosine, v itself left out. With k = 40 it is at most 11.09.
-As in the authors' code, V has the concepts of the types asked for alone. A concept has one type,
-the last of its own, and the vector of one name, here the preferred one.
+with v(i) the i-th nearest concept to v by cosine, v itself left out. With k = 40 it is at most
+11.09. As in the authors' code, V has the concepts of the types asked for alone. A concept has one
+type, the last of its own, and the vector of one name, here the preferred one.
 """
 
 from collections.abc import Collection, Iterable, Sequence

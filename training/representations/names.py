@@ -47,14 +47,14 @@ class Translation(NamedTuple):
 def translate(
     encoder: BiEncoder, id: str, names: KnowledgeBase, targets: KnowledgeBase
 ) -> list[Translation]:
-    """Find the English target of the first name of a concept in each other language (CODER, table 7).
+    """Find the English target of a concept's first name in each language (CODER, table 7).
 
     names (KnowledgeBase): has the concept. targets (KnowledgeBase): has the English names.
     RAISES (MedlinkError): E106 without the concept, E407 without an English name.
     """
     by_lang: dict[str, str] = {}
-    for name in names[id].names:
-        by_lang.setdefault(name.lang, name.text)
+    for own in names[id].names:
+        by_lang.setdefault(own.lang, own.text)
     by_lang.pop("en", None)
     english = [(row, name.text) for row, name in targets.iter_names() if name.lang == "en"]
     if not english:

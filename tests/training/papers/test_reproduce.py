@@ -145,7 +145,8 @@ def test_sapbert(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_coder(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
-    hidden = ("released", "released_e", "released_all", "released_all_e", "biobert_tuned", "all_tuned", "ms_tuned",
+    hidden = ("released", "released_e", "released_all", "released_all_e",
+              "biobert_tuned", "all_tuned", "ms_tuned",
               "ms_sty_tuned", "ms_rel_sty_tuned", "bert_e", "bert_tuned", "clinicalbert",
               "clinicalbert_e", "clinicalbert_tuned", "pubmedbert", "pubmedbert_e",
               "pubmedbert_tuned", "abstracts", "abstracts_e", "abstracts_tuned")  # fmt: skip

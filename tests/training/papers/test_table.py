@@ -82,7 +82,8 @@ def test_a_system_is_tested_against_the_one_it_starts_from() -> None:
     rows = averaged([*runs("base", base, base), *runs("new", better, base)])
     table = make_table(LAYOUT, "ncbi", rows, [], {"new": "base"}, ["One line."])
     (_, new) = table["rows"]
-    assert new["differences"]["full"]["difference"] == 0.25 and new["differences"]["full"]["p"] < 0.01
+    found = new["differences"]["full"]
+    assert found["difference"] == 0.25 and found["p"] < 0.01
     lines = as_markdown(table).splitlines()
     assert "| *against base* | +25.0 (p 0.000) |" in lines and lines[-1] == "One line."
     # Other mentions, or a part of them, are not compared.
