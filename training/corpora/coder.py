@@ -2,7 +2,7 @@
 
 Five folders, each with phrases to test on in `test.txt` and the targets in `standard.txt`: a line
 has a code of SNOMED CT, a tab, and a phrase, or the one name of the target. Both lie in
-`test/cadec/data` of github.com/GanjinZero/CODER, and need no licence.
+`test/cadec/data` of github.com/GanjinZero/CODER, and need neither UMLS nor SNOMED CT.
 """
 
 from collections.abc import Iterator
