@@ -41,7 +41,7 @@ from ..recipe.settings import Recipe
 from ..split import split_gold
 from ..train import Inputs
 from ..train import train as train_by
-from .plan import Corpus, Plan, System
+from .plan import Corpus, Dictionary, Plan, System
 
 _GOLD = FileKind("the gold mentions of a plan")
 _SHARE = 0.1  # of the training documents, where a corpus has no development part
