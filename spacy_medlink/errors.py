@@ -463,6 +463,11 @@ class Errors:
         "A page of another site has sent this request, so it changes nothing here. Send it from "
         "the page of this service, or from a program.",
     )
+    process_ended = Message(
+        "E656",
+        "The process that links {problem}, so the request could not be answered. Send it again: a "
+        "new one starts.",
+    )
     no_such_span = Message(
         "E627",
         "The offsets {start}-{end} are no mention of the text, which has {length} characters. "

@@ -1,10 +1,13 @@
 """CorrectionFile: the file of corrections, a gold file that is written line by line."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, InvalidStateError
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from queue import SimpleQueue
+from typing import Any
 
 from ..errors import Errors, MedlinkError
 from ..fitting.corrections import is_gold
@@ -15,6 +18,7 @@ from ..util.files import replacing_file
 from ..util.json_text import read_json, write_json
 from ..util.outputs import PRIVATE
 
+_UNWANTED = "nobody waits for it any more"
 MARK = "correction"  # key of the fields beyond gold: author, time, link before
 
 
@@ -22,6 +26,8 @@ class CorrectionFile:
     """A gold file that several people, and several services, write into at the same time.
 
     path (Path): made if it does not exist.
+    asked (Optional[Future]): who waits for it. Where it is cancelled before all is on the disk,
+        the file stays as it was; from then on it cannot be cancelled.
     RAISES (MedlinkError): E109 where it cannot be written, E160 where it is another kind of file.
     """
 
@@ -31,42 +37,41 @@ class CorrectionFile:
 
     def make(self) -> None:
         """Make the file if it is not there, or no longer. RAISES (MedlinkError): E109, E160."""
-        with self._alone():
-            with self.path.open("a"):
-                pass
-            if self.path.stat().st_size and not is_gold(self.path):
-                raise Errors.wrong_file(
-                    path=self.path,
-                    what="a file of gold mentions",
-                    problem="no corrections are put there",
-                    expected="a file with gold as JSON Lines, or for `--corrections` a new one",
-                )
+        with self._alone(), self.path.open("a"):
+            pass
 
-    def add(self, line: Facts) -> None:
-        """Append a line to the file on disk, whole or not at all.
+    def add(self, line: Facts, asked: "Future[Any] | None" = None) -> Facts:
+        """Append a line to the file on disk, whole or not at all; once, however often it is sent.
 
-        RAISES (MedlinkError): E109 when the disk is full.
+        RETURNS (Dict[str, Any]): the line of the file that has its id.
+        RAISES (MedlinkError): E109 when the disk is full, E623 where another line has its id.
         """
-        with self._alone(), self.path.open("r+b", buffering=0) as file:
-            size = file.seek(0, os.SEEK_END)
+        with self._alone(asked), self.path.open("a+b", buffering=0) as file:
+            file.seek(0)
+            before = file.read()
+            if (kept := _find(before, line["doc_id"])) is not None:
+                if _said(kept) != _said(line):
+                    raise Errors.bad_request(wrong="id: another correction has it")
+                return kept
             content = write_json(line).encode() + b"\n"
-            if size and _last_byte(file, size) != b"\n":
+            if before and not before.endswith(b"\n"):
                 content = b"\n" + content
             try:
-                file.seek(size)
                 if file.write(content) != len(content):
                     raise OSError("the disk is full")
                 os.fsync(file.fileno())
+                _settle(asked)
             except OSError:
-                file.truncate(size)
+                file.truncate(len(before))
                 raise
+        return line
 
-    def remove(self, id: str) -> None:
+    def remove(self, id: str, asked: "Future[Any] | None" = None) -> None:
         """Remove a correction from the file; the other lines do not change.
 
         RAISES (MedlinkError): E651 for an unknown id, E109 when the disk is full.
         """
-        with self._alone():
+        with self._alone(asked):
             lines = self.path.read_bytes().splitlines(keepends=True)
             kept = [line for line in lines if _mark_of(line, id) is None]
             if len(kept) == len(lines):
@@ -76,6 +81,7 @@ class CorrectionFile:
                 new.touch()
                 new.chmod(state.st_mode & 0o7777)  # while it is still empty
                 new.write_bytes(b"".join(kept))
+                _settle(asked)
 
     def corrections(self) -> list[Data]:
         """List the corrections, the last first; other gold lines are left out."""
@@ -105,13 +111,73 @@ class CorrectionFile:
         )
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _alone(self, asked: "Future[Any] | None" = None) -> Iterator[None]:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with only_one(self.path.parent):
+                if not _is_ours(self.path):
+                    raise Errors.wrong_file(
+                        path=self.path,
+                        what="a file of gold mentions",
+                        problem="no corrections are put there",
+                        expected="a file with gold as JSON Lines, or for `--corrections` a new one",
+                    )
+                if asked is not None and asked.cancelled():
+                    raise OSError(_UNWANTED)
                 yield
         except OSError as error:
             raise Errors.write_failed(path=self.path, reason=error.strerror or error) from error
+
+
+class FileThread:
+    """A thread for the work with a file, so that a disk that hangs holds up nothing else."""
+
+    def __init__(self) -> None:
+        self._jobs = SimpleQueue[tuple[Future[Any], Callable[..., Any]] | None]()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def ask(self, work: Callable[["Future[Any]"], Any]) -> "Future[Any]":
+        """Let work be done, which gets the Future of its answer; not where that is cancelled."""
+        asked: Future[Any] = Future()
+        self._jobs.put((asked, work))
+        return asked
+
+    def close(self) -> None:
+        """End the thread when all is done."""
+        self._jobs.put(None)
+
+    def _run(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            asked, work = job
+            with suppress(InvalidStateError):  # it was cancelled
+                try:
+                    if not asked.cancelled():
+                        asked.set_result(work(asked))
+                except MedlinkError as error:
+                    asked.set_exception(error)
+
+
+def _settle(asked: "Future[Any] | None") -> None:
+    """Let what is done be kept. RAISES (OSError): where nobody waits for it any more."""
+    if asked is not None and not asked.set_running_or_notify_cancel():
+        raise OSError(_UNWANTED)
+
+
+def _is_ours(path: Path) -> bool:
+    """Tell whether corrections may be put at a path; a pipe, which would be waited for, is none."""
+    return not path.exists() or (path.is_file() and (not path.stat().st_size or is_gold(path)))
+
+
+def _find(content: bytes, id: str) -> Data | None:
+    """Find the correction with an id."""
+    lines = content.splitlines() if id.encode() in content else []
+    return next((mark for line in lines if (mark := _mark_of(line, id)) is not None), None)
+
+
+def _said(line: Facts) -> tuple[object, ...]:
+    """Get what a correction says: not when, nor instead of what."""
+    mention = line["mentions"][0]
+    return line["text"], mention.get("start"), mention.get("end"), mention["ids"]
 
 
 def _mark_of(line: bytes, id: str | None = None) -> Data | None:
@@ -122,8 +188,3 @@ def _mark_of(line: bytes, id: str | None = None) -> Data | None:
     except (ValueError, KeyError, IndexError, TypeError):
         return None
     return data if is_ours and id in (None, data.get("doc_id")) else None
-
-
-def _last_byte(file: IO[bytes], size: int) -> bytes:
-    file.seek(size - 1)
-    return file.read(1)

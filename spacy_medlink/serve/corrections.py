@@ -1,16 +1,19 @@
 """Corrections made in the page: kept as gold in a file, which is the overlay of the linker."""
 
-import asyncio
 import uuid
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain
+from typing import Any
 
 from fastapi import APIRouter
 from pydantic import Field
 
-from ..errors import Errors
+from ..errors import Errors, MedlinkError
 from ..text.context.sections import sentence_starts
 from ..types import Data, Facts
 from .correction_file import MARK, CorrectionFile
@@ -33,33 +36,42 @@ class Correction(Body):
     instead: list[int] = Field(
         [], max_length=2, description="start and end of the mention that it takes the place of"
     )
+    id: str = Field(
+        "", pattern="^([A-Za-z0-9_-]{8,64})?$", description="its id, so that it can be sent again"
+    )
 
 
 @router.post("/corrections")
 async def correct(body: Correction, desks: AllDesks) -> Data:
-    """Keep what a mention means; `in_force` says whether it is linked so from now on.
+    """Keep what a mention means. What is answered with 200 is kept, what is refused is not.
 
-    Where the file has a line that cannot be read, nothing is kept, and the answer is 409.
+    `in_force` says whether it is linked so from now on; it is null where there is no answer in
+    time. A correction that is sent again with the same `id` is kept once. Where the file has a line
+    that cannot be read, nothing is kept, and the answer is 409.
     """
     desk, size = desks.named(body.terminology), len(body.text)
     file = _file_of(desk)
     desks.check(body.text)
-    await asyncio.to_thread(file.make)
+    await _work(desks, desk, lambda _: file.make())
     span, instead = (body.start, body.end), tuple(body.instead)
     located = await desks.ask(desk, "locate", body.text, span, instead, body.ids, size=size)
-    line = _line(body, desk.name, **located)
-    await asyncio.to_thread(file.add, line)
-    span = located["start"], located["end"]
-    in_force = await desks.ask(desk, "is_linked", body.text, *span, body.ids, size=size)
-    (named,) = await _named(desks, desk, [line])
-    return {**named, "in_force": in_force}
+    line = await _work(desks, desk, partial(file.add, _line(body, desk.name, **located)))
+    answer, in_force = _shown(line), None
+    with suppress(MedlinkError):
+        span = located["start"], located["end"]
+        in_force = await desks.ask(desk, "is_linked", body.text, *span, body.ids, size=size)
+        await _add_names(desks, desk, [answer])
+    return {**answer, "in_force": in_force}
 
 
 @router.get("/corrections")
 async def corrections(desks: AllDesks, desk: AskedDesk, limit: Limit = 200) -> list[Data]:
     """List what was corrected, the last one first."""
-    lines = await asyncio.to_thread(_file_of(desk).corrections)
-    return await _named(desks, desk, lines[:limit])
+    file = _file_of(desk)
+    lines = await _work(desks, desk, lambda _: file.corrections())
+    answer = list(map(_shown, lines[:limit]))
+    await _add_names(desks, desk, answer)
+    return answer
 
 
 @router.delete("/corrections/{id}")
@@ -71,8 +83,20 @@ async def undo(id: str, desks: AllDesks, desk: AskedDesk) -> dict[str, str]:
     """
     file = _file_of(desk)
     await desks.ask(desk, "read_corrections")
-    await asyncio.to_thread(file.remove, id)
+    await _work(desks, desk, partial(file.remove, id))
     return {"undone": id}
+
+
+async def _work(desks: Desks, desk: Desk, work: Callable[["Future[Any]"], Any]) -> Any:
+    """Work with the file of a desk. RAISES (MedlinkError): E109 also where the disk hangs."""
+    asked = desk.file_thread.ask(work)
+    try:
+        return (await desks.wait(asked))[0]
+    except MedlinkError:
+        if not asked.cancelled():  # it failed, or was done at the last moment
+            return asked.result(1)
+        path = _file_of(desk).path
+        raise Errors.write_failed(path=path, reason="the disk does not answer") from None
 
 
 def _file_of(desk: Desk) -> CorrectionFile:
@@ -92,9 +116,8 @@ def _line(
     }  # fmt: skip
     at = datetime.now(UTC).isoformat(timespec="seconds")
     mark = {"by": body.by.strip(), "at": at, "terminology": name, "from": before}
-    return {
-        "doc_id": uuid.uuid4().hex, "lang": lang, "text": text, "mentions": [mention], MARK: mark
-    }  # fmt: skip
+    id = body.id or uuid.uuid4().hex
+    return {"doc_id": id, "lang": lang, "text": text, "mentions": [mention], MARK: mark}
 
 
 def _excerpt(text: str, start: int, end: int, long_form: str) -> tuple[str, int]:
@@ -115,18 +138,21 @@ def _excerpt(text: str, start: int, end: int, long_form: str) -> tuple[str, int]
     return sentence, begin
 
 
-async def _named(desks: Desks, desk: Desk, lines: Sequence[Facts]) -> list[Data]:
-    """Make the answer for lines of the file: the names of the concepts stand beside the ids."""
-    shown = [
-        {"id": line["doc_id"], "text": line["text"], **line["mentions"][0], **line[MARK]}
-        for line in lines
-    ]
-    links = list(chain.from_iterable(map(_links, shown)))
-    ids = dict.fromkeys(str(id) for link in links for id in link["ids"])
+def _shown(line: Facts) -> Data:
+    """Make the answer for a line of the file; its names are the ids at first."""
+    shown: Data = {"id": line["doc_id"], "text": line["text"], **line["mentions"][0], **line[MARK]}
+    for link in _links(shown):
+        link["names"] = [*map(str, link["ids"])]
+    return shown
+
+
+async def _add_names(desks: Desks, desk: Desk, answer: Sequence[Data]) -> None:
+    """Write the names of the concepts beside their ids."""
+    links = list(chain.from_iterable(map(_links, answer)))
+    ids = dict.fromkeys(chain.from_iterable(link["names"] for link in links))
     names = await desks.ask(desk, "names_of", list(ids))
     for link in links:
-        link["names"] = [names.get(str(id), str(id)) for id in link["ids"]]
-    return shown
+        link["names"] = [names.get(id, id) for id in link["names"]]
 
 
 def _links(line: Data) -> Iterator[Data]:

@@ -17,7 +17,7 @@ from ..components.pipelines import STARTER
 from ..components.sources import open_assets
 from ..errors import Errors, MedlinkError
 from ..types import Data
-from .correction_file import CorrectionFile
+from .correction_file import CorrectionFile, FileThread
 from .process import LinkProcess
 from .terminology import Opening
 
@@ -111,7 +111,8 @@ class Desk:
 
     name (str): of the terminology. source (str): assets, a pipeline, a package or "starter".
     waiting (int): most requests that may wait; further ones are refused (E622).
-    corrections (Optional[CorrectionFile]): corrections, which apply as soon as they are made.
+    corrections (Optional[CorrectionFile]): corrections, which apply as soon as they are made; only
+        `file_thread` works with it.
     notes (Sequence[str]): texts whose links are to be reviewed.
     seconds (float): after so many, the process is ended with what it works on.
     RAISES (MedlinkError): what `open_pipeline` raises, E652 for a pipeline with another overlay.
@@ -133,6 +134,7 @@ class Desk:
         self._facts = process.start()
         self.paths = [*self._facts.pop("paths"), *filter(None, [overlay])]
         self._short, self._long = _Queue(process, seconds), _Queue(LinkProcess(opening), seconds)
+        self.file_thread = FileThread()
 
     @property
     def facts(self) -> Data:
@@ -160,6 +162,7 @@ class Desk:
 
     def close(self) -> None:
         """Stop; what waits or is under way is not answered."""
+        self.file_thread.close()
         self._short.close()
         self._long.close()
 
@@ -178,7 +181,7 @@ class Desk:
 
 
 class Desks:
-    """The desks of a service by name, and what all its requests need.
+    """The desks of a service by name, and what a request needs, whose time begins now.
 
     RAISES (MedlinkError): E108 for an unknown name, E624 for too much text, E626 for no answer in
         time.
@@ -187,6 +190,11 @@ class Desks:
     def __init__(self, desks: Sequence[Desk], limits: Limits) -> None:
         self.every, self.limits = list(desks), limits
         self._by_name = {desk.name: desk for desk in desks}
+        self.begin()
+
+    def begin(self) -> None:
+        """Let the time of a request, or of a part of one, begin now."""
+        self._end = monotonic() + self.limits.seconds
 
     def named(self, name: str) -> Desk:
         """Get the desk of a terminology; of "" the first."""
@@ -210,10 +218,11 @@ class Desks:
         return (await self.wait(desk.ask(method, *args, size=size)))[0]
 
     async def wait(self, *futures: "Future[Any]") -> list[Any]:
-        """Wait for what was asked; what still waits is taken back after the time limit."""
+        """Wait for what was asked; what still waits is taken back when the time is over."""
         tasks = [asyncio.wrap_future(future) for future in futures]
         try:
-            return list(await asyncio.wait_for(asyncio.gather(*tasks), self.limits.seconds))
+            left = max(self._end - monotonic(), 0.0)
+            return list(await asyncio.wait_for(asyncio.gather(*tasks), left))
         except TimeoutError:
             raise Errors.too_slow(seconds=self.limits.seconds) from None
         finally:
@@ -230,8 +239,8 @@ class Desks:
 
 
 async def _desks(request: Request) -> Desks:
-    desks: Desks = request.app.state.desks
-    return desks
+    served: Desks = request.app.state.desks
+    return Desks(served.every, served.limits)
 
 
 AllDesks = Annotated[Desks, Depends(_desks)]

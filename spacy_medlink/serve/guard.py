@@ -8,6 +8,7 @@ import asyncio
 import hmac
 import re
 from collections.abc import Collection
+from contextlib import suppress
 from itertools import islice
 from urllib.parse import urlsplit
 
@@ -32,7 +33,8 @@ _HEADERS = {
 }
 _STATUS = {
     "E106": 404, "E108": 404, "E640": 404, "E621": 401, "E622": 503, "E623": 422, "E624": 413,
-    "E626": 504, "E109": 507, "E650": 404, "E651": 404, "E654": 408, "E655": 403, "E160": 409,
+    "E626": 504, "E109": 507, "E650": 404, "E651": 404, "E654": 408, "E655": 403, "E656": 503,
+    "E160": 409,
     # A file of corrections that cannot be read:
     "E105": 409, "E107": 409, "E401": 409,
 }  # fmt: skip
@@ -44,7 +46,8 @@ _FIELDS = frozenset(("body", "query", "path", "q", "limit", "as", "approved", "i
     *(body.model_fields for body in _BODIES)
 )
 _READING = frozenset(("GET", "HEAD", "OPTIONS"))
-_MOST_HELD = 1 << 28  # bytes of bodies at once
+_MOST_HELD = 1 << 28  # bytes of bodies at once, and of one that is dropped
+_DROPPING = 30.0  # seconds in which what comes after a refusal is dropped
 _MOST_VALUES, _MOST_OF_TABLES = 10_000, 600_000  # values, lists and objects of a body
 _LONG = 1 << 16  # bytes of a body that is checked in another thread
 # A string, also one that never ends: else each of its quotes would be tried again.
@@ -66,7 +69,7 @@ def answer_of(error: MedlinkError, desks: Desks, status: int = 0) -> JSONRespons
     """Make the answer of an error, {"error": {"code", "message"}}, without paths."""
     status = status or _STATUS.get(error.code, 400)
     content = {"error": {"code": error.code, "message": desks.without_paths(error)}}
-    return JSONResponse(content, status, {"Connection": "close"} if status == 408 else None)
+    return JSONResponse(content, status)
 
 
 def shown(part: object) -> str:
@@ -104,11 +107,12 @@ class Guard:
                 MutableHeaders(scope=message).update(_HEADERS)
             await send(message)
 
-        body = bytearray()
+        body, headers = bytearray(), Headers(scope=scope)
+        is_unread = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
         try:
-            self._check(scope["method"], scope["path"], Headers(scope=scope))
-            await self._read(body, Headers(scope=scope), receive)
-            content = bytes(body)
+            self._check(scope["method"], scope["path"], headers)
+            await self._read(body, headers, receive)
+            content, is_unread = bytes(body), False
             await self._check_body(content, scope["path"])
             await _run(self._app, scope, content, receive, send_with_headers)
         except _GoneError:
@@ -116,9 +120,33 @@ class Guard:
         except Exception as error:
             if status:
                 raise ConnectionAbortedError from None  # half an answer: the text stays unsaid
-            await self._refusal(error)(scope, receive, send_with_headers)
+            answer = self._refusal(error)
+            if is_unread:
+                await self._answer_unread(answer, scope, receive, send_with_headers)
+            else:
+                await answer(scope, receive, send_with_headers)
         finally:
             self._held -= len(body)
+
+    async def _answer_unread(
+        self, answer: JSONResponse, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Answer a request of which a body is still to come.
+
+        Many clients read only when they have sent all, and a connection that is closed before that
+        takes the answer with it: so what comes is dropped, for some time and up to some size.
+        """
+        answer.headers["Connection"], left = "close", _MOST_HELD
+
+        async def send_open(message: Message) -> None:
+            await send({**message, "more_body": True})
+
+        await answer(scope, receive, send_open)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(min(self._limits.receiving, _DROPPING)):
+                while left > 0 and (message := await receive()).get("more_body", False):
+                    left -= len(message["body"])
+        await send({"type": "http.response.body", "body": b""})
 
     def _refusal(self, error: Exception) -> JSONResponse:
         if isinstance(error, MedlinkError):

@@ -119,6 +119,7 @@ async def _ordered(desks: Desks, desk: Desk, texts: Sequence[str], limit: int) -
     documents: list[Any] = []
     for start in range(0, len(texts), desks.limits.texts):
         part = texts[start : start + desks.limits.texts]
+        desks.begin()
         documents += chain(*await desks.wait(*desk.ask_of_texts("doubtful", part)))
     mentions = [(nth, *mention) for nth, of_text in enumerate(documents) for mention in of_text]
     order = review_order([doubt for _, doubt, _ in mentions])[:limit]

@@ -117,6 +117,7 @@ async def map_terms(
     for start in range(0, len(given), _TOGETHER):
         part, size = slice(start, start + _TOGETHER), _TOGETHER * 10
         asked = given[part], rows[part], body.candidates
+        desks.begin()
         mappings += await desks.ask(desk, "map", *asked, size=size)
     if not as_format:
         shown = {"terminology": desk.name, "mappings": list(map(_shown, mappings))}

@@ -34,7 +34,7 @@ class LinkProcess:
     def ask(self, method: str, args: Sequence[Any], seconds: float) -> Any:
         """Ask a method of Terminology; a process that takes longer is ended.
 
-        RAISES (MedlinkError): E626 after so many seconds, E625 where the process has failed, and
+        RAISES (MedlinkError): E626 after so many seconds, E656 where the process has ended, and
             what the method raises.
         """
         if not self._is_alive():
@@ -47,7 +47,7 @@ class LinkProcess:
             is_good, answer = self._connection.recv()
         except (EOFError, OSError):
             self._end()
-            raise Errors.not_linked(problem="the process that linked it has ended") from None
+            raise Errors.process_ended(problem="has ended") from None
         if not is_good:
             raise answer
         return answer
@@ -70,7 +70,7 @@ class LinkProcess:
         self._connection, other = context.Pipe()
         with self._lock:
             if self._is_closed:
-                raise Errors.not_linked(problem="the service ends")
+                raise Errors.process_ended(problem="ends with the service")
             self._process = context.Process(target=_work, args=(other, self._opening), daemon=True)
             self._process.start()
             atexit.register(_kill, self._process, os.getpid())
@@ -78,7 +78,7 @@ class LinkProcess:
         try:
             is_good, answer = self._connection.recv()
         except (EOFError, OSError):
-            raise Errors.not_linked(problem="its process ended while it was opened") from None
+            raise Errors.process_ended(problem="has ended while it opened") from None
         if not is_good:
             raise answer
         return answer

@@ -4,7 +4,8 @@ import errno
 import json
 import os
 import stat
-from concurrent.futures import ProcessPoolExecutor
+import threading
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from spacy_medlink.kb.gold import read_gold
 pytest.importorskip("fastapi")
 from fastapi.testclient import TestClient  # there only with the extra `serve`
 
-from spacy_medlink.serve import CorrectionFile, Desk, make_app  # imports fastapi
+from spacy_medlink.serve import CorrectionFile, Desk, Limits, make_app  # imports fastapi
 from spacy_medlink.serve.corrections import _excerpt
 from spacy_medlink.serve.terminology import Opening, Terminology
 from tests.serve.browser import opened_page
@@ -237,6 +238,94 @@ def test_a_full_disk_loses_nothing(
     assert [one.name for one in file.parent.iterdir()] == [file.name]
 
 
+@pytest.mark.parametrize(
+    ("method", "status", "in_force", "names"),
+    [
+        ("locate", 503, None, None),
+        ("is_linked", 200, None, [FEVER]),
+    ],
+)
+def test_a_process_that_ends_keeps_nothing_that_is_refused(
+    corrected: Desk, client: TestClient, file: Path, monkeypatch: pytest.MonkeyPatch,
+    method: str, status: int, in_force: bool | None, names: list[str] | None,
+) -> None:  # fmt: skip
+    """And what is sent again is there once."""
+    process, body = corrected._short._process, {"text": NOTE, "start": 6, "end": 12, "ids": [FEVER]}
+    ask, body["id"] = process.ask, f"by-a-client-{method}"
+
+    def killed(asked: str, *args: Any) -> Any:
+        if asked != method:
+            return ask(asked, *args)
+        monkeypatch.undo()
+        assert process._process is not None
+        process._process.kill()
+        process._process.join()
+        with monkeypatch.context() as patch:
+            patch.setattr(process, "_is_alive", lambda: True)  # it ends in the middle of its work
+            return ask(asked, *args)
+
+    monkeypatch.setattr(process, "ask", killed)
+    answer = client.post("/corrections", json=body).json()
+    assert (answer.get("in_force"), answer.get("names")) == (in_force, names)
+    assert answer.get("error", {"code": "E656"})["code"] == "E656"
+    assert len(file.read_bytes().splitlines()) == (status == 200)
+    for _ in range(2):
+        again = client.post("/corrections", json=body)
+        assert (again.status_code, again.json()["in_force"]) == (200, True)
+    assert len(file.read_bytes().splitlines()) == 1
+    other = client.post("/corrections", json={**body, "ids": []})
+    assert (other.status_code, other.json()["error"]["code"]) == (422, "E623")
+
+
+def test_refused_among_heavy_clients(corrected: Desk, file: Path) -> None:
+    """Those that are refused have left nothing, and the others a line each."""
+    client = TestClient(make_app([corrected], Limits(seconds=1.5)), base_url="http://127.0.0.1")
+    body = {"text": "fever and asthma. " * 1_000, "start": 0, "end": 5, "ids": [FEVER]}
+
+    def send(number: int) -> tuple[str, int]:
+        answer = client.post("/corrections", json={**body, "id": f"client-{number % 12:02}"})
+        return f"client-{number % 12:02}", answer.status_code
+
+    with ThreadPoolExecutor(12) as pool:
+        answers = list(pool.map(send, range(24)))
+    assert {status for _, status in answers} <= {200, 504, 507}
+    kept = [json.loads(line)["doc_id"] for line in file.read_bytes().splitlines()]
+    assert sorted(kept) == sorted({id for id, status in answers if status == 200})
+    assert len(kept) < 12, "some were refused"
+    corrected.ask("names_of", []).result(60)
+
+
+@pytest.mark.parametrize("wait", ["pipe", "disk"])
+def test_a_file_that_does_not_answer(
+    corrected: Desk, file: Path, monkeypatch: pytest.MonkeyPatch, wait: str
+) -> None:
+    client = TestClient(make_app([corrected], Limits(seconds=2)), base_url="http://127.0.0.1")
+    kept, goes_on = _correct(client, "asthma", FEVER), threading.Event()
+    before, fsync = file.read_bytes(), os.fsync
+    if wait == "pipe":
+        file.unlink()
+        os.mkfifo(file)
+    else:
+        monkeypatch.setattr(os, "fsync", lambda *_: [goes_on.wait(), fsync(*_)])
+    body = {"text": NOTE, "start": 6, "end": 12, "ids": []}
+    requests = [("POST", "/corrections", body), ("DELETE", f"/corrections/{kept['id']}", None)]
+    requests += [("GET", "/corrections", None)] if wait == "pipe" else []
+    for method, path, sent in requests:
+        answer = client.request(method, path, json=sent)
+        expected = (409, "E160") if wait == "pipe" else (507, "E109")
+        assert (answer.status_code, answer.json()["error"]["code"]) == expected
+    assert client.get("/terminologies").is_success
+    if wait == "pipe":
+        assert _links(client)["asthma"] == [FEVER], "what was in force still is"
+        beside = CorrectionFile(file.parent / "beside.jsonl")  # nobody holds the lock
+        beside.path.unlink()
+        file.unlink()
+        file.write_bytes(before)
+    goes_on.set()
+    corrected.file_thread.ask(lambda _: None).result(60)
+    assert file.read_bytes() == before
+
+
 def _write(path: Path, who: int) -> None:
     own = CorrectionFile(path)
     for number in range(20):
@@ -268,8 +357,10 @@ def test_a_file_of_something_else(tmp_path: Path, tiny_assets: Assets) -> None:
     other.write_text("deny\tfever\n", encoding="utf-8")
     with pytest.raises(MedlinkError, match="E160"):
         CorrectionFile(other)
-    with pytest.raises(MedlinkError, match="E109"):
+    with pytest.raises(MedlinkError, match="E160"):
         CorrectionFile(tmp_path)
+    with pytest.raises(MedlinkError, match="E109"):
+        CorrectionFile(other / "within.jsonl")
     nlp = open_pipeline(str(tiny_assets.path), device="cpu", overlay=str(other))
     nlp.to_disk(tmp_path / "pipeline")
     with pytest.raises(MedlinkError, match="E652"):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ...assets import Assets
 from ...assets.overlaid import OverlaidAssets
-from ...errors import MedlinkError, Warnings
+from ...errors import Errors, MedlinkError, Warnings
 from ...fitting.corrections import Corrections, is_gold
 from ...kb.curation import Curation, read_curation
 from ...util.files import OwnedDirectory
@@ -50,7 +50,7 @@ class Overlay:
         """Read the file in force if it is another one, or has changed.
 
         RETURNS (bool): whether the rules have changed.
-        RAISES (MedlinkError): E105, E107 when another file cannot be read. If the same file
+        RAISES (MedlinkError): E105, E107, E160 when another file cannot be read. If the same file
             can no longer be read, the rules stay as they were, with a warning.
         """
         path = None if self.settings.overlay is None else Path(self.settings.overlay)
@@ -110,6 +110,9 @@ class Overlay:
 
 
 def _read(path: Path) -> Curation | Corrections:
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        what, expected = "a file of rules or corrections", "a file"
+        raise Errors.wrong_file(path=path, what=what, problem="it is no file", expected=expected)
     return Corrections.read(path) if path.is_file() and is_gold(path) else read_curation(path)
 
 

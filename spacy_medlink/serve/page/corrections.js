@@ -5,6 +5,7 @@ const AROUND = 40; // characters of the note that are shown beside the chosen me
 let picked = null; // {mention, start, end}: what is corrected, in characters of linked.text
 let queue = null; // mentions that are worth a look, best first
 let place = 0; // in the queue
+const sent = {}; // the last correction that was refused, and its id: sent again, it is kept once
 const undoable = []; // {id, terminology, mention} of corrections of this visit
 
 const mayCorrect = (name) => served.some((one) => one.name === name && one.corrections);
@@ -96,6 +97,7 @@ async function mark() {
   await showPicked("Word before");
 }
 
+const newId = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(16).padStart(8, "0")).join("");
 const namesOf = (link) => link.names.join(", ") || "no concept";
 
 async function correct(ids) {
@@ -104,9 +106,13 @@ async function correct(ids) {
   const by = $("by").value;
   localStorage.setItem("by", by);
   const body = { text, terminology, start, end, ids, by, instead: [mention.start, mention.end] };
-  const done = await ask("corrections", body);
+  const said = JSON.stringify(body);
+  if (sent.said !== said) Object.assign(sent, { said, id: newId() });
+  const done = await ask("corrections", { ...body, id: sent.id });
+  sent.said = null;
   undoable.push({ id: done.id, terminology, mention: done.mention });
-  const now = done.in_force ? "from now on" : "in the file, but is not linked so";
+  const now = done.in_force ? "from now on"
+    : done.in_force === null ? "in the file; whether it is linked so is not known yet" : "in the file, but is not linked so";
   await again(`“${short(done.mention)}” is ${namesOf(done)} ${now}.`, end);
 }
 
