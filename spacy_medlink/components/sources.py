@@ -9,6 +9,7 @@ from ..assets.manifest import MANIFEST
 from ..assets.parts import CPU
 from ..assets.starter import starter_assets
 from ..errors import Errors
+from ..util.outputs import resolved
 from .pipe import SAVED_ASSETS
 
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
@@ -65,4 +66,4 @@ def _saved_in(path: Path) -> list[Path]:
 
 def is_installed(path: Path) -> bool:
     """Tell whether a path is within an installed package, whose files others have made."""
-    return not _INSTALLED.isdisjoint(path.resolve().parts)
+    return not _INSTALLED.isdisjoint(resolved(path).parts)

@@ -28,12 +28,14 @@ _PUBLIC = frozenset(("/", "/health", "/openapi.json"))
 router = APIRouter()
 
 
+@router.head("/health", include_in_schema=False)
 @router.get("/health")
 async def health() -> dict[str, str]:
     """Say that the service answers."""
     return {"status": "ok", "version": __version__}
 
 
+@router.head("/", include_in_schema=False)
 @router.get("/", include_in_schema=False)
 async def page() -> FileResponse:
     """Show the page."""

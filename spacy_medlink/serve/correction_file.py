@@ -16,7 +16,7 @@ from ..types import Data, Facts
 from ..util.beside import only_one
 from ..util.files import replacing_file
 from ..util.json_text import read_json, write_json
-from ..util.outputs import PRIVATE
+from ..util.outputs import PRIVATE, resolved
 
 _UNWANTED = "nobody waits for it any more"
 MARK = "correction"  # key of the fields beyond gold: author, time, link before
@@ -32,7 +32,7 @@ class CorrectionFile:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path.resolve()
+        self.path = resolved(path)
         self.make()
 
     def make(self) -> None:

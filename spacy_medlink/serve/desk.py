@@ -221,8 +221,8 @@ class Desks:
         """Wait for what was asked; what still waits is taken back when the time is over."""
         tasks = [asyncio.wrap_future(future) for future in futures]
         try:
-            left = max(self._end - monotonic(), 0.0)
-            return list(await asyncio.wait_for(asyncio.gather(*tasks), left))
+            async with asyncio.timeout(self._end - monotonic()):
+                return list(await asyncio.gather(*tasks))
         except TimeoutError:
             raise Errors.too_slow(seconds=self.limits.seconds) from None
         finally:

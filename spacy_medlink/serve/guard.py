@@ -117,11 +117,11 @@ class Guard:
             await _run(self._app, scope, content, receive, send_with_headers)
         except _GoneError:
             pass  # nobody reads the answer
-        except Exception as error:
-            if status:
-                raise ConnectionAbortedError from None  # half an answer: the text stays unsaid
+        except (Exception, asyncio.CancelledError) as error:  # the service ends, and waits no more
             answer = self._refusal(error)
-            if is_unread:
+            if status:
+                pass  # half an answer is closed: the text stays unsaid
+            elif is_unread:
                 await self._answer_unread(answer, scope, receive, send_with_headers)
             else:
                 await answer(scope, receive, send_with_headers)
@@ -148,11 +148,13 @@ class Guard:
                     left -= len(message["body"])
         await send({"type": "http.response.body", "body": b""})
 
-    def _refusal(self, error: Exception) -> JSONResponse:
+    def _refusal(self, error: BaseException) -> JSONResponse:
         if isinstance(error, MedlinkError):
             return answer_of(error, self._desks)
         if isinstance(error, _RefusedError):
             return answer_of(Errors.bad_request(wrong=error.problem), self._desks, error.status)
+        if isinstance(error, asyncio.CancelledError):
+            return answer_of(Errors.process_ended(problem="ends with the service"), self._desks)
         return answer_of(Errors.not_linked(problem=type(error).__name__), self._desks, 500)
 
     def _check(self, method: str, path: str, headers: Headers) -> None:

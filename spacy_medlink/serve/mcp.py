@@ -4,20 +4,24 @@ The assistant chooses, the terminology is ours: each concept comes with its name
 probability, and what is not linked with a reason. Nothing is written, and no text is an order.
 """
 
+import json
 from threading import Lock
 from typing import Annotated, Any
 
+import anyio
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import ToolAnnotations
-from pydantic import Field
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, ToolAnnotations
+from pydantic import Field, ValidationError
 
 from .. import __version__
 from ..annotate.mapping.mapper import Target
 from ..annotate.mapping.terms import Term
 from ..errors import MedlinkError
 from ..types import Data, Facts
-from ..util.json_text import read_json
+from ..util.json_text import HalfPairError, check_pairs, read_json
 from .process import LinkProcess
 from .terminology import Opening
 
@@ -44,7 +48,7 @@ def make_server(opening: Opening) -> MCPServer:
     RAISES (MedlinkError): what `Terminology` raises.
     """
     tools = Tools(opening)
-    server = MCPServer(
+    server = _Server(
         "medlink", version=__version__, instructions=_INSTRUCTIONS, log_level="ERROR"
     )
     for tool in (
@@ -52,7 +56,49 @@ def make_server(opening: Opening) -> MCPServer:
         tools.map_terms,
     ):  # fmt: skip
         server.add_tool(tool, annotations=_READ_ONLY)
+    for added in server._tool_manager.list_tools():  # the SDK itself ignores unknown arguments
+        model = added.fn_metadata.arg_model
+        model.model_config["extra"] = "forbid"
+        model.model_rebuild(force=True)
+        added.parameters["additionalProperties"] = False
     return server
+
+
+class _Server(MCPServer):
+    """A server that also answers a line that it cannot read, which the SDK passes over."""
+
+    async def run_stdio_async(self) -> None:
+        """Answer on standard input and output."""
+        server = self._lowlevel_server
+        sender, readable = anyio.create_memory_object_stream[SessionMessage | Exception]()
+        async with stdio_server() as (lines, answers), anyio.create_task_group() as group:
+
+            async def read() -> None:
+                async with sender:
+                    async for line in lines:
+                        if isinstance(line, ValidationError):
+                            await answers.send(_unread(line.errors()[0]["input"]))
+                        else:
+                            await sender.send(line)
+
+            group.start_soon(read)
+            await server.run(readable, answers, server.create_initialization_options())
+            group.cancel_scope.cancel()
+
+
+def _unread(message: Any) -> SessionMessage:
+    """Make the error of a message that is not read, under its id where it has one."""
+    id, problem = None, "it is no message of JSON-RPC"
+    try:
+        message = json.loads(message) if isinstance(message, str) else message
+        if isinstance(message, dict) and isinstance(message.get("id"), int | str):
+            check_pairs(message["id"])
+            id = message["id"]
+        check_pairs(message)
+    except (ValueError, RecursionError) as error:
+        problem = str(error) if isinstance(error, HalfPairError) else "it is no JSON"
+    data = ErrorData(code=PARSE_ERROR, message=f"The message cannot be read: {problem}.")
+    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=id, error=data))
 
 
 class Tools:

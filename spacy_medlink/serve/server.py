@@ -1,6 +1,7 @@
 """Listening: the service at an address, with limits for clients that are slow."""
 
 import asyncio
+import logging
 from typing import Any
 
 import uvicorn
@@ -11,6 +12,7 @@ from ..errors import Errors
 from ..util.json_text import write_json
 from .desk import LIMITS, Limits
 
+_TOLD = frozenset(10**digits for digits in range(12))  # counts of bad requests that are told
 _GRACE = 20  # seconds for requests that are under way when the service is stopped
 
 
@@ -22,9 +24,12 @@ class HttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     limits = LIMITS
 
+    no_http = 0  # requests of this server that were none
+
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
         self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._is_over = False
 
     def connection_made(self, transport: Any) -> None:
         """Expect a request."""
@@ -33,6 +38,8 @@ class HttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     def data_received(self, data: bytes) -> None:
         """Read a part of a request; once its headers have come, the service sees to the rest."""
+        if self._is_over:
+            return
         super().data_received(data)
         if self.cycle is None or self.cycle.response_complete:
             self._start("receiving")
@@ -56,13 +63,20 @@ class HttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP."""
-        error = Errors.bad_request(wrong=msg)
+        """Answer what is no HTTP, count it, and drop the rest: closed at once, no answer comes."""
+        error, server = Errors.bad_request(wrong="it is no HTTP"), type(self)
         body = write_json({"error": {"code": error.code, "message": str(error)}}).encode()
         head = "HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: application/json"
         self.transport.write(b"%s\r\ncontent-length: %d\r\n\r\n" % (head.encode(), len(body)))
         self.transport.write(body)
-        self.transport.close()
+        self.transport.write_eof()
+        self._is_over, server.no_http = True, server.no_http + 1
+        self._start("receiving")
+        if server.no_http in _TOLD:
+            self.logger.warning("Requests that were no HTTP: %d.", server.no_http)
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Say nothing: a request for another protocol is answered as one for HTTP."""
 
     def _start(self, what: str) -> None:
         if what not in self._timers and not self.transport.is_closing():
@@ -74,8 +88,14 @@ class HttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             self._timers.pop(what).cancel()
 
 
+def _is_told(record: logging.LogRecord) -> bool:
+    """Leave out what is counted."""
+    return record.msg != "Invalid HTTP request received."
+
+
 def make_server(app: FastAPI, host: str, port: int, limits: Limits = LIMITS) -> uvicorn.Server:
     """Make the server of a service. limits (Limits): as for `make_app`."""
+    logging.getLogger("uvicorn.error").addFilter(_is_told)
     protocol = type("LimitedProtocol", (HttpProtocol,), {"limits": limits})
     config = uvicorn.Config(
         app, host=host, port=port, http=protocol, ws="none", access_log=False,

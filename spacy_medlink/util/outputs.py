@@ -187,13 +187,13 @@ def read_json(path: Path) -> Any:
 
 def _check_place(path: Path) -> None:
     """RAISES (MedlinkError): E123 for a directory that nobody means to replace."""
-    real = path.resolve()
+    real = resolved(path)
     places: list[tuple[str, Callable[[], Path]]] = [
         ("the working directory", Path.cwd), ("the home directory", Path.home)
     ]  # fmt: skip
     for what, find in places:
         with suppress(OSError, RuntimeError):
-            protected = find().resolve()
+            protected = resolved(find())
             if protected == real:
                 raise Errors.output_is_protected(path=path, what=what)
             if protected.is_relative_to(real):
@@ -234,20 +234,25 @@ def _check_file(path: Path, kind: FileKind, may_lose: bool, new: Path | None) ->
     raise Errors.output_file_exists(path=path, kind=kind.name, size=f"{size:,}")
 
 
+def resolved(path: Path) -> Path:
+    """Follow all links of a path; one that leads to itself stays, where `resolve` would raise."""
+    return Path(os.path.realpath(path))
+
+
 def _is_same(first: Path, second: Path) -> bool:
     """Tell whether two paths lead to one file, by links of any kind."""
     if first.exists() and second.exists():
         return first.samefile(second)
-    return first.resolve() == second.resolve()
+    return resolved(first) == resolved(second)
 
 
 def _is_inside(inner: Path, outer: Path) -> bool:
     """Tell whether a path, or what it leads to, lies in a directory."""
-    real = outer.resolve()
+    real = resolved(outer)
     if not os.path.lexists(inner):
         return False
-    link = inner.parent.resolve() / inner.name
-    return inner.resolve().is_relative_to(real) or link.is_relative_to(real)
+    link = resolved(inner.parent) / inner.name
+    return resolved(inner).is_relative_to(real) or link.is_relative_to(real)
 
 
 def _what(path: Path) -> str:

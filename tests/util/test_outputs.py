@@ -118,6 +118,21 @@ class TestInputs:
             build_knowledge_base(out=out, sources=[("csv", table)], overwrite=True)
         assert table.read_text() == out.read_text() == SOURCE
 
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            "kb build LOOP --from obo --output OUT", "kb build LOOP --from umls --output OUT",
+            "build LOOP --output OUT", "annotate LOOP LOOP --output OUT", "kb info LOOP",
+            "map LOOP --to starter --output OUT.csv", "link LOOP fever", "mcp LOOP",
+            "serve starter --corrections LOOP", "serve starter --review LOOP",
+        ],
+    )  # fmt: skip
+    def test_a_link_to_itself_as_source(self, tmp_path, arguments):
+        (tmp_path / "loop").symlink_to(tmp_path / "loop")
+        words = arguments.replace("LOOP", f"{tmp_path}/loop").replace("OUT", f"{tmp_path}/o")
+        done = CliRunner().invoke(app, words.split())
+        assert done.exit_code == 1 and "[E" in done.stderr, done.output
+
     def test_an_input_in_the_output(self, tmp_path, kb, assets):
         gold = assets.path / "gold.jsonl"
         gold.write_text(GOLD)

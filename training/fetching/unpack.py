@@ -9,6 +9,8 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterable
+from functools import partial
+from itertools import repeat
 from pathlib import Path, PurePosixPath
 
 from spacy_medlink.errors import Errors, MedlinkError
@@ -20,6 +22,7 @@ _DAMAGED = (
 # Faults of the disk and its permissions, not of the archive.
 _OURS = {errno.EACCES, errno.EDQUOT, errno.EIO, errno.ENOSPC, errno.EPERM, errno.EROFS}
 _KEPT_PACKED = (".txt.gz", ".tsv.gz", ".xml.gz", ".jsonl.gz")  # read as they are
+_BLOCK = 1 << 20  # bytes
 _TARS = (".tgz", ".tar", ".tar.gz", ".tar.bz2", ".tar.xz")
 
 
@@ -48,8 +51,12 @@ def unpack(archive: Path, directory: Path) -> None:
                 _check(archive, directory, ((m.name, m.size) for m in files), plain)
                 tar.extractall(directory, filter="data")
         elif name.endswith(".gz") and not name.endswith(_KEPT_PACKED):
-            with gzip.open(archive) as source, (directory / name[:-3]).open("wb") as target:
-                shutil.copyfileobj(source, target)
+            with gzip.open(archive) as source:  # it does not say how large its content is
+                sizes = (len(block) for block in iter(partial(source.read, _BLOCK), b""))
+                _check(archive, directory, zip(repeat(name[:-3]), sizes), repeat(True))
+                source.seek(0)
+                with (directory / name[:-3]).open("wb") as target:
+                    shutil.copyfileobj(source, target)
         else:
             shutil.copyfile(archive, directory / name)
     except MedlinkError:
@@ -65,17 +72,17 @@ def _check(
     archive: Path, directory: Path, members: Iterable[tuple[str, int]], plain: Iterable[bool]
 ) -> None:
     """Refuse links and devices, what would be written elsewhere, and more than the disk holds."""
-    whole = 0
-    for (name, size), is_plain in zip(members, plain, strict=True):
+    whole, free = 0, shutil.disk_usage(directory).free
+    for (name, size), is_plain in zip(members, plain, strict=False):
         whole += size
         if not is_plain:
             raise _bad(archive, f"{name!r} is a link or a device")
         parts = PurePosixPath(name.replace("\\", "/")).parts
         if name.startswith("/") or ".." in parts or ":" in "".join(parts[:1]) or "\0" in name:
             raise _bad(archive, f"{name!r} points outside of it")
-    free = shutil.disk_usage(directory).free
-    if whole > free:
-        raise _bad(archive, f"it needs {whole / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB are free")
+        if whole > free:
+            problem = f"it needs {whole / 1e9:,.1f} GB or more, and {free / 1e9:,.1f} GB are free"
+            raise _bad(archive, problem)
 
 
 def _bad(archive: Path, problem: str) -> MedlinkError:

@@ -11,7 +11,7 @@ from ...kb import KnowledgeBase
 from ...linking import Linker
 from ...types import Progress
 from ...util.files import replacing_file
-from ...util.outputs import PathLike, check_output
+from ...util.outputs import PathLike, check_output, resolved
 from ...util.progress import no_progress
 from .mapper import Mapper, Mapping
 from .outputs import MapInfo, format_of
@@ -79,7 +79,7 @@ def map_terms(
     written = format_of(output, mapper.kb, form)
     given: list[PathLike] = [*inputs, terms.path if isinstance(terms, KnowledgeBase) else terms]
     # A file of approved mappings alone must not replace the one that has all decisions.
-    if reviewed is not None and (approved or reviewed.resolve() != output.resolve()):
+    if reviewed is not None and (approved or resolved(reviewed) != resolved(output)):
         given.append(reviewed)
     check_output(output, written.kind, given, overwrite=overwrite)
     is_ours = written.kind.is_ours if written.has_status and output.is_file() else None

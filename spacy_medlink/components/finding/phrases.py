@@ -45,6 +45,7 @@ _SYMPTOM = re.compile(r".*(?:ache|pain|rash|cough|wheeze|seizure|plaque|lesion|i
 _SHOWN = words_beside()["shown"] | _PERSONS
 _NO_EPONYMS = words_beside()["relations"] | _PERSONS
 _SHORT_FORM, _LEAST = 6, 2  # letters; names that show what a word does
+_MOST = 8  # words that say which one; before a name, more are no phrase
 
 
 class Phrases:
@@ -63,6 +64,7 @@ class Phrases:
         self._is_english = lang.lower().startswith("en")
         self._is_head_first = lang[:2].lower() in _HEAD_FIRST
         self._starts, self._forms = set[int](), set[int]()
+        self._modified: dict[int, bool] = {}
         self._first: dict[int, int] = {}  # where the longest match up to each end begins
         for match in matches:
             self._starts.add(match.start)
@@ -87,9 +89,9 @@ class Phrases:
             return None
         if match.reading or is_short or self._first[match.end] < start or not self._common:
             return match
-        while start and self._goes_on(start) and self._is_modifier(start - 1):
+        while start + _MOST >= match.start and self._is_modified(start):
             start -= 1
-        if start == match.start:
+        if start == match.start or start + _MOST < match.start:
             return match
         if not (self._is_english and self._is_narrower(match, range(start, match.start))):
             return None
@@ -149,7 +151,8 @@ class Phrases:
 
     def _is_of_a_noun(self, index: int) -> bool:
         """Tell whether a word form makes a name with what follows, other than of a person's arm."""
-        while self._goes_on(index) and self._pieces.lower[index] in SITES:
+        end = index + _MOST
+        while index < end and self._goes_on(index) and self._pieces.lower[index] in SITES:
             index += 1
         word = self._pieces.lower[index] if self._goes_on(index) else ""
         if not word or word in BEHIND | _SHOWN or index in self._forms or _SYMPTOM.fullmatch(word):
@@ -166,6 +169,13 @@ class Phrases:
         behind = range(end + 1, min(end + 5, len(pieces.keys)))  # they say of what
         are_named = (pieces.lower[at] in SITES or not pieces.keys[at].isalpha() for at in behind)
         return self._starts.isdisjoint(behind) and not any(are_named)
+
+    def _is_modified(self, index: int) -> bool:
+        """Tell whether the word before a word belongs to its phrase; each place is looked at once."""
+        if index not in self._modified:
+            is_modified = index > 0 and self._goes_on(index) and self._is_modifier(index - 1)
+            self._modified[index] = is_modified
+        return self._modified[index]
 
     def _is_modifier(self, index: int) -> bool:
         """Tell whether a word before a match says which one, not merely how it is."""
