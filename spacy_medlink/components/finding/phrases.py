@@ -171,7 +171,7 @@ class Phrases:
         return self._starts.isdisjoint(behind) and not any(are_named)
 
     def _is_modified(self, index: int) -> bool:
-        """Tell whether the word before a word belongs to its phrase; each place is looked at once."""
+        """Tell whether the word before a word belongs to its phrase; each is looked at once."""
         if index not in self._modified:
             is_modified = index > 0 and self._goes_on(index) and self._is_modifier(index - 1)
             self._modified[index] = is_modified
