@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import Errors
+from ..errors import Errors, MedlinkError
+from ..kb.gold import read_gold
 from .opening import AUTO, Device, Source
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def command(
     if review is not None:
         if first in files:
             raise typer.BadParameter(f"{first} has --corrections already", param_hint="--review")
-        files[first], notes = review, _notes(review)
+        files[first], notes = review, texts_of(review)
     for name, source in named.items():
         file = CorrectionFile(files[name]) if name in files else None
         of_desk = notes if name == first else ()
@@ -96,19 +97,36 @@ def mcp_command(
     Nothing is written, and no text leaves this machine by us; what the assistant does with an
     answer is its own affair.
     """
-    from ..serve.mcp import serve
+    from ..serve.mcp import make_server
     from ..serve.terminology import Opening
 
-    serve(Opening(source, lang, device), port)
+    server = make_server(Opening(source, lang, device))
+    if port is None:
+        server.run()
+    else:
+        server.run("streamable-http", host="127.0.0.1", port=port, json_response=True)
 
 
-def _notes(gold: Path) -> list[str]:
-    """Read the texts to review."""
+def texts_of(gold: Path) -> list[str]:
+    """Read the texts to review; sentences of corrections only where there are no others.
+
+    RAISES (MedlinkError): E107, E401 as `read_gold`, E160 for another file, the error of no text.
+    """
     from ..serve import CorrectionFile
 
     if not gold.is_file():
         raise Errors.source_missing(path=gold)
-    notes = CorrectionFile(gold).notes()
+    done = {document["doc_id"] for document in CorrectionFile(gold).corrections()}
+    texts: dict[str, bool] = {}
+    try:
+        for document in read_gold(gold):
+            if document.text:
+                is_done = texts.get(document.text, True) and document.doc_id in done
+                texts[document.text] = is_done
+    except MedlinkError as error:
+        if error.code != Errors.no_gold(path=gold).code:  # there are texts, at least
+            raise
+    notes = [text for text, is_done in texts.items() if not is_done] or [*texts]
     if not notes:
         raise Errors.nothing_there(
             path=gold,

@@ -1,5 +1,6 @@
 """Corrections: gold mentions that act at once, as names and memory of an overlay."""
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -11,10 +12,12 @@ from ..kb.curation import UNKNOWN_ID, Curation, Rule
 from ..kb.gold import GoldDocument, GoldMention, dump_gold, read_gold
 from ..kb.resolve import OWN, Found
 from ..retrieval.memory import Remembered
+from ..text.context.sections import sentence_starts
 from ..util.json_text import read_json
 from .memory import key_of, learn_lines
 from .mention_names import names_of_mentions
 
+_AROUND = 300  # characters of a sentence that are kept before and behind a mention
 _KEYS = frozenset(("mention", "mentions"))
 
 
@@ -108,3 +111,21 @@ def is_gold(path: Path) -> bool:
     except ValueError:
         return False
     return isinstance(data, dict) and not _KEYS.isdisjoint(data)
+
+
+def excerpt(text: str, start: int, end: int, long_form: str) -> tuple[str, int]:
+    """Cut the sentence of a mention out of its document, to keep no more text than fitting needs.
+
+    Rerankers read 64 characters around a mention, and an abbreviation needs its definition.
+    RETURNS (Tuple[str, int]): the text, and the number to subtract from offsets in the document.
+    """
+    starts = [0, *sentence_starts(text), len(text)]
+    begin = max(starts[bisect_right(starts, start) - 1], start - _AROUND)
+    stop = min(starts[min(bisect_left(starts, end), len(starts) - 1)], end + _AROUND)
+    sentence = text[begin:stop]
+    begin += len(sentence[: start - begin]) - len(sentence[: start - begin].lstrip())
+    sentence = text[begin:stop].rstrip() if stop > end else text[begin:end]
+    if long_form and long_form not in sentence:
+        definition = f"{long_form} ({text[start:end]}).\n"
+        return definition + sentence, begin - len(definition)
+    return sentence, begin

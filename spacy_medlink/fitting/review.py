@@ -4,6 +4,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ..linking.decision import NOT_A_CONCEPT
+from ..retrieval.concepts import MEMORY
+from ..retrieval.memory import memory_key
+from ..types import Facts
+
+_UNKNOWN = 0.5  # doubt of a mention without any candidate
+
 
 class Doubtful(NamedTuple):
     """A mention, as far as the order needs it.
@@ -43,3 +50,16 @@ def review_order(mentions: Sequence[Doubtful]) -> list[tuple[int, int]]:
         for rank, (worth, first, count) in enumerate(sorted(doubts), 1)
     ]
     return [(first, count) for _, first, count in sorted(ordered)]
+
+
+def doubt_of(record: Facts) -> Doubtful:
+    """Describe a linked mention; mentions that corrections have decided have no doubt."""
+    key = memory_key(record["mention"])
+    best = next(iter(record["candidates"]), None)
+    if record["reason"] == NOT_A_CONCEPT or (best and best["scores"].get(MEMORY)):
+        return Doubtful(key, "", 0.0)
+    if best is None:
+        return Doubtful(key, "", _UNKNOWN)
+    right = best["score"] if best["prob"] is None else best["prob"]
+    right = min(max(right, 0.0), 1.0)
+    return Doubtful(key, best["id"], 1 - right if record["ids"] else right)

@@ -11,6 +11,7 @@ from ..errors import Errors
 from ..text.normalisation import key
 from ..types import ISA, Concept, Retired
 from .knowledge_base import KnowledgeBase
+from .resolve import IdResolver, has_code
 
 _SCANNED = 1_000_000  # names that are compared one by one, in about two seconds
 _LIKE = 80.0  # the least similarity, of 100 (insertions and deletions by length)
@@ -146,6 +147,30 @@ def describe_concept(kb: KnowledgeBase, id: str) -> dict[str, Any]:
         ],
         "relations": [{**_named(kb, other.id), **other._asdict()} for other in relations],
     }
+
+
+def resolve_code(
+    kb: KnowledgeBase, resolver: IdResolver, code: str
+) -> tuple[list[str], dict[str, str]]:
+    """Find the concepts that have this very id or code, and say whether it is in use.
+
+    RETURNS (Tuple[List[str], Dict[str, str]]): their ids, and "asked", "status" ("current", "code",
+        "replaced", "retired" or "unknown") and, where there are none, the "reason".
+    """
+    steps = kb.history(code)
+    ids = [code] if steps or code in kb else [
+        concept.id
+        for concept in map(kb.concept_at, sorted(resolver.rows(code)))
+        if has_code(concept, code)
+    ]  # fmt: skip
+    if steps and steps[-1].replaced_by not in kb:
+        reason = "; ".join(map(say_step, steps))
+        return [], {"asked": code, "status": "retired", "reason": reason}
+    if not ids:
+        reason = "no concept of this terminology has this id or code"
+        return [], {"asked": code, "status": "unknown", "reason": reason}
+    status = "code" if code not in ids else "current" if code in kb else "replaced"
+    return ids, {"asked": code, "status": status}
 
 
 def say_step(step: Retired) -> str:

@@ -1,24 +1,25 @@
 """CorrectionFile: the file of corrections, a gold file that is written line by line."""
 
 import os
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, InvalidStateError
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
-from ..errors import Errors, MedlinkError
+from ..errors import Errors
 from ..fitting.corrections import is_gold
-from ..kb.gold import read_gold
 from ..types import Data, Facts
 from ..util.beside import only_one
+from ..util.file_thread import UNWANTED, settle
 from ..util.files import replacing_file
 from ..util.json_text import read_json, write_json
 from ..util.outputs import PRIVATE, resolved
 
-_UNWANTED = "nobody waits for it any more"
+_WRONG = {
+    "what": "a file of gold mentions", "problem": "no corrections are put there",
+    "expected": "a file with gold as JSON Lines, or for `--corrections` a new one",
+}  # fmt: skip
 MARK = "correction"  # key of the fields beyond gold: author, time, link before
 
 
@@ -26,8 +27,7 @@ class CorrectionFile:
     """A gold file that several people, and several services, write into at the same time.
 
     path (Path): made if it does not exist.
-    asked (Optional[Future]): who waits for it. Where it is cancelled before all is on the disk,
-        the file stays as it was; from then on it cannot be cancelled.
+    asked (Optional[Future]): the answer that somebody waits for; see `settle`.
     RAISES (MedlinkError): E109 where it cannot be written, E160 where it is another kind of file.
     """
 
@@ -49,10 +49,11 @@ class CorrectionFile:
         with self._alone(asked), self.path.open("a+b", buffering=0) as file:
             file.seek(0)
             before = file.read()
-            if (kept := _find(before, line["doc_id"])) is not None:
-                if _said(kept) != _said(line):
-                    raise Errors.bad_request(wrong="id: another correction has it")
-                return kept
+            for kept in before.splitlines() if line["doc_id"].encode() in before else ():
+                if (correction := _mark_of(kept, line["doc_id"])) is not None:
+                    if _said(correction) != _said(line):
+                        raise Errors.bad_request(wrong="id: another correction has it")
+                    return correction
             content = write_json(line).encode() + b"\n"
             if before and not before.endswith(b"\n"):
                 content = b"\n" + content
@@ -60,7 +61,7 @@ class CorrectionFile:
                 if file.write(content) != len(content):
                     raise OSError("the disk is full")
                 os.fsync(file.fileno())
-                _settle(asked)
+                settle(asked)
             except OSError:
                 file.truncate(len(before))
                 raise
@@ -81,7 +82,7 @@ class CorrectionFile:
                 new.touch()
                 new.chmod(state.st_mode & 0o7777)  # while it is still empty
                 new.write_bytes(b"".join(kept))
-                _settle(asked)
+                settle(asked)
 
     def corrections(self) -> list[Data]:
         """List the corrections, the last first; other gold lines are left out."""
@@ -91,87 +92,23 @@ class CorrectionFile:
             correction for line in reversed(lines) if (correction := _mark_of(line)) is not None
         ]
 
-    def notes(self) -> list[str]:
-        """List the texts of the file; sentences of corrections only where there are no others.
-
-        RAISES (MedlinkError): E401 as `read_gold`.
-        """
-        done = {document["doc_id"] for document in self.corrections()}
-        texts: dict[str, bool] = {}
-        try:
-            for document in read_gold(self.path):
-                texts[document.text or ""] = (
-                    texts.get(document.text or "", True) and document.doc_id in done
-                )
-        except MedlinkError as error:
-            if error.code != Errors.no_gold(path=self.path).code:  # there are texts, at least
-                raise
-        return [document for document in texts if document and not texts[document]] or list(
-            filter(None, texts)
-        )
-
     @contextmanager
     def _alone(self, asked: "Future[Any] | None" = None) -> Iterator[None]:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with only_one(self.path.parent):
                 if not _is_ours(self.path):
-                    raise Errors.wrong_file(
-                        path=self.path,
-                        what="a file of gold mentions",
-                        problem="no corrections are put there",
-                        expected="a file with gold as JSON Lines, or for `--corrections` a new one",
-                    )
+                    raise Errors.wrong_file(path=self.path, **_WRONG)
                 if asked is not None and asked.cancelled():
-                    raise OSError(_UNWANTED)
+                    raise OSError(UNWANTED)
                 yield
         except OSError as error:
             raise Errors.write_failed(path=self.path, reason=error.strerror or error) from error
 
 
-class FileThread:
-    """A thread for the work with a file, so that a disk that hangs holds up nothing else."""
-
-    def __init__(self) -> None:
-        self._jobs = SimpleQueue[tuple[Future[Any], Callable[..., Any]] | None]()
-        threading.Thread(target=self._run, daemon=True).start()
-
-    def ask(self, work: Callable[["Future[Any]"], Any]) -> "Future[Any]":
-        """Let work be done, which gets the Future of its answer; not where that is cancelled."""
-        asked: Future[Any] = Future()
-        self._jobs.put((asked, work))
-        return asked
-
-    def close(self) -> None:
-        """End the thread when all is done."""
-        self._jobs.put(None)
-
-    def _run(self) -> None:
-        while (job := self._jobs.get()) is not None:
-            asked, work = job
-            with suppress(InvalidStateError):  # it was cancelled
-                try:
-                    if not asked.cancelled():
-                        asked.set_result(work(asked))
-                except MedlinkError as error:
-                    asked.set_exception(error)
-
-
-def _settle(asked: "Future[Any] | None") -> None:
-    """Let what is done be kept. RAISES (OSError): where nobody waits for it any more."""
-    if asked is not None and not asked.set_running_or_notify_cancel():
-        raise OSError(_UNWANTED)
-
-
 def _is_ours(path: Path) -> bool:
     """Tell whether corrections may be put at a path; a pipe, which would be waited for, is none."""
     return not path.exists() or (path.is_file() and (not path.stat().st_size or is_gold(path)))
-
-
-def _find(content: bytes, id: str) -> Data | None:
-    """Find the correction with an id."""
-    lines = content.splitlines() if id.encode() in content else []
-    return next((mark for line in lines if (mark := _mark_of(line, id)) is not None), None)
 
 
 def _said(line: Facts) -> tuple[object, ...]:

@@ -1,7 +1,6 @@
 """Corrections made in the page: kept as gold in a file, which is the overlay of the linker."""
 
 import uuid
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -14,13 +13,11 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from ..errors import Errors, MedlinkError
-from ..text.context.sections import sentence_starts
+from ..fitting.corrections import excerpt
 from ..types import Data, Facts
 from .correction_file import MARK, CorrectionFile
 from .desk import AllDesks, AskedDesk, Desk, Desks
 from .linking import Body, Limit
-
-_AROUND = 300  # characters of a sentence that are kept before and behind a mention
 
 router = APIRouter()
 
@@ -109,7 +106,7 @@ def _line(
     body: Correction, name: str, start: int, end: int, ids: list[str], type: str, lang: str,
     long_form: str, before: Data,
 ) -> Data:  # fmt: skip
-    text, begin = _excerpt(body.text, start, end, long_form)
+    text, begin = excerpt(body.text, start, end, long_form)
     mention = {
         "start": start - begin, "end": end - begin, "mention": body.text[start:end], "ids": ids,
         "type": type,
@@ -118,24 +115,6 @@ def _line(
     mark = {"by": body.by.strip(), "at": at, "terminology": name, "from": before}
     id = body.id or uuid.uuid4().hex
     return {"doc_id": id, "lang": lang, "text": text, "mentions": [mention], MARK: mark}
-
-
-def _excerpt(text: str, start: int, end: int, long_form: str) -> tuple[str, int]:
-    """Cut the sentence of a mention out of its document, to keep no more text than fitting needs.
-
-    Rerankers read 64 characters around a mention, and an abbreviation needs its definition.
-    RETURNS (Tuple[str, int]): the text, and the number to subtract from offsets in the document.
-    """
-    starts = [0, *sentence_starts(text), len(text)]
-    begin = max(starts[bisect_right(starts, start) - 1], start - _AROUND)
-    stop = min(starts[min(bisect_left(starts, end), len(starts) - 1)], end + _AROUND)
-    sentence = text[begin:stop]
-    begin += len(sentence[: start - begin]) - len(sentence[: start - begin].lstrip())
-    sentence = text[begin:stop].rstrip() if stop > end else text[begin:end]
-    if long_form and long_form not in sentence:
-        definition = f"{long_form} ({text[start:end]}).\n"
-        return definition + sentence, begin - len(definition)
-    return sentence, begin
 
 
 def _shown(line: Facts) -> Data:

@@ -17,7 +17,8 @@ from ..components.pipelines import STARTER
 from ..components.sources import open_assets
 from ..errors import Errors, MedlinkError
 from ..types import Data
-from .correction_file import CorrectionFile, FileThread
+from ..util.file_thread import FileThread
+from .correction_file import CorrectionFile
 from .process import LinkProcess
 from .terminology import Opening
 
@@ -111,8 +112,7 @@ class Desk:
 
     name (str): of the terminology. source (str): assets, a pipeline, a package or "starter".
     waiting (int): most requests that may wait; further ones are refused (E622).
-    corrections (Optional[CorrectionFile]): corrections, which apply as soon as they are made; only
-        `file_thread` works with it.
+    corrections (Optional[CorrectionFile]): corrections, which apply as soon as they are made.
     notes (Sequence[str]): texts whose links are to be reviewed.
     seconds (float): after so many, the process is ended with what it works on.
     RAISES (MedlinkError): what `open_pipeline` raises, E652 for a pipeline with another overlay.

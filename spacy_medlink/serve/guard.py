@@ -59,10 +59,7 @@ class _GoneError(Exception):
 
 
 class _RefusedError(Exception):
-    """What is wrong with the headers of a request, and the status of the answer."""
-
-    def __init__(self, problem: str, status: int) -> None:
-        self.problem, self.status = problem, status
+    """The headers of a request are wrong. args: what is wrong, and the status of the answer."""
 
 
 def answer_of(error: MedlinkError, desks: Desks, status: int = 0) -> JSONResponse:
@@ -131,10 +128,9 @@ class Guard:
     async def _answer_unread(
         self, answer: JSONResponse, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Answer a request of which a body is still to come.
+        """Answer a client that still sends: what comes is dropped, else no answer would reach it.
 
-        Many clients read only when they have sent all, and a connection that is closed before that
-        takes the answer with it: so what comes is dropped, for some time and up to some size.
+        Many clients read only when they have sent all; closing before that takes the answer along.
         """
         answer.headers["Connection"], left = "close", _MOST_HELD
 
@@ -152,7 +148,8 @@ class Guard:
         if isinstance(error, MedlinkError):
             return answer_of(error, self._desks)
         if isinstance(error, _RefusedError):
-            return answer_of(Errors.bad_request(wrong=error.problem), self._desks, error.status)
+            problem, status = error.args
+            return answer_of(Errors.bad_request(wrong=problem), self._desks, status)
         if isinstance(error, asyncio.CancelledError):
             return answer_of(Errors.process_ended(problem="ends with the service"), self._desks)
         return answer_of(Errors.not_linked(problem=type(error).__name__), self._desks, 500)

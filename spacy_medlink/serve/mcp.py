@@ -25,7 +25,6 @@ from ..util.json_text import HalfPairError, check_pairs, read_json
 from .process import LinkProcess
 from .terminology import Opening
 
-HOST = "127.0.0.1"
 _SECONDS = 60.0  # for a call; then the process is ended with what it works on
 _READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 _STATUS = {
@@ -48,9 +47,7 @@ def make_server(opening: Opening) -> MCPServer:
     RAISES (MedlinkError): what `Terminology` raises.
     """
     tools = Tools(opening)
-    server = _Server(
-        "medlink", version=__version__, instructions=_INSTRUCTIONS, log_level="ERROR"
-    )
+    server = _Server("medlink", version=__version__, instructions=_INSTRUCTIONS, log_level="ERROR")
     for tool in (
         tools.link_text, tools.search_concepts, tools.get_concept, tools.explain_link,
         tools.map_terms,
@@ -76,19 +73,17 @@ class _Server(MCPServer):
             async def read() -> None:
                 async with sender:
                     async for line in lines:
-                        if isinstance(line, ValidationError):
-                            await answers.send(_unread(line.errors()[0]["input"]))
-                        else:
-                            await sender.send(line)
+                        is_bad = isinstance(line, ValidationError)
+                        await (answers.send(_unread(line)) if is_bad else sender.send(line))
 
             group.start_soon(read)
             await server.run(readable, answers, server.create_initialization_options())
             group.cancel_scope.cancel()
 
 
-def _unread(message: Any) -> SessionMessage:
+def _unread(fault: ValidationError) -> SessionMessage:
     """Make the error of a message that is not read, under its id where it has one."""
-    id, problem = None, "it is no message of JSON-RPC"
+    id, problem, message = None, "it is no message of JSON-RPC", fault.errors()[0]["input"]
     try:
         message = json.loads(message) if isinstance(message, str) else message
         if isinstance(message, dict) and isinstance(message.get("id"), int | str):
@@ -193,15 +188,6 @@ class Tools:
             for path in self._paths:
                 message = message.replace(path, "the terminology")
             raise ToolError(message) from error
-
-
-def serve(opening: Opening, port: int | None) -> None:
-    """Answer until stopped: on standard input and output, or by HTTP at a port of this machine."""
-    server = make_server(opening)
-    if port is None:
-        server.run()
-    else:
-        server.run("streamable-http", host=HOST, port=port, json_response=True)
 
 
 def _mention(record: Facts) -> Data:

@@ -29,7 +29,6 @@ class HttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._is_over = False
 
     def connection_made(self, transport: Any) -> None:
         """Expect a request."""
@@ -38,8 +37,6 @@ class HttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     def data_received(self, data: bytes) -> None:
         """Read a part of a request; once its headers have come, the service sees to the rest."""
-        if self._is_over:
-            return
         super().data_received(data)
         if self.cycle is None or self.cycle.response_complete:
             self._start("receiving")
@@ -63,15 +60,14 @@ class HttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP, count it, and drop the rest: closed at once, no answer comes."""
+        """Answer what is no HTTP, and count it."""
         error, server = Errors.bad_request(wrong="it is no HTTP"), type(self)
         body = write_json({"error": {"code": error.code, "message": str(error)}}).encode()
         head = "HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: application/json"
         self.transport.write(b"%s\r\ncontent-length: %d\r\n\r\n" % (head.encode(), len(body)))
         self.transport.write(body)
-        self.transport.write_eof()
-        self._is_over, server.no_http = True, server.no_http + 1
-        self._start("receiving")
+        self.transport.close()
+        server.no_http += 1
         if server.no_http in _TOLD:
             self.logger.warning("Requests that were no HTTP: %d.", server.no_http)
 

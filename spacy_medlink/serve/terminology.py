@@ -18,14 +18,11 @@ from ..components.linker.annotation import NIL
 from ..components.pipelines import linked_spans, linker_of, open_pipeline
 from ..components.reading import make_doc
 from ..errors import Errors, MedlinkError
-from ..fitting.review import Doubtful
-from ..kb.browse import describe_concept, say_step, search_concepts
+from ..fitting.review import Doubtful, doubt_of
+from ..kb.browse import describe_concept, resolve_code, search_concepts
 from ..kb.code_systems import concept_url
 from ..kb.overlay import OverlaidKb
-from ..kb.resolve import IdResolver, has_code
-from ..linking.decision import NOT_A_CONCEPT
-from ..retrieval.concepts import MEMORY
-from ..retrieval.memory import memory_key
+from ..kb.resolve import IdResolver
 from ..types import Data, Facts
 from ..util.json_text import read_json, write_json
 
@@ -35,7 +32,6 @@ if TYPE_CHECKING:
     from ..linking import Linker
 
 _SHOWN = 200  # of children, relations and the like
-_UNKNOWN = 0.5  # doubt of a mention without any candidate
 
 
 class Opening(NamedTuple):
@@ -98,7 +94,7 @@ class Terminology:
         """List the mentions of each text with the doubt about their links."""
         kept = ("start", "end", "mention", "ids", "prob")
         return [
-            [(_doubtful(record), {name: record[name] for name in kept}) for record in records]
+            [(doubt_of(record), {name: record[name] for name in kept}) for record in records]
             for records in self._documents(texts, {}, 1)
         ]
 
@@ -163,25 +159,10 @@ class Terminology:
         return [(row, int(concept[row])) for row in rows if row not in gone]
 
     def resolve(self, code: str) -> Data:
-        """Read the concepts that have this very id or code, and say whether it is in use.
-
-        RETURNS (Dict[str, Any]): "asked", "status" ("current", "code", "replaced", "retired" or
-            "unknown"), "concepts" and, where there are none, the "reason".
-        """
-        kb = self._linker.kb
-        rows, steps = self._resolver.rows(code), kb.history(code)
-        ids = [code] if steps or code in kb else [
-            concept.id for concept in map(kb.concept_at, sorted(rows)) if has_code(concept, code)
-        ]  # fmt: skip
-        if steps and steps[-1].replaced_by not in kb:
-            reason = "; ".join(map(say_step, steps))
-            return {"asked": code, "status": "retired", "concepts": [], "reason": reason}
+        """Read the concepts that have this very id or code; `resolve_code` says what it gives."""
+        ids, answer = resolve_code(self._linker.kb, self._resolver, code)
         concepts = [read_json(self.describe(id).decode()) for id in ids[:_SHOWN]]
-        if not concepts:
-            reason = "no concept of this terminology has this id or code"
-            return {"asked": code, "status": "unknown", "concepts": [], "reason": reason}
-        status = "code" if code not in ids else "current" if code in kb else "replaced"
-        return {"asked": code, "status": status, "concepts": concepts}
+        return {**answer, "concepts": concepts}
 
     @cached_property
     def _resolver(self) -> IdResolver:
@@ -279,19 +260,6 @@ class Terminology:
 def _with_url(record: Data) -> Data:
     url = concept_url(record["ids"][0], record["codes"]) if record["ids"] else ""
     return {**record, "url": url}
-
-
-def _doubtful(record: Facts) -> Doubtful:
-    """Describe a linked mention; mentions that corrections have decided have no doubt."""
-    key = memory_key(record["mention"])
-    best = next(iter(record["candidates"]), None)
-    if record["reason"] == NOT_A_CONCEPT or (best and best["scores"].get(MEMORY)):
-        return Doubtful(key, "", 0.0)
-    if best is None:
-        return Doubtful(key, "", _UNKNOWN)
-    right = best["score"] if best["prob"] is None else best["prob"]
-    right = min(max(right, 0.0), 1.0)
-    return Doubtful(key, best["id"], 1 - right if record["ids"] else right)
 
 
 def _span(doc: "Doc", start: int, end: int) -> "Span":

@@ -16,13 +16,13 @@ from spacy_medlink.assets.learn import learn
 from spacy_medlink.cli.serve import command
 from spacy_medlink.components.pipelines import open_pipeline
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.fitting.corrections import excerpt
 from spacy_medlink.kb.gold import read_gold
 
 pytest.importorskip("fastapi")
 from fastapi.testclient import TestClient  # there only with the extra `serve`
 
 from spacy_medlink.serve import CorrectionFile, Desk, Limits, make_app  # imports fastapi
-from spacy_medlink.serve.corrections import _excerpt
 from spacy_medlink.serve.terminology import Opening, Terminology
 from tests.serve.browser import opened_page
 
@@ -114,9 +114,9 @@ def test_learn_takes_the_file_as_it_is(
 def test_the_least_is_kept() -> None:
     text = "One.  " + "word " * 200 + "mention " + "word " * 200
     start = text.index("mention")
-    kept, begin = _excerpt(text, start, start + 7, "")
+    kept, begin = excerpt(text, start, start + 7, "")
     assert kept[start - begin :].startswith("mention") and len(kept) < 620
-    assert _excerpt("a\n\n  fever  \n\nb", 5, 10, "") == ("fever", 5)
+    assert excerpt("a\n\n  fever  \n\nb", 5, 10, "") == ("fever", 5)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.cli.serve import command
+from spacy_medlink.cli.serve import command, texts_of
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.gold import read_gold
 
@@ -62,9 +62,9 @@ def test_corrections_go_into_the_file(review: Review, gold: Path, n_texts: int) 
     *before, last = read_gold(gold)
     assert [one.text for one in before] == texts
     assert (last.text, last.mentions[0].ids) == (TEXTS[1], (FEVER,))
-    assert CorrectionFile(gold).notes() == texts, "corrections repeat their sentences"
+    assert texts_of(gold) == texts, "corrections repeat their sentences"
     gold.write_text(gold.read_text("utf-8").splitlines()[-1], encoding="utf-8")
-    assert CorrectionFile(gold).notes() == [TEXTS[1]], "a file of corrections alone"
+    assert texts_of(gold) == [TEXTS[1]], "a file of corrections alone"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,9 @@ def test_what_cannot_be_reviewed(
 def test_in_a_browser(tiny_assets: Assets, gold: Path) -> None:
     """The page opens on the mention that would teach most, and the next one comes by a key."""
     file = CorrectionFile(gold)
-    desk = Desk("t", str(tiny_assets.path), device="cpu", corrections=file, notes=file.notes()[:2])
+    desk = Desk(
+        "t", str(tiny_assets.path), device="cpu", corrections=file, notes=texts_of(file.path)[:2]
+    )
     with opened_page([desk]) as (page, said):
         page.locator("#status", has_text="1 of 2 to review: “asthma”, 2 times here").wait_for()
         page.locator("#details h2", has_text="asthma").wait_for()
