@@ -33,9 +33,7 @@ class Correction(Body):
     instead: list[int] = Field(
         [], max_length=2, description="start and end of the mention that it takes the place of"
     )
-    id: str = Field(
-        "", pattern="^([A-Za-z0-9_-]{8,64})?$", description="its id, so that it can be sent again"
-    )
+    id: str = Field("", pattern="^([A-Za-z0-9_-]{8,64})?$", description="of yours, to repeat it")
 
 
 @router.post("/corrections")

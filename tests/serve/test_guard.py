@@ -165,9 +165,11 @@ def test_what_a_form_can_send_is_not_read(
     assert corrected_client.post("/corrections", content=body, headers=charset).is_success
 
 
-async def _ask(app: Any, body: Any, *headers: tuple[str, str], path: str = "/link") -> int:
+async def _ask(
+    app: Any, body: Any, *headers: tuple[str, str], told: list[Any] | None = None
+) -> int:
     """Send a request; `body` is asked for each part of it. RETURNS: the status of the answer."""
-    told: list[Any] = []
+    told, path = [] if told is None else told, "/link"
     sent = [(name.lower().encode(), value.encode()) for name, value in headers]
     scope = {
         "type": "http", "method": "POST", "path": path, "raw_path": path.encode(),
@@ -183,8 +185,15 @@ async def _ask(app: Any, body: Any, *headers: tuple[str, str], path: str = "/lin
     return int(told[0]["status"]) if told else 0
 
 
-async def _unread() -> Any:
-    raise AssertionError("the body is not to be read")
+class _Sending:
+    """A client that sends without an end: its answer comes before the first byte is taken."""
+
+    def __init__(self) -> None:
+        self.took = 0
+
+    async def __call__(self) -> Any:
+        self.took += 1
+        return {"type": "http.request", "body": b" " * (1 << 20), "more_body": True}
 
 
 @pytest.mark.parametrize(
@@ -200,8 +209,23 @@ async def _unread() -> Any:
     ],
 )
 def test_headers_are_enough(desk: Desk, headers: list[tuple[str, str]], status: int) -> None:
-    app = make_app([desk], token=TOKEN)
-    assert asyncio.run(_ask(app, _unread, *headers)) == status
+    """What comes after the answer is dropped, up to a size: else it would not reach the client."""
+    app, client = make_app([desk], token=TOKEN), _Sending()
+    assert asyncio.run(_ask(app, client, *headers)) == status
+    assert client.took == 256
+
+
+def test_what_is_dropped_is_dropped_for_some_time(desk: Desk) -> None:
+    async def slow() -> Any:
+        assert told, "the answer comes first"
+        await asyncio.sleep(60)
+
+    told: list[Any] = []
+    app, start = make_app([desk], Limits(receiving=0.3), token=TOKEN), time.monotonic()
+    assert asyncio.run(_ask(app, slow, ("Content-Length", "9"), told=told)) == 401
+    assert time.monotonic() - start < 10
+    assert told[0]["headers"].count((b"connection", b"close")) == 1
+    assert [message.get("more_body", False) for message in told[1:]] == [True, False]
 
 
 def test_a_body_that_does_not_come_ends_the_request(desk: Desk) -> None:

@@ -91,9 +91,8 @@ def test_what_cannot_be_reviewed(
 def test_in_a_browser(tiny_assets: Assets, gold: Path) -> None:
     """The page opens on the mention that would teach most, and the next one comes by a key."""
     file = CorrectionFile(gold)
-    desk = Desk(
-        "t", str(tiny_assets.path), device="cpu", corrections=file, notes=texts_of(file.path)[:2]
-    )
+    notes = texts_of(gold)[:2]
+    desk = Desk("t", str(tiny_assets.path), device="cpu", corrections=file, notes=notes)
     with opened_page([desk]) as (page, said):
         page.locator("#status", has_text="1 of 2 to review: “asthma”, 2 times here").wait_for()
         page.locator("#details h2", has_text="asthma").wait_for()

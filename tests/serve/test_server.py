@@ -1,11 +1,16 @@
 """Clients that are slow, leave, or do not speak HTTP, and the end of the service among them."""
 
 import json
+import logging
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
+from http.client import HTTPConnection
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -42,6 +47,15 @@ def server(desk: Desk) -> Iterator[uvicorn.Server]:
     yield made
     made.should_exit = True
     thread.join()
+
+
+@pytest.fixture
+def logged(server: uvicorn.Server, caplog: pytest.LogCaptureFixture) -> Iterator[list[Any]]:
+    """What the server writes to its log."""
+    logger = logging.getLogger("uvicorn.error")
+    logger.addHandler(caplog.handler)
+    yield caplog.records
+    logger.removeHandler(caplog.handler)
 
 
 @pytest.fixture
@@ -114,16 +128,51 @@ def test_an_answer_that_is_not_read(server: uvicorn.Server) -> None:
                     client.sendall(page)
 
 
-def test_what_is_no_http(connect: Callable[[], socket.socket]) -> None:
-    client, answer = connect(), bytearray()
-    client.sendall(b"\x16\x03\x01\x02\x00\r\n\r\n")
-    assert _closed_after(client, answer) < PATIENCE + 3
-    head, _, body = bytes(answer).partition(b"\r\n\r\n")
-    assert b" 400 " in head and json.loads(body)["error"]["code"] == "E623"
+def test_what_is_no_http(
+    connect: Callable[[], socket.socket], logged: list[logging.LogRecord]
+) -> None:
+    for _ in range(12):  # they are counted, not listed
+        client, answer = connect(), bytearray()
+        client.sendall(b"\x16\x03\x01\x02\x00\r\n\r\n")
+        assert _closed_after(client, answer) < PATIENCE + 3
+        head, _, body = bytes(answer).partition(b"\r\n\r\n")
+        assert b" 400 " in head and json.loads(body)["error"]["code"] == "E623"
+        assert b".." not in body
+    told = [f"Requests that were no HTTP: {count}." for count in (1, 10)]
+    assert [record.getMessage() for record in logged] == told
+
+
+@pytest.mark.parametrize("way", ["urllib", "http.client"])
+def test_a_refusal_reaches_a_client_that_sends(server: uvicorn.Server, way: str) -> None:
+    """Many clients read only when they have sent all, and none of it is read before the answer."""
+    host, port = server.servers[0].sockets[0].getsockname()
+    body = b" " * 40_000_000  # more than a request may have, and than buffers hold
+    for _ in range(3):
+        if way == "urllib":
+            headers = {"Content-Type": "application/json"}
+            with pytest.raises(HTTPError) as caught:
+                urlopen(Request(f"http://{host}:{port}/link", body, headers), timeout=30)
+            with caught.value:
+                status, said = caught.value.code, caught.value.read()
+        else:
+            with closing(HTTPConnection(host, port, timeout=30)) as client:
+                client.request("POST", "/link", body, {"Content-Type": "text/plain"})
+                answer = client.getresponse()
+                status, said = answer.status, answer.read()
+        assert (status, json.loads(said)["error"]["code"]) == (413, "E624")
+
+
+@pytest.mark.parametrize("path", ["/", "/health", "/nothing"])
+def test_head(server: uvicorn.Server, path: str) -> None:
+    with closing(HTTPConnection(*server.servers[0].sockets[0].getsockname(), timeout=30)) as client:
+        client.request("HEAD", path)
+        answer = client.getresponse()
+        assert (answer.status, answer.read()) == (404 if path == "/nothing" else 200, b"")
+        assert int(answer.headers["Content-Length"]) > 0
 
 
 def test_the_end_does_not_wait_for_slow_clients(
-    server: uvicorn.Server, connect: Callable[[], socket.socket]
+    server: uvicorn.Server, connect: Callable[[], socket.socket], logged: list[logging.LogRecord]
 ) -> None:
     clients = [connect() for _ in range(60)]
     for number, client in enumerate(clients):
@@ -135,3 +184,5 @@ def test_the_end_does_not_wait_for_slow_clients(
     for client in clients:
         _closed_after(client)
     assert time.monotonic() - start < 10
+    time.sleep(0.5)
+    assert not any(record.exc_info for record in logged)
