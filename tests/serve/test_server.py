@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from http.client import HTTPConnection
-from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -50,12 +49,12 @@ def server(desk: Desk) -> Iterator[uvicorn.Server]:
 
 
 @pytest.fixture
-def logged(server: uvicorn.Server, caplog: pytest.LogCaptureFixture) -> Iterator[list[Any]]:
+def logged(server: uvicorn.Server, monkeypatch: pytest.MonkeyPatch) -> list[logging.LogRecord]:
     """What the server writes to its log."""
-    logger = logging.getLogger("uvicorn.error")
-    logger.addHandler(caplog.handler)
-    yield caplog.records
-    logger.removeHandler(caplog.handler)
+    records, handler = list[logging.LogRecord](), logging.Handler()
+    monkeypatch.setattr(handler, "emit", records.append)
+    monkeypatch.setattr(logging.getLogger("uvicorn.error"), "handlers", [handler])
+    return records
 
 
 @pytest.fixture
