@@ -88,9 +88,7 @@ class CorrectionFile:
         """List the corrections, the last first; other gold lines are left out."""
         with self._alone():
             lines = self.path.read_bytes().splitlines()
-        return [
-            correction for line in reversed(lines) if (correction := _mark_of(line)) is not None
-        ]
+        return [mark for mark in map(_mark_of, reversed(lines)) if mark is not None]
 
     @contextmanager
     def _alone(self, asked: "Future[Any] | None" = None) -> Iterator[None]:

@@ -12,6 +12,7 @@ from ..errors import Errors
 from ..util.json_text import write_json
 from .desk import LIMITS, Limits
 
+_COUNTED = "Invalid HTTP request received."  # what uvicorn would write for each of them
 _TOLD = frozenset(10**digits for digits in range(12))  # counts of bad requests that are told
 _GRACE = 20  # seconds for requests that are under way when the service is stopped
 
@@ -84,14 +85,9 @@ class HttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             self._timers.pop(what).cancel()
 
 
-def _is_told(record: logging.LogRecord) -> bool:
-    """Leave out what is counted."""
-    return record.msg != "Invalid HTTP request received."
-
-
 def make_server(app: FastAPI, host: str, port: int, limits: Limits = LIMITS) -> uvicorn.Server:
     """Make the server of a service. limits (Limits): as for `make_app`."""
-    logging.getLogger("uvicorn.error").addFilter(_is_told)
+    logging.getLogger("uvicorn.error").addFilter(lambda record: record.msg != _COUNTED)
     protocol = type("LimitedProtocol", (HttpProtocol,), {"limits": limits})
     config = uvicorn.Config(
         app, host=host, port=port, http=protocol, ws="none", access_log=False,
