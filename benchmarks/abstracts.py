@@ -13,14 +13,13 @@ from typing import Annotated, Any
 
 import typer
 
+from benchmarks import peers, raw_text
 from benchmarks.measured import DATA, RESULTS, report, run_task
 from spacy_medlink.kb.gold import read_gold
 
 
 def cost(source: str, texts: str, packages: str) -> dict[str, Any]:
     """Load assets, or the index of FastHPOCR, and read: milliseconds a text, first and again."""
-    from benchmarks import peers, raw_text
-
     sys.path.append(packages)
     path = Path(source)
     is_ours = (path / "kb.sqlite").is_file()
