@@ -37,6 +37,7 @@ _WHERE = {
     "map_terms": "annotate.mapping.run",
     "open_pipeline": "components.pipelines",
     "read_gold": "kb.gold",
+    "use_tokenizer": "components.tokenizer",
 }
 __all__ = [*_WHERE]
 

@@ -631,6 +631,12 @@ class Warnings:
         "[W102] {later} finds mentions only after {name} has run, so {name} does not see them. "
         "Put {later} first: `nlp.add_pipe({factory!r}, name={later!r}, before={name!r})`."
     )
+    widened = (
+        "[W107] {name} found {text!r} within the token {token!r}, so that the mention is the whole "
+        "token; `_.reading` and `_.read_at` say what was read. Of several mentions in a token only "
+        "one is given. Let the tokenizer cut there: `spacy_medlink.use_tokenizer(nlp)`, before "
+        "components are trained on its tokens."
+    )
     cui_lost = (
         "[W330] {text!r} has the kb_id {id!r} and no other attribute of a linker: its Doc was not "
         "linked here, or it was stored without its user data, so that `_.cui` is None, as for all "

@@ -15,12 +15,14 @@ from spacy.vocab import Vocab
 from ..errors import Warnings
 from ..text import context as reading
 from ..text.context import KINDS, SECTION, Cues
+from ..text.normalisation import key
 from ..text.tables import read_table
 from ..types import Data
 from ..util import setting_types as types
 from ..util.files import save_text
 from ..util.outputs import marked
 from ..util.telling import tell
+from .extensions import matched_names, read_characters
 from .pipe import DocPipe
 from .pipelines import CONTEXT, linked_spans
 
@@ -120,7 +122,7 @@ class MedicalContext(DocPipe):
             doc.spans[self.sections_key] = [_span(doc, part) for part in parts]
         spans = linked_spans(doc, self.spans_key)
         self._check_order(self.spans_key, not spans)
-        places = [(span.start_char, span.end_char) for span in spans]
+        places = [_characters(text, span, cues) for span in spans]
         for span, context in zip(spans, reading.said_of(text, places, cues, parts), strict=True):
             _write(span, context)
 
@@ -137,6 +139,19 @@ def _write(span: Span, context: reading.Said) -> None:
     for name, value in {**values, SECTION: context.section}.items():
         if value or span._.get(name):  # storing a default would take room
             span._.set(name, value)
+
+
+def _characters(text: str, span: Span, cues: Cues) -> tuple[int, int]:
+    """Find the characters that cues may speak of: without the cues inside of the mention.
+
+    Those of a name that was linked are part of the name: the concept "No fever".
+    """
+    characters = read_characters(span)
+    left = reading.without_cues(text, *characters, cues)
+    if left == characters:
+        return left
+    matched = {key(name) for name in matched_names(span)}
+    return characters if key(text[slice(*characters)]) in matched else left
 
 
 def _span(doc: Doc, part: reading.Part) -> Span:

@@ -9,6 +9,7 @@ from spacy.training import Example
 
 from ..errors import Errors, Warnings
 from ..util.telling import tell
+from .finding.tokens import borders_among, with_cuts
 from .reading import make_doc
 
 if TYPE_CHECKING:
@@ -24,8 +25,10 @@ Batcher = Callable[[Iterable[Example]], Iterator[list[Example]]]
 def gold_reader(path: str, label: str = _LABEL) -> Reader:
     """Make `spacy-medlink.GoldReader.v1`: the documents of a gold file as Examples.
 
-    Mentions become entities with a `kb_id` (the first of several ids; NIL without any); those that
-    do not fall on tokens, or overlap with one before, are left out with one warning.
+    Mentions become entities with a `kb_id` (the first of several ids; NIL without any). Tokens of
+    the reference are cut between the words of mentions, as `medical_mentions` cuts a text, whatever
+    tokens the pipeline makes. Mentions that cut a word, or overlap with one before, are left out
+    with one warning.
 
     path (str): a `.jsonl` or `.jsonl.gz` file. label (str): of mentions without a type.
     RAISES (MedlinkError): E107, E401-E403 for the file, when it is read.
@@ -52,6 +55,9 @@ def _of_document(nlp: "Language", document: "GoldDocument", label: str) -> tuple
     bare = document.text is None
     text = document.mentions[0].text if bare and document.mentions else document.text or ""
     reference = make_doc(nlp, text)
+    if not bare:
+        ends = {end for mention in document.mentions for end in (mention.start, mention.end)}
+        reference = with_cuts(reference, borders_among(text, ends))
     spans: list[Span] = []
     for mention in sorted(document.mentions, key=lambda mention: (mention.start, -mention.end)):
         start, end = (0, len(text)) if bare else (mention.start, mention.end)

@@ -1,6 +1,6 @@
 """The attributes that a linker sets on spans, in one table."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
 from spacy.tokens import Doc, Span
@@ -20,7 +20,8 @@ SPAN_ATTRIBUTES: Mapping[str, Any] = {
     "ambiguous_codes": [],  # codes that `cui` was chosen from, where no name tells them apart
 }
 
-READING = "reading"  # a mention's meaning, where the text differs; set by `medical_mentions`
+READING = "reading"  # a mention's meaning, where the text differs
+READ_AT = "read_at"  # [first, last + 1]: characters that were read, where not all of the span
 
 _CUI = "cui"
 # The schemes of the linkers that write under each prefix, in the order of their registration.
@@ -56,9 +57,34 @@ def register_scheme(prefix: str, cui_scheme: str | None) -> None:
 
 
 def register_reading() -> None:
-    """Register `span._.reading`, which no linker writes, hence without a prefix."""
-    if not Span.has_extension(READING):
-        Span.set_extension(READING, default="")
+    """Register `span._.reading` and `span._.read_at`, which belong to no linker: no prefix."""
+    for name, default in ((READING, ""), (READ_AT, None)):
+        if not Span.has_extension(name):
+            Span.set_extension(name, default=default)
+
+
+def has_value(span: Span, name: str) -> bool:
+    """Tell whether a value of an attribute is stored with a span."""
+    return bool(_data(span).get(("._.", name, span.start_char, span.end_char)))
+
+
+def read_characters(span: Span) -> tuple[int, int]:
+    """Get the first character of what was read of a span, and the one behind it."""
+    stored = _data(span).get(("._.", READ_AT, span.start_char, span.end_char))
+    if stored:
+        first, last = cast("list[int]", stored)
+        return first, last
+    return span.start_char, span.end_char
+
+
+def matched_names(span: Span) -> Iterator[str]:
+    """List the names by which linkers have linked a span."""
+    for prefix in _PREFIXES:
+        place = span.start_char, span.end_char
+        id = _data(span).get(("._.", prefix + _CUI, *place))
+        candidates = _data(span).get(("._.", prefix + "candidates", *place))
+        if id and candidates:
+            yield cast("list[dict[str, str]]", candidates)[0]["matched"]
 
 
 def are_stored(names: Iterable[str]) -> bool:

@@ -1,7 +1,8 @@
 """MedicalMentions, the `medical_mentions` component: finds the KB's names in text.
 
 For pipelines without an NER: every run of pieces of the text is looked up in the memory-mapped
-exact tier, and those that say most become entities. A token is split where a mention lies within.
+exact tier, and those that say most become entities. A mention within a token is the whole token:
+see `_split`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,18 +18,22 @@ from spacy.util import filter_spans, get_lang_class
 from spacy.vocab import Vocab
 
 from ..assets.dictionary import Choice
+from ..errors import Warnings
 from ..text.lexicon import Lexicon
 from ..text.normalisation import key
 from ..text.pieces import Pieces
 from ..types import Data
 from ..util.setting_types import factory_of
-from .extensions import READING, register_reading
+from ..util.telling import tell
+from .extensions import READ_AT, READING, register_reading
 from .finding.dictionary_pipe import DictionaryPipe
 from .finding.matches import Match, apart, settled, without_nested
 from .finding.scoring import SCORES, score_mentions
 from .finding.settings import DEFAULT_CONFIG, LABEL, LABELLINGS, PARTS, MentionSettings
-from .finding.tokens import split_tokens, text_of, token_run, token_starts
+from .finding.tokens import carries_anything, split_tokens, text_of, token_run, token_starts
 from .linker.component import MedicalLinker
+from .pipe import PicklablePipe
+from .tokenizer import MedicalTokenizer
 
 if TYPE_CHECKING:  # imported when a text is read: spaCy imports this with every `spacy.blank`
     from .finding.dictionary_pipe import Dictionary
@@ -36,6 +41,7 @@ if TYPE_CHECKING:  # imported when a text is read: spaCy imports this with every
 
 _ATTRIBUTES = ("spans_key", "annotate_ents", "overwrite", "linker")
 _LONGEST = 8  # words of a mention
+_Characters = tuple[int, int]
 
 
 class MedicalMentions(DictionaryPipe):
@@ -84,6 +90,8 @@ class MedicalMentions(DictionaryPipe):
         self._nlp = nlp
         # Of the pipeline from which the component was taken.
         self._linker: MedicalLinker | None = None
+        self._was_alone = False  # when it was pickled
+        self._has_warned = False
         self._lexicon = Lexicon()
         self._made_names: LinkerNames | None = None
         register_reading()
@@ -94,7 +102,9 @@ class MedicalMentions(DictionaryPipe):
         A match within a token is given as the whole token.
         """
         pieces = Pieces(text_of(doc), self._stop_words)
-        return self._spans(doc, pieces, self._matches(pieces, self._opened()))
+        return [
+            span for span, *_ in self._spans(doc, pieces, self._matches(pieces, self._opened()))
+        ]
 
     def initialize(
         self,
@@ -120,6 +130,7 @@ class MedicalMentions(DictionaryPipe):
         state["_linker"] = linker if is_asked or self.spans_key else None
         state["_lexicon"] = self._lexicon_of(linker)
         state["_nlp"] = state["_made_names"] = None
+        state["_was_alone"] = self._is_alone
         return state
 
     def use(self, assets: str | Path) -> None:
@@ -130,18 +141,27 @@ class MedicalMentions(DictionaryPipe):
     def _annotate(self, doc: Doc) -> None:
         pieces, dictionary = Pieces(text_of(doc), self._stop_words), self._opened()
         matches = self._matches(pieces, dictionary)
-        if self.annotate_ents or self.spans_key is None:
+        chosen, ents = list[Match](), set[_Characters]()
+        if is_for_ents := self.annotate_ents or self.spans_key is None:
             phrases = matches
             if matches and PARTS in self.leave_out:
                 from .finding.phrases import Phrases
 
                 phrases = Phrases(pieces, matches, dictionary.exact.vocabulary, self.lang).matches
-            self._set_ents(doc, pieces, phrases)
+            chosen, ents = self._chosen(doc, pieces, phrases)
+        group = list[Match]()
         if self.spans_key is not None:
             ancestors = self._names.ancestors(self._find_linker(), dictionary.exact)
             # Of what lies within another match, related names stay, where a linker knows them.
             group = matches if ancestors is None else without_nested(matches, ancestors.are_shared)
-            doc.spans[self.spans_key] = self._spans(doc, pieces, group, is_splitting=True)
+        self._split(doc, pieces, [*chosen, *group])
+        if is_for_ents:
+            kept = [ent for ent in doc.ents if (ent.start_char, ent.end_char) in ents]
+            # Tokens of two mentions may overlap where they could not be split.
+            spans = filter_spans(self._written(doc, pieces, chosen))
+            doc.set_ents(sorted([*kept, *spans], key=attrgetter("start")))
+        if self.spans_key is not None:
+            doc.spans[self.spans_key] = self._written(doc, pieces, group)
 
     def _matches(self, pieces: Pieces, dictionary: "Dictionary") -> list[Match]:
         """Find all matches of a text, in its order."""
@@ -175,46 +195,78 @@ class MedicalMentions(DictionaryPipe):
             self._made_names = LinkerNames(label, self._own_filters, self.choice, self.lang)
         return self._made_names
 
-    def _set_ents(self, doc: Doc, pieces: Pieces, matches: Sequence[Match]) -> None:
-        """Write the matches that say most beside or over the entities."""
+    def _chosen(
+        self, doc: Doc, pieces: Pieces, matches: Sequence[Match]
+    ) -> tuple[list[Match], set[_Characters]]:
+        """Choose the matches that say most. RETURNS: them, and where the entities are that stay."""
         ents = [(ent.start_char, ent.end_char) for ent in doc.ents]
-        if self.overwrite:
-            chosen = apart(matches)
-            runs = [pieces.characters(match.start, match.end) for match in chosen]
-            ents = [
-                (a, b) for a, b in ents if not any(a < end and start < b for start, end in runs)
-            ]
-        else:
+        if not self.overwrite:
             taken = [range(pieces.before(first), pieces.before(last)) for first, last in ents]
-            chosen = apart(matches, chain.from_iterable(taken))
-        # Of several mentions in a token that could not be split, one.
-        spans = filter_spans(self._spans(doc, pieces, chosen, is_splitting=True))
-        # Read anew: the tokens of the others may be split by now.
-        left = set(ents)
-        kept = [ent for ent in doc.ents if (ent.start_char, ent.end_char) in left]
-        doc.set_ents(sorted([*kept, *spans], key=attrgetter("start")))
+            return apart(matches, chain.from_iterable(taken)), set(ents)
+        chosen = apart(matches)
+        runs = [pieces.characters(match.start, match.end) for match in chosen]
+        return chosen, {
+            (a, b) for a, b in ents if not any(a < end and start < b for start, end in runs)
+        }
 
-    def _spans(
-        self, doc: Doc, pieces: Pieces, matches: Sequence[Match], is_splitting: bool = False
-    ) -> list[Span]:
-        """Make the spans of matches: the tokens that a match lies in.
+    @property
+    def _is_alone(self) -> bool:
+        """Whether all components of the pipeline are of this package; no other one has tokens."""
+        nlp = self.home()
+        if nlp is None:
+            return self._was_alone
+        return all(isinstance(pipe, PicklablePipe) for _, pipe in nlp.pipeline)
 
-        is_splitting (bool): split the tokens that a match begins or ends in.
+    def _split(self, doc: Doc, pieces: Pieces, matches: Iterable[Match]) -> None:
+        """Split the tokens that matches begin or end in, where nobody else can have read them.
+
+        A Doc of another vocabulary is one of a pipeline that has the component from this one.
         """
-        runs = [pieces.characters(match.start, match.end) for match in matches]
-        if is_splitting:
+        if self._is_alone and doc.vocab is self.vocab and not carries_anything(doc):
+            runs = (pieces.characters(match.start, match.end) for match in matches)
             split_tokens(doc, chain.from_iterable(runs))
-        starts, spans = token_starts(doc), list[Span]()
-        for match, (first, last) in zip(matches, runs, strict=True):
-            label = self.label if self.label_by is None else self.facts.label(match.rows)
-            start, end = token_run(starts, first, last)
-            span = Span(doc, start, end, label=label or self.label)
-            if match.reading:
-                span._.set(READING, match.reading)
-            elif (span.start_char, span.end_char) != (first, last):  # tokens could not be split
-                span._.set(READING, pieces.text[first:last])
+
+    def _written(self, doc: Doc, pieces: Pieces, matches: Sequence[Match]) -> list[Span]:
+        """Make the spans of matches, and write what was read on those that say it otherwise."""
+        spans = list[Span]()
+        for span, match, (first, last) in self._spans(doc, pieces, matches):
+            is_widened = (span.start_char, span.end_char) != (first, last)
+            if is_widened:
+                span._.set(READ_AT, [first, last])
+                self._warn_widened(span, pieces.text[first:last])
+            if match.reading or is_widened:
+                span._.set(READING, match.reading or pieces.text[first:last])
             spans.append(span)
         return spans
+
+    def _spans(
+        self, doc: Doc, pieces: Pieces, matches: Sequence[Match]
+    ) -> list[tuple[Span, Match, _Characters]]:
+        """Make the spans of matches: the tokens that a match lies in, with its own characters.
+
+        Of matches at several places within the same tokens only the longest one is given, since
+        their spans would share all attributes.
+        """
+        starts, longest = token_starts(doc), dict[_Characters, _Characters]()
+        runs = [pieces.characters(match.start, match.end) for match in matches]
+        places = [token_run(starts, first, last) for first, last in runs]
+        for place, (first, last) in zip(places, runs, strict=True):
+            a, b = longest.setdefault(place, (first, last))
+            if last - first > b - a:
+                longest[place] = first, last
+        spans = []
+        for match, run, place in zip(matches, runs, places, strict=True):
+            if longest[place] == run:
+                label = self.label if self.label_by is None else self.facts.label(match.rows)
+                spans.append((Span(doc, *place, label=label or self.label), match, run))
+        return spans
+
+    def _warn_widened(self, span: Span, text: str) -> None:
+        """Warn once of a mention that lies within a token, unless the tokenizer is ours."""
+        nlp = self.home()
+        if not self._has_warned and not (nlp and isinstance(nlp.tokenizer, MedicalTokenizer)):
+            self._has_warned = True
+            tell(Warnings.widened.format(name=self.name, text=text, token=span.text))
 
     def _lexicon_of(self, linker: MedicalLinker | None) -> Lexicon:
         return self._lexicon if linker is None else linker.abbreviations

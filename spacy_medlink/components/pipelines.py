@@ -64,14 +64,16 @@ def open_pipeline(
 
 
 def blank(lang: str) -> "Language":
-    """Make a pipeline without components.
+    """Make a pipeline without components, with the tokenizer of `use_tokenizer`.
 
     RAISES (MedlinkError): E604 for a language that spaCy has no tokenizer for, or none installed.
     """
     import spacy
 
+    from .tokenizer import use_tokenizer
+
     try:
-        return spacy.blank(lang)
+        return use_tokenizer(spacy.blank(lang))
     except ImportError as error:
         raise Errors.unknown_language(lang=lang, reason=_first_line(error)) from error
 

@@ -1,7 +1,7 @@
 """Tokenises text in a time that grows with its length."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from spacy.tokenizer import Tokenizer  # type: ignore[import-not-found]
@@ -16,17 +16,26 @@ _PIECE = re.compile(rf"\S{{1,{LONGEST}}}(?!(?<=\w)\w)|\S{{1,{LONGEST}}}")  # who
 
 
 def make_doc(nlp: "Language", text: str) -> Doc:
-    """Tokenise a text as `nlp.make_doc` does, but a long run without white space in pieces.
+    """Tokenise a text as `nlp.make_doc` does, with long runs as in `read_runs`.
+
+    RAISES (ValueError): for a text longer than `nlp.max_length`.
+    """
+    return nlp.make_doc(text) if len(text) > nlp.max_length else read_runs(nlp.make_doc, text)
+
+
+def read_runs(tokenize: Callable[[str], Doc], text: str) -> Doc:
+    """Tokenise a text, but a long run without white space in parts.
 
     spaCy's tokenizer takes punctuation off a run one by one, and reads the rest each time: for
     100,000 brackets it needs a quarter of an hour, in which nothing can interrupt it. Tokenizers
     that are not spaCy's get the text as it is.
-    RAISES (ValueError): for a text longer than `nlp.max_length`.
+    tokenize (Callable[[str], Doc]): a tokenizer, or `nlp.make_doc`.
     """
-    is_short = len(text) > nlp.max_length or _RUN.search(text) is None
-    if is_short or not isinstance(nlp.tokenizer, Tokenizer):
-        return nlp.make_doc(text)
-    return Doc.from_docs(list(map(nlp.make_doc, _pieces(text))), ensure_whitespace=False)
+    nlp = getattr(tokenize, "__self__", None)
+    tokenizer = tokenize if nlp is None else nlp.tokenizer
+    if _RUN.search(text) is None or not isinstance(tokenizer, Tokenizer):
+        return tokenize(text)
+    return Doc.from_docs(list(map(tokenize, _pieces(text))), ensure_whitespace=False)
 
 
 def _pieces(text: str) -> Iterator[str]:

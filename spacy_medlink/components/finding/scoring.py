@@ -4,12 +4,14 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from spacy.scorer import Scorer, get_ner_prf
+from spacy.scorer import PRFScore, Scorer, get_ner_prf
+from spacy.tokens import Doc
 from spacy.training import Example
 
 from ...errors import Warnings
 from ...types import Data
 from ...util.telling import tell
+from ..extensions import read_characters
 from ..pipelines import linked_spans
 
 SCORES = ("mentions_p", "mentions_r", "mentions_f")
@@ -20,25 +22,35 @@ def score_mentions(examples: Sequence[Example], spans_key: str | None, name: str
 
     spans_key (Optional[str]): the group that is compared; None for `doc.ents`.
     name (str): of the component, for the warning that no label of the gold Docs is one of its own.
-    RETURNS (Dict[str, Any]): `SCORES`, which count places alone, in 0..1; and what spaCy gives for
-        an NER ("ents_p", ...) or a span categorizer ("spans_KEY_p", ...), where labels count. None
-        where the gold Docs have no mentions.
+    RETURNS (Dict[str, Any]): `SCORES`, which count the characters that were read, whatever tokens
+        they are in, in 0..1; and what spaCy gives for an NER ("ents_p", ...) or a span categorizer
+        ("spans_KEY_p", ...), where labels and tokens count. None where the gold Docs have no
+        mentions.
     """
     spans_of = partial(linked_spans, spans_key=spans_key)
-    compare = partial(
-        Scorer.score_spans,
-        examples,
-        getter=lambda doc, attr: spans_of(doc),
-        has_annotation=lambda doc: (
-            bool(doc.has_annotation("ENT_IOB")) if spans_key is None else spans_key in doc.spans
-        ),
-        allow_overlap=True,
-    )
-    scores: Data = dict.fromkeys(SCORES) | compare("mentions", labeled=False)
+
+    def has_annotation(doc: Doc) -> bool:
+        return bool(doc.has_annotation("ENT_IOB")) if spans_key is None else spans_key in doc.spans
+
+    scores: Data = dict.fromkeys(SCORES)
+    annotated = [example for example in examples if has_annotation(example.reference)]
+    if annotated:
+        counts = PRFScore()
+        for example in annotated:
+            found, gold = map(spans_of, (example.predicted, example.reference))
+            counts.score_set(set(map(read_characters, found)), set(map(read_characters, gold)))
+        values = counts.precision, counts.recall, counts.fscore
+        scores = dict(zip(SCORES, values, strict=True))
     if spans_key is None:
         scores |= get_ner_prf(examples)
     else:
-        scores |= compare(f"spans_{spans_key}", labeled=True)
+        scores |= Scorer.score_spans(
+            examples,
+            f"spans_{spans_key}",
+            getter=lambda doc, attr: spans_of(doc),
+            has_annotation=has_annotation,
+            allow_overlap=True,
+        )
     if scores["mentions_f"]:
         _warn_of_labels(examples, spans_of, name)
     return scores

@@ -1,10 +1,15 @@
 """From characters to the tokens of a Doc, which are split where a mention lies within one."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
+
+from ...text.pieces import Pieces
+
+# What a tokenizer leaves at 0.
+_ANNOTATIONS = ["ENT_IOB", "ENT_KB_ID", "ENT_ID", "HEAD", "DEP", "TAG", "POS", "MORPH", "LEMMA"]
 
 
 def token_starts(doc: Doc) -> list[int]:
@@ -25,40 +30,94 @@ def text_of(doc: Doc) -> str:
     )
 
 
-def split_tokens(doc: Doc, places: Iterable[int]) -> None:
-    """Split the tokens of a Doc so that one begins at each of some characters.
+def carries_anything(doc: Doc) -> bool:
+    """Tell whether something hangs on the tokens of a Doc, so that they must stay.
 
-    A Doc with the vectors of a transformer stays as it is, since these belong to its tokens. Spans
-    of `doc.ents` and `doc.spans` keep their characters.
+    That is a tensor, annotation of tokens, entities, span groups, and values of extensions but for
+    texts, yes, no and None that a Doc itself has: other values may hold spans or token numbers.
     """
+    if doc.tensor.size or len(doc.spans) or doc.to_array(_ANNOTATIONS).any():
+        return True
+    if doc.to_array("SENT_START")[1:].any():  # the first token always begins a sentence
+        return True
+    return any(
+        not isinstance(value, str | bool | None)
+        or (isinstance(key, tuple) and key[2:] != (None, None))
+        for key, value in doc.user_data.items()
+    )
+
+
+def split_tokens(doc: Doc, places: Iterable[int]) -> None:
+    """Split the tokens of a Doc in place, so that one begins at each of some characters.
+
+    Nothing may hang on the tokens: spaCy leaves it where it was. See `carries_anything`.
+    """
+    inside = _inside(doc, places)
+    if not inside:
+        return
+    norms = _norms(doc)
+    with doc.retokenize() as retokenizer:
+        for index, cuts in inside.items():
+            token = doc[index]
+            texts = [token.text[a:b] for a, b in pairwise([0, *cuts, len(token)])]
+            retokenizer.split(token, texts, heads=[(token, 0)] * len(texts))
+    _set_norms(doc, norms)
+
+
+def borders_among(text: str, places: Iterable[int]) -> set[int]:
+    """Keep the characters of a text at which a mention may begin or end: none is within a piece."""
+    pieces = Pieces(text)
+    borders = {
+        *pieces.starts,
+        *(pieces.characters(row, row + 1)[1] for row in range(len(pieces))),
+    }
+    return {
+        place
+        for place in places
+        if place in borders or not pieces.text[max(0, place - 1) : place + 1].isalnum()
+    }
+
+
+def with_cuts(doc: Doc, places: Iterable[int]) -> Doc:
+    """Make a Doc with the text of another, and a token that begins at each of some characters.
+
+    Unlike `split_tokens` it takes a time that grows with the length of the text.
+    """
+    inside = _inside(doc, places)
+    if not inside:
+        return doc
+    words, spaces = list[str](), list[bool]()
+    for token in doc:
+        cuts = [0, *inside.get(token.i, ()), len(token)]
+        words += [token.text[a:b] for a, b in pairwise(cuts)]
+        spaces += [False] * (len(cuts) - 2) + [bool(token.whitespace_)]
+    made = Doc(doc.vocab, words=words, spaces=spaces, user_data=doc.user_data)
+    _set_norms(made, _norms(doc))
+    return made
+
+
+def _inside(doc: Doc, places: Iterable[int]) -> dict[int, list[int]]:
+    """Find the tokens that characters lie within, and the characters of each."""
     starts = token_starts(doc)
     inside: dict[int, list[int]] = {}
     for character in sorted(set(places)):
         index = bisect_right(starts, character) - 1
         if index >= 0 and starts[index] < character < starts[index] + len(doc[index]):
             inside.setdefault(index, []).append(character - starts[index])
-    if not inside or (Doc.has_extension("trf_data") and doc._.trf_data is not None):
-        return
-    groups = {
-        key: [(span.start_char, span.end_char, span.label, span.kb_id, span.id) for span in group]
-        for key, group in doc.spans.items()
-    }
-    with doc.retokenize() as retokenizer:
-        for index, cuts in inside.items():
-            token = doc[index]
-            borders = [0, *cuts, len(token)]
-            texts = [token.text[a:b] for a, b in pairwise(borders)]
-            head = token.head if token.head != token else (token, 0)
-            heads = [head, *[(token, 0)] * (len(texts) - 1)]
-            retokenizer.split(token, texts, heads=heads)
-    starts = token_starts(doc)
-    for key, spans in groups.items():
-        group = doc.spans[key]
-        made = [
-            Span(doc, *token_run(starts, first, last), label=label, kb_id=kb_id, span_id=span_id)
-            for first, last, label, kb_id, span_id in spans
-        ]
-        doc.spans[key] = type(group)(doc, name=group.name, attrs=group.attrs, spans=made)
+    return inside
+
+
+def _norms(doc: Doc) -> dict[int, str]:
+    """List the norms that tokens do not have by their words, by their first character."""
+    return {token.idx: token.norm_ for token in doc if token.norm != token.lex.norm}
+
+
+def _set_norms(doc: Doc, norms: Mapping[int, str]) -> None:
+    """Give tokens their norms again: that of "n't" does not follow from its characters."""
+    for token in doc:
+        norm = norms.get(token.idx, token.lex.norm_)
+        if token.norm_ != norm:
+            token.norm_ = norm
 
 
 def token_run(starts: list[int], first: int, last: int) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from ...types import Data, Fusion, Mention
 from ...util.extras import missing
 from ...util.files import OwnedDirectory
 from ...util.setting_types import setting_property
-from ..extensions import register_extensions
+from ..extensions import register_extensions, register_reading
 from ..pipe import PicklablePipe, batches
 from .annotation import Link
 from .scoring import score_examples
@@ -161,6 +161,7 @@ class MedicalLinker(PicklablePipe):
             self._check_order(self.settings.spans_key, not mentions)
             links = self.docs.links(mentions, make_filter(filters) if filters else None)
             for count in counts:
+                self.docs.write_read(docs[0], writer.spans(docs[0]))
                 writer.write(docs[0], list(islice(links, count)))
                 # Release each Doc at once: else the garbage collector would go through all Docs
                 # of the batch again and again.
@@ -197,6 +198,7 @@ class MedicalLinker(PicklablePipe):
         """Write links on the spans of Docs."""
         writer = self.span_writer
         for doc, links_of_doc in zip(docs, links, strict=True):
+            self.docs.write_read(doc, writer.spans(doc))
             writer.write(doc, links_of_doc)
 
     def link_texts(
@@ -414,6 +416,7 @@ class MedicalLinker(PicklablePipe):
         from .trainer import Trainer
 
         register_extensions(self.settings.prefix, self.settings.cui_scheme)
+        register_reading()
         self.opened = LinkerParts(self.name, self.vocab.lang or "", self.settings, self.home)
         self.docs = DocLinker(self.opened)
         self.trainer = Trainer(self.docs)

@@ -8,12 +8,13 @@ from spacy.tokens import Doc, Span
 
 from ...errors import Warnings
 from ...linking import Linker
-from ...linking.decision import FILTERED
+from ...linking.decision import FILTERED, is_named
 from ...linking.prepare import Document, Place, bare_mention, prepare
 from ...retrieval.filters import Filter, Only, Selection, select
+from ...text.context import shipped_cues, without_cues
 from ...types import Mention
 from ...util.telling import tell
-from ..extensions import READING
+from ..extensions import READ_AT, READING, has_value, read_characters
 from .annotation import Link
 from .opened import LinkerParts
 from .settings import FILTERS, keys_of, make_filter
@@ -56,7 +57,9 @@ class DocLinker:
         mentions = self.read(doc, spans, beside)
         if not mentions or self.settings.model is None or not opened.is_shared:
             return mentions
-        vectors = opened.in_context(doc, spans)
+        runs = self._characters(doc, doc.text, spans)
+        read = [doc.char_span(*run, alignment_mode="expand") for run in runs]
+        vectors = opened.in_context(doc, [span for span in read if span is not None])
         return [
             mention._replace(vector=vector)
             for mention, vector in zip(mentions, vectors, strict=True)
@@ -72,13 +75,13 @@ class DocLinker:
         if not spans:
             return []
         text, resolves = doc.text, self.settings.resolve_abbreviations
+        characters = self._characters(doc, text, [*spans, *beside])
         has_definitions = resolves and Doc.has_extension("abbreviations")
         definitions = _definitions(doc) if has_definitions else {}
         has_meaning = bool(doc.user_data) and Span.has_extension(READING)  # kept in the user data
         has_long_form = resolves and Span.has_extension("long_form")
         places = []
-        for span in (*spans, *beside):
-            start, end = span.start_char, span.end_char
+        for span, (start, end) in zip((*spans, *beside), characters, strict=True):
             meaning = str(span._.get(READING) or "") if has_meaning else ""
             long_form = _long_form(span) if has_long_form else ""
             # `span.text` would join the tokens anew.
@@ -86,6 +89,35 @@ class DocLinker:
         mentions, others, warn = places[: len(spans)], places[len(spans) :], self.opened.tell_once
         document = Document(text, mentions, others, definitions, warn)
         return prepare(document, self.opened.abbreviations, resolves)
+
+    def write_read(self, doc: Doc, spans: Sequence[Span]) -> None:
+        """Write what is read of spans with cues inside: `_.reading`, and where it stands."""
+        text = doc.text
+        for span, (start, end) in zip(spans, self._characters(doc, text, spans), strict=True):
+            if (start, end) != read_characters(span):
+                span._.set(READ_AT, [start, end])
+                span._.set(READING, text[start:end])
+
+    def _characters(self, doc: Doc, text: str, spans: Sequence[Span]) -> list[tuple[int, int]]:
+        """Find the characters that are read of spans: without the cues that they begin or end with.
+
+        A span with a reading was read already. A name of the terminology is read in full.
+        """
+        characters, cues = list(map(read_characters, spans)), shipped_cues(self.opened.lang)
+        if not cues.phrases:
+            return characters
+        inner = dict[int, tuple[int, int]]()
+        for index, span in enumerate(spans):
+            left = without_cues(text, *characters[index], cues)
+            if left != characters[index] and not has_value(span, READING):
+                inner[index] = left
+        if inner:
+            whole = [self.bare(spans[index].text, spans[index].label_) for index in inner]
+            rankings = self.opened.linker.retrieve(whole, 1, force=True).rankings
+            for index, ranking in zip(inner, rankings, strict=True):
+                if not any(map(is_named, ranking)):
+                    characters[index] = inner[index]
+        return characters
 
     def batch(self, docs: Sequence[Doc], writer: SpanWriter) -> tuple[list[Mention], list[int]]:
         """Make the mentions of Docs. RETURNS: all mentions, and their number for each Doc.

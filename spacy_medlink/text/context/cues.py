@@ -103,6 +103,15 @@ class Cues:
         return answer_pattern(self.answers)
 
     @cached_property
+    def closing_words(self) -> frozenset[str]:
+        """The first words of cues that speak of what is before them."""
+        return frozenset(
+            word
+            for word, phrases in self.phrases.items()
+            if any(phrase.cue.backward for phrase in phrases)
+        )
+
+    @cached_property
     def last_words(self) -> frozenset[str]:
         """The last words of headings that have several."""
         titles = (title.split() for title in self.sections)

@@ -1,0 +1,96 @@
+"""Cues inside a mention that an NER has found: "no fever", "mother with asthma"."""
+
+from .cues import KINDS, Cue, Cues, find_words, plain
+
+# Between a cue and what it speaks of, in the languages that have cues.
+_LINKS = frozenset(
+    "a an the any of for to with has had have having was is been "
+    "de del la el los las un una con tiene tenía tuvo tenia "
+    "du des le les une avec ayant a eu ont "
+    "der die das dem den des ein eine einen einer von für mit hat hatte bei "
+    "di della dello il lo gli i ha aveva da".split()
+)
+# "Her mother has asthma": before a cue.
+_OWNERS = _LINKS | frozenset(
+    "his her their my s patient pt su sus sa son ses leur seine seiner ihre ihrer suo sua".split()
+)
+_HYPHENS = frozenset("-\u2010\u2011")
+_BRACKETS = frozenset("([{")
+_PREVENTION = "hypothetical"  # behind a mention: "flu vaccine", which is no flu
+_WordCue = tuple[int, int, Cue]
+
+
+def without_cues(text: str, start: int, end: int, cues: Cues) -> tuple[int, int]:
+    """Leave out the cues that a mention begins or ends with.
+
+    The first part of a compound is none: "non-small cell lung cancer", "post-stroke".
+
+    start, end (int): characters of the mention.
+    RETURNS (Tuple[int, int]): characters of what is left; those of the mention without any cues.
+    """
+    if text[start:end].isalpha():
+        return start, end
+    matches = list(find_words(text, start, end))
+    if len(matches) < 2:
+        return start, end
+    words = [plain(match[0]) for match in matches]
+    if not _may_have_cues(words, cues):
+        return start, end
+    is_joined = [
+        text[match.end() : match.end() + 1] in _HYPHENS and text[match.end() + 1 :][:1].isalnum()
+        for match in matches
+    ]
+    found = [
+        cue for cue in cues.find(words, 0) if cue[2].kind in KINDS and not is_joined[cue[1] - 1]
+    ]
+    first = _first(words, [cue for cue in found if cue[2].forward])
+    last = _last(words, [cue for cue in found if cue[2].backward], first)
+    if (first, last) == (0, len(words)) or not any(word.isalpha() for word in words[first:last]):
+        return start, end
+    return (
+        matches[first].start() if first else start,
+        matches[last - 1].end() if last < len(words) else end,
+    )
+
+
+def _may_have_cues(words: list[str], cues: Cues) -> bool:
+    """Tell quickly whether cues may stand at an end of a mention, which most do not have."""
+    openings = {words[place] for place in _openings(words)}
+    return not (
+        cues.phrases.keys().isdisjoint(openings) and cues.closing_words.isdisjoint(words[1:])
+    )
+
+
+def _openings(words: list[str]) -> list[int]:
+    """List the words that a first cue may begin with: "s/p stroke", "his past stroke"."""
+    return [_skipped(words, 0, frozenset()), _skipped(words, 0, _OWNERS)]
+
+
+def _first(words: list[str], found: list[_WordCue]) -> int:
+    """Find the first word behind the cues that begin a mention."""
+    ends = {start: end for start, end, _ in found}
+    first, place = 0, next((place for place in _openings(words) if place in ends), -1)
+    while place in ends and ends[place] < len(words):
+        first = place = _skipped(words, ends[place], _LINKS)
+    return first
+
+
+def _skipped(words: list[str], place: int, passed: frozenset[str]) -> int:
+    """Find the next word that is neither a sign nor one of some words; the last one at most."""
+    last = len(words) - 1
+    while place < last and (words[place] in passed or not words[place].isalnum()):
+        place += 1
+    return place
+
+
+def _last(words: list[str], found: list[_WordCue], first: int) -> int:
+    """Find the end of the words before the cues that end a mention."""
+    last = len(words)
+    if first and words[0] in _BRACKETS and not words[-1].isalnum():
+        last -= 1
+    starts = {end: start for start, end, cue in found if cue.kind != _PREVENTION}
+    while starts.get(last, 0) > first:
+        last = starts[last]
+        while last > first + 1 and not words[last - 1].isalnum():
+            last -= 1
+    return last
