@@ -148,10 +148,10 @@ def _characters(text: str, span: Span, cues: Cues) -> tuple[int, int]:
     """
     characters = read_characters(span)
     left = reading.without_cues(text, *characters, cues)
-    if left == characters:
-        return left
+    if not left:
+        return characters
     matched = {key(name) for name in matched_names(span)}
-    return characters if key(text[slice(*characters)]) in matched else left
+    return characters if key(text[slice(*characters)]) in matched else left[-1]
 
 
 def _span(doc: Doc, part: reading.Part) -> Span:

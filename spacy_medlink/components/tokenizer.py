@@ -178,7 +178,10 @@ def _parts_tightly(pieces: Pieces, index: int) -> bool:
         if index + 1 < len(pieces):
             return _is_item(left) and len(pieces.texts[index + 1]) > 1
         return _is_word(left, _WORD) or (len(left) > 1 and left.isupper())
-    return left[-1].isdigit() != right[0].isdigit()
+    if left[-1].isdigit() == right[0].isdigit():
+        return False
+    # "2days", "metformin500units", but not "c.35delG"
+    return not left.isdigit() or index == 1 or _is_word(pieces.texts[index - 2], _LONG)
 
 
 def _is_item(piece: str) -> bool:

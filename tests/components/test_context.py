@@ -13,7 +13,9 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.components.context import ATTRIBUTES, MedicalContext
 from spacy_medlink.components.pipelines import open_pipeline
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.types import Concept, Name
 from tests.pipelines import pipeline
+from tests.tiny import assets_of
 
 TEXT = "Family history: asthma.\n\nNo fever. Possible heart attack."
 OWN = "negated\tforward\tnix\nsection\tjunk: historical\tattic\n"
@@ -181,3 +183,65 @@ def test_medspacys_context_is_read_where_both_fit(tiny_assets: Assets, ours_too:
     negated, familial = record_of_link(fever), record_of_link(asthma)
     assert [key for key in ATTRIBUTES if negated[key]] == ["negated"]
     assert [key for key in ATTRIBUTES if familial[key]] == ["family"]
+
+
+# What an NER gives as one entity: what is read of it, and what is said of that.
+INSIDE = {
+    "en": """
+        no fever > fever: negated; denies any fever > fever: negated; fever denied > fever: negated
+        possible asthma > asthma: uncertain; (r/o asthma) > asthma: uncertain
+        s/p stroke > stroke: historical; stroke in childhood > stroke: historical
+        no history of stroke > stroke: negated, historical; risk of stroke > stroke: hypothetical
+        her mother had asthma > asthma: family; asthma in mother > asthma: family; no > no:
+        No light perception > No light perception:; absence seizure > absence seizure:
+        no no light perception > no light perception: negated
+        non-small cell lung cancer > non-small cell lung cancer:
+        Family history of stroke > Family history of stroke:
+    """,
+    "es": """
+        sin fiebre > fiebre: negated; posible asma > asma: uncertain; madre con asma > asma: family
+        antecedentes de ictus > ictus: historical
+    """,
+    "de": """
+        kein Fieber > Fieber: negated; Verdacht auf Asthma > Asthma: uncertain
+        Mutter mit Asthma > Asthma: family; Z.n. Schlaganfall > Schlaganfall: historical
+    """,
+    "fr": """
+        pas de fièvre > fièvre: negated; suspicion d'asthme > asthme: uncertain
+        mère avec asthme > asthme: family; antécédents d'asthme > asthme: historical
+    """,
+    "it": """
+        nega febbre > febbre: negated; possibile asma > asma: uncertain
+        madre con asma > asma: family; storia di ictus > ictus: historical
+    """,
+}
+NAMES = "fever asthma stroke fiebre asma ictus fièvre asthme Fieber Schlaganfall febbre".split()
+NAMES += ["absence seizure", "non-small cell lung cancer", "Family history of stroke"]
+NAMES += ["No light perception", "no"]
+
+
+@pytest.fixture(scope="module")
+def named_assets(tmp_path_factory: pytest.TempPathFactory) -> Assets:
+    concepts = (Concept(text, text, (Name(text, ""),)) for text in NAMES)
+    return assets_of(tmp_path_factory.mktemp("inside"), concepts)
+
+
+@pytest.mark.parametrize("lang", INSIDE)
+def test_cues_inside_a_mention_count(named_assets: Assets, lang: str) -> None:
+    nlp = spacy.blank(lang)
+    nlp.add_pipe("medical_linker", config={"assets": str(named_assets.path)})
+    nlp.add_pipe("medical_context")
+    for case in INSIDE[lang].strip().replace("\n", ";").split(";"):
+        written, wanted = case.split(" > ")
+        written, (read, kinds) = written.strip(), wanted.split(":")
+        doc = nlp.make_doc(f"{written} today.")
+        doc.set_ents([doc.char_span(0, len(written), "X", alignment_mode="expand")])
+        (ent,) = nlp(doc).ents
+        (_, said, _), start = _said(doc)[0], written.find(read)
+        assert (ent._.reading or ent.text) == read, written
+        assert ent._.name.lower() == read.lower(), written
+        assert ent._.read_at == (None if read == written else [start, start + len(read)])
+        assert sorted(said) == sorted(kinds.replace(",", " ").split()), written
+        (again,) = nlp(doc).ents
+        assert again._.name == ent._.name
+        assert _said(doc)[0][1] == said

@@ -67,12 +67,6 @@ def run_once(path: Path, script: Path, method: str, **variables: str) -> None:
     assert sum(map(len, before)) == 72
 
 
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("method", METHODS)
-def test_children_of_a_parent_that_has_linked(tiny_assets, tmp_path, method):
-    run_once(tiny_assets.path, tmp_path / "run.py", method)
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("method", METHODS)

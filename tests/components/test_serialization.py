@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 import spacy
 import srsly
-from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_medlink.assets import Assets, build_assets
@@ -252,21 +251,6 @@ def test_bytes_cannot_write_elsewhere(nlp, tmp_path, monkeypatch, name, componen
 COPIES = {"pickle": lambda nlp: pickle.loads(pickle.dumps(nlp)), "deepcopy": copy.deepcopy}
 
 
-@pytest.mark.parametrize("used", [False, True])
-@pytest.mark.parametrize("make", COPIES.values(), ids=COPIES)
-def test_copies_of_pipelines(nlp, want, make, used):
-    if used:
-        assert results(nlp) == want
-    other = make(nlp)
-    assert results(other) == want
-    for name in ("medical_linker", "medical_mentions"):
-        assert other.get_pipe(name).name == name
-        assert other.get_pipe(name) is not nlp.get_pipe(name)
-        assert other.get_pipe(name).vocab is other.vocab
-    other.get_pipe("medical_linker").threshold = 1.0
-    assert results(nlp) == want
-
-
 def test_pickles_hold_paths_not_contents(nlp):
     results(nlp)
     for name in ("medical_linker", "medical_mentions"):
@@ -309,14 +293,6 @@ def test_a_saved_starter(tmp_path):
     assert [ent.kb_id_ for ent in pickle.loads(pickle.dumps(loaded))("fever").ents] == ["C0015967"]
 
 
-def test_sourcing_from_another_pipeline(nlp, want):
-    other = spacy.blank("en")
-    other.add_pipe("medical_mentions", source=nlp)
-    other.add_pipe("medical_linker", source=nlp)
-    assert results(other) == want
-    assert other.config["components"]["medical_linker"]["cui_scheme"] == "UMLS"
-
-
 def test_sourcing_from_a_saved_pipeline_by_config(tmp_path, nlp, source, want):
     nlp.to_disk(tmp_path / "saved")
     shutil.rmtree(source.path)
@@ -328,33 +304,6 @@ def test_sourcing_from_a_saved_pipeline_by_config(tmp_path, nlp, source, want):
         },
     }
     assert results(spacy.util.load_model_from_config(config, auto_fill=True)) == want
-
-
-def links_of(doc):
-    return [(ent.text, ent.label_, ent.kb_id_, ent._.cui) for ent in doc.ents]
-
-
-@pytest.mark.parametrize("spans_key", [None, "sc"])
-def test_docs_keep_their_links(nlp, spans_key):
-    """DocBin gives tuples for lists; else everything is as it was."""
-    linker = nlp.get_pipe("medical_linker")
-    mentions = nlp.get_pipe("medical_mentions")
-    linker.spans_key = mentions.spans_key = spans_key
-    docs = list(nlp.pipe(TEXTS))
-
-    def found(doc):
-        return srsly.json_loads(
-            srsly.json_dumps(values(doc.spans["sc"] if spans_key else doc.ents))
-        )
-
-    want = [found(doc) for doc in docs]
-    assert sum(map(len, want)) == 9
-    data = DocBin(docs=docs, store_user_data=True).to_bytes()
-    from_bin = list(DocBin().from_bytes(data).get_docs(Vocab()))
-    from_bytes = [Doc(Vocab()).from_bytes(doc.to_bytes()) for doc in docs]
-    pickled = pickle.loads(pickle.dumps(docs))
-    for other in (from_bin, from_bytes, pickled):
-        assert [found(doc) for doc in other] == want
 
 
 def test_saved_meta_with_half_a_surrogate_pair_is_refused(tmp_path, nlp):

@@ -16,6 +16,7 @@ from spacy.tokens import Span
 from spacy.training import Example
 from spacy.util import registry
 
+from spacy_medlink import use_tokenizer
 from spacy_medlink.assets import build_assets
 from spacy_medlink.components.examples import gold_reader, synonym_batcher, synonym_reader
 from spacy_medlink.components.linker.text_batch import make_batch
@@ -451,6 +452,27 @@ def test_gold_reader(tmp_path):
     ]
     assert [(ent.text, ent.kb_id_) for ent in second.reference.ents] == [("a bare one", "NIL")]
     assert not first.predicted.ents
+
+
+@pytest.mark.filterwarnings("ignore:.*W107")
+@pytest.mark.parametrize(("tokenizer", "recall"), [(True, 1.0), (False, 0.5)])
+def test_gold_mentions_within_a_token_count(tiny_assets, tmp_path, tokenizer, recall):
+    """The tagger's tokens must stay: "asthma;fever" can be one mention alone."""
+    text, mentions = "He has asthma;fever and HTN;DM.", []
+    for name in ("asthma", "fever", "HTN", "DM"):
+        start = text.index(name)
+        mentions.append({"start": start, "end": start + len(name), "mention": name, "ids": ["A"]})
+    path = tmp_path / "gold.jsonl"
+    path.write_text(json.dumps({"text": text, "mentions": mentions}), encoding="utf8")
+    nlp = spacy.blank("en")
+    if tokenizer:
+        use_tokenizer(nlp)
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("medical_mentions", config={"assets": str(tiny_assets.path)})
+    examples = list(gold_reader(str(path))(nlp))
+    assert [ent.text for ent in examples[0].reference.ents] == ["asthma", "fever", "HTN", "DM"]
+    scores = nlp.evaluate(examples)
+    assert (scores["mentions_p"], scores["mentions_r"]) == (1.0, recall)
 
 
 def test_synonym_reader(tiny_kb):

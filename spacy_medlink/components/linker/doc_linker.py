@@ -12,7 +12,7 @@ from ...linking.decision import FILTERED, is_named
 from ...linking.prepare import Document, Place, bare_mention, prepare
 from ...retrieval.filters import Filter, Only, Selection, select
 from ...text.context import shipped_cues, without_cues
-from ...types import Mention
+from ...types import Candidate, Mention
 from ...util.telling import tell
 from ..extensions import READ_AT, READING, has_value, read_characters
 from .annotation import Link
@@ -101,22 +101,20 @@ class DocLinker:
     def _characters(self, doc: Doc, text: str, spans: Sequence[Span]) -> list[tuple[int, int]]:
         """Find the characters that are read of spans: without the cues that they begin or end with.
 
-        A span with a reading was read already. A name of the terminology is read in full.
+        A span with a reading was read already. Words that are a name of the terminology stay
+        together: "No light perception".
         """
         characters, cues = list(map(read_characters, spans)), shipped_cues(self.opened.lang)
         if not cues.phrases:
             return characters
-        inner = dict[int, tuple[int, int]]()
         for index, span in enumerate(spans):
             left = without_cues(text, *characters[index], cues)
-            if left != characters[index] and not has_value(span, READING):
-                inner[index] = left
-        if inner:
-            whole = [self.bare(spans[index].text, spans[index].label_) for index in inner]
-            rankings = self.opened.linker.retrieve(whole, 1, force=True).rankings
-            for index, ranking in zip(inner, rankings, strict=True):
-                if not any(map(is_named, ranking)):
-                    characters[index] = inner[index]
+            if left and not has_value(span, READING):
+                ways = [characters[index], *left]
+                mentions = [self.bare(text[slice(*way)], span.label_) for way in ways]
+                rankings = self.opened.linker.retrieve(mentions, 1, force=True).rankings
+                named = (way for way, own in zip(ways, rankings, strict=True) if _names(own))
+                characters[index] = next(named, left[-1])
         return characters
 
     def batch(self, docs: Sequence[Doc], writer: SpanWriter) -> tuple[list[Mention], list[int]]:
@@ -197,6 +195,10 @@ class DocLinker:
                 name=self.opened.name, filter=given, remedy=remedy
             )
             self.opened.tell_once(message, given)
+
+
+def _names(ranking: Sequence[Candidate]) -> bool:
+    return any(map(is_named, ranking))
 
 
 def _definitions(doc: Doc) -> dict[str, str]:

@@ -17,40 +17,38 @@ _OWNERS = _LINKS | frozenset(
 _HYPHENS = frozenset("-\u2010\u2011")
 _BRACKETS = frozenset("([{")
 _PREVENTION = "hypothetical"  # behind a mention: "flu vaccine", which is no flu
+Characters = tuple[int, int]
 _WordCue = tuple[int, int, Cue]
 
 
-def without_cues(text: str, start: int, end: int, cues: Cues) -> tuple[int, int]:
-    """Leave out the cues that a mention begins or ends with.
+def without_cues(text: str, start: int, end: int, cues: Cues) -> list[Characters]:
+    """Leave out the cues that a mention begins or ends with, one after the other.
 
     The first part of a compound is none: "non-small cell lung cancer", "post-stroke".
 
     start, end (int): characters of the mention.
-    RETURNS (Tuple[int, int]): characters of what is left; those of the mention without any cues.
+    RETURNS (List[Tuple[int, int]]): characters of what is left, the longest first: of "history of
+        absent speech" that is "absent speech", then "speech"; [] without any cues.
     """
     if text[start:end].isalpha():
-        return start, end
+        return []
     matches = list(find_words(text, start, end))
-    if len(matches) < 2:
-        return start, end
     words = [plain(match[0]) for match in matches]
-    if not _may_have_cues(words, cues):
-        return start, end
+    if len(words) < 2 or not _may_have_cues(words, cues):
+        return []
     is_joined = [
         text[match.end() : match.end() + 1] in _HYPHENS and text[match.end() + 1 :][:1].isalnum()
         for match in matches
     ]
-    found = [
-        cue for cue in cues.find(words, 0) if cue[2].kind in KINDS and not is_joined[cue[1] - 1]
+    found = [cue for cue in cues.find(words, 0) if cue[2].kind in KINDS]
+    found = [cue for cue in found if not is_joined[cue[1] - 1]]
+    firsts = _firsts(words, [cue for cue in found if cue[2].forward])
+    last = _last(words, [cue for cue in found if cue[2].backward], firsts[-1])
+    return [
+        (matches[first].start() if first else start, matches[last - 1].end())
+        for first in firsts
+        if (first or last < len(words)) and any(word.isalpha() for word in words[first:last])
     ]
-    first = _first(words, [cue for cue in found if cue[2].forward])
-    last = _last(words, [cue for cue in found if cue[2].backward], first)
-    if (first, last) == (0, len(words)) or not any(word.isalpha() for word in words[first:last]):
-        return start, end
-    return (
-        matches[first].start() if first else start,
-        matches[last - 1].end() if last < len(words) else end,
-    )
 
 
 def _may_have_cues(words: list[str], cues: Cues) -> bool:
@@ -66,13 +64,14 @@ def _openings(words: list[str]) -> list[int]:
     return [_skipped(words, 0, frozenset()), _skipped(words, 0, _OWNERS)]
 
 
-def _first(words: list[str], found: list[_WordCue]) -> int:
-    """Find the first word behind the cues that begin a mention."""
+def _firsts(words: list[str], found: list[_WordCue]) -> list[int]:
+    """Find the first word behind each of the cues that begin a mention; [0] without any."""
     ends = {start: end for start, end, _ in found}
-    first, place = 0, next((place for place in _openings(words) if place in ends), -1)
+    firsts, place = list[int](), next((place for place in _openings(words) if place in ends), -1)
     while place in ends and ends[place] < len(words):
-        first = place = _skipped(words, ends[place], _LINKS)
-    return first
+        place = _skipped(words, ends[place], _LINKS)
+        firsts.append(place)
+    return firsts or [0]
 
 
 def _skipped(words: list[str], place: int, passed: frozenset[str]) -> int:

@@ -1,0 +1,262 @@
+"""Every component in every way that spaCy keeps and runs pipelines; and what others have."""
+
+import copy
+import json
+import multiprocessing
+import pickle
+import random
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from spacy.util import fix_random_seed, load_model_from_config
+from spacy.vocab import Vocab
+
+from spacy_medlink import use_tokenizer
+from spacy_medlink.components.context import register_attributes
+from spacy_medlink.components.extensions import register_extensions, register_reading
+from tests.pipelines import TEXTS as NOTES
+from tests.pipelines import values
+
+register_extensions()
+register_reading()
+register_attributes()
+ROOT = Path(__file__).parents[2]
+TEXTS = [*NOTES, "Known asthma;fever, HTN&asthma.", "Seen: no fever. Mother with asthma. HTN+fever"]
+GIVEN = ["heart attack", "no fever", "Mother with asthma", "type 2 diabetes", "asthma;fever"]
+STATED = ("is_negated", "is_family")
+
+COMPONENTS = {  # the settings of each component of a pipeline
+    "mentions": {"medical_mentions": {}},
+    "entities": {"medical_mentions": {}, "medical_linker": {}, "medical_context": {}},
+    "groups": {
+        "medical_mentions": {"spans_key": "sc"},
+        "medical_linker": {"spans_key": "sc", "cui_scheme": "UMLS"},
+        "medical_context": {"spans_key": "sc"},
+    },
+    "linker": {"given": {}, "medical_linker": {"cui_scheme": "UMLS"}},
+    "context": {"given": {}, "medical_context": {}},
+}
+
+
+@spacy.Language.component("given")
+def given(doc):
+    """Stand in for an NER."""
+    places = [(doc.text.find(text), len(text)) for text in GIVEN]
+    spans = [doc.char_span(at, at + length, "X") for at, length in places if at >= 0]
+    doc.set_ents([span for span in spans if span])
+    return doc
+
+
+def make(path, which, tokenizer=True):
+    nlp = spacy.blank("en")
+    if tokenizer:
+        use_tokenizer(nlp)
+    for name, settings in COMPONENTS[which].items():
+        with_assets = name in ("medical_mentions", "medical_linker")
+        nlp.add_pipe(name, config={**settings, **({"assets": str(path)} if with_assets else {})})
+    return nlp
+
+
+def read(docs):
+    """List all that is written, as plain data."""
+
+    def said(span):
+        return [span.start_char, *map(span._.get, ("reading", "read_at", *STATED))]
+
+    spans = [[*doc.ents, *doc.spans.get("sc", ())] for doc in docs]
+    found = [[[own, said(span)] for own, span in zip(values(of), of, strict=True)] for of in spans]
+    return json.loads(json.dumps(found))
+
+
+def from_bytes(nlp, path):
+    other = load_model_from_config(nlp.config.copy()).from_bytes(nlp.to_bytes())
+    return read(other.pipe(TEXTS))
+
+
+def from_disk(nlp, path):
+    nlp.to_disk(path / "saved")
+    return read(spacy.load(path / "saved").pipe(TEXTS))
+
+
+def from_pickle(nlp, path):
+    unused = pickle.loads(pickle.dumps(nlp))
+    before = read(nlp.pipe(TEXTS))
+    used = copy.deepcopy(nlp)
+    for name, pipe in used.components:
+        assert pipe is not nlp.get_pipe(name)
+        assert getattr(pipe, "vocab", used.vocab) is used.vocab
+    assert read(used.pipe(TEXTS)) == before
+    return read(unused.pipe(TEXTS))
+
+
+def from_doc_bin(nlp, path):
+    docs = list(nlp.pipe(TEXTS))
+    data = DocBin(docs=docs, store_user_data=True).to_bytes()
+    stored = [Doc(Vocab()).from_bytes(doc.to_bytes()) for doc in docs]
+    assert read(stored) == read(pickle.loads(pickle.dumps(docs))) == read(docs)
+    return read(DocBin().from_bytes(data).get_docs(Vocab()))
+
+
+def sourced(nlp, path):
+    other = use_tokenizer(spacy.blank("en"))
+    for name in nlp.pipe_names:
+        other.add_pipe(name, source=nlp)
+    return read(other.pipe(TEXTS))
+
+
+def renamed(nlp, path):
+    for name in nlp.pipe_names:
+        nlp.rename_pipe(name, f"our_{name}")
+    return read(nlp.pipe(TEXTS))
+
+
+def in_a_zone(nlp, path):
+    with nlp.memory_zone():
+        return read(nlp.pipe(TEXTS))
+
+
+WAYS = [from_bytes, from_disk, from_pickle, from_doc_bin, sourced, renamed, in_a_zone]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("which", COMPONENTS)
+def test_each_way_gives_the_same(tiny_assets, tmp_path, which, way):
+    want = read(make(tiny_assets.path, which).pipe(TEXTS))
+    assert sum(map(len, want)) >= 4
+    assert way(make(tiny_assets.path, which), tmp_path) == want
+
+
+RUN = """
+import json, multiprocessing, sys, warnings
+warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+import torch
+from tests.components.test_matrix import COMPONENTS, TEXTS, make, read
+if __name__ == "__main__":
+    multiprocessing.set_start_method(sys.argv[2])
+    torch.set_num_threads(2)  # with one there is nothing for a child to wait for
+    for which, tokenizer in (("groups", False), ("context", True)):
+        nlp, texts = make(sys.argv[1], which, tokenizer), TEXTS * 6
+        before = read(nlp.pipe(texts))
+        assert read(nlp.pipe(texts, n_process=2, batch_size=6)) == before, which
+        assert any(before)
+"""
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods()[:2])
+def test_processes_give_the_same(tiny_assets, tmp_path, method):
+    (tmp_path / "run.py").write_text(RUN, encoding="utf8")
+    command = [sys.executable, str(tmp_path / "run.py"), str(tiny_assets.path), method]
+    own = {
+        "PYTHONPATH": str(ROOT),
+        "OMP_WAIT_POLICY": "PASSIVE",
+        "OMP_NUM_THREADS": "2",
+        "PATH": "",
+    }
+    ended = subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True, timeout=250)
+    assert ended.returncode == 0, ended.stderr[-4000:]
+
+
+# What other components have
+
+SIGNS = [*";.+&|(!?*_", "->", "→", "•", "·", ", ", "\n", " and ", "500mg ", "¹;", ")", "=", ":"]
+NAMES = ["asthma", "HTN", "fever", "heart attack", "DM"]
+TIGHT = [
+    f"She has {left}{sign}{right} and saw Ann Lee in London. CP came back."
+    for sign, (left, right) in product(SIGNS, list(product(NAMES, NAMES))[1:25:5])
+]
+
+
+def detect(doc):
+    """Stand in for an abbreviation detector: spans of the Doc are held elsewhere."""
+    Doc.set_extension("held", default=[], force=True)
+    doc._.held = [doc[token.i : token.i + 1] for token in doc if token.text in ("CP", "Lee", "in")]
+    return doc
+
+
+def block(doc):
+    doc.set_ents([], blocked=[doc[2:3]], default="unmodified")
+    return doc
+
+
+spacy.Language.component("detector", func=detect)
+spacy.Language.component("blocker", func=block)
+LISTENERS = ("tok2vec", "tagger", "ner")
+AROUND = {
+    "listeners before": (LISTENERS, ()),
+    "listeners after": ((), LISTENERS),
+    "first of the listeners": (("tok2vec",), ("tagger", "ner")),
+    "sentencizer": (("sentencizer",), ()),
+    "detector": (("detector",), ()),
+    "blocked": (("blocker",), ()),
+}
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """A tagger and an NER that listen, and say much."""
+    fix_random_seed(0)
+    nlp, small = spacy.blank("en"), {"width": 16, "depth": 1, "embed_size": 500, "window_size": 1}
+    more = {"maxout_pieces": 2, "subword_features": True, "pretrained_vectors": None}
+    network = {"@architectures": "spacy.HashEmbedCNN.v2", **small, **more}
+    nlp.add_pipe("tok2vec", config={"model": network})
+    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 16, "upstream": "*"}
+    for name in LISTENERS[1:]:
+        nlp.add_pipe(name, config={"model": {"tok2vec": listener}})
+    examples = []
+    for text in TIGHT[::4]:
+        doc = nlp.make_doc(text)
+        start = text.index("Ann")
+        marks = {"entities": [(start, start + 7, "PERSON"), (start + 11, start + 17, "GPE")]}
+        examples.append(Example.from_dict(doc, {"tags": [t.text[:1] for t in doc], **marks}))
+    optimizer = nlp.initialize(lambda: examples)
+    for _ in range(12):
+        random.shuffle(examples)
+        nlp.update(examples, sgd=optimizer)
+    return nlp
+
+
+def facts(doc):
+    """List what others have written, and that it fits the tokens."""
+    assert not doc.tensor.size or len(doc.tensor) == len(doc)
+    tokens = [(token.text, token.idx, token.tag_, token.ent_iob, token.sent_start) for token in doc]
+    held = (
+        [(span.text, span.start_char) for span in doc._.held] if Doc.has_extension("held") else []
+    )
+    return tokens, [(ent.text, ent.label_) for ent in doc.ents], held
+
+
+@pytest.mark.filterwarnings("ignore:.*W107")
+@pytest.mark.parametrize("tokenizer", [False, True])
+@pytest.mark.parametrize("around", AROUND)
+def test_what_others_have_stays(tiny_assets, trained, around, tokenizer):
+    """100 texts with tight signs: tokens, tags, entities and sentences are those without us."""
+    with_us, without = spacy.blank("en"), spacy.blank("en")
+    if tokenizer:
+        use_tokenizer(with_us)
+        use_tokenizer(without)
+    before, after = AROUND[around]
+    ours = COMPONENTS["groups"]
+    for name in (*before, *ours, *after):
+        if name in ours:
+            with_us.add_pipe(name, config=ours[name])
+            if name != "medical_context":
+                with_us.get_pipe(name).initialize(lambda: [], assets=tiny_assets.path)
+            continue
+        for nlp in (with_us, without):
+            copied = copy.deepcopy(trained)
+            nlp.add_pipe(name, source=copied if name in LISTENERS else None)
+    assert len(TIGHT) >= 100
+    pairs = list(zip(with_us.pipe(TIGHT), without.pipe(TIGHT), strict=True))
+    for ours_doc, theirs in pairs:
+        assert facts(ours_doc) == facts(theirs)
+        assert np.array_equal(ours_doc.tensor, theirs.tensor)
+        assert all(span.kb_id_ for span in ours_doc.spans["sc"])
+    found = sum(len(ours_doc.spans["sc"]) for ours_doc, _ in pairs)
+    assert found > 1.9 * len(TIGHT) if tokenizer else found >= len(TIGHT)
