@@ -13,6 +13,7 @@ from spacy.util import SimpleFrozenList
 from spacy.vocab import Vocab
 
 from ..errors import Warnings
+from ..linking.cued import without_cues
 from ..text import context as reading
 from ..text.context import KINDS, SECTION, Cues
 from ..text.normalisation import key
@@ -22,7 +23,7 @@ from ..util import setting_types as types
 from ..util.files import save_text
 from ..util.outputs import marked
 from ..util.telling import tell
-from .extensions import matched_names, read_characters
+from .extensions import read_characters, registered_prefixes
 from .pipe import DocPipe
 from .pipelines import CONTEXT, linked_spans
 
@@ -147,11 +148,10 @@ def _characters(text: str, span: Span, cues: Cues) -> tuple[int, int]:
     Those of a name that was linked are part of the name: the concept "No fever".
     """
     characters = read_characters(span)
-    left = reading.without_cues(text, *characters, cues)
-    if not left:
-        return characters
-    matched = {key(name) for name in matched_names(span)}
-    return characters if key(text[slice(*characters)]) in matched else left[-1]
+    left = without_cues(text, *characters, cues)
+    names = [span._.get(prefix + "candidates") for prefix in registered_prefixes() if left]
+    matched = {key(candidates[0]["matched"]) for candidates in names if candidates}
+    return characters if not left or key(text[slice(*characters)]) in matched else left[-1]
 
 
 def _span(doc: Doc, part: reading.Part) -> Span:

@@ -1,5 +1,6 @@
 """Readers and a batcher for `spacy train`: annotated text, or the knowledge base's own names."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from spacy.training import Example
 
 from ..errors import Errors, Warnings
 from ..util.telling import tell
-from .finding.tokens import borders_among, with_cuts
+from .finding.tokens import with_cuts
 from .reading import make_doc
 
 if TYPE_CHECKING:
@@ -26,9 +27,8 @@ def gold_reader(path: str, label: str = _LABEL) -> Reader:
     """Make `spacy-medlink.GoldReader.v1`: the documents of a gold file as Examples.
 
     Mentions become entities with a `kb_id` (the first of several ids; NIL without any). Tokens of
-    the reference are cut between the words of mentions, as `medical_mentions` cuts a text, whatever
-    tokens the pipeline makes. Mentions that cut a word, or overlap with one before, are left out
-    with one warning.
+    the reference are cut at the words of mentions, whatever tokens the pipeline makes. Mentions
+    that cut a word, or overlap with one before, are left out with one warning.
 
     path (str): a `.jsonl` or `.jsonl.gz` file. label (str): of mentions without a type.
     RAISES (MedlinkError): E107, E401-E403 for the file, when it is read.
@@ -57,7 +57,8 @@ def _of_document(nlp: "Language", document: "GoldDocument", label: str) -> tuple
     reference = make_doc(nlp, text)
     if not bare:
         ends = {end for mention in document.mentions for end in (mention.start, mention.end)}
-        reference = with_cuts(reference, borders_among(text, ends))
+        is_within = re.compile(r"(?<=[^\W\d_])(?=[^\W\d_])|(?<=\d)(?=\d)").match
+        reference = with_cuts(reference, [end for end in ends if not is_within(text, end)])
     spans: list[Span] = []
     for mention in sorted(document.mentions, key=lambda mention: (mention.start, -mention.end)):
         start, end = (0, len(text)) if bare else (mention.start, mention.end)

@@ -1,6 +1,6 @@
 """The attributes that a linker sets on spans, in one table."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, cast
 
 from spacy.tokens import Doc, Span
@@ -63,28 +63,11 @@ def register_reading() -> None:
             Span.set_extension(name, default=default)
 
 
-def has_value(span: Span, name: str) -> bool:
-    """Tell whether a value of an attribute is stored with a span."""
-    return bool(_data(span).get(("._.", name, span.start_char, span.end_char)))
-
-
 def read_characters(span: Span) -> tuple[int, int]:
     """Get the first character of what was read of a span, and the one behind it."""
-    stored = _data(span).get(("._.", READ_AT, span.start_char, span.end_char))
-    if stored:
-        first, last = cast("list[int]", stored)
-        return first, last
-    return span.start_char, span.end_char
-
-
-def matched_names(span: Span) -> Iterator[str]:
-    """List the names by which linkers have linked a span."""
-    for prefix in _PREFIXES:
-        place = span.start_char, span.end_char
-        id = _data(span).get(("._.", prefix + _CUI, *place))
-        candidates = _data(span).get(("._.", prefix + "candidates", *place))
-        if id and candidates:
-            yield cast("list[dict[str, str]]", candidates)[0]["matched"]
+    place = span.start_char, span.end_char
+    first, last = cast("list[int]", _data(span).get(("._.", READ_AT, *place), place))
+    return first, last
 
 
 def are_stored(names: Iterable[str]) -> bool:

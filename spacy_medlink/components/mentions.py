@@ -102,9 +102,8 @@ class MedicalMentions(DictionaryPipe):
         A match within a token is given as the whole token.
         """
         pieces = Pieces(text_of(doc), self._stop_words)
-        return [
-            span for span, *_ in self._spans(doc, pieces, self._matches(pieces, self._opened()))
-        ]
+        matches = self._matches(pieces, self._opened())
+        return [span for span, *_ in self._spans(doc, pieces, matches)]
 
     def initialize(
         self,
@@ -212,10 +211,8 @@ class MedicalMentions(DictionaryPipe):
     @property
     def _is_alone(self) -> bool:
         """Whether all components of the pipeline are of this package; no other one has tokens."""
-        nlp = self.home()
-        if nlp is None:
-            return self._was_alone
-        return all(isinstance(pipe, PicklablePipe) for _, pipe in nlp.pipeline)
+        pipes = [pipe for _, pipe in nlp.pipeline] if (nlp := self.home()) else []
+        return all(isinstance(pipe, PicklablePipe) for pipe in pipes) if nlp else self._was_alone
 
     def _split(self, doc: Doc, pieces: Pieces, matches: Iterable[Match]) -> None:
         """Split the tokens that matches begin or end in, where nobody else can have read them.
@@ -227,13 +224,19 @@ class MedicalMentions(DictionaryPipe):
             split_tokens(doc, chain.from_iterable(runs))
 
     def _written(self, doc: Doc, pieces: Pieces, matches: Sequence[Match]) -> list[Span]:
-        """Make the spans of matches, and write what was read on those that say it otherwise."""
-        spans = list[Span]()
+        """Make the spans of matches, and write what was read on those that say it otherwise.
+
+        A mention that lies within a token brings one warning, unless the tokenizer is ours.
+        """
+        nlp, spans = self.home(), list[Span]()
+        is_ours = nlp is not None and isinstance(nlp.tokenizer, MedicalTokenizer)
         for span, match, (first, last) in self._spans(doc, pieces, matches):
             is_widened = (span.start_char, span.end_char) != (first, last)
             if is_widened:
                 span._.set(READ_AT, [first, last])
-                self._warn_widened(span, pieces.text[first:last])
+            if is_widened and not (self._has_warned or is_ours):
+                self._has_warned, text = True, pieces.text[first:last]
+                tell(Warnings.widened.format(name=self.name, text=text, token=span.text))
             if match.reading or is_widened:
                 span._.set(READING, match.reading or pieces.text[first:last])
             spans.append(span)
@@ -250,23 +253,15 @@ class MedicalMentions(DictionaryPipe):
         starts, longest = token_starts(doc), dict[_Characters, _Characters]()
         runs = [pieces.characters(match.start, match.end) for match in matches]
         places = [token_run(starts, first, last) for first, last in runs]
-        for place, (first, last) in zip(places, runs, strict=True):
-            a, b = longest.setdefault(place, (first, last))
-            if last - first > b - a:
-                longest[place] = first, last
+        by_length = sorted(zip(runs, places, strict=True), key=lambda pair: pair[0][0] - pair[0][1])
+        for run, place in by_length:
+            longest.setdefault(place, run)
         spans = []
         for match, run, place in zip(matches, runs, places, strict=True):
             if longest[place] == run:
                 label = self.label if self.label_by is None else self.facts.label(match.rows)
                 spans.append((Span(doc, *place, label=label or self.label), match, run))
         return spans
-
-    def _warn_widened(self, span: Span, text: str) -> None:
-        """Warn once of a mention that lies within a token, unless the tokenizer is ours."""
-        nlp = self.home()
-        if not self._has_warned and not (nlp and isinstance(nlp.tokenizer, MedicalTokenizer)):
-            self._has_warned = True
-            tell(Warnings.widened.format(name=self.name, text=text, token=span.text))
 
     def _lexicon_of(self, linker: MedicalLinker | None) -> Lexicon:
         return self._lexicon if linker is None else linker.abbreviations

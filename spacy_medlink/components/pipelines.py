@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from configparser import Error as ConfigParserError
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -10,7 +9,7 @@ from ..errors import Errors, MedlinkError
 from ..text.context import shipped_cues
 from ..types import Data
 from ..util.extras import is_processor
-from ..util.json_text import HalfPairError, check_pairs, read_json
+from ..util.json_text import HalfPairError, are_storable, check_pairs, read_json
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -125,20 +124,11 @@ def _check_config(source: str) -> None:
         for key, value in settings.items() if isinstance(settings, dict) else ():
             try:
                 check_pairs(value)
-                is_right = _are_storable(value)
+                is_right = are_storable(value)
             except HalfPairError:
                 is_right = False
             if not is_right:
                 raise Errors.bad_setting(name=f"{name}.{key}", value=value, rule=_STORABLE)
-
-
-def _are_storable(value: object) -> bool:
-    """Tell whether all numbers in a value are finite, and the integers have 64 bits at most."""
-    if isinstance(value, dict | list):
-        return all(map(_are_storable, value.values() if isinstance(value, dict) else value))
-    if isinstance(value, float):
-        return isfinite(value)
-    return not isinstance(value, int) or -(1 << 63) <= value < 1 << 63
 
 
 def linker_of(nlp: "Language") -> "MedicalLinker":

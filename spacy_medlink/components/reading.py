@@ -28,11 +28,9 @@ def read_runs(tokenize: Callable[[str], Doc], text: str) -> Doc:
 
     spaCy's tokenizer takes punctuation off a run one by one, and reads the rest each time: for
     100,000 brackets it needs a quarter of an hour, in which nothing can interrupt it. Tokenizers
-    that are not spaCy's get the text as it is.
-    tokenize (Callable[[str], Doc]): a tokenizer, or `nlp.make_doc`.
+    that are not spaCy's get the text as it is. tokenize (Callable): a tokenizer, or `nlp.make_doc`.
     """
-    nlp = getattr(tokenize, "__self__", None)
-    tokenizer = tokenize if nlp is None else nlp.tokenizer
+    tokenizer = getattr(getattr(tokenize, "__self__", None), "tokenizer", tokenize)
     if _RUN.search(text) is None or not isinstance(tokenizer, Tokenizer):
         return tokenize(text)
     return Doc.from_docs(list(map(tokenize, _pieces(text))), ensure_whitespace=False)

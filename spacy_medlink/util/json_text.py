@@ -6,6 +6,7 @@ JSON libraries in C may end the process at it, so it is refused wherever JSON co
 
 import json
 import re
+from math import isfinite
 from typing import Any
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -72,3 +73,12 @@ def is_encodable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def are_storable(value: object) -> bool:
+    """Tell whether all numbers in a value are finite, and the integers have 64 bits at most."""
+    if isinstance(value, dict | list):
+        return all(map(are_storable, value.values() if isinstance(value, dict) else value))
+    if isinstance(value, float):
+        return isfinite(value)
+    return not isinstance(value, int) or -(1 << 63) <= value < 1 << 63

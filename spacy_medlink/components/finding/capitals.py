@@ -5,9 +5,9 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ...retrieval.languages import words_beside
 from ...text.normalisation import hash_keys
 from ...text.pieces import Border, Pieces
-from .languages import words_beside
 from .matches import Match
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from ...retrieval.languages import common_words, heading_words, words_beside
 from ...text.pieces import Border, Pieces
 from ...text.word_lists import lines_of
 from .capitals import CapitalWords
-from .languages import common_words, heading_words, words_beside
 from .matches import Match
 from .persons import DEGREES, is_called, is_degree, is_person, is_surname_behind_ms
 from .places import is_place, is_state

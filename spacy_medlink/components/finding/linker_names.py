@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...retrieval.added import exact_index
+from ...retrieval.languages import common_words, words_alone
 from ...retrieval.mask import Mask
 from ...text.pieces import Pieces
-from .languages import common_words, words_alone
 from .matches import Match
 from .name_facts import Kept, NameFacts
 from .names import NameFinder

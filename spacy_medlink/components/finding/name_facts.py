@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from ...assets.dictionary import Choice, allowed_names
 from ...kb.vocabularies import GROUPS, types_of
 from ...retrieval.arrays import check, check_below, damaged, load_arrays, save_arrays
+from ...retrieval.languages import native_names
 from ...retrieval.mask import Mask
 from ...text.qualifiers import MERE
 from ...types import Array
 from ...util.held import Directory
-from .languages import native_names
 from .settings import GROUP, LABELLINGS
 
 if TYPE_CHECKING:

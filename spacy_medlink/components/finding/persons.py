@@ -5,10 +5,10 @@ Titles, roles, degrees and relations beside a name show that it is a person's.
 
 import re
 
+from ...retrieval.languages import words_beside
 from ...text.normalisation import key
 from ...text.pieces import Border
 from .capitals import CapitalWords
-from .languages import words_beside
 from .matches import Match
 
 _WORDS = words_beside()

@@ -9,10 +9,10 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...retrieval.languages import common_words, words_beside
 from ...text.context.cues import shipped_cues
 from ...text.pieces import Border, Pieces
 from ...text.qualifiers import BEHIND, LEVELS, QUALIFIERS, SITES, VAGUE
-from .languages import common_words, words_beside
 from .matches import Match
 
 if TYPE_CHECKING:

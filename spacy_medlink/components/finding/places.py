@@ -2,9 +2,9 @@
 
 import re
 
+from ...retrieval.languages import words_beside
 from ...text.pieces import Border
 from .capitals import CapitalWords
-from .languages import words_beside
 from .matches import Match
 
 _WORDS = words_beside()

@@ -32,25 +32,18 @@ def score_mentions(examples: Sequence[Example], spans_key: str | None, name: str
     def has_annotation(doc: Doc) -> bool:
         return bool(doc.has_annotation("ENT_IOB")) if spans_key is None else spans_key in doc.spans
 
-    scores: Data = dict.fromkeys(SCORES)
-    annotated = [example for example in examples if has_annotation(example.reference)]
-    if annotated:
-        counts = PRFScore()
-        for example in annotated:
-            found, gold = map(spans_of, (example.predicted, example.reference))
-            counts.score_set(set(map(read_characters, found)), set(map(read_characters, gold)))
-        values = counts.precision, counts.recall, counts.fscore
-        scores = dict(zip(SCORES, values, strict=True))
+    counts, annotated = PRFScore(), [it for it in examples if has_annotation(it.reference)]
+    for example in annotated:
+        found, gold = map(spans_of, (example.predicted, example.reference))
+        counts.score_set(set(map(read_characters, found)), set(map(read_characters, gold)))
+    values = (counts.precision, counts.recall, counts.fscore) if annotated else (None,) * 3
+    scores: Data = dict(zip(SCORES, values, strict=True))
     if spans_key is None:
         scores |= get_ner_prf(examples)
     else:
-        scores |= Scorer.score_spans(
-            examples,
-            f"spans_{spans_key}",
-            getter=lambda doc, attr: spans_of(doc),
-            has_annotation=has_annotation,
-            allow_overlap=True,
-        )
+        how: Data = {"has_annotation": has_annotation, "allow_overlap": True}
+        how["getter"] = lambda doc, attr: spans_of(doc)
+        scores |= Scorer.score_spans(examples, f"spans_{spans_key}", **how)
     if scores["mentions_f"]:
         _warn_of_labels(examples, spans_of, name)
     return scores

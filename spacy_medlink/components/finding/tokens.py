@@ -6,8 +6,6 @@ from itertools import pairwise
 
 from spacy.tokens import Doc
 
-from ...text.pieces import Pieces
-
 # What a tokenizer leaves at 0.
 _ANNOTATIONS = ["ENT_IOB", "ENT_KB_ID", "ENT_ID", "HEAD", "DEP", "TAG", "POS", "MORPH", "LEMMA"]
 
@@ -36,9 +34,8 @@ def carries_anything(doc: Doc) -> bool:
     That is a tensor, annotation of tokens, entities, span groups, and values of extensions but for
     texts, yes, no and None that a Doc itself has: other values may hold spans or token numbers.
     """
-    if doc.tensor.size or len(doc.spans) or doc.to_array(_ANNOTATIONS).any():
-        return True
-    if doc.to_array("SENT_START")[1:].any():  # the first token always begins a sentence
+    has_sentences = doc.to_array("SENT_START")[1:].any()  # the first token always begins one
+    if has_sentences or doc.tensor.size or len(doc.spans) or doc.to_array(_ANNOTATIONS).any():
         return True
     return any(
         not isinstance(value, str | bool | None)
@@ -64,28 +61,9 @@ def split_tokens(doc: Doc, places: Iterable[int]) -> None:
     _set_norms(doc, norms)
 
 
-def borders_among(text: str, places: Iterable[int]) -> set[int]:
-    """Keep the characters of a text at which a mention may begin or end: none is within a piece."""
-    pieces = Pieces(text)
-    borders = {
-        *pieces.starts,
-        *(pieces.characters(row, row + 1)[1] for row in range(len(pieces))),
-    }
-    return {
-        place
-        for place in places
-        if place in borders or not pieces.text[max(0, place - 1) : place + 1].isalnum()
-    }
-
-
 def with_cuts(doc: Doc, places: Iterable[int]) -> Doc:
-    """Make a Doc with the text of another, and a token that begins at each of some characters.
-
-    Unlike `split_tokens` it takes a time that grows with the length of the text.
-    """
+    """Do as `split_tokens` for a new Doc, in a time that grows with the length of the text."""
     inside = _inside(doc, places)
-    if not inside:
-        return doc
     words, spaces = list[str](), list[bool]()
     for token in doc:
         cuts = [0, *inside.get(token.i, ()), len(token)]
@@ -108,15 +86,13 @@ def _inside(doc: Doc, places: Iterable[int]) -> dict[int, list[int]]:
 
 
 def _norms(doc: Doc) -> dict[int, str]:
-    """List the norms that tokens do not have by their words, by their first character."""
     return {token.idx: token.norm_ for token in doc if token.norm != token.lex.norm}
 
 
 def _set_norms(doc: Doc, norms: Mapping[int, str]) -> None:
     """Give tokens their norms again: that of "n't" does not follow from its characters."""
     for token in doc:
-        norm = norms.get(token.idx, token.lex.norm_)
-        if token.norm_ != norm:
+        if token.norm_ != (norm := norms.get(token.idx, token.lex.norm_)):
             token.norm_ = norm
 
 

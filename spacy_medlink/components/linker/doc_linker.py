@@ -8,13 +8,14 @@ from spacy.tokens import Doc, Span
 
 from ...errors import Warnings
 from ...linking import Linker
-from ...linking.decision import FILTERED, is_named
+from ...linking.cued import read_without_cues
+from ...linking.decision import FILTERED
 from ...linking.prepare import Document, Place, bare_mention, prepare
 from ...retrieval.filters import Filter, Only, Selection, select
-from ...text.context import shipped_cues, without_cues
+from ...text.context import shipped_cues
 from ...types import Candidate, Mention
 from ...util.telling import tell
-from ..extensions import READ_AT, READING, has_value, read_characters
+from ..extensions import READ_AT, READING, read_characters
 from .annotation import Link
 from .opened import LinkerParts
 from .settings import FILTERS, keys_of, make_filter
@@ -99,23 +100,17 @@ class DocLinker:
                 span._.set(READING, text[start:end])
 
     def _characters(self, doc: Doc, text: str, spans: Sequence[Span]) -> list[tuple[int, int]]:
-        """Find the characters that are read of spans: without the cues that they begin or end with.
+        """Find the characters that are read of spans; one with a reading was read already."""
+        cues, retrieve = shipped_cues(self.opened.lang), self._candidates
+        return [
+            read_characters(span)
+            if span.doc.user_data and span._.get(READING)
+            else read_without_cues(text, read_characters(span), cues, retrieve)
+            for span in spans
+        ]
 
-        A span with a reading was read already. Words that are a name of the terminology stay
-        together: "No light perception".
-        """
-        characters, cues = list(map(read_characters, spans)), shipped_cues(self.opened.lang)
-        if not cues.phrases:
-            return characters
-        for index, span in enumerate(spans):
-            left = without_cues(text, *characters[index], cues)
-            if left and not has_value(span, READING):
-                ways = [characters[index], *left]
-                mentions = [self.bare(text[slice(*way)], span.label_) for way in ways]
-                rankings = self.opened.linker.retrieve(mentions, 1, force=True).rankings
-                named = (way for way, own in zip(ways, rankings, strict=True) if _names(own))
-                characters[index] = next(named, left[-1])
-        return characters
+    def _candidates(self, texts: list[str]) -> list[list[Candidate]]:
+        return self.opened.linker.retrieve(list(map(self.bare, texts)), 1, force=True).rankings
 
     def batch(self, docs: Sequence[Doc], writer: SpanWriter) -> tuple[list[Mention], list[int]]:
         """Make the mentions of Docs. RETURNS: all mentions, and their number for each Doc.
@@ -195,10 +190,6 @@ class DocLinker:
                 name=self.opened.name, filter=given, remedy=remedy
             )
             self.opened.tell_once(message, given)
-
-
-def _names(ranking: Sequence[Candidate]) -> bool:
-    return any(map(is_named, ranking))
 
 
 def _definitions(doc: Doc) -> dict[str, str]:

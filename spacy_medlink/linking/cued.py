@@ -1,23 +1,27 @@
 """Cues inside a mention that an NER has found: "no fever", "mother with asthma"."""
 
-from .cues import KINDS, Cue, Cues, find_words, plain
+import re
+from collections.abc import Callable
+
+from ..text.context.cues import KINDS, Cue, Cues, find_words, plain
+from ..types import Candidate
+from .decision import is_named
 
 # Between a cue and what it speaks of, in the languages that have cues.
 _LINKS = frozenset(
-    "a an the any of for to with has had have having was is been "
-    "de del la el los las un una con tiene tenía tuvo tenia "
-    "du des le les une avec ayant a eu ont "
-    "der die das dem den des ein eine einen einer von für mit hat hatte bei "
-    "di della dello il lo gli i ha aveva da".split()
+    "a an the any of for to with has had have having was is been de del la el los las un una con "
+    "tiene tenía tuvo du des le les une avec ayant eu ont der die das dem den ein eine einen einer "
+    "von für mit hat hatte bei di della dello il lo gli i ha aveva da".split()
 )
 # "Her mother has asthma": before a cue.
 _OWNERS = _LINKS | frozenset(
     "his her their my s patient pt su sus sa son ses leur seine seiner ihre ihrer suo sua".split()
 )
-_HYPHENS = frozenset("-\u2010\u2011")
+_PREFIX = re.compile(r"[-\u2010\u2011][^\W_]")
 _BRACKETS = frozenset("([{")
 _PREVENTION = "hypothetical"  # behind a mention: "flu vaccine", which is no flu
 Characters = tuple[int, int]
+Retrieve = Callable[[list[str]], list[list[Candidate]]]
 _WordCue = tuple[int, int, Cue]
 
 
@@ -34,12 +38,10 @@ def without_cues(text: str, start: int, end: int, cues: Cues) -> list[Characters
         return []
     matches = list(find_words(text, start, end))
     words = [plain(match[0]) for match in matches]
-    if len(words) < 2 or not _may_have_cues(words, cues):
-        return []
-    is_joined = [
-        text[match.end() : match.end() + 1] in _HYPHENS and text[match.end() + 1 :][:1].isalnum()
-        for match in matches
-    ]
+    begins = any(words[place] in cues.phrases for place in _openings(words))
+    if len(words) < 2 or not (begins or not cues.closing_words.isdisjoint(words[1:])):
+        return []  # most mentions have no cues
+    is_joined = [_PREFIX.match(text, match.end()) for match in matches]
     found = [cue for cue in cues.find(words, 0) if cue[2].kind in KINDS]
     found = [cue for cue in found if not is_joined[cue[1] - 1]]
     firsts = _firsts(words, [cue for cue in found if cue[2].forward])
@@ -51,17 +53,22 @@ def without_cues(text: str, start: int, end: int, cues: Cues) -> list[Characters
     ]
 
 
-def _may_have_cues(words: list[str], cues: Cues) -> bool:
-    """Tell quickly whether cues may stand at an end of a mention, which most do not have."""
-    openings = {words[place] for place in _openings(words)}
-    return not (
-        cues.phrases.keys().isdisjoint(openings) and cues.closing_words.isdisjoint(words[1:])
-    )
+def read_without_cues(text: str, place: Characters, cues: Cues, retrieve: Retrieve) -> Characters:
+    """Find what is looked up of a mention: the longest name without cues, else all that is left.
+
+    "No light perception" and "absence seizure" are names. place (Tuple[int, int]): characters of
+    the mention. retrieve (Callable): gives the candidates of texts.
+    """
+    left = without_cues(text, *place, cues)
+    ways = [place, *left] if left else []
+    rankings = retrieve([text[start:end] for start, end in ways]) if ways else []
+    named = (way for way, own in zip(ways, rankings, strict=True) if any(map(is_named, own)))
+    return next(named, left[-1] if left else place)
 
 
 def _openings(words: list[str]) -> list[int]:
     """List the words that a first cue may begin with: "s/p stroke", "his past stroke"."""
-    return [_skipped(words, 0, frozenset()), _skipped(words, 0, _OWNERS)]
+    return [_skipped(words, 0, passed) for passed in (frozenset[str](), _OWNERS)] if words else []
 
 
 def _firsts(words: list[str], found: list[_WordCue]) -> list[int]:
