@@ -7,7 +7,17 @@ from itertools import pairwise
 from spacy.tokens import Doc
 
 # What a tokenizer leaves at 0.
-_ANNOTATIONS = ["ENT_IOB", "ENT_KB_ID", "ENT_ID", "HEAD", "DEP", "TAG", "POS", "MORPH", "LEMMA"]
+_ANNOTATIONS: list[int | str] = [
+    "ENT_IOB",
+    "ENT_KB_ID",
+    "ENT_ID",
+    "HEAD",
+    "DEP",
+    "TAG",
+    "POS",
+    "MORPH",
+    "LEMMA",
+]
 
 
 def token_starts(doc: Doc) -> list[int]:
