@@ -90,7 +90,7 @@ def from_pickle(nlp, path):
     before = read(nlp.pipe(TEXTS))
     used = copy.deepcopy(nlp)
     for name, pipe in used.components:
-        assert pipe is not nlp.get_pipe(name)
+        assert pipe is not nlp.get_pipe(name) or name == "given"  # a function
         assert getattr(pipe, "vocab", used.vocab) is used.vocab
     assert read(used.pipe(TEXTS)) == before
     return read(unused.pipe(TEXTS))
@@ -149,6 +149,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods()[:2])
 def test_processes_give_the_same(tiny_assets, tmp_path, method):
     (tmp_path / "run.py").write_text(RUN, encoding="utf8")
@@ -159,7 +160,7 @@ def test_processes_give_the_same(tiny_assets, tmp_path, method):
         "OMP_NUM_THREADS": "2",
         "PATH": "",
     }
-    ended = subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True, timeout=250)
+    ended = subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True, timeout=450)
     assert ended.returncode == 0, ended.stderr[-4000:]
 
 
