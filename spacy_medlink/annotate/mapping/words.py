@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ...retrieval.languages import common_words
+from ...assets.languages import common_words
 from ...text.context import Cues, shipped_cues
 from ...text.lexicon import Lexicon, Surroundings
 from ...text.normalisation import key

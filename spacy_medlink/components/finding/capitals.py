@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ...retrieval.languages import words_beside
+from ...assets.languages import words_beside
 from ...text.normalisation import hash_keys
 from ...text.pieces import Border, Pieces
 from .matches import Match

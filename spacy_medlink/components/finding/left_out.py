@@ -8,7 +8,7 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ...retrieval.languages import common_words, heading_words, words_beside
+from ...assets.languages import common_words, heading_words, words_beside
 from ...text.pieces import Border, Pieces
 from ...text.word_lists import lines_of
 from .capitals import CapitalWords

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...assets.languages import common_words, words_alone
 from ...retrieval.added import exact_index
-from ...retrieval.languages import common_words, words_alone
 from ...retrieval.mask import Mask
 from ...text.pieces import Pieces
 from .matches import Match

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...assets.dictionary import Choice, allowed_names
+from ...assets.languages import native_names
 from ...kb.vocabularies import GROUPS, types_of
 from ...retrieval.arrays import check, check_below, damaged, load_arrays, save_arrays
-from ...retrieval.languages import native_names
 from ...retrieval.mask import Mask
 from ...text.qualifiers import MERE
 from ...types import Array

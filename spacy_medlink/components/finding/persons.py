@@ -5,7 +5,7 @@ Titles, roles, degrees and relations beside a name show that it is a person's.
 
 import re
 
-from ...retrieval.languages import words_beside
+from ...assets.languages import words_beside
 from ...text.normalisation import key
 from ...text.pieces import Border
 from .capitals import CapitalWords

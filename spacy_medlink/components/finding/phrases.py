@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...retrieval.languages import common_words, words_beside
+from ...assets.languages import common_words, words_beside
 from ...text.context.cues import shipped_cues
 from ...text.pieces import Border, Pieces
 from ...text.qualifiers import BEHIND, LEVELS, QUALIFIERS, SITES, VAGUE

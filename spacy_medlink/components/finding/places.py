@@ -2,7 +2,7 @@
 
 import re
 
-from ...retrieval.languages import words_beside
+from ...assets.languages import words_beside
 from ...text.pieces import Border
 from .capitals import CapitalWords
 from .matches import Match

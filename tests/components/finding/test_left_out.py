@@ -7,12 +7,12 @@ import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_medlink.assets.languages import common_words, heading_words
 from spacy_medlink.components.finding.left_out import mentions_among
 from spacy_medlink.components.finding.matches import Match
 from spacy_medlink.components.finding.settings import HEADINGS, LEAVE_OUT
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.retrieval.exact import ExactIndex
-from spacy_medlink.retrieval.languages import common_words, heading_words
 from spacy_medlink.text.normalisation import key
 from spacy_medlink.text.pieces import Border, Pieces
 from spacy_medlink.types import Concept, Name

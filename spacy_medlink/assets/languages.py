@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..retrieval.mask import Mask
 from ..text.normalisation import key
 from ..text.word_lists import lines_of, primary_tag, words_of
-from .mask import Mask
 
 if TYPE_CHECKING:
-    from .facets import Facets
+    from ..retrieval.facets import Facets
 
 _ANY = frozenset(["", "xx", "mul", "und", "zxx"])  # of names in no language, or in several
 
