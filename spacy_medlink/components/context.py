@@ -24,8 +24,10 @@ from ..util.files import save_text
 from ..util.outputs import marked
 from ..util.telling import tell
 from .extensions import read_characters, registered_prefixes
+from .extensions import matched_names, read_characters
+from .names import CONTEXT
 from .pipe import DocPipe
-from .pipelines import CONTEXT, linked_spans
+from .pipelines import linked_spans
 
 ATTRIBUTES = {statement: f"is_{statement}" for statement in KINDS}  # of spans, by what is said
 _FILE, _NONE = "cues.tsv", SimpleFrozenList()

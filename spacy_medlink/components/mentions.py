@@ -34,6 +34,7 @@ from .finding.tokens import carries_anything, split_tokens, text_of, token_run, 
 from .linker.component import MedicalLinker
 from .pipe import PicklablePipe
 from .tokenizer import MedicalTokenizer
+from .names import MENTIONS
 
 if TYPE_CHECKING:  # imported when a text is read: spaCy imports this with every `spacy.blank`
     from .finding.dictionary_pipe import Dictionary
@@ -66,7 +67,7 @@ class MedicalMentions(DictionaryPipe):
     def __init__(
         self,
         vocab: Vocab,
-        name: str = "medical_mentions",
+        name: str = MENTIONS,
         *,
         nlp: Language | None = None,
         **settings: object,
@@ -280,7 +281,7 @@ def _make(nlp: Language, name: str, settings: Data) -> MedicalMentions:
 
 
 make_medical_mentions = Language.factory(
-    "medical_mentions",
+    MENTIONS,
     func=factory_of(MentionSettings, _make),
     assigns=["doc.ents", "token.ent_iob", "token.ent_type"],
     default_config=DEFAULT_CONFIG,

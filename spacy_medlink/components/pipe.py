@@ -16,7 +16,7 @@ from ..errors import Errors, Warnings
 from ..types import Data
 from ..util.files import OwnedDirectory
 from ..util.telling import tell
-from .pipelines import LINKER, MENTIONS
+from .names import LINKER, MENTIONS
 
 if TYPE_CHECKING:
     from spacy.language import Language

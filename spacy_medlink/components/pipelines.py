@@ -10,6 +10,8 @@ from ..text.context import shipped_cues
 from ..types import Data
 from ..util.extras import is_processor
 from ..util.json_text import HalfPairError, are_storable, check_pairs, read_json
+from ..util.json_text import HalfPairError, check_pairs, read_json
+from .names import CONTEXT, LINKER, MENTIONS
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from .linker import MedicalLinker
 
 _LONGEST_REASON = 500  # characters
-LINKER, MENTIONS, CONTEXT = "medical_linker", "medical_mentions", "medical_context"
 STARTER = "starter"
 _STORABLE = "must have whole characters, finite numbers, and integers of at most 64 bits"
 

@@ -14,6 +14,7 @@ from ...util.setting_types import (
     flag,
     setting,
 )
+from ..names import LINKER
 
 LABEL = "CONCEPT"
 GROUP, TYPE = LABELLINGS = ("group", "type")  # labels of mentions: what their concepts are
@@ -62,7 +63,7 @@ class MentionSettings(Settings):
         None, LIST_RULE, "texts that are never mentions, however they are inflected"
     )
     linker: Text | None = setting(
-        "medical_linker",
+        LINKER,
         TEXT_RULE,
         "name of a linker with the same assets. Only what its filters let pass is found, as they "
         "are when a text is read, unless it has `force_within_filter`; `types`, `languages` and "

@@ -20,6 +20,7 @@ from ...util.extras import missing
 from ...util.files import OwnedDirectory
 from ...util.setting_types import setting_property
 from ..extensions import register_extensions, register_reading
+from ..names import LINKER
 from ..pipe import PicklablePipe, batches
 from .annotation import Link
 from .scoring import score_examples
@@ -100,7 +101,7 @@ class MedicalLinker(PicklablePipe):
     rerank_top: int | None = setting_property("rerank_top")
     copy_assets: bool = setting_property("copy_assets")
 
-    def __init__(self, vocab: Vocab, name: str = "medical_linker", **settings: object) -> None:
+    def __init__(self, vocab: Vocab, name: str = LINKER, **settings: object) -> None:
         if unknown := set(settings) - set(DEFAULT_CONFIG):
             raise TypeError(f"unknown settings: {', '.join(sorted(unknown))}")
         self.vocab = vocab

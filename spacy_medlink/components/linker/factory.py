@@ -5,6 +5,7 @@ from spacy.language import Language
 from ...types import Data
 from ...util.setting_types import factory_of
 from ..extensions import SPAN_ATTRIBUTES
+from ..names import LINKER
 from .component import MedicalLinker
 from .scoring import SCORES
 from .settings import DEFAULT_CONFIG, LinkerSettings
@@ -23,7 +24,7 @@ def _make(nlp: Language, name: str, settings: Data) -> MedicalLinker:
 
 
 make_medical_linker = Language.factory(
-    "medical_linker",
+    LINKER,
     func=factory_of(LinkerSettings, _make),
     assigns=["doc.ents", "token.ent_kb_id"] + [f"span._.{name}" for name in SPAN_ATTRIBUTES],
     requires=["doc.ents"],
