@@ -45,7 +45,19 @@ def shortened(text: str, most: int = _FIELD) -> str:
 
 
 def _filled(text: str, fields: Mapping[str, object]) -> str:
-    return str.format(text, **{name: _shown(value, name) for name, value in fields.items()})
+    values = {
+        name: _without_stop(value) if f"{{{name}}}." in text else value
+        for name, value in fields.items()
+    }
+    return str.format(text, **{name: _shown(value, name) for name, value in values.items()})
+
+
+def _without_stop(value: object) -> object:
+    """Drop the full stop of a sentence, such as another library's, that a message ends itself."""
+    if not isinstance(value, str | Exception):
+        return value
+    text = str(value).rstrip()
+    return text[:-1] if text.endswith(".") and text[-2:-1] not in ("", ".", "/", "\\") else value
 
 
 def _shown(value: object, name: str) -> object:

@@ -36,3 +36,13 @@ def test_every_message_is_bounded_whatever_is_filled_in(value: object) -> None:
 def test_numbers_keep_their_form() -> None:
     said = Warnings.many_abbreviations.format(shorts=1_234_567, longs=2)
     assert "first 1,234,567 abbreviations" in said
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [("No bytes received.", "received. Check"), ("None", "None. Check"),
+     (OSError("Full.\n"), "Full. Check"), ("and so on...", "so on.... Check"),
+     ("../..", "../... Check"), (".", ".. Check")],
+)  # fmt: skip
+def test_a_sentence_of_another_library_ends_once(reason: object, said: str) -> None:
+    assert said in str(Errors.system(reason=reason))

@@ -153,19 +153,27 @@ class DocPipe(PicklablePipe):
 
 
 def batches(stream: Iterable[Doc], size: int, weigh: Callable[[Doc], int]) -> Iterator[list[Doc]]:
-    """Cut a stream of Docs into batches.
+    """Cut a stream of Docs into batches; those read before the stream raises an error come, too.
 
     size (int): Docs of a batch, at most. weigh (Callable): returns the amount of work of a Doc; a
         batch ends when the sum reaches MUCH.
     """
-    docs = iter(stream)
-    while batch := _batch(docs, size, weigh):
-        yield batch
+    docs, batch = iter(stream), list[Doc]()
+    try:
+        while _fill(batch, docs, size, weigh):
+            yield batch
+            batch = []
+    except Exception:
+        if batch:
+            yield batch
+        raise
 
 
-def _batch(docs: Iterator[Doc], size: int, weigh: Callable[[Doc], int]) -> list[Doc]:
+def _fill(
+    batch: list[Doc], docs: Iterator[Doc], size: int, weigh: Callable[[Doc], int]
+) -> list[Doc]:
     """Take the next Docs: a full batch, or the Docs that a slow stream has brought so far."""
-    batch, weight = list[Doc](), 0
+    weight = 0
     late = time.monotonic() + PATIENCE
     for doc in docs:
         batch.append(doc)

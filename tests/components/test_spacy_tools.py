@@ -1,6 +1,7 @@
 """What spaCy's own tools make of the linker: its commands, displaCy, the scorer, memory zones."""
 
 import json
+import pickle
 import re
 
 import pytest
@@ -207,7 +208,8 @@ def test_displacy_links_concepts_to_their_pages(saved):
     nlp = spacy.load(saved)
     linker = nlp.get_pipe("medical_linker")
     doc = nlp("A heart attack and fever.")
-    html = displacy.render(doc, style="ent", options=linker.displacy_options, jupyter=False)
+    options = pickle.loads(pickle.dumps(linker.displacy_options))  # as another process gets them
+    html = displacy.render(doc, style="ent", options=options, jupyter=False)
     for id in ("HP:0001658", "HP:0001945"):
         assert re.search(rf'href="https://hpo.jax.org/browse/term/{id}">{id}</a>', html)
     linker.threshold = 1

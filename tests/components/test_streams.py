@@ -119,6 +119,22 @@ def test_contexts_stay_with_their_documents(tiny_assets):
     assert links(doc for doc, _ in found) == links(nlp.pipe(TEXTS))
 
 
+@pytest.mark.parametrize("size", [1, 2, 256])
+def test_what_was_read_before_a_stream_fails_is_passed_on(tiny_assets, size):
+    nlp = pipeline(tiny_assets)
+    nlp.add_pipe("medical_context")
+
+    def breaking() -> Iterator[str]:
+        yield from ["fever", "asthma", "fever"]
+        raise OSError("the file ends here")
+
+    ids = []
+    with pytest.raises(OSError, match="ends here"):
+        for doc in nlp.pipe(breaking(), batch_size=size):
+            ids += [ent.kb_id_ for ent in doc.ents]
+    assert ids == ["HP:0001945", "HP:0002099", "HP:0001945"]
+
+
 @pytest.fixture
 def fragile():
     """Whatever `doc._.abbreviations` holds is read: what is no list makes a document fail."""

@@ -252,10 +252,12 @@ class MedicalLinker(PicklablePipe):
         """Options of `displacy.render` by which each id leads to the page of its concept."""
         from ...kb.code_systems import ConceptPages
 
-        kb = self.kb
-        pages = ConceptPages(lambda id: kb[id].codes if id in kb else {})
+        pages = ConceptPages(self._codes_of)
         keys = keys_of(self.settings.spans_key)
         return {"kb_url_template": pages, **({"spans_key": keys[0]} if keys else {})}
+
+    def _codes_of(self, id: str) -> Mapping[str, Sequence[str]]:
+        return self.kb[id].codes if id in self.kb else {}
 
     def configure(self, **settings: object) -> None:
         """Change settings of a linker that has not linked yet.
