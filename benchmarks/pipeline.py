@@ -125,7 +125,7 @@ def _docs(nlp: "Language", documents: Sequence[Document]) -> Iterator["Doc"]:
 
 def accuracy(nlp: "Language", documents: Sequence[Document]) -> dict[str, float]:
     """Measure acc@1 and acc@5 in per cent by the candidates of ours, or `_.kb_ents` of a peer's."""
-    ranks = []
+    ranks, is_ours = [], "medical_linker" in nlp.pipe_factories.values()
     for doc, document in zip(nlp.pipe(_docs(nlp, documents)), documents, strict=True):
         gold = {
             start: set(ids)
@@ -133,7 +133,6 @@ def accuracy(nlp: "Language", documents: Sequence[Document]) -> dict[str, float]
         }
         for ent in doc.ents:
             if ent.start_char in gold:
-                is_ours = ent.has_extension("candidates")
                 ids = [
                     candidate["id"] if is_ours else candidate[0]
                     for candidate in (ent._.candidates if is_ours else ent._.kb_ents)

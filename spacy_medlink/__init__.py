@@ -1,11 +1,14 @@
 """Link medical mentions in text to concepts of a terminology, as a spaCy component.
 
 What is listed here is the public API (docs/api.md). It is imported when it is asked for: spaCy
-imports this package with every `spacy.blank`, which must not cost anything.
+imports this package with every `spacy.blank`, which must not cost anything. The attributes of spans
+are registered as soon as spaCy is imported, so that stored Docs can be read.
 """
 
 from importlib import import_module
 from typing import Any
+
+from .util.after_import import call_after_import
 
 __version__ = "0.1.0"
 
@@ -46,6 +49,15 @@ def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f".{_WHERE[name]}", __name__), name)
+
+
+def _register_attributes() -> None:
+    from .components.extensions import register_free
+
+    register_free()
+
+
+call_after_import("spacy.tokens", _register_attributes)
 
 
 def __dir__() -> list[str]:

@@ -333,6 +333,12 @@ class Errors:
         "`config={{'components': {{NAME: {{'assets': DIRECTORY}}}}}}`.",
     )
 
+    attribute_taken = Message(
+        "E331",
+        "`span._.{name}` was registered by something else than spacy-medlink, which would write "
+        "it, too. {remedy}.",
+    )
+
     # 4xx: evaluation
     wrong_line = Message(
         "E401", "{path}, line {line}: {problem}. Expected {expected}. Mend the line."

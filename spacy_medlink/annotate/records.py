@@ -6,7 +6,7 @@ from typing import NamedTuple
 from spacy.tokens import Doc, Span
 
 from ..components.context import ATTRIBUTES
-from ..components.extensions import SPAN_ATTRIBUTES, registered_prefixes
+from ..components.extensions import SPAN_ATTRIBUTES, is_written, registered_prefixes
 from ..components.linker import MedicalLinker
 from ..components.pipelines import linked_spans
 from ..text.context import SECTION
@@ -107,7 +107,11 @@ def _prefix_of(span: Span, prefix: str) -> str:
 
 
 def _said_of(span: Span) -> Data:
-    context = {key: span._.get(name) for key, name in _SAID_OF.items() if Span.has_extension(name)}
+    data, place = span.doc.user_data, (span.start_char, span.end_char)
+    is_said = any(("._.", name, *place) in data for name in _SAID_OF.values())
+    context = {
+        key: span._.get(name) for key, name in _SAID_OF.items() if is_said or is_written(name)
+    }
     if Span.has_extension(_NEGEX):
         context["negated"] = bool(span._.get(_NEGEX) or context.get("negated"))
     return context

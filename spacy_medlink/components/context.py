@@ -23,13 +23,13 @@ from ..util import setting_types as types
 from ..util.files import save_text
 from ..util.outputs import marked
 from ..util.telling import tell
-from .extensions import read_characters, registered_prefixes
-from .extensions import matched_names, read_characters
+from .extensions import check_plain, read_characters, registered_prefixes
 from .names import CONTEXT
 from .pipe import DocPipe
 from .pipelines import linked_spans
 
 ATTRIBUTES = {statement: f"is_{statement}" for statement in KINDS}  # of spans, by what is said
+_WRITTEN = (*ATTRIBUTES.values(), SECTION)
 _FILE, _NONE = "cues.tsv", SimpleFrozenList()
 _HEAD = "# The cues of a saved medical_context\n"
 _SAVED = marked("the cues of a saved medical_context", _HEAD)
@@ -68,7 +68,7 @@ class MedicalContext(DocPipe):
 
     def __init__(self, vocab: Vocab, name: str = CONTEXT, **settings: object) -> None:
         given = ContextSettings.of(settings)
-        self.vocab, self.name, self.lang = vocab, name, vocab.lang
+        self.vocab, self.name, self.lang = vocab, name, vocab.lang or ""
         self.spans_key, self.sections_key = given.spans_key, given.sections_key
         self._path = given.cues
         self._text: str | None = None  # of the user's own cues
@@ -119,6 +119,7 @@ class MedicalContext(DocPipe):
         return self._text
 
     def _annotate(self, doc: Doc) -> None:
+        register_attributes()
         cues, text = self.cues, doc.text
         parts = reading.find_sections(text, cues)
         if self.sections_key is not None:
@@ -131,17 +132,18 @@ class MedicalContext(DocPipe):
 
 
 def register_attributes() -> None:
-    """Register the attributes of spans, unless another component has registered them."""
-    for name in (*ATTRIBUTES.values(), SECTION):
-        if not Span.has_extension(name):
-            Span.set_extension(name, default="" if name == SECTION else False)
+    """Register the attributes of spans, or check that they can be written.
+
+    RAISES (MedlinkError): E331 for a name that something else has taken.
+    """
+    check_plain(_WRITTEN)
 
 
 def _write(span: Span, context: reading.Said) -> None:
-    values: Data = {name: statement in context.kinds for statement, name in ATTRIBUTES.items()}
-    for name, value in {**values, SECTION: context.section}.items():
-        if value or span._.get(name):  # storing a default would take room
-            span._.set(name, value)
+    # False and "" are written, too: `Doc.to_json(underscore=...)` knows only what is stored.
+    for statement, name in ATTRIBUTES.items():
+        span._.set(name, statement in context.kinds)
+    span._.set(SECTION, context.section)
 
 
 def _characters(text: str, span: Span, cues: Cues) -> tuple[int, int]:
@@ -171,7 +173,7 @@ def _make(nlp: Language, name: str, settings: Data) -> MedicalContext:
 make_medical_context = Language.factory(
     CONTEXT,
     func=types.factory_of(ContextSettings, _make),
-    assigns=[f"span._.{name}" for name in (*ATTRIBUTES.values(), SECTION)],
+    assigns=[f"span._.{name}" for name in _WRITTEN],
     requires=["doc.ents"],
     default_config=ContextSettings.defaults(),
 )

@@ -25,16 +25,16 @@ from ..text.pieces import Pieces
 from ..types import Data
 from ..util.setting_types import factory_of
 from ..util.telling import tell
-from .extensions import READ_AT, READING, register_reading
+from .extensions import READ_AT, READING, check_plain
 from .finding.dictionary_pipe import DictionaryPipe
 from .finding.matches import Match, apart, settled, without_nested
 from .finding.scoring import SCORES, score_mentions
 from .finding.settings import DEFAULT_CONFIG, LABEL, LABELLINGS, PARTS, MentionSettings
 from .finding.tokens import carries_anything, split_tokens, text_of, token_run, token_starts
 from .linker.component import MedicalLinker
+from .names import MENTIONS
 from .pipe import PicklablePipe
 from .tokenizer import MedicalTokenizer
-from .names import MENTIONS
 
 if TYPE_CHECKING:  # imported when a text is read: spaCy imports this with every `spacy.blank`
     from .finding.dictionary_pipe import Dictionary
@@ -75,13 +75,14 @@ class MedicalMentions(DictionaryPipe):
         given = MentionSettings.of(settings)
         choice = Choice(tuple(given.types or ()), tuple(given.languages or ()), given.within or "")
         label_by = given.label if given.label in LABELLINGS else None
-        super().__init__(given.assets, choice, vocab.lang, label_by)
+        super().__init__(given.assets, choice, vocab.lang or "", label_by)
         self.label = LABEL if label_by else given.label
         self.vocab = vocab
         self.name = name
         for setting in _ATTRIBUTES:
             setattr(self, setting, getattr(given, setting))
-        self._stop_words = get_lang_class(vocab.lang).Defaults.stop_words if vocab.lang else set()
+        own = nlp.Defaults.stop_words if nlp is not None else set()
+        self._stop_words = own or _language(vocab.lang).Defaults.stop_words
         self.stop = frozenset(map(key, given.stop or ()))
         self.leave_out = frozenset(given.leave_out)
         # Given filters replace the linker's; [] does too, and lets all names pass.
@@ -95,7 +96,7 @@ class MedicalMentions(DictionaryPipe):
         self._has_warned = False
         self._lexicon = Lexicon()
         self._made_names: LinkerNames | None = None
-        register_reading()
+        check_plain((READING, READ_AT))
 
     def find(self, doc: Doc) -> list[Span]:
         """Find all matches, overlapping ones too, without changing the Doc.
@@ -272,6 +273,14 @@ class MedicalMentions(DictionaryPipe):
             return self._linker
         pipe = self._nlp.get_pipe(self.linker)
         return pipe if isinstance(pipe, MedicalLinker) else None
+
+
+def _language(lang: str | None) -> type[Language]:
+    """Get the class of a language; the one without any rules, where spaCy knows none."""
+    try:
+        return get_lang_class(lang) if lang else Language
+    except ImportError:
+        return Language
 
 
 def _make(nlp: Language, name: str, settings: Data) -> MedicalMentions:

@@ -1,14 +1,30 @@
 """SpanWriter: writes links on the spans of a Doc, beside or over links of other components."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import cast
+from itertools import chain
+from typing import NamedTuple, cast
 
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, Span, SpanGroup
 
 from ...text.identifiers.spelling import is_identified
-from ..extensions import READING, SPAN_ATTRIBUTES, are_stored, registered_prefixes
+from ..extensions import (
+    KB_ID,
+    READING,
+    SPAN_ATTRIBUTES,
+    are_stored,
+    keep_apart,
+    registered_prefixes,
+)
 from .annotation import NIL, Link
+
+
+class _Linked(NamedTuple):
+    """A span, its link, and the `kb_id` that it gets."""
+
+    span: Span
+    link: Link
+    kb_id: str
 
 
 class SpanWriter:
@@ -66,41 +82,50 @@ class SpanWriter:
         links (Sequence[Link]): one for each of `spans(doc)`. An entity with the place and the label
             of a span of a linked group gets its link; other entities are another component's.
         """
-        spans = self.spans(doc)
-        if self.keys is None:
-            for ent, link in zip(spans, links, strict=True):
-                self._write_ent(ent, link)
-            return
-        linked = [(span.start, span.end, span.label) for span in spans]
-        by_run = dict(zip(linked, links, strict=True))
+        spans = zip(self.spans(doc), links, strict=True)
+        linked = [_Linked(span, link, self._choose(span, link)) for span, link in spans]
+        by_run = {(span.start, span.end, span.label): link for span, link, _ in linked}
         for ent in doc.ents:
             run = ent.start, ent.end, ent.label
-            if run in by_run and ent.label_ not in self.discard:
-                self._write_ent(ent, by_run[run])
-        waiting = iter(links)
-        for key in self.keys:
+            if run in by_run:
+                # A `kb_id` set on a span of `doc.ents` is lost, since the tokens hold it.
+                chosen = self._choose(ent, by_run[run])
+                for token in ent:
+                    token.ent_kb_id_ = chosen
+        waiting = iter(linked)
+        for key in self.keys or ():
             if key in doc.spans:
-                self._write_group(doc, key, waiting)
+                self._write_group(doc.spans[key], waiting)
+        self._write_attributes(doc, linked)
 
-    def _write_ent(self, ent: Span, link: Link) -> None:
-        # Values set on a span of `doc.ents` are lost, since the tokens hold them.
-        chosen = self._choose(ent, link)
-        for token in ent:
-            token.ent_kb_id_ = chosen
-        self._set_attributes(ent, link)
+    def _write_group(self, group: SpanGroup, linked: Iterator[_Linked]) -> None:
+        for place, span in enumerate(group):
+            if span.label_ not in self.discard:
+                run = span.doc, span.start, span.end
+                kb_id = next(linked).kb_id
+                # A span of a group is a copy, which takes the place of the one in the group.
+                group[place] = Span(*run, label=span.label, kb_id=kb_id, span_id=span.id)
 
-    def _write_group(self, doc: Doc, key: str, links: Iterator[Link]) -> None:
-        # Spans of a group cannot be changed in place: the group is made anew.
-        group, spans = doc.spans[key], []
-        for span in group:
-            link = None if span.label_ in self.discard else next(links)
-            if link is not None:
-                chosen = self._choose(span, link)
-                label, id = span.label, span.id
-                span = Span(doc, span.start, span.end, label=label, kb_id=chosen, span_id=id)
-                self._set_attributes(span, link)
-            spans.append(span)
-        doc.spans[key] = type(group)(doc, name=group.name, attrs=group.attrs, spans=spans)
+    def _write_attributes(self, doc: Doc, linked: Sequence[_Linked]) -> None:
+        """Write the link of each place, and the links by label where these make a difference.
+
+        Spans at one place share their attributes in spaCy.
+        """
+        places: dict[tuple[int, int], dict[str, _Linked]] = {}
+        for one in linked:
+            by_label = places.setdefault((one.span.start, one.span.end), {})
+            by_label.setdefault(one.span.label_, one)
+        spans = chain(doc.ents, *doc.spans.values())
+        mixed = {place for span in spans if (place := (span.start, span.end)) in places
+                 and not _is_linked(span, places[place])}  # fmt: skip
+        for place, by_label in places.items():
+            span, link, _ = first = next(iter(by_label.values()))
+            values = None
+            if place in mixed or any(one.link != first.link for one in by_label.values()):
+                values = {label: {**one.link._asdict(), KB_ID: one.kb_id}
+                          for label, one in by_label.items()}  # fmt: skip
+            keep_apart(span, self.prefix, values)
+            self._set_attributes(span, link)
 
     def _set_attributes(self, span: Span, link: Link) -> None:
         values = zip(self._names, link[1:], strict=True)
@@ -127,6 +152,13 @@ class SpanWriter:
         if merge == "better" and link.id != NIL and _is_better(link, span):
             return link.id
         return present
+
+
+def _is_linked(span: Span, by_label: Mapping[str, _Linked]) -> bool:
+    """Tell whether a span is one of those that were linked at its place, or a part of the Doc."""
+    if span.label_ not in by_label:
+        return not span.label and not span.kb_id
+    return bool(span.kb_id) or not by_label[span.label_].kb_id
 
 
 @lru_cache
