@@ -339,6 +339,12 @@ class Errors:
         "it, too. {remedy}.",
     )
 
+    unknown_linker = Message(
+        "E332",
+        "{name} asks {linker!r} which names may be found, but the pipeline has {known}. Set "
+        "`linker` of {name} to the name of a linker, or to null to ask none.",
+    )
+
     # 4xx: evaluation
     wrong_line = Message(
         "E401", "{path}, line {line}: {problem}. Expected {expected}. Mend the line."

@@ -25,7 +25,7 @@ from ..util.outputs import marked
 from ..util.telling import tell
 from .extensions import check_plain, read_characters, registered_prefixes
 from .names import CONTEXT
-from .pipe import DocPipe
+from .pipe import DocPipe, add_to_group
 from .pipelines import linked_spans
 
 ATTRIBUTES = {statement: f"is_{statement}" for statement in KINDS}  # of spans, by what is said
@@ -123,7 +123,7 @@ class MedicalContext(DocPipe):
         cues, text = self.cues, doc.text
         parts = reading.find_sections(text, cues)
         if self.sections_key is not None:
-            doc.spans[self.sections_key] = [_span(doc, part) for part in parts]
+            add_to_group(doc, self.sections_key, [_span(doc, part) for part in parts])
         spans = linked_spans(doc, self.spans_key)
         self._check_order(self.spans_key, not spans)
         places = [_characters(text, span, cues) for span in spans]

@@ -100,6 +100,12 @@ def check_plain(names: Iterable[str]) -> None:
         _WRITTEN.add(name)
 
 
+def store_defaults(span: Span, names: Iterable[str]) -> None:
+    """Store what plain attributes have by default: `Doc.to_json` knows only stored values."""
+    for name in names:
+        _data(span).setdefault(_key(span, name), PLAIN_ATTRIBUTES[name])
+
+
 def is_written(name: str) -> bool:
     """Tell whether a plain attribute has a writer here: a component of ours, or another's getter.
 

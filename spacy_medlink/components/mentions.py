@@ -6,11 +6,13 @@ see `_split`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
@@ -18,22 +20,22 @@ from spacy.util import filter_spans, get_lang_class
 from spacy.vocab import Vocab
 
 from ..assets.dictionary import Choice
-from ..errors import Warnings
+from ..errors import Errors, MedlinkError, Warnings
 from ..text.lexicon import Lexicon
 from ..text.normalisation import key
 from ..text.pieces import Pieces
 from ..types import Data
 from ..util.setting_types import factory_of
 from ..util.telling import tell
-from .extensions import READ_AT, READING, check_plain
+from .extensions import READ_AT, READING, check_plain, store_defaults
 from .finding.dictionary_pipe import DictionaryPipe
 from .finding.matches import Match, apart, settled, without_nested
 from .finding.scoring import SCORES, score_mentions
 from .finding.settings import DEFAULT_CONFIG, LABEL, LABELLINGS, PARTS, MentionSettings
 from .finding.tokens import carries_anything, split_tokens, text_of, token_run, token_starts
 from .linker.component import MedicalLinker
-from .names import MENTIONS
-from .pipe import PicklablePipe
+from .names import LINKER, MENTIONS
+from .pipe import PicklablePipe, add_to_group
 from .tokenizer import MedicalTokenizer
 
 if TYPE_CHECKING:  # imported when a text is read: spaCy imports this with every `spacy.blank`
@@ -41,6 +43,7 @@ if TYPE_CHECKING:  # imported when a text is read: spaCy imports this with every
     from .finding.linker_names import LinkerNames
 
 _ATTRIBUTES = ("spans_key", "annotate_ents", "overwrite", "linker")
+_BEGINS = 3  # of ENT_IOB: an entity begins, or without a type, none may
 _LONGEST = 8  # words of a mention
 _Characters = tuple[int, int]
 
@@ -89,14 +92,27 @@ class MedicalMentions(DictionaryPipe):
         self._own_filters = frozenset(
             name for name in ("types", "languages", "within") if getattr(given, name) is not None
         )
-        self._nlp = nlp
-        # Of the pipeline from which the component was taken.
-        self._linker: MedicalLinker | None = None
+        self._linker: MedicalLinker | None = None  # that was asked last
+        self._named: tuple[str, MedicalLinker] | None = None  # the last that had the name
+        if nlp is not None:
+            self.set_home(nlp)
         self._was_alone = False  # when it was pickled
         self._has_warned = False
         self._lexicon = Lexicon()
         self._made_names: LinkerNames | None = None
         check_plain((READING, READ_AT))
+
+    @property
+    def name(self) -> str:
+        """The name in the pipeline. spaCy sets it anew with each change of the pipeline."""
+        return self._name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._name = name
+        if "_linker" in self.__dict__:
+            with suppress(MedlinkError):  # follow a linker that was renamed
+                self._find_linker()
 
     def find(self, doc: Doc) -> list[Span]:
         """Find all matches, overlapping ones too, without changing the Doc.
@@ -117,7 +133,7 @@ class MedicalMentions(DictionaryPipe):
         """Open the dictionary; `assets` replaces the source, as for medical_linker."""
         if assets is not None:
             self.use(assets)
-        _ = self.facts
+        _ = self.facts, self._find_linker()
 
     def score(self, examples: Iterable[Example], **settings: object) -> Data:
         """Measure on Examples, as `spacy evaluate` does: see `finding.scoring.score_mentions`."""
@@ -130,7 +146,7 @@ class MedicalMentions(DictionaryPipe):
         is_asked = linker and (names.selection(linker) or linker.opened.overlaid is not None)
         state["_linker"] = linker if is_asked or self.spans_key else None
         state["_lexicon"] = self._lexicon_of(linker)
-        state["_nlp"] = state["_made_names"] = None
+        state["_named"] = state["_made_names"] = None
         state["_was_alone"] = self._is_alone
         return state
 
@@ -160,9 +176,10 @@ class MedicalMentions(DictionaryPipe):
             kept = [ent for ent in doc.ents if (ent.start_char, ent.end_char) in ents]
             # Tokens of two mentions may overlap where they could not be split.
             spans = filter_spans(self._written(doc, pieces, chosen))
-            doc.set_ents(sorted([*kept, *spans], key=attrgetter("start")))
+            ents_in_order = sorted([*kept, *spans], key=attrgetter("start"))
+            doc.set_ents(ents_in_order, blocked=_blocked(doc))
         if self.spans_key is not None:
-            doc.spans[self.spans_key] = self._written(doc, pieces, group)
+            add_to_group(doc, self.spans_key, self._written(doc, pieces, group))
 
     def _matches(self, pieces: Pieces, dictionary: "Dictionary") -> list[Match]:
         """Find all matches of a text, in its order."""
@@ -201,10 +218,12 @@ class MedicalMentions(DictionaryPipe):
     ) -> tuple[list[Match], set[_Characters]]:
         """Choose the matches that say most. RETURNS: them, and where the entities are that stay."""
         ents = [(ent.start_char, ent.end_char) for ent in doc.ents]
+        blocked = [(span.start_char, span.end_char) for span in _blocked(doc)]
+        taken = blocked if self.overwrite else [*ents, *blocked]
+        rows = [range(pieces.before(first), pieces.before(last)) for first, last in taken]
+        chosen = apart(matches, chain.from_iterable(rows))
         if not self.overwrite:
-            taken = [range(pieces.before(first), pieces.before(last)) for first, last in ents]
-            return apart(matches, chain.from_iterable(taken)), set(ents)
-        chosen = apart(matches)
+            return chosen, set(ents)
         runs = [pieces.characters(match.start, match.end) for match in chosen]
         return chosen, {
             (a, b) for a, b in ents if not any(a < end and start < b for start, end in runs)
@@ -241,6 +260,7 @@ class MedicalMentions(DictionaryPipe):
                 tell(Warnings.widened.format(name=self.name, text=text, token=span.text))
             if match.reading or is_widened:
                 span._.set(READING, match.reading or pieces.text[first:last])
+            store_defaults(span, (READING, READ_AT))
             spans.append(span)
         return spans
 
@@ -269,10 +289,31 @@ class MedicalMentions(DictionaryPipe):
         return self._lexicon if linker is None else linker.abbreviations
 
     def _find_linker(self) -> MedicalLinker | None:
-        if self._nlp is None or self.linker not in self._nlp.component_names:
-            return self._linker
-        pipe = self._nlp.get_pipe(self.linker)
-        return pipe if isinstance(pipe, MedicalLinker) else None
+        """Find the linker to ask: the one with the name, or the only one for the default name.
+
+        RAISES (MedlinkError): E332 where there is none with the name, or several for the default.
+        """
+        nlp = self.home()
+        if nlp is None or self.linker is None:
+            return self._linker if self.linker is not None else None
+        linkers = {name: pipe for name, pipe in nlp.components if isinstance(pipe, MedicalLinker)}
+        if self.linker in linkers:
+            self._named = self.linker, linkers[self.linker]
+        elif self.linker != LINKER or len(linkers) > 1:
+            renamed = [name for name in linkers if (self.linker, linkers[name]) == self._named]
+            if not renamed:
+                known = ", ".join(map(repr, linkers)) or "no linker"
+                raise Errors.unknown_linker(name=self.name, linker=self.linker, known=known)
+            self.linker = renamed[0]
+            self._say("linker", self.linker)
+        self._linker = linkers.get(self.linker) or next(iter(linkers.values()), None)
+        return self._linker
+
+
+def _blocked(doc: Doc) -> list[Span]:
+    """List the tokens that may not be in an entity, as `doc.set_ents(blocked=...)` says."""
+    iob, types = doc.to_array(["ENT_IOB", "ENT_TYPE"]).reshape(-1, 2).T
+    return [doc[row : row + 1] for row in np.flatnonzero((iob == _BEGINS) & (types == 0)).tolist()]
 
 
 def _language(lang: str | None) -> type[Language]:
@@ -284,9 +325,7 @@ def _language(lang: str | None) -> type[Language]:
 
 
 def _make(nlp: Language, name: str, settings: Data) -> MedicalMentions:
-    mentions = MedicalMentions(nlp.vocab, name, nlp=nlp, **settings)
-    mentions.set_home(nlp)
-    return mentions
+    return MedicalMentions(nlp.vocab, name, nlp=nlp, **settings)
 
 
 make_medical_mentions = Language.factory(

@@ -1,15 +1,17 @@
 """PicklablePipe, the base class of the components: state, bytes; batches of Docs."""
 
+import sys
 import time
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import srsly
+from spacy.language import Language
 from spacy.pipeline import Pipe
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy.util import SimpleFrozenList
 
 from ..errors import Errors, Warnings
@@ -18,14 +20,12 @@ from ..util.files import OwnedDirectory
 from ..util.telling import tell
 from .names import LINKER, MENTIONS
 
-if TYPE_CHECKING:
-    from spacy.language import Language
-
 MUCH = 2048  # mentions: larger batches are not faster, and the reader waits longer
 PATIENCE = 1.0  # seconds for which Docs are collected from a slow stream
 
 # The config's value for assets that were loaded with a pipeline and have no path of their own.
 SAVED_ASSETS = "saved with the pipeline"
+_SPACY = Language.__module__
 _SCRATCH = "spacy-medlink-"  # beginning of the names of temporary directories
 
 
@@ -40,12 +40,22 @@ class PicklablePipe(Pipe):
     _home: "weakref.ref[Language] | None" = None
     _order: Sequence[str] = ()  # of the pipeline, when it was last checked
 
-    def set_home(self, nlp: "Language") -> None:
+    def set_home(self, nlp: Language) -> None:
         """Remember the pipeline, whose config `_say_own_assets` changes."""
         self._home = weakref.ref(nlp)
 
-    def home(self) -> "Language | None":
-        """Get the pipeline; None where it is not known, or no longer exists."""
+    def home(self) -> Language | None:
+        """Get the pipeline that runs this component, else the last that is known, or None.
+
+        A component that was sourced is the same object in two pipelines, and spaCy tells it of
+        neither: what calls it is the only one that knows.
+        """
+        frame = sys._getframe(1)
+        while frame.f_back is not None:
+            frame = frame.f_back
+            nlp = frame.f_locals.get("self") if frame.f_globals.get("__name__") == _SPACY else None
+            if isinstance(nlp, Language) and any(pipe is self for _, pipe in nlp.components):
+                return nlp
         return self._home() if self._home is not None else None
 
     def _check_order(self, spans_key: str | Sequence[str] | None, is_empty: bool) -> None:
@@ -79,12 +89,14 @@ class PicklablePipe(Pipe):
 
         Else a pipeline made from the config alone would use the built-in starter instead.
         """
+        self._say("assets", SAVED_ASSETS)
+
+    def _say(self, setting: str, value: str) -> None:
+        """Write a setting into the pipeline's config."""
         nlp = self.home()
-        if nlp is None:
-            return
-        for name, component in nlp.components:
+        for name, component in nlp.components if nlp is not None else ():
             if component is self:
-                nlp.get_pipe_config(name)["assets"] = SAVED_ASSETS
+                nlp.get_pipe_config(name)[setting] = value
 
     @abstractmethod
     def to_disk(self, path: Path, *, exclude: Iterable[str] = ()) -> None:
@@ -181,6 +193,16 @@ def _fill(
         if len(batch) >= size or weight >= MUCH or time.monotonic() >= late:
             break
     return batch
+
+
+def add_to_group(doc: Doc, key: str, spans: Sequence[Span]) -> None:
+    """Add spans to a span group beside those that are there; what is there already stays alone."""
+    if key not in doc.spans:
+        doc.spans[key] = spans
+        return
+    group = doc.spans[key]
+    present = {(span.start, span.end, span.label) for span in group}
+    group.extend([span for span in spans if (span.start, span.end, span.label) not in present])
 
 
 def unpacked(files: Mapping[str, bytes]) -> OwnedDirectory:

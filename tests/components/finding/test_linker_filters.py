@@ -5,6 +5,7 @@ import pickle
 import pytest
 import spacy
 
+from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Concept, Name
 from tests.pipelines import finder
 from tests.tiny import assets_of
@@ -54,7 +55,6 @@ def found(nlp, text=TEXT):
         ({"types": ["T047"]}, {"types": ["CHEM"]}, CHEMICALS),
         ({"types": ["T047"]}, {"types": []}, EVERYTHING),
         ({"types": ["T047"]}, {"linker": None}, EVERYTHING),
-        ({"types": ["T047"]}, {"linker": "other"}, EVERYTHING),
         ({"types": ["T047"], "deny": ["DM"]}, {}, ["cold"]),
         ({"within": "<< DM OR HEP OR CF"}, {}, ["type 2 diabetes", "heparin", "cold"]),
         ({"within": "DM"}, {"within": "<< HEP"}, ["heparin"]),
@@ -117,6 +117,93 @@ def test_filters_that_leave_nothing_are_said(assets):
         doc = nlp(TEXT)
     assert [ent.text for ent in doc.ents] == EVERYTHING
     assert {ent._.reason for ent in doc.ents} == {"the filters leave nothing"}
+
+
+def renamed(nlp):
+    nlp.rename_pipe("medical_linker", "umls")
+
+
+def named(nlp):
+    nlp.remove_pipe("medical_linker")
+    nlp.add_pipe("medical_linker", "umls", config={**OF, "types": ["T047"]})
+
+
+def sourced(nlp):
+    other = pipeline(nlp.get_pipe("medical_linker").assets, types=["T047"])
+    nlp.remove_pipe("medical_linker")
+    nlp.add_pipe("medical_linker", "umls", source=other)
+
+
+OF = {"assets": ""}
+
+
+@pytest.mark.parametrize("is_run_before", [False, True])
+@pytest.mark.parametrize("change", [renamed, named, sourced])
+def test_the_only_linker_is_asked_whatever_its_name(assets, tmp_path, change, is_run_before):
+    OF["assets"] = str(assets.path)
+    nlp = pipeline(assets, types=["T047"])
+    assert not is_run_before or found(nlp) == DISEASES
+    change(nlp)
+    nlp.to_disk(tmp_path)
+    ways = [nlp, spacy.load(tmp_path), spacy.load(tmp_path, disable=["umls"]),
+            pickle.loads(pickle.dumps(nlp))]  # fmt: skip
+    assert [found(one) for one in ways] == [DISEASES] * 4
+    with nlp.select_pipes(disable="umls"):
+        assert found(nlp) == DISEASES
+    assert found(spacy.load(tmp_path, exclude=["umls"])) == EVERYTHING
+
+
+def two_linkers(assets, linker, first="a"):
+    """Make a pipeline that finds diseases by `first`, and chemicals by "b"."""
+    nlp = finder(assets, **({"linker": linker} if linker else {}))
+    config = {"assets": str(assets.path), "prefix": "a_", "types": ["T047"]}
+    nlp.add_pipe("medical_linker", first, config=config)
+    nlp.add_pipe("medical_linker", "b", config={**config, "prefix": "b_", "types": ["CHEM"]})
+    return nlp
+
+
+@pytest.mark.parametrize("is_run_before", [False, True])
+@pytest.mark.parametrize(("first", "linker"), [("a", "a"), ("medical_linker", "")])
+def test_of_several_the_named_one_is_asked(assets, tmp_path, first, linker, is_run_before):
+    nlp = two_linkers(assets, linker, first)
+    assert not is_run_before or found(nlp) == DISEASES
+    nlp.rename_pipe(first, "c")
+    nlp.rename_pipe("medical_mentions", "finder")
+    nlp.to_disk(tmp_path)
+    for one in (nlp, spacy.load(tmp_path), pickle.loads(pickle.dumps(nlp))):
+        assert found(one) == DISEASES
+    assert nlp.config["components"]["finder"]["linker"] == "c"
+    nlp.get_pipe("finder").linker = "b"
+    assert found(nlp) == CHEMICALS
+    nlp.get_pipe("finder").linker = None
+    assert found(nlp) == EVERYTHING
+
+
+@pytest.mark.parametrize("linker", ["", "misspelt"])
+def test_a_linker_that_is_not_clear_is_an_error(assets, linker):
+    nlp = two_linkers(assets, linker)
+    for _ in range(2):
+        with pytest.raises(MedlinkError, match=r"E332.*'a', 'b'.*`linker`"):
+            nlp(TEXT)
+        nlp = nlp.from_bytes(nlp.to_bytes())
+    with pytest.raises(MedlinkError, match="E332"):
+        nlp.initialize()
+    nlp.remove_pipe("b")
+    if not linker:
+        assert found(nlp) == DISEASES
+
+
+def test_a_sourced_component_asks_the_linker_of_the_pipeline_that_runs(assets):
+    """It is one object in both pipelines."""
+    diseases = pipeline(assets, types=["T047"])
+    chemicals = spacy.blank("en")
+    chemicals.add_pipe("medical_mentions", "finder", source=diseases)
+    other = pipeline(assets, types=["CHEM"])
+    chemicals.add_pipe("medical_linker", "umls", source=other)
+    for _ in range(2):
+        assert found(diseases) == DISEASES
+        assert found(chemicals) == CHEMICALS
+        assert [[ent.text for ent in doc.ents] for doc in chemicals.pipe([TEXT])] == [CHEMICALS]
 
 
 def test_many_processes(assets):
