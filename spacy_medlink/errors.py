@@ -661,6 +661,10 @@ class Warnings:
         "one is given. Let the tokenizer cut there: `spacy_medlink.use_tokenizer(nlp)`, before "
         "components are trained on its tokens."
     )
+    other_spans_key = (
+        "[W102] {other} writes its mentions to {written}, but {name} reads {read}, so it does not "
+        "see them. Give both the same `spans_key`."
+    )
     cui_lost = (
         "[W330] {text!r} has the kb_id {id!r} and no other attribute of a linker: its Doc was not "
         "linked here, or it was stored without its user data, so that `_.cui` is None, as for all "

@@ -6,10 +6,10 @@ import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import srsly
-from spacy.language import Language
+from spacy.language import FactoryMeta, Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span
 from spacy.util import SimpleFrozenList
@@ -29,6 +29,14 @@ _SPACY = Language.__module__
 _SCRATCH = "spacy-medlink-"  # beginning of the names of temporary directories
 
 
+class _Placed(NamedTuple):
+    """A component in a pipeline."""
+
+    meta: FactoryMeta
+    name: str
+    pipe: object
+
+
 class PicklablePipe(Pipe):
     """A Pipe that pickles through `__getstate__` and `__setstate__`.
 
@@ -38,7 +46,7 @@ class PicklablePipe(Pipe):
 
     name: str
     _home: "weakref.ref[Language] | None" = None
-    _order: Sequence[str] = ()  # of the pipeline, when it was last checked
+    _order: tuple[object, object] | None = None  # names and `spans_key` that were checked last
 
     def set_home(self, nlp: Language) -> None:
         """Remember the pipeline, whose config `_say_own_assets` changes."""
@@ -59,30 +67,34 @@ class PicklablePipe(Pipe):
         return self._home() if self._home is not None else None
 
     def _check_order(self, spans_key: str | Sequence[str] | None, is_empty: bool) -> None:
-        """Warn of components that find mentions after this one has run.
+        """Warn of mentions that this component does not see: written elsewhere, or found too late.
 
         spans_key (Optional[Sequence[str]]): the span groups that it reads; None for `doc.ents`.
         is_empty (bool): whether nothing that it reads has been found yet. If not, a component that
             is not ours may change what was found, and only `medical_mentions` counts.
         """
         nlp = self.home()
-        if nlp is None or nlp.pipe_names == self._order:
+        if nlp is None or (nlp.pipe_names, spans_key) == self._order:
             return
-        self._order = [*nlp.pipe_names]
-        pipes = iter(nlp.pipeline)
-        name = next((name for name, pipe in pipes if pipe is self), None)
-        later = [(nlp.get_pipe_meta(other), other, pipe) for other, pipe in pipes]
-        if name is None or nlp.get_pipe_meta(name).factory in (meta.factory for meta, *_ in later):
+        self._order = [*nlp.pipe_names], spans_key
+        pipes = [_Placed(nlp.get_pipe_meta(name), name, pipe) for name, pipe in nlp.pipeline]
+        place = next((row for row, other in enumerate(pipes) if other.pipe is self), None)
+        if place is None:
+            return
+        own, later = pipes[place], pipes[place + 1 :]
+        same = [other for other in pipes if other.meta.factory == own.meta.factory]
+        _warn_of_other_groups(own, pipes[:place], same)
+        if any(other in later for other in same):
             return  # a second one reads what is found in between
-        keys = spans_key if isinstance(spans_key, list) else [spans_key]
-        assigned = "doc.ents" if spans_key is None else "doc.spans"
+        keys, assigned = _groups_of(self), "doc.ents" if spans_key is None else "doc.spans"
         for meta, other, pipe in later:
             if meta.factory == MENTIONS:
-                is_late = getattr(pipe, "spans_key", None) in keys
+                is_late = not keys.isdisjoint(_groups_of(pipe))
             else:
                 is_late = is_empty and assigned in meta.assigns and meta.factory != LINKER
             if is_late:
-                tell(Warnings.found_too_late.format(later=other, name=name, factory=meta.factory))
+                message = Warnings.found_too_late
+                tell(message.format(later=other, name=own.name, factory=meta.factory))
 
     def _say_own_assets(self) -> None:
         """Write into the pipeline's config that this component has assets of its own.
@@ -193,6 +205,30 @@ def _fill(
         if len(batch) >= size or weight >= MUCH or time.monotonic() >= late:
             break
     return batch
+
+
+def _groups_of(pipe: object) -> set[str | None]:
+    """List the span groups that a component of ours reads or writes; None for `doc.ents`."""
+    spans_key = getattr(pipe, "spans_key", None)
+    ents = {None} if getattr(pipe, "annotate_ents", False) else set()
+    return ents | ({*spans_key} if isinstance(spans_key, list) else {spans_key})
+
+
+def _warn_of_other_groups(
+    own: _Placed, earlier: Sequence[_Placed], same: Sequence[_Placed]
+) -> None:
+    """Warn of mentions that no component of one's own kind reads."""
+    read = set[str | None]().union(*(_groups_of(other.pipe) for other in same))
+    for other in earlier:
+        groups = _groups_of(other.pipe)
+        if other.meta.factory == MENTIONS and read.isdisjoint(groups):
+            written, wanted = map(_listed, (groups, _groups_of(own.pipe)))
+            message = Warnings.other_spans_key
+            tell(message.format(other=other.name, written=written, name=own.name, read=wanted))
+
+
+def _listed(groups: Iterable[str | None]) -> str:
+    return " and ".join("doc.ents" if key is None else f"doc.spans[{key!r}]" for key in groups)
 
 
 def add_to_group(doc: Doc, key: str, spans: Sequence[Span]) -> None:

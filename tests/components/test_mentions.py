@@ -269,3 +269,41 @@ def test_spans_of_another_component_with_the_same_tokens(nlp):
     doc.set_ents([Span(doc, 0, 2, label="OWN", kb_id="X")])
     (ent,) = nlp(doc).ents
     assert (ent.label_, ent.kb_id_) == ("OWN", "X")
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("blocked", [[], [2], [2, 4]])
+def test_blocked_tokens_stay_out_of_entities(tiny_assets, overwrite, blocked):
+    """As `doc.set_ents(blocked=...)` says; a mention that has such a token is none."""
+    nlp = finder(tiny_assets, overwrite=overwrite)
+    doc = nlp.make_doc("fever and heart attack , asthma")
+    doc.set_ents([], blocked=[doc[row : row + 1] for row in blocked])
+    doc = nlp(nlp(doc))
+    attack = [] if blocked else ["heart attack"]
+    assert [ent.text for ent in doc.ents] == ["fever", *attack, "asthma"]
+    assert [token.i for token in doc if token.ent_iob == 3 and not token.ent_type] == blocked
+
+
+def test_a_span_group_of_somebody_else_is_added_to(tiny_assets):
+    """Also by two dictionaries, the linker and the sections; twice makes no difference."""
+    nlp = finder(tiny_assets, spans_key="a", linking={"spans_key": "a"})
+    nlp.add_pipe(
+        "medical_mentions",
+        "more",
+        before="medical_linker",
+        config={"assets": str(tiny_assets.path), "spans_key": "a", "label": "MORE"},
+    )
+    nlp.add_pipe("medical_context", config={"spans_key": "a"})
+    doc = nlp.make_doc("Assessment: fever")
+    for group in ("a", "sections"):
+        doc.spans[group] = [Span(doc, 0, 1, "THEIRS", span_id="x")]
+        doc.spans[group].attrs["by"] = "them"
+    held = doc.spans["a"]
+    for _ in range(2):
+        doc = nlp(doc)
+        spans = [(span.text, span.label_) for span in doc.spans["a"]]
+        assert spans == [("Assessment", "THEIRS"), ("fever", "CONCEPT"), ("fever", "MORE")]
+        assert len(doc.spans["sections"]) == 2
+    assert held is doc.spans["a"] and held[2].kb_id_ == held[2]._.cui == "HP:0001945"
+    for group in ("a", "sections"):
+        assert doc.spans[group].attrs == {"by": "them"} and doc.spans[group][0].id_ == "x"

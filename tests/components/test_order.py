@@ -53,6 +53,31 @@ def test_the_order_of_span_groups(tiny_assets):
     assert not said(others, "Asthma.")
 
 
+@pytest.mark.parametrize("reader", ["medical_linker", "medical_context"])
+@pytest.mark.parametrize(
+    ("written", "read", "is_seen"),
+    [
+        ({"spans_key": "a"}, None, False), ({}, "a", False), ({"spans_key": "a"}, "b", False),
+        ({"spans_key": "a"}, ["b", "c"], False), ({"spans_key": "a"}, ["b", "a"], True),
+        ({"spans_key": "a", "annotate_ents": True}, None, True), ({}, None, True),
+    ],
+)  # fmt: skip
+def test_mentions_that_are_written_elsewhere_are_said(tiny_assets, reader, written, read, is_seen):
+    config = {"assets": str(tiny_assets.path)}
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_mentions", "finder", config={**config, **written, "linker": None})
+    config = config if reader == "medical_linker" else {}
+    nlp.add_pipe(reader, "first", config={**config, "spans_key": read})
+    messages = said(nlp, "Asthma.", "Fever.")
+    assert len(messages) == (not is_seen)
+    assert is_seen or ("finder writes" in messages[0] and "first reads" in messages[0])
+    # Another one reads them, beside what this one reads.
+    prefix = {"prefix": "second_"} if config else {}
+    key = written.get("spans_key")
+    nlp.add_pipe(reader, "second", config={**config, **prefix, "spans_key": key})
+    assert not said(nlp, "Asthma.")
+
+
 def test_an_order_that_loses_nothing(tiny_assets):
     names = ["medical_mentions", "medical_linker", "medical_context"]
     assert not said(with_pipes(tiny_assets, *names), "Asthma.", "Nothing.")
