@@ -662,8 +662,8 @@ class Warnings:
         "components are trained on its tokens."
     )
     other_spans_key = (
-        "[W102] {other} writes its mentions to {written}, but {name} reads {read}, so it does not "
-        "see them. Give both the same `spans_key`."
+        "[W102] {name} does not see the mentions of {other}: their `spans_key` differ. Give both "
+        "the same one."
     )
     cui_lost = (
         "[W330] {text!r} has the kb_id {id!r} and no other attribute of a linker: its Doc was not "

@@ -6,10 +6,10 @@ import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import srsly
-from spacy.language import FactoryMeta, Language
+from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span
 from spacy.util import SimpleFrozenList
@@ -27,14 +27,6 @@ PATIENCE = 1.0  # seconds for which Docs are collected from a slow stream
 SAVED_ASSETS = "saved with the pipeline"
 _SPACY = Language.__module__
 _SCRATCH = "spacy-medlink-"  # beginning of the names of temporary directories
-
-
-class _Placed(NamedTuple):
-    """A component in a pipeline."""
-
-    meta: FactoryMeta
-    name: str
-    pipe: object
 
 
 class PicklablePipe(Pipe):
@@ -77,24 +69,26 @@ class PicklablePipe(Pipe):
         if nlp is None or (nlp.pipe_names, spans_key) == self._order:
             return
         self._order = [*nlp.pipe_names], spans_key
-        pipes = [_Placed(nlp.get_pipe_meta(name), name, pipe) for name, pipe in nlp.pipeline]
-        place = next((row for row, other in enumerate(pipes) if other.pipe is self), None)
+        pipes = [(nlp.get_pipe_meta(name), name, pipe) for name, pipe in nlp.pipeline]
+        place = next((row for row, (*_, pipe) in enumerate(pipes) if pipe is self), None)
         if place is None:
             return
-        own, later = pipes[place], pipes[place + 1 :]
-        same = [other for other in pipes if other.meta.factory == own.meta.factory]
-        _warn_of_other_groups(own, pipes[:place], same)
-        if any(other in later for other in same):
+        own, name, _ = pipes[place]
+        same = [row for row, (meta, *_) in enumerate(pipes) if meta.factory == own.factory]
+        read = set[str | None]().union(*(_groups_of(pipes[row][2]) for row in same))
+        for meta, other, pipe in pipes[:place]:
+            if meta.factory == MENTIONS and read.isdisjoint(_groups_of(pipe)):
+                tell(Warnings.other_spans_key.format(other=other, name=name))
+        if same[-1] > place:
             return  # a second one reads what is found in between
-        keys, assigned = _groups_of(self), "doc.ents" if spans_key is None else "doc.spans"
-        for meta, other, pipe in later:
+        assigned = "doc.ents" if spans_key is None else "doc.spans"
+        for meta, other, pipe in pipes[place + 1 :]:
             if meta.factory == MENTIONS:
-                is_late = not keys.isdisjoint(_groups_of(pipe))
+                is_late = not _groups_of(self).isdisjoint(_groups_of(pipe))
             else:
                 is_late = is_empty and assigned in meta.assigns and meta.factory != LINKER
             if is_late:
-                message = Warnings.found_too_late
-                tell(message.format(later=other, name=own.name, factory=meta.factory))
+                tell(Warnings.found_too_late.format(later=other, name=name, factory=meta.factory))
 
     def _say_own_assets(self) -> None:
         """Write into the pipeline's config that this component has assets of its own.
@@ -212,23 +206,6 @@ def _groups_of(pipe: object) -> set[str | None]:
     spans_key = getattr(pipe, "spans_key", None)
     ents = {None} if getattr(pipe, "annotate_ents", False) else set()
     return ents | ({*spans_key} if isinstance(spans_key, list) else {spans_key})
-
-
-def _warn_of_other_groups(
-    own: _Placed, earlier: Sequence[_Placed], same: Sequence[_Placed]
-) -> None:
-    """Warn of mentions that no component of one's own kind reads."""
-    read = set[str | None]().union(*(_groups_of(other.pipe) for other in same))
-    for other in earlier:
-        groups = _groups_of(other.pipe)
-        if other.meta.factory == MENTIONS and read.isdisjoint(groups):
-            written, wanted = map(_listed, (groups, _groups_of(own.pipe)))
-            message = Warnings.other_spans_key
-            tell(message.format(other=other.name, written=written, name=own.name, read=wanted))
-
-
-def _listed(groups: Iterable[str | None]) -> str:
-    return " and ".join("doc.ents" if key is None else f"doc.spans[{key!r}]" for key in groups)
 
 
 def add_to_group(doc: Doc, key: str, spans: Sequence[Span]) -> None:

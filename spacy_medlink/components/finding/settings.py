@@ -65,8 +65,9 @@ class MentionSettings(Settings):
     linker: Text | None = setting(
         LINKER,
         TEXT_RULE,
-        "name of a linker with the same assets. Only what its filters let pass is found, as they "
-        "are when a text is read, unless it has `force_within_filter`; `types`, `languages` and "
+        "name of a linker with the same assets; the default stands for the only linker, whatever "
+        "its name. Only what its filters let pass is found, as they are when a text is read, "
+        "unless it has `force_within_filter`; `types`, `languages` and "
         '`within` of this component take the place of its own ([] and "" take all). The short '
         "forms of its lexicon are found, too, where what they mean is a name. null: none is asked",
     )

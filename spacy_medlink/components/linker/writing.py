@@ -1,11 +1,12 @@
 """SpanWriter: writes links on the spans of a Doc, beside or over links of other components."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple, cast
+from typing import cast
 
-from spacy.tokens import Doc, Span, SpanGroup
+from spacy.tokens import Doc, Span
 
 from ...text.identifiers.spelling import is_identified
 from ..extensions import (
@@ -18,13 +19,7 @@ from ..extensions import (
 )
 from .annotation import NIL, Link
 
-
-class _Linked(NamedTuple):
-    """A span, its link, and the `kb_id` that it gets."""
-
-    span: Span
-    link: Link
-    kb_id: str
+_Linked = tuple[Span, Link, str]  # the third is the `kb_id` that the span gets
 
 
 class SpanWriter:
@@ -83,48 +78,40 @@ class SpanWriter:
             of a span of a linked group gets its link; other entities are another component's.
         """
         spans = zip(self.spans(doc), links, strict=True)
-        linked = [_Linked(span, link, self._choose(span, link)) for span, link in spans]
+        linked = [(span, link, self._choose(span, link)) for span, link in spans]
         by_run = {(span.start, span.end, span.label): link for span, link, _ in linked}
         for ent in doc.ents:
-            run = ent.start, ent.end, ent.label
-            if run in by_run:
+            if link := by_run.get((ent.start, ent.end, ent.label)):
                 # A `kb_id` set on a span of `doc.ents` is lost, since the tokens hold it.
-                chosen = self._choose(ent, by_run[run])
+                chosen = self._choose(ent, link)
                 for token in ent:
                     token.ent_kb_id_ = chosen
         waiting = iter(linked)
         for key in self.keys or ():
-            if key in doc.spans:
-                self._write_group(doc.spans[key], waiting)
+            for row, span in enumerate(doc.spans.get(key, ())):
+                if span.label_ not in self.discard:
+                    run, kb_id = (doc, span.start, span.end, span.label), next(waiting)[2]
+                    # A span of a group is a copy, which takes the place of the one in the group.
+                    doc.spans[key][row] = Span(*run, kb_id=kb_id, span_id=span.id)
         self._write_attributes(doc, linked)
 
-    def _write_group(self, group: SpanGroup, linked: Iterator[_Linked]) -> None:
-        for place, span in enumerate(group):
-            if span.label_ not in self.discard:
-                run = span.doc, span.start, span.end
-                kb_id = next(linked).kb_id
-                # A span of a group is a copy, which takes the place of the one in the group.
-                group[place] = Span(*run, label=span.label, kb_id=kb_id, span_id=span.id)
-
     def _write_attributes(self, doc: Doc, linked: Sequence[_Linked]) -> None:
-        """Write the link of each place, and the links by label where these make a difference.
-
-        Spans at one place share their attributes in spaCy.
-        """
-        places: dict[tuple[int, int], dict[str, _Linked]] = {}
-        for one in linked:
-            by_label = places.setdefault((one.span.start, one.span.end), {})
-            by_label.setdefault(one.span.label_, one)
-        spans = chain(doc.ents, *doc.spans.values())
-        mixed = {place for span in spans if (place := (span.start, span.end)) in places
-                 and not _is_linked(span, places[place])}  # fmt: skip
+        """Write the link of each place, and the links by label if its spans are not all alike."""
+        kinds: dict[tuple[int, int], set[tuple[str, str]]] = defaultdict(set)
+        for span in chain(doc.ents, *doc.spans.values()):
+            kinds[span.start, span.end].add((span.label_, span.kb_id_))
+        places: dict[tuple[int, int], dict[str, _Linked]] = defaultdict(dict)
+        for span, link, kb_id in linked:
+            places[span.start, span.end].setdefault(span.label_, (span, link, kb_id))
         for place, by_label in places.items():
-            span, link, _ = first = next(iter(by_label.values()))
-            values = None
-            if place in mixed or any(one.link != first.link for one in by_label.values()):
-                values = {label: {**one.link._asdict(), KB_ID: one.kb_id}
-                          for label, one in by_label.items()}  # fmt: skip
-            keep_apart(span, self.prefix, values)
+            links = None
+            if len(kinds[place] - {("", "")}) > 1:
+                links = {
+                    label: {**link._asdict(), KB_ID: kb_id}
+                    for label, (_, link, kb_id) in by_label.items()
+                }
+            span, link, _ = next(iter(by_label.values()))
+            keep_apart(span, self.prefix, links)
             self._set_attributes(span, link)
 
     def _set_attributes(self, span: Span, link: Link) -> None:
@@ -152,13 +139,6 @@ class SpanWriter:
         if merge == "better" and link.id != NIL and _is_better(link, span):
             return link.id
         return present
-
-
-def _is_linked(span: Span, by_label: Mapping[str, _Linked]) -> bool:
-    """Tell whether a span is one of those that were linked at its place, or a part of the Doc."""
-    if span.label_ not in by_label:
-        return not span.label and not span.kb_id
-    return bool(span.kb_id) or not by_label[span.label_].kb_id
 
 
 @lru_cache
