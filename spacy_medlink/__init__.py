@@ -45,19 +45,14 @@ _WHERE = {
 __all__ = [*_WHERE]
 
 
+_EXTENSIONS = f"{__name__}.components.extensions"
+call_after_import("spacy.tokens", lambda: import_module(_EXTENSIONS).register_free())
+
+
 def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f".{_WHERE[name]}", __name__), name)
-
-
-def _register_attributes() -> None:
-    from .components.extensions import register_free
-
-    register_free()
-
-
-call_after_import("spacy.tokens", _register_attributes)
 
 
 def __dir__() -> list[str]:

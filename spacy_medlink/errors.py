@@ -45,33 +45,25 @@ def shortened(text: str, most: int = _FIELD) -> str:
 
 
 def _filled(text: str, fields: Mapping[str, object]) -> str:
-    values = {
-        name: _without_stop(value) if f"{{{name}}}." in text else value
-        for name, value in fields.items()
-    }
-    return str.format(text, **{name: _shown(value, name) for name, value in values.items()})
+    shown = {name: _shown(value, name, f"{{{name}}}." in text) for name, value in fields.items()}
+    return str.format(text, **shown)
 
 
-def _without_stop(value: object) -> object:
-    """Drop the full stop of a sentence, such as another library's, that a message ends itself."""
-    if not isinstance(value, str | Exception):
-        return value
-    text = str(value).rstrip()
-    return text[:-1] if text.endswith(".") and text[-2:-1] not in ("", ".", "/", "\\") else value
+def _shown(value: object, name: str, is_last: bool) -> object:
+    """Keep a number, which has formats of its own; bound everything else.
 
-
-def _shown(value: object, name: str) -> object:
-    """Keep a number, which has formats of its own; bound everything else."""
+    is_last (bool): whether the message has a full stop behind it.
+    """
     if isinstance(value, float) or (isinstance(value, Integral) and abs(int(value)) < _HUGE):
         return value
-    return _Shown(value, {"value": _VALUE, "lines": _LINES}.get(name, _FIELD))
+    return _Shown(value, {"value": _VALUE, "lines": _LINES}.get(name, _FIELD), is_last)
 
 
 class _Shown:
     """A value as messages show it, without ever writing all of it out."""
 
-    def __init__(self, value: object, most: int) -> None:
-        self._value, self._most = value, most
+    def __init__(self, value: object, most: int, is_last: bool) -> None:
+        self._value, self._most, self._is_last = value, most, is_last
 
     def __repr__(self) -> str:
         value, most, writer = self._value, self._most, reprlib.Repr()
@@ -86,7 +78,10 @@ class _Shown:
 
     def __format__(self, spec: str) -> str:
         is_large = isinstance(self._value, int | float | list | tuple | dict)
-        return repr(self) if is_large else shortened(str(self._value), self._most)
+        text = repr(self) if is_large else shortened(str(self._value).rstrip(), self._most)
+        # A reason may be a sentence of another library, which ends with a full stop already.
+        has_stop = text.endswith(".") and text[-2:-1] not in ("", ".", "/", "\\")
+        return text[:-1] if self._is_last and has_stop else text
 
 
 class Errors:
@@ -334,9 +329,7 @@ class Errors:
     )
 
     attribute_taken = Message(
-        "E331",
-        "`span._.{name}` was registered by something else than spacy-medlink, which would write "
-        "it, too. {remedy}.",
+        "E331", "Something else has registered the attribute `span._.{name}`. {remedy}."
     )
 
     unknown_linker = Message(
