@@ -100,6 +100,11 @@ def check_plain(names: Iterable[str]) -> None:
         _WRITTEN.add(name)
 
 
+def register_reading() -> None:
+    """Register `span._.reading` and `span._.read_at`, as `check_plain` does."""
+    check_plain((READING, READ_AT))
+
+
 def store_defaults(span: Span, names: Iterable[str]) -> None:
     """Store what plain attributes have by default: `Doc.to_json` knows only stored values."""
     for name in names:

@@ -27,7 +27,7 @@ from ..text.pieces import Pieces
 from ..types import Data
 from ..util.setting_types import factory_of
 from ..util.telling import tell
-from .extensions import READ_AT, READING, check_plain, store_defaults
+from .extensions import READ_AT, READING, register_reading, store_defaults
 from .finding.dictionary_pipe import DictionaryPipe
 from .finding.matches import Match, apart, settled, without_nested
 from .finding.scoring import SCORES, score_mentions
@@ -100,7 +100,7 @@ class MedicalMentions(DictionaryPipe):
         self._has_warned = False
         self._lexicon = Lexicon()
         self._made_names: LinkerNames | None = None
-        check_plain((READING, READ_AT))
+        register_reading()
 
     @property
     def name(self) -> str:

@@ -19,7 +19,7 @@ from ...types import Data, Fusion, Mention
 from ...util.extras import missing
 from ...util.files import OwnedDirectory
 from ...util.setting_types import setting_property
-from ..extensions import READ_AT, READING, check_plain, register_extensions
+from ..extensions import register_extensions, register_reading
 from ..names import LINKER
 from ..pipe import PicklablePipe, batches
 from .annotation import Link
@@ -419,7 +419,7 @@ class MedicalLinker(PicklablePipe):
         from .trainer import Trainer
 
         register_extensions(self.settings.prefix, self.settings.cui_scheme)
-        check_plain((READING, READ_AT))
+        register_reading()
         self.opened = LinkerParts(self.name, self.vocab.lang or "", self.settings, self.home)
         self.docs = DocLinker(self.opened)
         self.trainer = Trainer(self.docs)
