@@ -100,7 +100,9 @@ class PicklablePipe(Pipe):
     def _say(self, setting: str, value: str) -> None:
         """Write a setting into the pipeline's config."""
         nlp = self.home()
-        for name, component in nlp.components if nlp is not None else ():
+        if nlp is None:
+            return
+        for name, component in nlp.components:
             if component is self:
                 nlp.get_pipe_config(name)[setting] = value
 
