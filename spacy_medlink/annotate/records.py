@@ -6,7 +6,7 @@ from typing import NamedTuple
 from spacy.tokens import Doc, Span
 
 from ..components.context import ATTRIBUTES
-from ..components.extensions import SPAN_ATTRIBUTES, is_written, registered_prefixes
+from ..components.extensions import SPAN_ATTRIBUTES, is_stored, is_written, registered_prefixes
 from ..components.linker import MedicalLinker
 from ..components.pipelines import linked_spans
 from ..text.context import SECTION
@@ -107,8 +107,7 @@ def _prefix_of(span: Span, prefix: str) -> str:
 
 
 def _said_of(span: Span) -> Data:
-    data, place = span.doc.user_data, (span.start_char, span.end_char)
-    is_said = any(("._.", name, *place) in data for name in _SAID_OF.values())
+    is_said = any(is_stored(span, name) for name in _SAID_OF.values())
     context = {
         key: span._.get(name) for key, name in _SAID_OF.items() if is_said or is_written(name)
     }

@@ -125,6 +125,11 @@ def _is_plain(name: str) -> bool:
     return not Span.has_extension(name) or Span.get_extension(name) == plain
 
 
+def is_stored(span: Span, name: str) -> bool:
+    """Tell whether a span has a value of an attribute, False and empty ones too."""
+    return _key(span, name) in _data(span)
+
+
 def read_characters(span: Span) -> tuple[int, int]:
     """Get the first character of what was read of a span, and the one behind it."""
     place = span.start_char, span.end_char
