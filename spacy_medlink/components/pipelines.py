@@ -10,7 +10,6 @@ from ..text.context import shipped_cues
 from ..types import Data
 from ..util.extras import is_processor
 from ..util.json_text import HalfPairError, are_storable, check_pairs, read_json
-from ..util.json_text import HalfPairError, check_pairs, read_json
 from .names import CONTEXT, LINKER, MENTIONS
 
 if TYPE_CHECKING:
