@@ -5,7 +5,7 @@ transformers are imported when a model is made.
 """
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from thinc.api import Model, torch2xp, xp2torch
 from thinc.types import Floats2d
@@ -36,10 +36,12 @@ def transformer_bi_encoder(
         rule = "must be null without a name: the encoder of the assets has its own"
         raise Errors.bad_setting(name="pooling, max_length", value=(pooling, max_length), rule=rule)
     attrs = {"name": name, "pooling": pooling, "max_length": max_length, "dropout_rate": 0.0}
-    model = Model("medlink_bi_encoder", _forward, init=_init, dims={"nO": None}, attrs=attrs)
+    model: Model[list[str], Floats2d] = Model(
+        "medlink_bi_encoder", _forward, init=_init, dims={"nO": None}, attrs=attrs
+    )
     if name is not None:
         shim_of(model)
-    return cast(Model[list[str], Floats2d], model)
+    return model
 
 
 def shim_of(model: Model[Any, Any]) -> Any:

@@ -1,32 +1,21 @@
-"""NgramIndex: compares a text with all names by the TF-IDF of their character trigrams."""
+"""NgramIndex: compares a text with all names by the TF-IDF of their character trigrams.
+
+No assets hold it: the tables of the papers and the tests compare with it.
+"""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..types import Array, Floats1d, Floats2d, Hits, Ints1d, Ints2d
-from ..util.held import Directory
+from ..types import Floats1d, Floats2d, Hits, Ints1d, Ints2d
 from ..util.threads import threads
-from .arrays import check, check_below, check_offsets, load_arrays, save_arrays
-from .grams import (
-    BUCKETS,
-    count,
-    csr,
-    in_parts,
-    inverse_frequency,
-    weigh,
-)
+from .grams import BUCKETS, count, in_parts, inverse_frequency, weigh
 from .mask import Mask, MaskedParts
 from .ragged import spread, sums
-
-_MOST = 1.001  # highest weight; rounding may lift one above 1
-_MATRICES = ("by_name", "by_gram")
-_PARTS = ("data", "indices", "indptr")
 
 
 class NgramIndex:
@@ -52,34 +41,6 @@ class NgramIndex:
             idf = inverse_frequency(frequency, counts.shape[0])
         by_name = weigh(counts, idf)
         return cls(by_name, by_name.T.tocsr(), idf)
-
-    def save(self, directory: Path) -> None:
-        """Write the arrays into a directory."""
-        save_arrays(directory, {"idf": self.idf})
-        for name, matrix in zip(_MATRICES, (self._names, self._grams), strict=True):
-            arrays = {f"{name}_{part}": getattr(matrix, part) for part in _PARTS}
-            save_arrays(directory, arrays)
-
-    @classmethod
-    def load(cls, directory: Directory, n_names: int | None = None) -> "NgramIndex":
-        """Map the arrays of a directory.
-
-        n_names (Optional[int]): how many names there must be.
-        RAISES (MedlinkError): E202 when one is missing or damaged.
-        """
-        (idf,) = load_arrays(directory, idf=np.float32)
-        check(directory, "idf", len(idf) == BUCKETS, f"{len(idf)} weights, not {BUCKETS}")
-        check(directory, "idf", bool(np.isfinite(idf).all()), "a weight is not finite")
-        names = _load_matrix(directory, "by_name")
-        grams = _load_matrix(directory, "by_gram")
-        rows = len(names[2]) - 1
-        expected = rows if n_names is None else n_names
-        check(directory, "by_name_indptr", rows == expected, f"{rows} names, not {expected}")
-        check(directory, "by_gram_indptr", len(grams[2]) == BUCKETS + 1, "not all trigrams")
-        # The matrix product does not check them: a wrong position would crash the process.
-        check_below(directory, "by_name_indices", names[1], BUCKETS)
-        check_below(directory, "by_gram_indices", grams[1], rows)
-        return cls(csr(names, (rows, BUCKETS)), csr(grams, (BUCKETS, rows)), idf)
 
     def search(
         self,
@@ -170,18 +131,3 @@ def _multiply(queries: sparse.csr_matrix, grams: sparse.csr_matrix, k: int) -> s
     return unchecked.sp_matmul_topn_mt(
         queries, grams, k, True, None, min(threads(), queries.shape[0])
     )
-
-
-def _load_matrix(directory: Directory, name: str) -> list[Array]:
-    """Map weights, places and offsets of a sparse matrix."""
-    types = {f"{name}_data": np.float32, f"{name}_indices": object, f"{name}_indptr": object}
-    data, indices, indptr = load_arrays(directory, **types)
-    for part, array in (("indices", indices), ("indptr", indptr)):
-        is_right = array.dtype in (np.dtype(np.int32), np.dtype(np.int64))
-        check(directory, f"{name}_{part}", is_right, f"{array.dtype}, expected int32 or int64")
-    check(directory, f"{name}_indices", len(indices) == len(data), "not as many as weights")
-    check_offsets(directory, f"{name}_indptr", indptr, len(data))
-    # Weights are parts of vectors of length 1; a comparison with NaN is false.
-    is_right = not len(data) or (data.min() >= 0 and data.max() <= _MOST)
-    check(directory, f"{name}_data", is_right, "a weight is not within 0..1")
-    return [data, indices, indptr]

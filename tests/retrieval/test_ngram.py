@@ -9,10 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spacy_medlink.errors import MedlinkError
 from spacy_medlink.retrieval.ngram import NgramIndex
 from spacy_medlink.text.normalisation import normalise
-from tests.mapped import is_mapped
 
 WORDS = st.one_of(
     st.sampled_from(
@@ -128,7 +126,7 @@ def test_ties_at_the_end_are_the_same_each_time():
 
 
 def test_without_openmp_and_with_wide_indices(tiny_assets, monkeypatch):
-    index = tiny_assets.ngram
+    index = NgramIndex.build(tiny_assets.kb.iter_texts())
     texts = ["high fever", "attack of the heart", "", "diabetes"]
     wanted = index.search(texts, 5)
     monkeypatch.setattr("sparse_dot_topn._has_openmp_support", False)
@@ -141,24 +139,3 @@ def test_without_openmp_and_with_wide_indices(tiny_assets, monkeypatch):
     for found in (alone, wide):
         assert np.array_equal(found.rows, wanted.rows)
         assert np.array_equal(found.scores, wanted.scores)
-
-
-def test_disk_keeps_it(tmp_path):
-    names = ["fever", "", "heart attack", "血圧", "fever"]
-    index = NgramIndex.build(names)
-    index.save(tmp_path)
-    loaded = NgramIndex.load(tmp_path)
-    texts = ["fevers", "hart", "血圧", ""]
-    for before, after in zip(index.search(texts, 4), loaded.search(texts, 4), strict=True):
-        np.testing.assert_array_equal(before, after)
-    rows = np.arange(4)[None].repeat(4, axis=0)
-    np.testing.assert_array_equal(index.score(texts, rows), loaded.score(texts, rows))
-    assert is_mapped(loaded._names.data)
-
-
-@pytest.mark.parametrize("name", ["idf", "by_name_data", "by_name_indptr", "by_gram_indices"])
-def test_damaged_arrays(tmp_path, name):
-    NgramIndex.build(["fever", "cough"] * 50).save(tmp_path)
-    (tmp_path / f"{name}.npy").unlink()
-    with pytest.raises(MedlinkError, match=rf"E202.*{name}\.npy"):
-        NgramIndex.load(tmp_path)

@@ -8,7 +8,7 @@ import torch
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.objectives.protocol import Objective
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.types import Floats2d, Ints1d
+from spacy_medlink.types import Array, Floats2d, Ints1d
 from spacy_medlink.util.files import sha256_of
 
 from ..choosing.selection import Selection
@@ -86,7 +86,8 @@ class Finetuning(EncoderTraining):
 
     def _sampler(self) -> Sampler:
         settings, seed = self._recipe.mentions, self._recipe.training.seed
-        needs, items = choice_of(self._recipe).needs, by_frequency(self.names, self.mentions.counts)
+        needs = choice_of(self._recipe).needs
+        items: Array = by_frequency(self.names, self.mentions.counts)
         if needs == "pairs":
             items = mention_pairs(self.names, self._recipe.data.pairs_per_concept, seed)
         sampler: Sampler = ShuffledSampler(items, settings.batch, seed)

@@ -4,7 +4,7 @@ import copy
 import threading
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...assets import Assets
 from ...assets.manifest import ENCODER
@@ -128,7 +128,7 @@ class LinkerParts:
         name = CPU if is_processor(device) else str(_found(device))
         with self.lock:
             self.device = name
-            for shim in self.settings.model.shims if self.settings.model else ():
+            for shim in self._shims:
                 shim.place(_found(name))
             if self._assets is not None:
                 self.put(self.base)
@@ -145,8 +145,12 @@ class LinkerParts:
 
     def _drop_encoder(self) -> None:
         """Forget the encoder that was loaded from the assets, since they are others now."""
-        for shim in self.settings.model.shims if self.follows_assets else ():
+        for shim in self._shims if self.follows_assets else ():
             shim.encoder = None
+
+    @property
+    def _shims(self) -> Sequence[Any]:
+        return self.settings.model.shims if self.settings.model else ()
 
     @property
     def shared_model(self) -> "Network | None":
