@@ -60,7 +60,8 @@ def names_of_form(word: str, lang: str) -> tuple[tuple[str, str], ...]:
     word (str): in lower case. Longer endings come first; the head of a compound comes last.
     """
     endings = _endings(lang)
-    stems = range(len(word) + 1 if len(word) > 3 else 0)
+    shortest = max(len(word) - max(map(len, endings), default=0), 0)  # as far as endings reach
+    stems = range(shortest, len(word) + 1 if len(word) > 3 else 0)
     names = [word[:stem] + other for stem in stems for other in endings.get(word[stem:], ())]
     compounds = _compounds(lang)
     compound = compounds.fullmatch(word) if compounds else None

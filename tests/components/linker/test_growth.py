@@ -137,6 +137,17 @@ def test_seconds_of_keys(name: str) -> None:
     assert exponent(took) <= MOST or took[500_000] < 0.1, took
 
 
+@pytest.mark.parametrize("name", LONG_TOKENS)
+def test_seconds_of_one_token(nlp: Language, name: str) -> None:
+    """And that of a token of a hundred thousand combining marks."""
+    took = {}
+    for size in (50_000, 100_000, 200_000):
+        words = [f"e{text_of(name, size)}"]
+        docs = iter([Doc(nlp.vocab, words=words) for _ in range(2)])
+        took[size] = seconds(lambda docs=docs: run(nlp, next(docs)), repeats=2)
+    assert exponent(took) <= MOST or took[200_000] < 0.3, took
+
+
 @pytest.mark.parametrize(
     "name", ["mentions", "slashes, spaced", "and", "commas, and", "of", "hyphens, names"]
 )
