@@ -27,6 +27,7 @@ _LATIN_WORD = r"[a-z]{2,}(?:us|um|a|is|es|ae|os|x)"
 _LATIN = re.compile(f"{_LATIN_WORD}(?: {_LATIN_WORD})+", re.IGNORECASE)
 _BEFORE_A_NAME = frozenset(["post"])  # with a hyphen: "post-stroke" speaks of a stroke
 _RANGE = (1 << 64) - 1
+_ADJECTIVE = re.compile("(?:[ae]l|ar|ary|ic|an|ous|ive|oid|ed)$")
 _INSIDE = 3  # times that a word stands within names for each time that it ends one: an adjective
 
 
@@ -98,7 +99,9 @@ class NameFinder:
         if end == len(pieces) or pieces.borders[end] >= Border.SIGN or not pieces.says[end]:
             return True
         inside, last = self._exact.vocabulary.uses(pieces.keys[end - 1])
-        return inside <= _INSIDE * last
+        if inside or last:
+            return inside <= _INSIDE * last
+        return not _ADJECTIVE.search(pieces.lower[end - 1])  # no name has the word itself
 
     def _whole(self, pieces: Pieces, matches: dict[tuple[int, int], Match]) -> list[Match]:
         """Leave out matches that begin within a word, or say nothing.
