@@ -18,11 +18,11 @@ from spacy_medlink.annotate import annotate_file
 from spacy_medlink.annotate.formats import FORMATS, format_named
 from spacy_medlink.annotate.output import Output
 from spacy_medlink.annotate.records import record_of_link
+from spacy_medlink.annotate.spreadsheets import escaped
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.text.context import KINDS
-from spacy_medlink.util.spreadsheets import escaped
 from tests.annotate.mapping.conftest import EXECUTED
 from tests.pipelines import pipeline
 from training.corpora.formats.brat import read_brat

@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 from ...errors import Warnings
 from ...text.context import KINDS
-from ...util.spreadsheets import escaped
 from ...util.telling import tell
+from ..spreadsheets import escaped
 from .shared import SYSTEM, Linked, Record, links_of, said_in, section_of
 
 _COLUMNS = (

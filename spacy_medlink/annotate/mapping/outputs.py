@@ -13,7 +13,7 @@ from ...kb.code_systems import coded, system_of, vocabulary_of_id
 from ...kb.sssom import COLUMNS, KIND, curie, predicate_of
 from ...types import Data
 from ...util.outputs import FileKind, marked
-from ...util.spreadsheets import escaped
+from ..spreadsheets import escaped
 from .codes import NARROWER
 from .mapper import Mapping, Target
 from .parts import BROADER, EXACT

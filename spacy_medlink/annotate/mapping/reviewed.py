@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ...errors import Errors
 from ...kb import KnowledgeBase
 from ...kb.resolve import IdResolver
-from ...util.spreadsheets import as_saved
+from ..spreadsheets import as_saved
 from .codes import NARROWER
 from .mapper import CLOSE, UNCHECKED, Mapping, Target
 from .parts import BROADER, EXACT, RELATED

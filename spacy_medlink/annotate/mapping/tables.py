@@ -10,8 +10,8 @@ from ...errors import Errors
 from ...kb.readers.rows import Row, delimiter_of, read_rows, rows_of
 from ...kb.readers.xlsx import read_sheets
 from ...types import BadLine
-from ...util.spreadsheets import unescaped
 from ..parquet import open_parquet
+from ..spreadsheets import unescaped
 
 _PLAIN = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
 _PARQUET, _WORKBOOK = ".parquet", ".xlsx"

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from spacy_medlink.annotate.mapping.outputs import _write_table
 from spacy_medlink.annotate.mapping.tables import Problems, read_table
 from spacy_medlink.annotate.mapping.terms import Columns, Terms, pasted
+from spacy_medlink.annotate.spreadsheets import escaped, unescaped
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.readers import lines
-from spacy_medlink.util.spreadsheets import escaped, unescaped
 from tests.annotate.mapping.conftest import EXECUTED
 from tests.training.corpora.workbook import write_workbook
 
