@@ -247,32 +247,27 @@ class Errors:
         "The {model} at {path} cannot be used: {problem}. Make it anew with {how}, or do without "
         "it: {without}.",
     )
-
     memory_lost = Message(
         "E220",
         "The assets at {path} remember {count} mentions that are missing from {train}, such as "
         "{example!r}. To learn from this file would lose them. Give one file with all annotated "
         "text, or start from assets that have not learned yet.",
     )
-
     kb_replaced = Message(
         "E221",
         "The knowledge base at {path} was replaced by another one after it was opened. Open it "
         "again, and load again what uses it, such as the pipeline.",
     )
-
     encoder_unfit = Message(
         "E222",
         "The encoder cannot encode ({reason}): its tokenizer and its model do not fit each other. "
         "Check or replace its files.",
     )
-
     bad_expression = Message(
         "E224",
         "{expression!r} is no expression over the hierarchy: at character {place} stands {found}, "
         "where {expected} is expected. Correct it; an example: `<< HP:0000118 MINUS HP:0012823`.",
     )
-
     no_transformer = Message(
         "E225",
         "{name} shares the transformer of its pipeline, but finds none with weights. Put a "
@@ -291,7 +286,6 @@ class Errors:
         "This Doc was read by another transformer (`doc._.trf_data`) than the one that made the "
         "vectors of {name}. Take both components from the same pipeline.",
     )
-
     export_refused = Message(
         "E228",
         "The encoder cannot be exported to {runtime}: {reason}. Build without --runtime, or with "
@@ -306,7 +300,6 @@ class Errors:
         "`copy_assets = false` to have the bytes refer to them, or raise the attribute "
         "`max_bytes_size` of the component.",
     )
-
     prefix_taken = Message(
         "E308",
         "{name} would write its attributes under the prefix {prefix!r}, as {other} does already. "
@@ -319,7 +312,6 @@ class Errors:
         "(`copy_assets = false`). Put them back, or say where they are: `spacy.load(..., "
         "config={{'components': {{NAME: {{'assets': DIRECTORY}}}}}})`.",
     )
-
     assets_stayed_behind = Message(
         "E330",
         "The config comes from a pipeline that has assets of its own, and a config alone does not "
@@ -327,11 +319,9 @@ class Errors:
         "one (`nlp.from_disk`, `nlp.from_bytes`), or name assets: "
         "`config={{'components': {{NAME: {{'assets': DIRECTORY}}}}}}`.",
     )
-
     attribute_taken = Message(
         "E331", "Something else has registered the attribute `span._.{name}`. {remedy}."
     )
-
     unknown_linker = Message(
         "E332",
         "{name} asks {linker!r} which names may be found, but the pipeline has {known}. Set "
@@ -395,7 +385,6 @@ class Errors:
         "The device ran out of memory at a batch of {names} names; one of {fits} fitted. In the "
         "recipe, set batch_pairs = {fewer} in [sampler], and accumulation in [training] for more.",
     )
-
     too_few_rows = Message(
         "E530",
         "{path} gives only {found} {what}, but at least {wanted} are needed. Check that it is the "
@@ -422,7 +411,6 @@ class Errors:
         "spaCy cannot tokenise the language {lang!r} ({reason}). Give its ISO code, such as en, "
         "or xx for any language.",
     )
-
     # 61x: bulk annotation
     unknown_ending = Message(
         "E611",
@@ -444,7 +432,6 @@ class Errors:
     annotated_elsewhere = Message(
         "E616", "Another process is writing {path}. Wait for it, or end it; then try again."
     )
-
     # 64x: what the command line asks for
     wrong_token = Message(
         "E621",
@@ -513,9 +500,7 @@ class Errors:
         "of that overlay into the assets (`medlink kb build --curation`), and save the pipeline "
         "without it.",
     )
-
     # 63x: mapping of local terms
-
     retired_for_good = Message(
         "E640",
         "{path} has no concept for this id: {fate}. `medlink kb search` finds others by name.",
