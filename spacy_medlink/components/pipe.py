@@ -178,29 +178,20 @@ def batches(stream: Iterable[Doc], size: int, weigh: Callable[[Doc], int]) -> It
     size (int): Docs of a batch, at most. weigh (Callable): returns the amount of work of a Doc; a
         batch ends when the sum reaches MUCH.
     """
-    docs, batch = iter(stream), list[Doc]()
+    batch, weight, late = list[Doc](), 0, time.monotonic() + PATIENCE
     try:
-        while _fill(batch, docs, size, weigh):
-            yield batch
-            batch = []
+        for doc in stream:
+            batch.append(doc)
+            weight += weigh(doc)
+            if len(batch) >= size or weight >= MUCH or time.monotonic() >= late:
+                yield batch
+                batch, weight, late = [], 0, time.monotonic() + PATIENCE
     except Exception:
         if batch:
             yield batch
         raise
-
-
-def _fill(
-    batch: list[Doc], docs: Iterator[Doc], size: int, weigh: Callable[[Doc], int]
-) -> list[Doc]:
-    """Take the next Docs: a full batch, or the Docs that a slow stream has brought so far."""
-    weight = 0
-    late = time.monotonic() + PATIENCE
-    for doc in docs:
-        batch.append(doc)
-        weight += weigh(doc)
-        if len(batch) >= size or weight >= MUCH or time.monotonic() >= late:
-            break
-    return batch
+    if batch:
+        yield batch
 
 
 def _groups_of(pipe: object) -> set[str | None]:

@@ -9,7 +9,7 @@ from ..errors import Errors, MedlinkError
 from ..text.context import shipped_cues
 from ..types import Data
 from ..util.extras import is_processor
-from ..util.json_text import HalfPairError, are_storable, check_pairs, read_json
+from ..util.json_text import is_storable, read_json
 from .names import CONTEXT, LINKER, MENTIONS
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ def blank(lang: str) -> "Language":
     try:
         return use_tokenizer(spacy.blank(lang))
     except ImportError as error:
-        raise Errors.unknown_language(lang=lang, reason=_first_line(error)) from error
+        reason = str(error).strip().partition("\n")[0]
+        raise Errors.unknown_language(lang=lang, reason=reason) from error
 
 
 def _opened(source: str, lang: str, settings: Data) -> "Language":
@@ -122,12 +123,7 @@ def _check_config(source: str) -> None:
     components = load_config(file, interpolate=False).get("components", {})
     for name, settings in components.items():
         for key, value in settings.items() if isinstance(settings, dict) else ():
-            try:
-                check_pairs(value)
-                is_right = are_storable(value)
-            except HalfPairError:
-                is_right = False
-            if not is_right:
+            if not is_storable(value):
                 raise Errors.bad_setting(name=f"{name}.{key}", value=value, rule=_STORABLE)
 
 
@@ -167,7 +163,3 @@ def _linkers(nlp: "Language") -> list[str]:
 def _leaves_ids(linker: "MedicalLinker") -> bool:
     """Tell whether a linker does not change the `kb_id` that another one wrote."""
     return linker.merge == "leave" or (linker.merge is None and bool(linker.prefix))
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]

@@ -161,8 +161,7 @@ def _heard(model: SharedModel, nlp: "Language") -> Any:
 
 
 def _read(model: SharedModel, doc: Doc) -> Any:
-    shim = shim_of(model)
-    return shim.pipe.predict([doc]).doc_data[0]
+    return shim_of(model).pipe.predict([doc]).doc_data[0]
 
 
 def _aligned(model: SharedModel, data: Any) -> Any:

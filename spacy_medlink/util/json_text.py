@@ -75,10 +75,14 @@ def is_encodable(text: str) -> bool:
     return True
 
 
-def are_storable(value: object) -> bool:
-    """Tell whether all numbers in a value are finite, and the integers have 64 bits at most."""
-    if isinstance(value, dict | list):
-        return all(map(are_storable, value.values() if isinstance(value, dict) else value))
+def is_storable(value: object) -> bool:
+    """Tell whether a value has whole characters, finite numbers and integers of 64 bits at most."""
+    if isinstance(value, dict):
+        return is_storable([*value, *value.values()])
+    if isinstance(value, list):
+        return all(map(is_storable, value))
+    if isinstance(value, str):
+        return is_encodable(value)
     if isinstance(value, float):
         return isfinite(value)
     return not isinstance(value, int) or -(1 << 63) <= value < 1 << 63

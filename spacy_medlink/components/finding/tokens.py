@@ -7,17 +7,7 @@ from itertools import pairwise
 from spacy.tokens import Doc
 
 # What a tokenizer leaves at 0.
-_ANNOTATIONS: list[int | str] = [
-    "ENT_IOB",
-    "ENT_KB_ID",
-    "ENT_ID",
-    "HEAD",
-    "DEP",
-    "TAG",
-    "POS",
-    "MORPH",
-    "LEMMA",
-]
+_ANNOTATIONS: list[int | str] = [*"ENT_IOB ENT_KB_ID ENT_ID HEAD DEP TAG POS MORPH LEMMA".split()]
 
 
 def token_starts(doc: Doc) -> list[int]:
@@ -30,12 +20,8 @@ def text_of(doc: Doc) -> str:
     """Get the text of a Doc as `doc.text`, which makes an object of each token."""
     orths, spaces = doc.to_array(["ORTH", "SPACY"]).T.tolist() if len(doc) else ([], [])
     strings = doc.vocab.strings
-    return "".join(
-        [
-            strings[orth] + " " if space else strings[orth]
-            for orth, space in zip(orths, spaces, strict=True)
-        ]
-    )
+    pairs = zip(orths, spaces, strict=True)  # a space is 0 or 1
+    return "".join([strings[orth] + " " * space for orth, space in pairs])
 
 
 def carries_anything(doc: Doc) -> bool:

@@ -68,12 +68,10 @@ class LinkWriter:
         if decision.chosen is None:
             return Link(NIL, None, None, [], candidates, {}, tied, decision.reason, [], [])
         best = self._linked(decision.chosen.row, decision.chosen.name_row)
-        codes = dict(zip(best.codes, map(list, best.codes.values()), strict=True))
+        codes = {vocabulary: list(codes) for vocabulary, codes in best.codes.items()}
         pairs = [[item["id"], item["score"]] for item in candidates]
-        ambiguous_codes = [*best.ambiguous_codes]
-        return Link(
-            best.id, best.cui, best.name, pairs, candidates, codes, tied, "", [], ambiguous_codes
-        )
+        among = [*best.ambiguous_codes]
+        return Link(best.id, best.cui, best.name, pairs, candidates, codes, tied, "", [], among)
 
     def candidates(self, ranking: Sequence[Candidate]) -> list[Data]:
         """Make plain dicts of candidates."""

@@ -59,6 +59,7 @@ class MedicalLinker(PicklablePipe):
     """
 
     source: str | None = _of("opened.source")
+    model: Network | None = _of("settings.model")  # to train; None where it cannot be trained
     assets: "Assets" = _of("opened.assets")
     kb: "KnowledgeBase" = _of("opened.kb")
     engine: "Linker" = _of("opened.engine")
@@ -145,7 +146,8 @@ class MedicalLinker(PicklablePipe):
             left out; the error handler gets them one by one.
         """
         size = max(batch_size or 0, self.batch_size)
-        for docs in batches(stream, size, self.span_writer.count):
+        every = self.span_writer.every
+        for docs in batches(stream, size, lambda doc: len(every(doc))):
             yield from self._linked(docs, filters)
 
     def _linked(
@@ -296,15 +298,13 @@ class MedicalLinker(PicklablePipe):
             self.check_prefix(nlp)
             self.set_home(nlp)  # may differ, where the linker comes from another pipeline
         if assets is not None:
-            self._use(str(assets))
+            if str(assets) != self.source:
+                self._say_own_assets()
+            self.opened.source = str(assets)
+            self.opened.reset()
         if self.is_trainable:
             self.trainer.start()
         _ = self.engine
-
-    @property
-    def model(self) -> Network | None:
-        """The network to train, as a thinc model; None for a linker that cannot be trained."""
-        return self.settings.model
 
     @property
     def is_trainable(self) -> bool:
@@ -382,7 +382,9 @@ class MedicalLinker(PicklablePipe):
     ) -> "MedicalLinker":
         """Load from a directory; the assets, in it or referred to, are used where they are."""
         self.store.from_disk(Path(path), exclude)
-        return self._loaded(exclude)
+        if "assets" not in exclude and self.store.has_own_assets:
+            self._say_own_assets()
+        return self
 
     def to_bytes(self, *, exclude: Iterable[str] = SimpleFrozenList()) -> bytes:
         """Save as bytes. RAISES (MedlinkError): E303 for more than `max_bytes_size`."""
@@ -424,14 +426,3 @@ class MedicalLinker(PicklablePipe):
         self.docs = DocLinker(self.opened)
         self.trainer = Trainer(self.docs)
         self.store = Store(self.opened)
-
-    def _use(self, assets: str) -> None:
-        if assets != self.opened.source:
-            self._say_own_assets()
-        self.opened.source = assets
-        self.opened.reset()
-
-    def _loaded(self, exclude: Iterable[str]) -> "MedicalLinker":
-        if "assets" not in exclude and self.store.has_own_assets:
-            self._say_own_assets()
-        return self

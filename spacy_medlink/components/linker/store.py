@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -39,8 +40,10 @@ class Reference:
     @classmethod
     def to(cls, assets: Assets, saved: Path) -> "Reference":
         """Refer to assets. saved (Path): directory of the component that refers."""
-        path = assets.path.resolve()
-        return cls(str(path), _way(saved, path), assets.build)
+        path, relative = assets.path.resolve(), ""
+        with suppress(ValueError):  # another drive
+            relative = Path(os.path.relpath(path, saved.resolve())).as_posix()
+        return cls(str(path), relative, assets.build)
 
     @classmethod
     def is_in(cls, path: Path) -> bool:
@@ -85,13 +88,6 @@ class Reference:
                 return assets
             problems.append(f"{source_path} holds others, whose manifest.json is another")
         raise Errors.reference_lost(path=saved, problems="; ".join(problems))
-
-
-def _way(saved: Path, path: Path) -> str:
-    try:
-        return Path(os.path.relpath(path, saved.resolve())).as_posix()
-    except ValueError:  # another drive
-        return ""
 
 
 _LEXICON = "lexicon.tsv"

@@ -67,10 +67,6 @@ class SpanWriter:
         group = [span for key in self.keys if key in doc.spans for span in doc.spans[key]]
         return [*group, *_phrases_beside(doc, group)]
 
-    def count(self, doc: Doc) -> int:
-        """Count the spans that `every` lists."""
-        return len(self.every(doc))
-
     def write(self, doc: Doc, links: Sequence[Link]) -> None:
         """Write links on the spans of a Doc.
 
@@ -161,18 +157,17 @@ def _is_better(link: Link, span: Span) -> bool:
 
     A `kb_id` that no linker has written has neither, and stays.
     """
-    best = link.candidates[0] if link.candidates else None
     others = [
         candidate
         for prefix in registered_prefixes()
         for candidate in (span._.get(prefix + "candidates") or ())[:1]
         if candidate["id"] == span.kb_id_
     ]
-    if best is None or not others:
+    if not (link.candidates and others):
         return False
-    if is_identified(best["scores"]):  # an id in the document itself is certain
-        return True
-    if any(is_identified(other["scores"]) for other in others):
-        return False
+    best = link.candidates[0]
+    are_certain = [is_identified(item["scores"]) for item in (best, *others)]
+    if any(are_certain):  # by an id in the document itself
+        return are_certain[0]
     by = "score" if any(item["prob"] is None for item in (best, *others)) else "prob"
     return bool(best[by] > max(other[by] for other in others))
