@@ -107,8 +107,7 @@ def sent(array: Array, device: torch.device) -> torch.Tensor:
 
 def fetched(tensor: torch.Tensor) -> Array:
     """Get a tensor as an array. This waits for the device: call it once for many batches."""
-    array: Array = tensor.detach().cpu().numpy()
-    return array
+    return tensor.detach().cpu().numpy()
 
 
 def gathered(

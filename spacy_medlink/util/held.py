@@ -52,10 +52,7 @@ class HeldFile:
 
     def is_in_place(self) -> bool:
         """Tell whether the path still leads to this very file."""
-        try:
-            return _identity(self.path.stat()) == self.identity
-        except OSError:
-            return False
+        return _is_at(self.path, self.identity)
 
     def view(self) -> mmap | bytes:
         """Map the content into memory, writable but never written back to the file.
@@ -120,7 +117,7 @@ class HeldFile:
 
     def _check(self) -> None:
         """Raise an error if the descriptor was closed: another file may now have its number."""
-        if not _is_open(self._fd, self.identity):
+        if not _is_at(self._fd, self.identity):
             raise OSError(errno.EBADF, "its descriptor was closed", str(self.path))
 
 
@@ -181,8 +178,6 @@ class HeldFiles:
 
 Directory = Path | HeldFiles
 """Where a part is read from: a directory as it is now, or files that were opened before."""
-
-
 File = Path | HeldFile
 """What is read: the file that is at a path now, or one that was opened before."""
 
@@ -245,10 +240,7 @@ def opened(path: Path) -> Iterator[int | None]:
 
 def is_same_directory(path: Path, within: int | None) -> bool:
     """Tell whether a path still leads to an opened directory."""
-    try:
-        return within is None or _identity(path.stat()) == _identity(os.fstat(within))
-    except OSError:
-        return False
+    return within is None or _is_at(path, _identity(os.fstat(within)))
 
 
 def _descriptor(name: str | Path, within: int | None) -> int:
@@ -269,14 +261,15 @@ def _identity(state: os.stat_result) -> Identity:
     return state.st_dev, state.st_ino
 
 
-def _is_open(descriptor: int, identity: Identity) -> bool:
+def _is_at(place: Path | int, identity: Identity) -> bool:
+    """Tell whether a file is at a path, or behind a descriptor."""
     try:
-        return _identity(os.fstat(descriptor)) == identity
+        return _identity(os.stat(place)) == identity  # noqa: PTH116  # takes descriptors, too
     except OSError:
         return False
 
 
 def _close(descriptor: int, identity: Identity) -> None:
     # A process that became a daemon has closed all descriptors, and others have their numbers.
-    if _is_open(descriptor, identity):
+    if _is_at(descriptor, identity):
         os.close(descriptor)

@@ -66,11 +66,7 @@ class Lru(Generic[Key, Value]):
 
     def get(self, key: Key) -> Value | None:
         """Get a value, None where it is not kept."""
-        with self._lock:
-            value = self._items.get(key)
-            if value is not None:
-                self._items.move_to_end(key)
-            return value
+        return self.get_all([key])[0]
 
     def get_all(self, keys: Sequence[Key]) -> list[Value | None]:
         """Get values, None for each that is not kept."""

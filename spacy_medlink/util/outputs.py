@@ -63,16 +63,14 @@ class DirectoryKind:
         if self.files_of is not None:
             return self.files_of(path)
         listed = read_json(path / FILES)
-        if not isinstance(listed, dict) or listed.get("format") != _FORMAT:
-            return None
-        files = listed.get("files")
-        if listed.get("kind") != self.name or not files:
+        is_list = isinstance(listed, dict) and listed.get("format") == _FORMAT
+        if not (is_list and listed.get("kind") == self.name and listed.get("files")):
             return None
         sums = listed.get("sha256") or {}
         # A file that has changed since is somebody's own, where people edit such files.
         kept = (
             name
-            for name in files
+            for name in listed["files"]
             if name not in sums or not (path / name).is_file() or _sum_of(path / name) == sums[name]
         )
         return [*kept, FILES]
@@ -248,11 +246,9 @@ def _is_same(first: Path, second: Path) -> bool:
 
 def _is_inside(inner: Path, outer: Path) -> bool:
     """Tell whether a path, or what it leads to, lies in a directory."""
-    real = resolved(outer)
-    if not os.path.lexists(inner):
-        return False
-    link = resolved(inner.parent) / inner.name
-    return resolved(inner).is_relative_to(real) or link.is_relative_to(real)
+    real, link = resolved(outer), resolved(inner.parent) / inner.name
+    is_inside = resolved(inner).is_relative_to(real) or link.is_relative_to(real)
+    return os.path.lexists(inner) and is_inside
 
 
 def _what(path: Path) -> str:

@@ -11,7 +11,7 @@ from inspect import Parameter, Signature
 from operator import attrgetter, or_
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Protocol, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -19,7 +19,6 @@ from ..errors import Errors
 
 MOST = 2**31 - 1  # the greatest int of libraries in C
 _PATH, _PART = 4_096, 255  # bytes of a path and of each of its names, on the common systems
-
 
 Component = TypeVar("Component")
 Made = TypeVar("Made", bound="Settings")
@@ -46,13 +45,10 @@ class Settings(BaseModel):
         try:
             return cls.model_validate({name: _plain(value) for name, value in given.items()})
         except ValidationError as error:
-            first_error = error.errors(
-                include_url=False, include_context=False, include_input=False
-            )[0]
-            name = str(first_error["loc"][0])
-            value = given.get(name)
+            first, *_ = error.errors(include_url=False, include_context=False, include_input=False)
+            name = str(first["loc"][0])
             rule = cls.rule_of(name)
-            raise Errors.bad_setting(name=name, value=value, rule=rule) from error
+            raise Errors.bad_setting(name=name, value=given.get(name), rule=rule) from error
 
     def change(self, values: Mapping[str, object]) -> None:
         """Change some settings, or none if one of them is invalid.
@@ -69,8 +65,7 @@ class Settings(BaseModel):
     @classmethod
     def rule_of(cls, name: str) -> str:
         """Return the rule of a setting: the values that are allowed."""
-        field = cls.model_fields.get(name)
-        extra = field.json_schema_extra if field is not None else None
+        extra = getattr(cls.model_fields.get(name), "json_schema_extra", None)
         return str(extra["rule"]) if isinstance(extra, dict) else "there is no such setting"
 
 
@@ -94,14 +89,10 @@ def factory_of(
     return factory
 
 
-class _Configured(Protocol):
-    settings: Settings
-
-
 def setting_property(name: str) -> Any:
     """Make a component's property for one of its `settings`; new values are checked."""
 
-    def change(component: _Configured, value: object) -> None:
+    def change(component: Any, value: object) -> None:
         component.settings.change({name: value})
 
     return property(attrgetter(f"settings.{name}"), change)

@@ -55,13 +55,11 @@ def side_by_side(run: Callable[[Part], None], parts: Sequence[Part], workers: in
     """
     workers = min(workers, len(parts))
     if workers < 2:
-        for part in parts:
-            run(part)
+        list(map(run, parts))
         return
     torch = sys.modules.get("torch")
     with ThreadPoolExecutor(workers, initializer=None if torch is None else _one_thread) as pool:
-        for _ in pool.map(run, parts):
-            pass
+        list(pool.map(run, parts))
     if torch is not None:
         # Threads that start later take the number that was set last, in whatever thread.
         torch.set_num_threads(torch.get_num_threads())
