@@ -11,6 +11,7 @@ from .assets.learn import learn as learn
 from .components.linker import MedicalLinker as MedicalLinker
 from .components.mentions import MedicalMentions as MedicalMentions
 from .components.pipelines import open_pipeline as open_pipeline
+from .components.tokenizer import use_tokenizer as use_tokenizer
 from .errors import MedlinkError as MedlinkError
 from .kb import KnowledgeBase as KnowledgeBase
 from .kb import KnowledgeBaseBuilder as KnowledgeBaseBuilder

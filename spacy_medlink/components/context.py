@@ -13,7 +13,6 @@ from spacy.util import SimpleFrozenList
 from spacy.vocab import Vocab
 
 from ..errors import Warnings
-from ..linking.cued import without_cues
 from ..text import context as reading
 from ..text.context import KINDS, SECTION, Cues
 from ..text.normalisation import key
@@ -151,6 +150,8 @@ def _characters(text: str, span: Span, cues: Cues) -> tuple[int, int]:
 
     Those of a name that was linked are part of the name: the concept "No fever".
     """
+    from ..linking.cued import without_cues  # imports the linker
+
     characters = read_characters(span)
     left = without_cues(text, *characters, cues)
     names = [span._.get(prefix + "candidates") for prefix in registered_prefixes() if left]

@@ -455,8 +455,8 @@ KINDS = [
 def some_cases(whole: Assets, luck: random.Random) -> Cases:
     """Yield a few of each kind, those among them that once ended the process."""
     yield "index: noise", of_bytes("dense.faiss", BYTES["noise"], luck)
-    yield "n-grams: places", of_array("ngram/by_gram_indices.npy", ARRAYS["largest"])
-    yield "n-grams: offsets", of_array("ngram/by_gram_indptr.npy", ARRAYS["reversed"])
+    yield "n-grams: places", of_array("ngram/word_names_items.npy", ARRAYS["largest"])
+    yield "n-grams: offsets", of_array("ngram/word_names_offsets.npy", ARRAYS["reversed"])
     yield "rows", of_array("name_concept.npy", ARRAYS["one too large"])
     yield "exact", of_array("exact/row.npy", ARRAYS["one too large"])
     yield "objects", of_array("exact/hash.npy", ARRAYS["objects"])

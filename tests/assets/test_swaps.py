@@ -259,7 +259,7 @@ def test_descriptors_in_garbage_are_no_limit(live):
     def open_many():
         used = len(list(Path("/proc/self/fd").iterdir()))
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-        resource.setrlimit(resource.RLIMIT_NOFILE, (used + 60, most))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (used + 90, most))
         gc.disable()
         for _ in range(20):
             opened = Assets(live)

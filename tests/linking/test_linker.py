@@ -12,7 +12,7 @@ import spacy
 from spacy_medlink.assets import Assets
 from spacy_medlink.linking import Linker, LinkSettings, open_linker
 from spacy_medlink.linking.prepare import Document, Place
-from spacy_medlink.retrieval import dense, ngram
+from spacy_medlink.retrieval import dense, word_ngram
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.retrieval.mask import Mask
 from spacy_medlink.types import Mention
@@ -125,13 +125,13 @@ def test_a_linker_is_made_of_assets_alone(tiny_assets: Assets) -> None:
 def test_a_text_is_weighed_once_for_all_tiers(
     tiny_assets: Assets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    weighed, weigh = list[str](), ngram.count
+    weighed, weigh = list[str](), word_ngram.count
 
     def counted(texts: Sequence[str]) -> object:
         weighed.extend(texts)
         return weigh(texts)
 
-    monkeypatch.setattr(ngram, "count", counted)
+    monkeypatch.setattr(word_ngram, "count", counted)
     linker = open_linker(tiny_assets, LinkSettings(exact_first=False))
     assert linker.parts.ngram is not None and linker.parts.dense is not None
     (ranking,) = linker.rank([Mention("sore hart")], 3)

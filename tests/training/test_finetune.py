@@ -110,10 +110,11 @@ def test_an_epoch_has_each_occurrence_or_each_pair_once(
     path = write(tmp_path / "gold.jsonl", said)
     recipe = recipe_of("finetune_biosyn", mentions__occurrences=occurrences, mentions__batch=3)
     made = Finetuning(recipe, tiny_kb, BiEncoder.load(tiny_encoder), path, path)
-    sampler = made._mention_sampler()
+    sampler = made._sampler()
     for epoch in range(2):
         steps = range(epoch * sampler.steps_per_epoch, (epoch + 1) * sampler.steps_per_epoch)
         drawn = np.concatenate([sampler.batch(step) for step in steps])
+        drawn = drawn[made.names.rows[drawn] < 0]  # the mentions; candidates are names
         ids = [tiny_kb.concept_at(row).id for row in made.names.concepts[drawn].tolist()]
         texts = [made.mentions.texts[-1 - row] for row in made.names.rows[drawn]]
         # "fever" is a name of its concept, too.

@@ -113,7 +113,7 @@ def test_every_recipe_learns_which_pair_is_right(config, tiny_assets, tmp_path):
         path.write_text("".join(f"{json.dumps({'mention': m, 'ids': [i]})}\n" for m, i in texts))
     in_pairs = read_recipe(config).reranking.pairs
     recipe, said = recipe_of(
-        config, reranking__layers=None, reranking__top=12, training__epochs=30,
+        config, reranking__layers=None, reranking__top=12, training__epochs=90 if in_pairs else 30,
         reranking__batch=24 if in_pairs else 4, encoder__dropout=0.0, encoder__pooling="mean",
     ), list[str]()  # fmt: skip
     made = rerank(

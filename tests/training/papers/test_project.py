@@ -32,6 +32,7 @@ BESIDE = {
     "SapBERT, NCA", "SapBERT, lifted structure", "CODER_ENG, term-relation-term", "PubMedBERT",
     "CODER_ENG (released)", "CODER_ALL (released)", "CODER_ENG (released) e",
     "CODER_ALL (released) e", "CODER_ENG cls", "XLM-R large", "XLM-R large + SAP all_syn",
+    "Spanish-SapBERT + CE, later code",
 }  # fmt: skip
 
 
