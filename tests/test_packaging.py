@@ -18,7 +18,7 @@ from packaging.version import Version
 import spacy_medlink
 from spacy_medlink.assets import Assets
 from tests import declared
-from training.package import make_pipeline
+from training.package import main as make_pipeline
 
 ROOT = Path(__file__).parents[1]
 NAME = "spacy-medlink"

@@ -23,50 +23,6 @@ SPANS_KEY = "medical"  # the group of all mentions
 PIPELINE = DirectoryKind("a packaged pipeline")
 
 
-def make_pipeline(
-    assets: Path,
-    output: Path,
-    *,
-    lang: str,
-    cui_scheme: str | None,
-    name: str,
-    version: str,
-    ner: Path | None = None,
-    within: str | None = None,
-    overwrite: bool = False,
-) -> None:
-    """Save a pipeline with `medical_linker` over assets, after what finds its mentions.
-
-    lang (str): language code. cui_scheme (Optional[str]): what `_.cui` holds.
-    name, version (str): for the package's metadata.
-    ner (Optional[Path]): a pipeline that finds mentions; None for `medical_mentions` alone.
-    within (Optional[str]): of `medical_mentions`, which writes `doc.ents` and a group "medical".
-    overwrite (bool): lose what lies in the pipeline's directory besides.
-    RAISES (MedlinkError): E201-E204 when the assets are not whole, E106, E224 for a bad `within`,
-        E120-E123 for what is at `output`, E604 a language that has no tokenizer.
-    """
-    inputs = [assets, ner]
-    check_output(output, PIPELINE, inputs, overwrite=overwrite)
-    nlp = spacy.load(ner) if ner is not None else blank(lang)
-    nlp.meta.update({"name": name, "version": version, "license": "see the terminology's licence"})
-    made, spans_key = [], SPANS_KEY if ner is None else None
-    if ner is None:
-        finding = {"spans_key": spans_key, "annotate_ents": True, "within": within}
-        made.append(nlp.add_pipe("medical_mentions", config=finding))
-    config: Data = {"cui_scheme": cui_scheme, "spans_key": spans_key}
-    opened = Assets(assets)
-    if "dense" in opened.used_tiers:  # so that the encoder can be trained on
-        config["model"] = {"@architectures": "spacy-medlink.TransformerBiEncoder.v1", "name": None}
-    made.append(nlp.add_pipe("medical_linker", config=config))
-    # The directory is needed only now: the pipeline carries its own copy and never looks for it.
-    for component in made:
-        assert isinstance(component, InitializableComponent)
-        component.initialize(lambda: [], nlp=nlp, assets=assets)
-    nlp.meta["requirements"] = [*nlp.meta.get("requirements", []), requirement(opened)]
-    with replacing_directory(output, PIPELINE, inputs, overwrite=overwrite) as path:
-        nlp.to_disk(path)
-
-
 def requirement(assets: Assets) -> str:
     """Name what a pipeline over assets needs to be installed with, as pip reads it."""
     encoder = assets.manifest["encoder"] if "dense" in assets.used_tiers else None
@@ -95,18 +51,33 @@ def main(
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Make a pipeline of assets."""
-    make_pipeline(
-        assets,
-        output,
-        lang=lang,
-        cui_scheme=cui_scheme or None,
-        name=name,
-        version=version,
-        ner=ner,
-        within=" OR ".join(f"<< {concept_id}" for concept_id in branch or () if concept_id) or None,
-        overwrite=overwrite,
-    )
+    """Save a pipeline with `medical_linker` over assets, after what finds its mentions.
+
+    Without an NER that is `medical_mentions`, which writes `doc.ents` and a group "medical".
+    RAISES (MedlinkError): E201-E204 when the assets are not whole, E106, E224 for a bad branch,
+        E120-E123 for what is at `output`, E604 a language that has no tokenizer.
+    """
+    within = " OR ".join(f"<< {concept_id}" for concept_id in branch or () if concept_id) or None
+    inputs = [assets, ner]
+    check_output(output, PIPELINE, inputs, overwrite=overwrite)
+    nlp = spacy.load(ner) if ner is not None else blank(lang)
+    nlp.meta.update({"name": name, "version": version, "license": "see the terminology's licence"})
+    made, spans_key = [], SPANS_KEY if ner is None else None
+    if ner is None:
+        finding = {"spans_key": spans_key, "annotate_ents": True, "within": within}
+        made.append(nlp.add_pipe("medical_mentions", config=finding))
+    config: Data = {"cui_scheme": cui_scheme or None, "spans_key": spans_key}
+    opened = Assets(assets)
+    if "dense" in opened.used_tiers:  # so that the encoder can be trained on
+        config["model"] = {"@architectures": "spacy-medlink.TransformerBiEncoder.v1", "name": None}
+    made.append(nlp.add_pipe("medical_linker", config=config))
+    # The directory is needed only now: the pipeline carries its own copy and never looks for it.
+    for component in made:
+        assert isinstance(component, InitializableComponent)
+        component.initialize(lambda: [], nlp=nlp, assets=assets)
+    nlp.meta["requirements"] = [*nlp.meta.get("requirements", []), requirement(opened)]
+    with replacing_directory(output, PIPELINE, inputs, overwrite=overwrite) as path:
+        nlp.to_disk(path)
     typer.echo(f"{output}: a spaCy pipeline over {assets}")
 
 

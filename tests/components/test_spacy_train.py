@@ -26,7 +26,7 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.errors import MedlinkError
 from tests.tiny import write_tiny_encoder
-from training.package import make_pipeline
+from training.package import main as make_pipeline
 from training.recipe.settings import ObjectiveSettings
 
 CONFIG = """

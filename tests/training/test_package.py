@@ -8,7 +8,8 @@ from spacy_medlink import __version__
 from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.errors import MedlinkError
 from tests.tiny import TINY_RECORDS, assets_of
-from training.package import make_pipeline, requirement
+from training.package import main as make_pipeline
+from training.package import requirement
 
 
 def test_the_meta_of_a_pipeline_says_what_it_needs(tiny_assets, tmp_path):

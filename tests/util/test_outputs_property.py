@@ -31,7 +31,7 @@ from tests.tiny import TINY_RECORDS
 from training.corpora.convert import convert
 from training.corpora.registry import find_corpus
 from training.corpora.tally import Tally
-from training.package import make_pipeline
+from training.package import main as make_pipeline
 from training.split import split_gold
 
 GOLD = "".join(
