@@ -80,31 +80,17 @@ class NameTask(Task):
         return Batch(positions, labels, strings, batch_number)
 
     def _out_of_memory(self, names: Ints1d, precision: Precision, ranks: Ranks) -> MedlinkError:
-        """Try smaller batches to find how much would have fitted."""
-
-        def attempt(count: int) -> torch.Tensor:
-            return backward(self._encode(names[:count], precision, ALONE).square().sum())
-
+        """Halve the batch until it fits, to say how much would have fitted."""
+        fits = -(-len(names) // ranks.count)  # other ranks no longer answer; all have equal shares
+        while fits := fits // 2:
+            self.module.zero_grad()
+            free_memory()
+            try:
+                backward(self._encode(names[:fits], precision, ALONE).square().sum())
+                break
+            except (RuntimeError, MemoryError) as error:
+                if not is_out_of_memory(error):
+                    raise
         self.module.zero_grad()
-        # Other ranks no longer answer, but each has an equal share.
-        fits = ranks.count * largest_fit(attempt, -(-len(names) // ranks.count))
-        self.module.zero_grad()
+        fits *= ranks.count
         return Errors.out_of_memory(names=len(names), fits=fits, fewer=max(1, fits // 2))
-
-
-def largest_fit(attempt: Callable[[int], object], count: int) -> int:
-    """Halve a batch until it fits.
-
-    attempt (Callable): tries a batch of a number of names. count (int): a number that did not fit.
-    RETURNS (int): names that fitted, 0 when not even one did.
-    """
-    while count := count // 2:
-        free_memory()
-        try:
-            attempt(count)
-        except Exception as error:
-            if not is_out_of_memory(error):
-                raise
-        else:
-            return count
-    return 0
