@@ -6,11 +6,10 @@ import torch
 from spacy_medlink.encoders.objectives.mining import Indices
 from spacy_medlink.encoders.objectives.protocol import Weights
 from spacy_medlink.errors import Errors
-from spacy_medlink.types import Floats2d
+from spacy_medlink.types import Floats2d, Ints1d, Ints2d
 from spacy_medlink.util.devices import sent
 
 from ..data.names import TrainingNames
-from ..data.synonyms import SynonymTable
 
 _MOST = 2_000_000
 
@@ -34,7 +33,8 @@ class NameMemory:
             raise Errors.bad_value(key="objective", value="memory of names", rule=rule)
         self.vectors = sent(vectors.copy(), device)
         self._names = names
-        self._table = SynonymTable(names)
+        self._by_string = np.argsort(names.strings, kind="stable")
+        self._sorted_strings = names.strings[self._by_string]
         self._waiting: list[tuple[torch.Tensor, torch.Tensor]] = []
 
     def note(self, names: torch.Tensor, vectors: torch.Tensor) -> None:
@@ -52,14 +52,23 @@ class NameMemory:
 
         RETURNS: index into the names, and position of the synonym.
         """
-        return self._indices(self._table.synonyms(names.cpu().numpy()))
+        batch = names.cpu().numpy()
+        row, other = _places(self._names.concepts, self._names.concepts[batch])
+        kept = self._names.trainable[other] & (other != batch[row])
+        return self._indices([row[kept], other[kept]])
 
     def ignored(self, names: torch.Tensor) -> Indices:
-        """Pair each of some names, positions (n,), with the names that its loss ignores.
+        """Pair each of some names, positions (n,), with those neither positive nor negative.
 
-        RETURNS: index into the names, and position of the ignored name; see SynonymTable.
+        These are the name itself, the same string in other concepts, and the names of its concept
+        that are not trainable. RETURNS: index into the names, and position of the ignored name.
         """
-        return self._indices(self._table.ignored(names.cpu().numpy()))
+        batch = names.cpu().numpy()
+        row, other = _places(self._names.concepts, self._names.concepts[batch])
+        kept = ~self._names.trainable[other]
+        twin_of, twin = _places(self._sorted_strings, self._names.strings[batch])
+        pairs = ([row[kept], twin_of], [other[kept], self._by_string[twin]])
+        return self._indices(list(map(np.concatenate, pairs)))
 
     def state(self) -> Weights:
         """Get the vectors."""
@@ -69,8 +78,14 @@ class NameMemory:
         """Put the vectors back."""
         self.vectors.copy_(state["memory"])
 
-    def _indices(self, pairs: np.ndarray) -> Indices:
-        return tuple(self._tensor(row) for row in pairs)
+    def _indices(self, pairs: list[Ints1d]) -> Indices:
+        return tuple(sent(part, self.vectors.device) for part in pairs)
 
-    def _tensor(self, values: np.ndarray) -> torch.Tensor:
-        return sent(values, self.vectors.device)
+
+def _places(ascending: np.ndarray, wanted: np.ndarray) -> Ints2d:
+    """Find all places of values: (2, total), number of the value and place of it."""
+    first, last = (np.searchsorted(ascending, wanted, side=side) for side in ("left", "right"))
+    counts = last - first
+    owner = np.repeat(np.arange(len(counts)), counts)
+    within = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.stack([owner, first[owner] + within])
