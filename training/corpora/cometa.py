@@ -6,6 +6,7 @@ the sentence), and a random one; each has train.csv, dev.csv and test.csv.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from .formats.tables import Aliases, read_table
@@ -20,17 +21,7 @@ _TERM: Aliases = {"term": ("Term",)}
 _MORE: Aliases = {"id": ("ID",), "example": ("Example",)}
 
 
-def read_general(source: Path, tally: Tally) -> Iterator[Document]:
-    """Stream the terms with their general ids."""
-    return _read(source, tally, "General SNOMED ID")
-
-
-def read_specific(source: Path, tally: Tally) -> Iterator[Document]:
-    """Stream the terms with their specific ids."""
-    return _read(source, tally, "Specific SNOMED ID")
-
-
-def _read(source: Path, tally: Tally, column: str) -> Iterator[Document]:
+def _read(column: str, source: Path, tally: Tally) -> Iterator[Document]:
     files = list(files_of(source, r"(train|dev|test)\.(csv|tsv)", "cometa", _EXPECTED))
     if len({path.parent for path in files}) > 1:
         problem = "it has several divisions, which share their terms"
@@ -50,3 +41,7 @@ def _read(source: Path, tally: Tally, column: str) -> Iterator[Document]:
                 tally.note("terms that their example does not hold, without it")
             doc_id = f"{split}-{row['id']}" if row.get("id") else ""
             yield Document(doc_id, text, (mention,), path, "en", split, line)
+
+
+read_general = partial(_read, "General SNOMED ID")
+read_specific = partial(_read, "Specific SNOMED ID")

@@ -5,6 +5,7 @@ of the full set.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from .formats.pubtator import read_pubtator
@@ -19,23 +20,17 @@ _NAMES = ("corpus_pubtator.txt.gz", "corpus_pubtator.txt")
 _LISTS = {"train": "trng", "dev": "dev", "test": "test"}
 
 
-def read_full(source: Path, tally: Tally) -> Iterator[Document]:
-    """Stream the documents of the full set."""
-    return _read(source, tally, "medmentions", "full")
-
-
-def read_st21pv(source: Path, tally: Tally) -> Iterator[Document]:
-    """Stream the documents of ST21pv: 21 semantic types, preferred vocabularies."""
-    return _read(source, tally, "medmentions-st21pv", "st21pv")
-
-
-def _read(source: Path, tally: Tally, name: str, part: str) -> Iterator[Document]:
+def _read(name: str, part: str, source: Path, tally: Tally) -> Iterator[Document]:
     splits = _splits(source, tally)
     for document in read_pubtator(_corpus(source, name, part), tally, _ids):
         split = splits.get(document.doc_id, "")
         if splits and not split:
             tally.note("documents that are in no list of a split")
         yield document._replace(split=split)
+
+
+read_full = partial(_read, "medmentions", "full")
+read_st21pv = partial(_read, "medmentions-st21pv", "st21pv")
 
 
 def _ids(cell: str) -> Ids:

@@ -24,14 +24,14 @@ def read_text(path: Path, tally: Tally, fallback: str = "") -> str | None:
     """
     try:
         with open_source(path) as file:
-            data = file.read()
+            data = file.read().removeprefix(BOM)
     except _DAMAGED as error:
         raise _broken(path, error) from error
-    text = _decoded(data.removeprefix(BOM), fallback)
-    if text is None:
-        tally.fault("files that are not UTF-8 text", path)
-    elif not data.isascii() and not _is_utf8(data):
+    text = _decoded(data, "")
+    if text is None and (text := _decoded(data, fallback)) is not None:
         tally.note(f"files read as {fallback}, since they are not UTF-8")
+    elif text is None:
+        tally.fault("files that are not UTF-8 text", path)
     return text
 
 
@@ -110,14 +110,6 @@ def _decoded(data: bytes, fallback: str) -> str | None:
         return data.decode()
     except UnicodeDecodeError:
         return data.decode(fallback, errors="replace") if fallback else None
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _broken(path: Path, error: Exception, line: int = 0) -> Exception:
