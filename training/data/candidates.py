@@ -9,7 +9,7 @@ from spacy_medlink.encoders.objectives.protocol import Weights
 from spacy_medlink.types import Floats2d, Ints1d, Ints2d
 
 from .mentions import NamesAndMentions
-from .sampler import Around, Sampler
+from .sampler import Sampler
 from .tfidf import TfidfIndex
 
 Encode = Callable[[Ints1d], Floats2d]
@@ -85,11 +85,12 @@ class Candidates:
         return np.array(merged[: self._k])
 
 
-class CandidateSampler(Around):
+class CandidateSampler:
     """A sampler that adds candidates, renewed each epoch, to the mentions of another sampler."""
 
     def __init__(self, mentions: Sampler, candidates: Candidates) -> None:
         self._sampler, self._candidates = mentions, candidates
+        self.steps_per_epoch = mentions.steps_per_epoch
 
     def batch(self, step: int) -> Ints1d:
         """Get the mentions of a step and all their candidates: positions, ascending."""

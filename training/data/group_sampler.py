@@ -32,17 +32,12 @@ class GroupSampler:
         self._counts = counts[several]
         self._group, self._batch, self._most, self._seed = group, batch_names, most, seed
         total = int(np.minimum(self._counts, most).sum())
-        self._steps = max(1, total // batch_names)
+        self.steps_per_epoch = max(1, total // batch_names)
         self._epoch, self._names, self._cuts = -1, self._positions, np.zeros(1, dtype=np.int64)
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Number of batches in one pass."""
-        return self._steps
 
     def batch(self, step: int) -> Ints1d:
         """Get the names of a step."""
-        epoch, batch = divmod(step, self._steps)
+        epoch, batch = divmod(step, self.steps_per_epoch)
         if epoch != self._epoch:
             self._deal(epoch)
         return np.sort(self._names[self._cuts[batch] : self._cuts[batch + 1]])
@@ -65,6 +60,6 @@ class GroupSampler:
         sizes = np.bincount(rank[group])
         ends = np.cumsum(sizes)
         # A batch begins with the first group that begins at or after a multiple of the size.
-        wanted = self._batch * np.arange(self._steps)
+        wanted = self._batch * np.arange(self.steps_per_epoch)
         cuts = (ends - sizes)[np.searchsorted(ends - sizes, wanted)]
         self._epoch, self._names, self._cuts = epoch, names, np.r_[cuts, len(names)]

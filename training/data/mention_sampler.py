@@ -8,7 +8,7 @@ from spacy_medlink.types import Ints1d
 
 from .mentions import NamesAndMentions
 from .pairs import Pairs
-from .sampler import Around, Sampler
+from .sampler import Sampler
 
 NearestWrong = Callable[[Ints1d, int], Ints1d]
 
@@ -25,7 +25,7 @@ def by_frequency(names: NamesAndMentions, counts: Ints1d) -> Ints1d:
     return np.repeat(positions, times)
 
 
-class WithNearNames(Around):
+class WithNearNames:
     """A sampler that adds a synonym and near wrong names of each mention of another sampler.
 
     nearest_wrong (Callable): finds the nearest wrong names of mentions, by remembered vectors.
@@ -41,6 +41,7 @@ class WithNearNames(Around):
         seed: int,
     ) -> None:
         self._sampler, self._nearest, self._near, self._seed = sampler, nearest_wrong, near, seed
+        self.steps_per_epoch = sampler.steps_per_epoch
         self._concepts, self._is_mention = names.concepts, names.is_mention
         self._possible = np.flatnonzero(names.trainable)
         self._drawn: tuple[int, Ints1d] | None = None
@@ -84,9 +85,6 @@ def mention_pairs(names: NamesAndMentions, most: int, seed: int) -> Pairs:
         names_of_concept = possible[begin:end]
         if len(names_of_concept) > most:
             names_of_concept = np.sort(rng.choice(names_of_concept, size=most, replace=False))
-        blocks.append(
-            np.stack([np.full(len(names_of_concept), mention), names_of_concept], axis=1).astype(
-                np.int32
-            )
-        )
+        anchors = np.full(len(names_of_concept), mention)
+        blocks.append(np.stack([anchors, names_of_concept], axis=1).astype(np.int32))
     return np.concatenate(blocks)

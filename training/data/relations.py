@@ -57,11 +57,7 @@ class RelationSampler:
             )
         self._each, self._seed = each, seed
         self._count = self._filling(batch_names)
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Number of batches in an epoch."""
-        return int(np.ceil(len(self._edges) / self._count))
+        self.steps_per_epoch = -(-len(self._edges) // self._count)
 
     def batch(self, step: int) -> Ints1d:
         """Get the names of a step."""

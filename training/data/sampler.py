@@ -11,25 +11,12 @@ from .pairs import Pairs
 
 
 class Sampler(Protocol):
-    """A source of batches: the names to train on at each step."""
+    """A source of batches, so many in one pass: the names to train on at each step."""
 
-    @property
-    def steps_per_epoch(self) -> int:
-        """Number of batches in one pass."""
+    steps_per_epoch: int
 
     def batch(self, step: int) -> Ints1d:
         """Get the names of a step, counted from 0 over all epochs: positions, each once, sorted."""
-
-
-class Around:
-    """A sampler that adds to the batches of another sampler."""
-
-    _sampler: Sampler
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Number of batches in one pass of the other sampler."""
-        return self._sampler.steps_per_epoch
 
 
 class ShuffledSampler:
@@ -42,22 +29,19 @@ class ShuffledSampler:
 
     def __init__(self, items: Ints1d | Pairs, size: int, seed: int) -> None:
         self._items, self._shuffle = items, Shuffle(len(items), size, seed)
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Number of batches in one pass."""
-        return self._shuffle.steps_per_epoch
+        self.steps_per_epoch = self._shuffle.steps_per_epoch
 
     def batch(self, step: int) -> Ints1d:
         """Get the names of a step."""
         return np.unique(self._items[self._shuffle.part(step)]).astype(np.int64)
 
 
-class BesideSampler(Around):
+class BesideSampler:
     """A sampler that adds to each batch of another sampler one of a second sampler."""
 
     def __init__(self, sampler: Sampler, beside: Sampler) -> None:
         self._sampler, self._beside = sampler, beside
+        self.steps_per_epoch = sampler.steps_per_epoch
 
     def batch(self, step: int) -> Ints1d:
         """Get the names of a step."""
@@ -72,12 +56,8 @@ class Shuffle:
 
     def __init__(self, count: int, size: int, seed: int) -> None:
         self._count, self._size, self._seed = count, size, seed
+        self.steps_per_epoch = -(-count // size)
         self._epoch, self._order = -1, np.empty(0, dtype=np.int64)
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Number of batches in one pass."""
-        return -(-self._count // self._size)
 
     def part(self, step: int) -> Ints1d:
         """Get the items of a step."""

@@ -7,7 +7,7 @@ import numpy as np
 from spacy_medlink.fitting.mutations import mutated
 from spacy_medlink.kb import KnowledgeBase
 
-from .names import Tokenize, TrainingNames, distinct_names
+from .names import distinct_names
 
 _MOST = 1_000_000  # more than a student is trained on; the teacher encodes them all
 
@@ -30,8 +30,3 @@ def read_texts(
         if len(texts) >= _MOST:
             break
     return texts
-
-
-def unlabelled(texts: list[str], tokenize: Tokenize) -> TrainingNames:
-    """Make training names of texts, each a separate pseudo-concept."""
-    return TrainingNames.of_texts(texts, np.arange(len(texts)), tokenize)

@@ -20,7 +20,7 @@ from ..choosing.yardstick import Yardstick
 from ..data.holdout import Holdout, make_holdout
 from ..data.names import TrainingNames, read_names
 from ..data.sampler import Sampler, ShuffledSampler
-from ..data.texts import read_texts, unlabelled
+from ..data.texts import read_texts
 from ..loop.encoding import encode_unknown
 from ..loop.precision import Precision
 from ..loop.ranks import ALONE, Ranks
@@ -57,8 +57,9 @@ class Distillation(EncoderTraining):
         self._kb = kb
         self._known = StoredVectors.find(teacher, vectors)
         texts = read_texts(kb, recipe.distil.mutations, recipe.training.seed, self.holdout.rows)
-        self.names: TrainingNames = unlabelled(texts, teacher.tokenize)
         every, what = np.arange(len(texts)), "Encoding texts with the teacher"
+        # Each text is a pseudo-concept of its own.
+        self.names: TrainingNames = TrainingNames.of_texts(texts, every, teacher.tokenize)
         self._targets: Floats2d = encode_unknown(
             teacher, self.names.tokens, every, self._precision, what, self._known
         )
