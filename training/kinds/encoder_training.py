@@ -91,9 +91,8 @@ class EncoderTraining(ABC):
     def _facts(self) -> dict[str, int]:
         """Count the training data."""
 
-    @abstractmethod
-    def store(self, directory: Path) -> None:
-        """Write what belongs beside the encoder."""
+    def store(self, directory: Path) -> None:  # noqa: B027
+        """Write what belongs beside the encoder, if anything."""
 
     def run(self, directory: Path, resume: bool = False) -> Result | None:
         """Train and choose.

@@ -127,9 +127,6 @@ class Finetuning(EncoderTraining):
     def _made_of(self) -> list[str]:
         return [kb_identity(self._kb), sha256_of(self._train)]
 
-    def store(self, directory: Path) -> None:
-        """Write nothing: the gold files are the user's."""
-
     def _facts(self) -> dict[str, int]:
         taught = int(self.names.is_mention.sum())
         return {

@@ -22,8 +22,8 @@ from ..data.prepared import open_material, prepare
 from ..data.relations import RelationSampler
 from ..data.sampler import Sampler, ShuffledSampler, with_synonym
 from ..loop.ranks import ALONE, Ranks
-from ..objectives.joint import JointObjective, Part
-from ..objectives.registered import choice_of, needs_of
+from ..objectives.joint import JointObjective
+from ..objectives.registered import choice_of
 from ..objectives.relations import TermRelationTerm, TransE
 from ..objectives.typing_head import TypeHead, concept_types
 from ..recipe.settings import Recipe
@@ -56,12 +56,11 @@ class Pretraining(EncoderTraining):
         vectors: Sequence[Path] = (),
     ) -> None:
         super().__init__(recipe, base, device, say, ranks)
-        if recipe.bitext.order != "none" and bitext is None:
-            rule = "no bitext is given with `--text`"
+        if (recipe.bitext.order == "none") != (bitext is None):
+            rule = (
+                f"{bitext} is given as a bitext" if bitext else "no bitext is given with `--text`"
+            )
             raise Errors.bad_value(key="bitext.order", value=recipe.bitext.order, rule=rule)
-        if recipe.bitext.order == "none" and bitext is not None:
-            rule = f"{bitext} is given as a bitext"
-            raise Errors.bad_value(key="bitext.order", value="none", rule=rule)
         self._kb, self._vectors = kb, vectors
         wanted = Wanted(recipe.data, recipe.holdout, recipe.training.seed, bitext)
         self._bitext = str(wanted.facts()["bitext"])
@@ -91,7 +90,7 @@ class Pretraining(EncoderTraining):
     def yardstick(self) -> Yardstick:
         """The yardstick on the hold-out; made at first use, which encodes names."""
         recipe = self._recipe
-        among = recipe.holdout.among if needs_of(recipe) == "pairs" else None
+        among = recipe.holdout.among if choice_of(recipe).needs == "pairs" else None
         return Yardstick.of_holdout(
             self._base, self._material.kb_names, self.holdout, recipe.selection.shortlist,
             self._precision, among, StoredVectors.find(self._base, self._vectors),
@@ -101,7 +100,7 @@ class Pretraining(EncoderTraining):
         recipe = self._recipe
         if self._relations is not None:
             return self._relations
-        if needs_of(recipe) == "memory":
+        if choice_of(recipe).needs == "memory":
             size = 2 * recipe.sampler.batch_pairs
             return ShuffledSampler(with_synonym(self.names), size, recipe.training.seed)
         return self._of_synonyms()
@@ -126,17 +125,17 @@ class Pretraining(EncoderTraining):
         """
         recipe, seed, dim = self._recipe, self._recipe.training.seed, self._encoder.dim
         main: Objective
-        if needs_of(recipe) == "memory":
+        if choice_of(recipe).needs == "memory":
             main = choice_of(recipe).with_settings(
                 recipe.objective.loss_settings, self.names, self.yardstick.vectors, self._device
             )
         else:
             main = recipe.objective.in_batch().make()
-        parts: list[tuple[str, float, Part]] = []
+        parts: list[tuple[str, float, torch.nn.Module]] = []
         if self._relations is not None:
             relations, kinds = recipe.relations, 2 * len(self._relations.kinds)
             draw, device = self._relations.draw, self._device
-            part: Part = TransE(draw, kinds, dim, relations.margin, seed, device)
+            part: torch.nn.Module = TransE(draw, kinds, dim, relations.margin, seed, device)
             if relations.loss == "distmult":
                 part = TermRelationTerm(draw, kinds, dim, device)
             parts.append(("relations", relations.weight, part))

@@ -1,30 +1,22 @@
 """Several losses over the same batch, added up with weights (CODER, L = L_MS + mu L_TransE)."""
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import torch
 
 from spacy_medlink.encoders.objectives.protocol import Batch, Objective, Weights
 
 
-class Part(Protocol):
-    """A loss beside the main loss, with trainable weights."""
-
-    def __call__(self, vectors: torch.Tensor, batch: Batch) -> torch.Tensor:
-        """Compute the loss of vectors, (n, dim)."""
-
-    def parameters(self) -> list[torch.nn.Parameter]:
-        """List the trainable weights of the part."""
-
-
 class JointObjective:
     """A main objective and weighted parts.
 
-    parts (Sequence[Tuple[str, float, Part]]): name (for the checkpoint), weight and part.
+    parts (Sequence[Tuple[str, float, Module]]): name (for the checkpoint), weight, and the module
+        that computes a loss of vectors, (n, dim), and their batch.
     """
 
-    def __init__(self, main: Objective, parts: Sequence[tuple[str, float, Part]]) -> None:
+    def __init__(
+        self, main: Objective, parts: Sequence[tuple[str, float, torch.nn.Module]]
+    ) -> None:
         self._main, self._parts = main, list(parts)
 
     def __call__(self, vectors: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, int]:
@@ -36,10 +28,8 @@ class JointObjective:
 
     def parameters(self) -> list[torch.nn.Parameter]:
         """List the trainable weights of all parts."""
-        learnt = list(self._main.parameters())
-        for _, _, part in self._parts:
-            learnt += part.parameters()
-        return learnt
+        own = (weight for _, _, part in self._parts for weight in part.parameters())
+        return [*self._main.parameters(), *own]
 
     def after_step(self) -> None:
         """Tell the main objective."""

@@ -6,7 +6,7 @@ from functools import partial
 
 from spacy_medlink.encoders.objectives.batch import LOSSES as IN_BATCH
 from spacy_medlink.encoders.objectives.lists import LOSSES as OF_LISTS
-from spacy_medlink.encoders.objectives.protocol import Choice, Needs
+from spacy_medlink.encoders.objectives.protocol import Choice
 
 from ..recipe.settings import Recipe
 from .marginal import MarginalObjective
@@ -40,8 +40,3 @@ LOSSES: dict[str, Mapping[str, Choice]] = {
 def choice_of(recipe: Recipe) -> Choice:
     """Look up the loss of a recipe."""
     return LOSSES[recipe.recipe.kind][recipe.objective.loss]
-
-
-def needs_of(recipe: Recipe) -> Needs:
-    """Say what the objective of a recipe learns from."""
-    return choice_of(recipe).needs

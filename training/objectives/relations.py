@@ -14,18 +14,15 @@ from ..data.relations import Triples
 _SPREAD = 0.02  # of the relation vectors at the start, as of a BERT's weights
 
 
-class _OfRelations:
+class _OfRelations(torch.nn.Module):
     """Names of triples and a vector for each relation; each direction counts.
 
     draw (Callable): gives the triples of a batch by its number; their names are in the batch.
     """
 
     def __init__(self, draw: Callable[[int], Triples], start: torch.Tensor) -> None:
-        self._draw, self._relations = draw, torch.nn.Parameter(start)
-
-    def parameters(self) -> list[torch.nn.Parameter]:
-        """List the relation vectors, (n_relations, dim)."""
-        return [self._relations]
+        super().__init__()
+        self._draw, self._relations = draw, torch.nn.Parameter(start)  # (n_relations, dim)
 
     def _drawn(self, batch: Batch, device: torch.device) -> tuple[list[torch.Tensor], torch.Tensor]:
         """Draw triples. RETURNS: places of heads, tails and wrong tails in the batch; vectors."""
@@ -53,7 +50,7 @@ class TransE(_OfRelations):
         super().__init__(draw, moved(start, device))
         self._margin = margin
 
-    def __call__(self, vectors: torch.Tensor, batch: Batch) -> torch.Tensor:
+    def forward(self, vectors: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Compute the loss of vectors, (n, dim)."""
         places, relations = self._drawn(batch, vectors.device)
         heads, tails, wrong = (vectors[positions] for positions in places)
@@ -76,7 +73,7 @@ class TermRelationTerm(_OfRelations):
         super().__init__(draw, moved(torch.ones(kinds, dim), device))
         self._loss = MultiSimilarityLoss(alpha=2, beta=50, base=0.5)
 
-    def __call__(self, vectors: torch.Tensor, batch: Batch) -> torch.Tensor:
+    def forward(self, vectors: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Compute the loss of vectors, (n, dim)."""
         (heads, tails, wrong), relations = self._drawn(batch, vectors.device)
         ends = torch.unique(torch.cat([tails, wrong]))

@@ -15,7 +15,7 @@ from spacy_medlink.encoders.objectives.batch import MINERS
 from spacy_medlink.encoders.objectives.protocol import Choice
 from spacy_medlink.errors import Errors, MedlinkError
 
-from ..objectives.registered import LOSSES, needs_of
+from ..objectives.registered import LOSSES, choice_of
 from .settings import Recipe, Section
 
 Sections = TypeVar("Sections", bound=Section)
@@ -145,7 +145,7 @@ def _check_choice(
 def _demands(recipe: Recipe) -> Iterator[tuple[str, object, str]]:
     """List what a setting demands of another one: its key, the only value it may have, and why."""
     objective = recipe.objective
-    if needs_of(recipe) == "memory":
+    if choice_of(recipe).needs == "memory":
         why = f"with the loss {objective.loss}, which compares with all names"
         yield "objective.miner", "none", why
         yield "bitext.order", "none", why
