@@ -200,13 +200,10 @@ def lines_of(name: str, counts: Counts) -> Iterator[str]:
     for part, what, ours in counts:
         theirs, place = printed.pop((part, what), (None, ""))
         difference = "" if theirs is None else f"{ours - theirs:+,.10g}" if ours != theirs else "="
-        yield _line(name, part, what, f"{ours:,.10g}", _number(theirs), difference, place)
+        shown = "" if theirs is None else f"{theirs:,.10g}"
+        yield _line(name, part, what, f"{ours:,.10g}", shown, difference, place)
     for (part, what), (theirs, place) in printed.items():
-        yield _line(name, part, what, "-", _number(theirs), "", place)
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:,.10g}"
+        yield _line(name, part, what, "-", f"{theirs:,.10g}", "", place)
 
 
 def _line(name: str, part: str, what: str, *rest: str) -> str:

@@ -4,7 +4,6 @@ import json
 import os
 import sys
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -99,12 +98,7 @@ class ProgressBar:
         self._bar = tqdm(total=_PARTS, bar_format=shape, disable=self._hidden, leave=False)
         return self
 
-    def __exit__(
-        self,
-        error_type: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._bar.close()
 
     def show(self, part: float, loss: float, progress: Progress) -> None:
