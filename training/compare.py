@@ -62,9 +62,9 @@ def compare(
         systems = [
             {"system": shown, **_measured(made, gold, (tier,))} for tier, shown in _TIERS.items()
         ]
-        before = _fingerprint(base)
+        before = BiEncoder.load(base).fingerprint()
         for number, encoder in enumerate(trained):
-            now = _fingerprint(encoder)
+            now = BiEncoder.load(encoder).fingerprint()
             if now != before:
                 made, before = build(work / str(number), encoder=encoder), now
             systems.append({"system": name_of(encoder), **_measured(made, gold, ("dense",))})
@@ -82,10 +82,6 @@ def _measured(assets: Assets, gold: Path, tiers: tuple[str, ...]) -> dict[str, f
     settings = Settings(ks=RANKS, tiers=tiers, lexicon=None, baselines=False)
     metrics = measure(assets, load_gold(gold, assets.kb), settings)
     return {f"acc@{k}": 100 * metrics[f"acc@{k}"] for k in RANKS}
-
-
-def _fingerprint(encoder: Path) -> str:
-    return BiEncoder.load(encoder).fingerprint()
 
 
 def table(results: Comparison) -> str:

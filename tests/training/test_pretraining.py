@@ -16,9 +16,9 @@ from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Name
 from tests.tiny import TINY_RECORDS
 from training.kinds.pretraining import Pretraining
+from training.loop.checkpoint import copy_weights
 from training.loop.metrics import read_log
 from training.loop.trainer import METRICS
-from training.loop.weights import copy_weights
 
 from .conftest import MakeExperiment, MakeRecipe
 

@@ -3,7 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..loop.weights import Weights, are_finite, interpolate
+import torch
+
+from spacy_medlink.encoders.objectives.protocol import Weights
+
 from ..recipe.settings import SelectionSettings
 
 Figures = dict[str, float]
@@ -44,7 +47,7 @@ def select(
     tried: list[tuple[float, Figures]] = []
     for part in sorted(settings.interpolation):
         mixed = interpolate(base, trained, part)
-        if are_finite(mixed):
+        if all(bool(torch.isfinite(tensor).all()) for tensor in mixed.values()):
             tried.append((part, fast(mixed)))
     if tried:
         part, _ = max(tried, key=lambda pair: pair[1][metric])
@@ -53,3 +56,18 @@ def select(
         if figures[metric] > base_dev[metric] + settings.min_gain:
             return Selection(part, mixed, figures, tried)
     return Selection(0.0, base, base_dev, tried)
+
+
+def interpolate(base: Weights, trained: Weights, part: float) -> Weights:
+    """Mix two sets of weights: (1 - part) x base + part x trained.
+
+    Wortsman et al. 2022, "Robust fine-tuning of zero-shot models" (WiSE-FT), section 3: between a
+    general model and one trained from it there are often weights better than either, and they
+    keep more of what the general model can do outside the training data.
+    """
+    return {
+        name: torch.lerp(tensor.float(), trained[name].float(), part).type(tensor.dtype)
+        if tensor.is_floating_point()
+        else trained[name].clone()
+        for name, tensor in base.items()
+    }

@@ -19,12 +19,12 @@ from ..choosing.selection import Halves, Selection, select
 from ..choosing.yardstick import Yardstick
 from ..data.names import TrainingNames
 from ..data.sampler import Sampler
+from ..loop.checkpoint import copy_weights
 from ..loop.modules import Adaptation, preparation_of, prepare
 from ..loop.name_task import NameTask
 from ..loop.precision import Precision
 from ..loop.ranks import ALONE, Ranks
 from ..loop.trainer import Trainer
-from ..loop.weights import copy_weights
 from ..recipe.settings import Recipe
 
 Say = Callable[[str], None]

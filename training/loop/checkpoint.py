@@ -71,7 +71,7 @@ def save_checkpoint(
         "groups": [{**group, "params": len(group["params"])} for group in state["param_groups"]],
     }
     with replacing_directory(directory, _CHECKPOINT) as path:
-        save_file(_contiguous(parts.module.state_dict()), path / _MODEL)
+        save_file(copy_weights(parts.module), path / _MODEL)
         save_file(best, path / _BEST)
         save_file(_flat_state(state["state"]) | _random_state(), path / _OPTIMIZER)
         save_file(_contiguous(parts.objective.state()), path / _OBJECTIVE)
@@ -145,6 +145,11 @@ def _set_random_state(tensors: Weights) -> None:
     for device in range(torch.cuda.device_count()):
         if (name := f"random.cuda.{device}") in tensors:
             torch.cuda.set_rng_state(tensors[name], device)
+
+
+def copy_weights(module: torch.nn.Module) -> Weights:
+    """Copy the weights of a module to the processor's memory."""
+    return _contiguous(module.state_dict())
 
 
 def _contiguous(tensors: dict[str, Any]) -> Weights:

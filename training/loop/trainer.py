@@ -10,14 +10,20 @@ from spacy_medlink.encoders.objectives.protocol import Weights
 from spacy_medlink.errors import Errors, MedlinkError
 
 from ..recipe.settings import Recipe
-from .checkpoint import Parts, Progress, check_place, load_checkpoint, save_checkpoint
+from .checkpoint import (
+    Parts,
+    Progress,
+    check_place,
+    copy_weights,
+    load_checkpoint,
+    save_checkpoint,
+)
 from .interruption import StoppedError, interruption
 from .learner import Learner, NotFiniteError
 from .metrics import MetricsLog, ProgressBar
 from .precision import Precision
 from .ranks import ALONE, Ranks
 from .task import Task
-from .weights import copy_weights
 
 CHECKPOINT = "checkpoint"
 METRICS = "metrics.jsonl"

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from training.choosing.selection import Selection, select
-from training.loop.weights import Weights, interpolate
+from spacy_medlink.encoders.objectives.protocol import Weights
+from training.choosing.selection import Selection, interpolate, select
 from training.recipe.settings import SelectionSettings
 
 BASE = {"w": torch.tensor([0.0, 0.0]), "n": torch.tensor(3)}

@@ -14,12 +14,13 @@ import torch
 from safetensors.torch import save_file
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.objectives.protocol import Stateless
+from spacy_medlink.encoders.objectives.protocol import Stateless, Weights
 from spacy_medlink.errors import MedlinkError
 from tests.children import in_thread
 from training.choosing.yardstick import Yardstick
 from training.kinds.pretraining import Pretraining
 from training.loop import checkpoint
+from training.loop.checkpoint import copy_weights
 from training.loop.encoding import encode_names
 from training.loop.interruption import StoppedError
 from training.loop.learner import Learnt
@@ -27,7 +28,6 @@ from training.loop.metrics import read_log
 from training.loop.precision import Precision
 from training.loop.ranks import ALONE
 from training.loop.trainer import CHECKPOINT, METRICS, Trainer
-from training.loop.weights import Weights, copy_weights
 
 from ..conftest import MakeExperiment
 
