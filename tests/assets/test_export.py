@@ -20,7 +20,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Mention
 from spacy_medlink.util import extras
 from tests.children import in_fork, in_threads
-from tests.components.test_processes import METHODS, PLAIN, run_once
+from tests.components.test_matrix import METHODS, run_once
 from tests.lines import write_lines
 
 TEXTS = ["fever", "heart attack", "Diabète", "[MASK] fever [SEP]", "血圧 😀", "x" * 300, "", "PE"]
@@ -115,7 +115,7 @@ def test_threads_and_forked_children(exported):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_processes_of_a_pipeline(exported, tmp_path, method):
-    run_once(exported.path, tmp_path / "run.py", method, **PLAIN)
+    run_once(exported.path, tmp_path / "run.py", method, OMP_WAIT_POLICY="PASSIVE")
 
 
 def test_an_update_keeps_the_export_and_torch_takes_it_away(onnx, tmp_path, tiny_kb, monkeypatch):

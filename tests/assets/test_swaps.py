@@ -362,13 +362,10 @@ def swap_under_readers(builds, live, swaps, readers, method):
     return seen
 
 
-def test_readers_under_swaps(builds, live):
-    for counts in swap_under_readers(builds, live, 20, 1, "fork"):
-        assert counts.keys() == {"right"} and counts["right"] > 0, counts
+SLOW = [pytest.param(200, 2, method, marks=pytest.mark.slow) for method in ("fork", "spawn")]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_readers_under_two_hundred_swaps(builds, live, method):
-    for counts in swap_under_readers(builds, live, 200, 2, method):
+@pytest.mark.parametrize(("swaps", "readers", "method"), [(20, 1, "fork"), *SLOW])
+def test_readers_under_swaps(builds, live, swaps, readers, method):
+    for counts in swap_under_readers(builds, live, swaps, readers, method):
         assert counts.keys() == {"right"} and counts["right"] > 0, counts

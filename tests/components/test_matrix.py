@@ -149,19 +149,22 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods()[:2])
-def test_processes_give_the_same(tiny_assets, tmp_path, method):
-    (tmp_path / "run.py").write_text(RUN, encoding="utf8")
-    command = [sys.executable, str(tmp_path / "run.py"), str(tiny_assets.path), method]
-    own = {
-        "PYTHONPATH": str(ROOT),
-        "OMP_WAIT_POLICY": "PASSIVE",
-        "OMP_NUM_THREADS": "2",
-        "PATH": "",
-    }
+METHODS = multiprocessing.get_all_start_methods()[:2]
+
+
+def run_once(path, script, method, **variables):
+    """Link in a process of its own: a child that hangs must not take the tests with it."""
+    script.write_text(RUN, encoding="utf8")
+    command = [sys.executable, str(script), str(path), method]
+    own = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "2", "PATH": "", **variables}
     ended = subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True, timeout=450)
     assert ended.returncode == 0, ended.stderr[-4000:]
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("method", METHODS)
+def test_processes_give_the_same(tiny_assets, tmp_path, method):
+    run_once(tiny_assets.path, tmp_path / "run.py", method, OMP_WAIT_POLICY="PASSIVE")
 
 
 # What other components have
