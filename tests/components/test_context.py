@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin, Span
+from spacy.tokens import Doc, Span
 
 from spacy_medlink.annotate.records import record_of_link
 from spacy_medlink.assets import Assets
@@ -110,22 +110,6 @@ def test_a_file_of_the_users_stays(tmp_path: Path) -> None:
         with pytest.raises(MedlinkError, match="E12"):
             MedicalContext(spacy.blank("en").vocab, **settings).to_disk(tmp_path)
         assert file.read_text() == OWN
-
-
-def test_docs_are_stored_with_what_is_said() -> None:
-    nlp = _nlp()
-    doc = nlp(_doc(nlp, TEXT, "asthma", "fever", "heart attack"))
-    stored = DocBin(store_user_data=True, docs=[doc]).to_bytes()
-    (read,) = DocBin().from_bytes(stored).get_docs(nlp.vocab)
-    assert _said(read) == WANTED
-
-
-def test_several_processes_say_the_same() -> None:
-    nlp = _nlp()
-    docs = [_doc(nlp, TEXT, "asthma", "fever", "heart attack") for _ in range(6)]
-    for n_process in (1, 2):
-        found = nlp.pipe(docs, n_process=n_process, batch_size=2)
-        assert [_said(doc) for doc in found] == [WANTED] * 6
 
 
 def test_a_language_without_cues_is_said(recwarn: pytest.WarningsRecorder) -> None:

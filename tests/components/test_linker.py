@@ -286,12 +286,6 @@ def test_top_k_and_tiers(tiny_assets):
     assert found["candidates"][0]["scores"].keys() == {"ngram"}
 
 
-def test_exact_first_links_the_same(tiny_assets):
-    plain, fast = pipeline(tiny_assets), pipeline(tiny_assets, exact_first=True)
-    for one, other in zip(plain.pipe(TEXTS), fast.pipe(TEXTS), strict=True):
-        assert [ent.kb_id_ for ent in one.ents] == [ent.kb_id_ for ent in other.ents]
-
-
 @pytest.mark.parametrize(
     ("source", "code"),
     [("no_such_package", "E201"), ("/no/such/place", "E201"), ("./nowhere/at/all", "E201")],

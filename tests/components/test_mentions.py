@@ -232,13 +232,6 @@ def test_a_span_group_keeps_overlaps(assets):
     assert len(nlp("nothing").spans["sc"]) == 0
 
 
-def test_pipe_is_call(nlp):
-    texts = ["an acute heart attack", "", "fever", "no"]
-    assert [[ent.text for ent in doc.ents] for doc in nlp.pipe(texts)] == [
-        found(nlp, text) for text in texts
-    ]
-
-
 def test_the_starter_needs_no_warning(recwarn):
     nlp = spacy.blank("en")
     nlp.add_pipe("medical_mentions")

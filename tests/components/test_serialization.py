@@ -268,20 +268,6 @@ def test_copies_of_a_loaded_pipeline(tmp_path, nlp, source, want):
 
 
 @pytest.mark.filterwarnings("ignore:.*W101")
-def test_copies_of_the_starter():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("medical_mentions")
-    nlp.add_pipe("medical_linker")
-    want = [ent.kb_id_ for ent in nlp("fever and a heart attack").ents]
-    assert want == ["C0015967", "C0027051"]
-    other = pickle.loads(pickle.dumps(nlp))
-    assert [ent.kb_id_ for ent in other("fever and a heart attack").ents] == want
-    assert len(pickle.dumps(nlp.get_pipe("medical_linker"))) < len(
-        nlp.get_pipe("medical_linker").to_bytes()
-    )
-
-
-@pytest.mark.filterwarnings("ignore:.*W101")
 def test_a_saved_starter(tmp_path):
     nlp = spacy.blank("en")
     nlp.add_pipe("medical_mentions")
@@ -289,8 +275,9 @@ def test_a_saved_starter(tmp_path):
     nlp.to_disk(tmp_path / "saved")
     loaded = spacy.load(tmp_path / "saved")
     assert loaded.get_pipe("medical_linker").assets.path.is_relative_to(tmp_path)
-    assert [ent.kb_id_ for ent in loaded("fever").ents] == ["C0015967"]
-    assert [ent.kb_id_ for ent in pickle.loads(pickle.dumps(loaded))("fever").ents] == ["C0015967"]
+    copied = [pickle.loads(pickle.dumps(one)) for one in (nlp, loaded)]
+    for one in (loaded, *copied):
+        assert [ent.kb_id_ for ent in one("fever").ents] == ["C0015967"]
 
 
 def test_sourcing_from_a_saved_pipeline_by_config(tmp_path, nlp, source, want):

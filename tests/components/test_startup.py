@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -64,9 +63,7 @@ def _heavy(modules: Iterable[str]) -> set[str]:
     return {module.split(".")[0] for module in modules} & HEAVY
 
 
-def test_blank_pipeline_is_as_fast_as_without_us(
-    with_us: dict[str, Any], without_us: dict[str, Any]
-) -> None:
+def test_blank_pipeline_is_as_fast_as_without_us(with_us, without_us):
     ours, baseline = [with_us["seconds"]], [without_us["seconds"]]
     # The fastest runs are compared, and slow ones repeated.
     while min(ours) - min(baseline) >= LIMIT and len(ours) < 15:
@@ -75,29 +72,25 @@ def test_blank_pipeline_is_as_fast_as_without_us(
     assert min(ours) - min(baseline) < LIMIT
 
 
-def test_blank_pipeline_imports_nothing_heavy_because_of_us(
-    with_us: dict[str, Any], without_us: dict[str, Any]
-) -> None:
+def test_blank_pipeline_imports_nothing_heavy_because_of_us(with_us, without_us):
     assert "spacy_medlink.components.linker" in with_us["modules"], (
         "spaCy did not see the entry points"
     )
     assert _heavy(set(with_us["modules"]) - set(without_us["modules"])) == set()
 
 
-def test_spacy_finds_the_factories_by_itself(
-    with_us: dict[str, Any], without_us: dict[str, Any]
-) -> None:
+def test_spacy_finds_the_factories_by_itself(with_us, without_us):
     assert with_us["factories"] == ["medical_linker", "medical_mentions"]
     assert without_us["factories"] == []
 
 
-def test_package_itself_is_light() -> None:
+def test_package_itself_is_light():
     modules = _run("import json, sys, spacy_medlink; print(json.dumps(sorted(sys.modules)))")
     assert _heavy(modules) == set()
     assert not {"spacy", "numpy", "typer"} & set(modules)
 
 
-def test_command_line_answers_help_without_torch() -> None:
+def test_command_line_answers_help_without_torch():
     code = (
         "import contextlib, io, json, sys\n"
         "from spacy_medlink.cli import main\n"
@@ -109,7 +102,7 @@ def test_command_line_answers_help_without_torch() -> None:
     assert not {"torch", "faiss", "transformers", "spacy"} & set(_run(code))
 
 
-def test_command_line_builds_and_updates_without_torch(tmp_path: Path) -> None:
+def test_command_line_builds_and_updates_without_torch(tmp_path):
     assets = assets_of(tmp_path, TINY_RECORDS).path
     code = (
         "import contextlib, io, json, sys\n"
@@ -126,7 +119,7 @@ def test_command_line_builds_and_updates_without_torch(tmp_path: Path) -> None:
         assert not {"torch", "transformers", "spacy"} & found
 
 
-def test_exact_and_ngram_tiers_link_where_torch_is_not_installed(tmp_path: Path) -> None:
+def test_exact_and_ngram_tiers_link_where_torch_is_not_installed(tmp_path):
     assets = assets_of(tmp_path, TINY_RECORDS).path
     hidden = PROBE.partition("import spacy\n")[0]  # plug-ins of others may need torch
     code = (

@@ -16,6 +16,8 @@ from spacy.util import ignore_error
 
 from spacy_medlink.components import pipe
 from spacy_medlink.components.linker import opened
+from spacy_medlink.components.linker.writing import SpanWriter
+from spacy_medlink.components.mentions import MedicalMentions
 from tests.pipelines import TEXTS, doc_with, pipeline
 
 ROOT = Path(__file__).parents[2]
@@ -171,21 +173,6 @@ def test_one_bad_document_does_not_take_others_with_it(tiny_assets, fragile):
     assert {ent.kb_id_ for doc in docs for ent in doc.ents} == {"HP:0001945"}
 
 
-def test_a_recogniser_that_fails_drops_its_document_too(tiny_assets, monkeypatch):
-    nlp = pipeline(tiny_assets)
-    mentions, failed = nlp.get_pipe("medical_mentions"), []
-    matches = type(mentions)._matches
-
-    def fails_at_two(self, pieces, dictionary):
-        return matches(self, pieces, dictionary) if pieces.text != "2" else failed.missing
-
-    monkeypatch.setattr(type(mentions), "_matches", fails_at_two)
-    nlp.set_error_handler(lambda name, pipe, docs, error: failed.append((name, docs[0].text)))
-    assert [doc.text for doc in nlp.pipe(["1", "2", "3"])] == ["1", "3"]
-    assert failed == [("medical_mentions", "2")]
-    assert nlp("2").text == "2"
-
-
 def test_contexts_of_the_documents_that_did_not_fail(tiny_assets, fragile):
     nlp = pipeline(tiny_assets, mentions=False)
     nlp.set_error_handler(ignore_error)
@@ -205,21 +192,23 @@ def test_without_a_handler_the_error_is_raised(tiny_assets, fragile):
         nlp(bad)
 
 
-def test_what_cannot_be_written_on_one_document_is_lost_for_it_alone(tiny_assets, monkeypatch):
-    from spacy_medlink.components.linker.writing import SpanWriter
+@pytest.mark.parametrize(
+    ("name", "owner", "method"),
+    [("medical_mentions", MedicalMentions, "_matches"), ("medical_linker", SpanWriter, "write")],
+)
+def test_what_fails_on_one_document_drops_it_alone(tiny_assets, monkeypatch, name, owner, method):
+    nlp, original, failed = pipeline(tiny_assets), getattr(owner, method), []
 
-    nlp = pipeline(tiny_assets, mentions=False)
-    write, failed = SpanWriter.write, []
+    def fails_at_two(self, given, *more):
+        return failed.missing if "2" in given.text else original(self, given, *more)
 
-    def fails_at_two(self, doc, links):
-        return write(self, doc, links) if "2" not in doc.text else failed.missing
-
-    monkeypatch.setattr(SpanWriter, "write", fails_at_two)
+    monkeypatch.setattr(owner, method, fails_at_two)
     nlp.set_error_handler(lambda name, pipe, docs, error: failed.append((name, docs[0].text)))
-    docs = list(nlp.pipe(make_docs(nlp, 5)))
+    docs = list(nlp.pipe([f"fever, number {number}" for number in range(5)]))
     assert [doc.text[-1] for doc in docs] == ["0", "1", "3", "4"]
     assert {ent.kb_id_ for doc in docs for ent in doc.ents} == {"HP:0001945"}
-    assert failed == [("medical_linker", "fever, number 2")]
+    assert failed == [(name, "fever, number 2")]
+    assert nlp("fever 2").text == "fever 2"
 
 
 def test_what_was_passed_on_is_let_go(tiny_assets):
@@ -232,18 +221,6 @@ def test_what_was_passed_on_is_let_go(tiny_assets):
     for place, doc in enumerate(stream):
         assert [one() is None for one in alive[:place]] == [True] * place
         assert doc is alive[place]()
-
-
-def test_the_cache_is_bounded(tiny_assets, monkeypatch):
-    monkeypatch.setattr(opened, "CACHE_SIZE", 50)
-    nlp = pipeline(tiny_assets, mentions=False)
-    linker = nlp.get_pipe("medical_linker")
-    for start in range(0, 200, 40):
-        linker.link_texts([f"fever {number}" for number in range(start, start + 40)])
-    assert len(linker.engine.retrieval._cache) == 50
-    assert [link.id for link in linker.link_texts(["fever", "asthma"])] == [
-        "HP:0001945", "HP:0002099",
-    ]  # fmt: skip
 
 
 def test_without_a_cache(tiny_assets, calls, monkeypatch):

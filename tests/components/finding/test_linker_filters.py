@@ -206,12 +206,6 @@ def test_a_sourced_component_asks_the_linker_of_the_pipeline_that_runs(assets):
         assert [[ent.text for ent in doc.ents] for doc in chemicals.pipe([TEXT])] == [CHEMICALS]
 
 
-def test_many_processes(assets):
-    nlp = pipeline(assets, types=["T047"])
-    found = [[ent.text for ent in doc.ents] for doc in nlp.pipe([TEXT, TEXT], n_process=2)]
-    assert found == [DISEASES, DISEASES]
-
-
 @pytest.mark.parametrize(
     ("mention", "types", "id", "reason"),
     [

@@ -63,12 +63,6 @@ def test_coordinations_are_linked_by_what_they_say(assets: Assets, tmp_path: Pat
     assert links(pickle.loads(pickle.dumps(nlp)), TEXT) == FOUND
 
 
-def test_readings_survive_processes(assets: Assets) -> None:
-    nlp = pipeline(assets, **GROUP)
-    for doc in nlp.pipe([TEXT] * 3, n_process=2, batch_size=1):
-        assert {(span.text, span.kb_id_) for span in doc.spans["sc"]} == FOUND
-
-
 def test_entities_do_not_overlap(assets: Assets) -> None:
     nlp = pipeline(assets)
     assert links(nlp, "palmar and plantar pits") == {("plantar pits", "SOLE")}

@@ -49,9 +49,7 @@ def found(assets: str) -> Callable[[str], list[tuple[str, str]]]:
         ("Pain, chest", "Pain, chest", "chest pain"),
     ],
 )
-def test_the_whole_is_the_mention(
-    found: Callable[[str], list[tuple[str, str]]], text: str, mention: str, name: str
-) -> None:
+def test_the_whole_is_the_mention(found, text, mention, name):
     assert found(text) == [(mention, name)]
 
 
@@ -71,9 +69,7 @@ def test_the_whole_is_the_mention(
         ("Military service", []),
     ],
 )
-def test_other_texts_stay_apart(
-    found: Callable[[str], list[tuple[str, str]]], text: str, ents: list[tuple[str, str]]
-) -> None:
+def test_other_texts_stay_apart(found, text, ents):
     assert found(text) == ents
 
 
@@ -87,9 +83,7 @@ def test_other_texts_stay_apart(
         ("hx of anemia", "anemia", ""),
     ],
 )
-def test_given_mentions_are_read_in_full_too(
-    assets: str, mention: str, name: str, match: str
-) -> None:
+def test_given_mentions_are_read_in_full_too(assets, mention, name, match):
     nlp = spacy.blank("en")
     nlp.add_pipe("medical_linker", config={"assets": assets})
     doc = nlp.make_doc(f"Pt has {mention}.")
@@ -99,9 +93,7 @@ def test_given_mentions_are_read_in_full_too(
     assert ent._.candidates[0].get("match", "") == match
 
 
-def test_a_saved_lexicon_of_ones_own_reads_given_mentions_in_full(
-    assets: str, tmp_path: Path
-) -> None:
+def test_a_saved_lexicon_of_ones_own_reads_given_mentions_in_full(assets, tmp_path):
     (tmp_path / "own.tsv").write_text("XYZ\tanemia\n", "utf8")
     nlp = spacy.blank("en")
     nlp.add_pipe("medical_linker", config={"assets": assets, "lexicon": str(tmp_path / "own.tsv")})
@@ -112,7 +104,7 @@ def test_a_saved_lexicon_of_ones_own_reads_given_mentions_in_full(
         assert [ent.kb_id_ for ent in linker(doc).ents] == ["left ventricular hypertrophy"]
 
 
-def test_lists_of_short_words_are_not_read_in_all_ways() -> None:
+def test_lists_of_short_words_are_not_read_in_all_ways():
     short = words_within("en")
     words = [word for word in short if word.isupper()]
     assert ways_in_full(["AV", "fistula"], short)[1] == "arteriovenous fistula"
@@ -120,7 +112,7 @@ def test_lists_of_short_words_are_not_read_in_all_ways() -> None:
     assert ways_in_full(words, short) == () == in_full(" ".join(words), "en")
 
 
-def test_ordinary_words_and_their_forms() -> None:
+def test_ordinary_words_and_their_forms():
     words = "funds funded funding tickets pageant planting copies hopping stories"
     assert all(is_ordinary(word, "en") for word in words.split())
     ill = "swelling sweating bleeding tearing aching limping spotting wasted panting tumor"
@@ -128,7 +120,7 @@ def test_ordinary_words_and_their_forms() -> None:
     assert not is_ordinary("funding", "de")
 
 
-def test_the_list_of_ordinary_words_has_no_word_twice() -> None:
+def test_the_list_of_ordinary_words_has_no_word_twice():
     path = Path(__file__).parents[3] / "spacy_medlink/text/lists/ordinary.en.txt"
     lines = path.read_text(encoding="utf8").splitlines()
     words = [word for line in lines if not line.startswith("#") for word in line.split()]

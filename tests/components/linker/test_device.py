@@ -32,30 +32,26 @@ def config(assets: Assets, encoder: Path) -> dict[str, object]:
     }  # fmt: skip
 
 
-def test_without_more_it_is_the_processor(tiny_assets: Assets) -> None:
+def test_without_more_it_is_the_processor(tiny_assets):
     linker = linker_of(open_pipeline(str(tiny_assets.path)))
     assert linker.device == "cpu"
     assert linker.engine.parts.encoder.device == devices.CPU
 
 
-def test_the_networks_of_the_assets_follow_spacy(tiny_assets: Assets, on_meta: None) -> None:
+def test_the_networks_of_the_assets_follow_spacy(tiny_assets, on_meta):
     nlp = open_pipeline(str(tiny_assets.path))
     assert linker_of(nlp).assets.device == "meta"
     assert linker_of(nlp).engine.parts.encoder.device == META
 
 
 @pytest.mark.filterwarnings("ignore:for (weight|bias).*meta parameter")
-def test_the_networks_of_the_config_follow_spacy(
-    tiny_assets: Assets, tiny_encoder: Path, on_meta: None
-) -> None:
+def test_the_networks_of_the_config_follow_spacy(tiny_assets, tiny_encoder, on_meta):
     nlp = spacy.blank("en")
     linker = nlp.add_pipe("medical_linker", config=config(tiny_assets, tiny_encoder))
     assert linker.opened.encoder().device == linker.opened.encoder().special.device == META
 
 
-def test_where_spacy_computes_is_asked_when_the_component_is_made(
-    tiny_assets: Assets, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_spacy_computes_is_asked_when_the_component_is_made(tiny_assets, monkeypatch):
     """spaCy keeps it for each thread; a service links in others."""
     monkeypatch.setattr(devices, "spacy_device", lambda: "meta")
     nlp = open_pipeline(str(tiny_assets.path))
@@ -63,7 +59,7 @@ def test_where_spacy_computes_is_asked_when_the_component_is_made(
     assert linker_of(nlp).assets.encoder.device == META
 
 
-def test_it_computes_where_it_is_told(tiny_assets: Assets, tiny_encoder: Path) -> None:
+def test_it_computes_where_it_is_told(tiny_assets, tiny_encoder):
     nlp = spacy.blank("en")
     linker = nlp.add_pipe("medical_linker", config=config(tiny_assets, tiny_encoder))
     assert linker.engine.parts.encoder.device == devices.CPU
@@ -77,7 +73,7 @@ def test_it_computes_where_it_is_told(tiny_assets: Assets, tiny_encoder: Path) -
     assert linker.device == "meta"
 
 
-def test_a_pipeline_is_opened_on_a_device(tiny_assets: Assets, tmp_path: Path) -> None:
+def test_a_pipeline_is_opened_on_a_device(tiny_assets, tmp_path):
     open_pipeline(str(tiny_assets.path)).to_disk(tmp_path / "saved")
     for source in (tiny_assets.path, tmp_path / "saved"):
         linker = linker_of(open_pipeline(str(source), device="meta"))
@@ -86,9 +82,7 @@ def test_a_pipeline_is_opened_on_a_device(tiny_assets: Assets, tmp_path: Path) -
         open_pipeline(str(tiny_assets.path), device="abacus")
 
 
-def test_what_is_unpickled_follows_spacy_where_it_is(
-    tiny_assets: Assets, on_meta: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_unpickled_follows_spacy_where_it_is(tiny_assets, on_meta, monkeypatch):
     """A machine without a GPU takes a pipeline from one that has some."""
     nlp = open_pipeline(str(tiny_assets.path))
     assert linker_of(nlp).assets.device == "meta"
@@ -99,9 +93,7 @@ def test_what_is_unpickled_follows_spacy_where_it_is(
     assert [one.kb_id_ for one in again("He has fever.").ents] == ["HP:0001945"]
 
 
-def test_a_model_that_thinc_moves_takes_the_whole_encoder_along(
-    tiny_encoder: Path, on_meta: None
-) -> None:
+def test_a_model_that_thinc_moves_takes_the_whole_encoder_along(tiny_encoder, on_meta):
     from spacy_medlink.encoders.architectures import encoder_of, transformer_bi_encoder
 
     model = transformer_bi_encoder(str(tiny_encoder))
@@ -111,7 +103,7 @@ def test_a_model_that_thinc_moves_takes_the_whole_encoder_along(
     assert encoder_of(model).device == encoder_of(model).special.device == devices.CPU
 
 
-def test_what_is_saved_on_a_device_is_read_on_another(tiny_encoder: Path) -> None:
+def test_what_is_saved_on_a_device_is_read_on_another(tiny_encoder):
     from spacy_medlink.encoders.architectures import encoder_of, transformer_bi_encoder
 
     model = transformer_bi_encoder(str(tiny_encoder))

@@ -2,7 +2,6 @@
 
 import pytest
 import spacy
-from spacy.tokens import DocBin
 
 from spacy_medlink.assets import build_assets
 from spacy_medlink.components.linker.settings import DEFAULT_CONFIG
@@ -146,13 +145,3 @@ def test_a_lexicon_of_ones_own_beside_it(assets, tmp_path):
     path.unlink()
     loaded = spacy.load(tmp_path / "saved")
     assert [(ent.text, ent.kb_id_) for ent in loaded("RA, KP and HTN").ents] == want
-
-
-def test_processes_and_stored_docs(assets):
-    nlp = pipeline(assets)
-    texts = ["SOB and HTN", "98% on RA"] * 2
-    docs = list(nlp.pipe(texts, n_process=2))
-    want = [[("SOB", "T:3"), ("HTN", "T:1")], []] * 2
-    stored = DocBin(store_user_data=True, docs=docs).to_bytes()
-    for own in (docs, DocBin().from_bytes(stored).get_docs(nlp.vocab)):
-        assert [[(ent.text, ent.kb_id_) for ent in doc.ents] for doc in own] == want
