@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -40,24 +40,36 @@ def fails_on_a_word(doc: Doc) -> Doc:
     return doc
 
 
-def annotate(assets: Assets, path: Path, output: Path, **options: Any) -> list[dict[str, Any]]:
-    annotate_file(str(assets.path), path, output, part_size=5, **options)
-    return records(output)
+Annotate = Callable[..., Any]
 
 
 @pytest.fixture
-def whole(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> bytes:
+def annotate(tiny_assets: Assets, tmp_path: Path) -> Annotate:
+    """Annotate a file over the tiny assets, in parts of five documents."""
+
+    def annotate(path: Path, output: str | Path = "out.jsonl", **options: Any) -> Any:
+        assets = str(options.pop("assets", tiny_assets.path))
+        return annotate_file(assets, path, tmp_path / output, **{"part_size": 5, **options})
+
+    return annotate
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    return tmp_path / "out.jsonl"
+
+
+@pytest.fixture
+def whole(annotate: Annotate, notes: Notes, tmp_path: Path) -> bytes:
     """The output of an undisturbed run over 12 notes."""
-    output = tmp_path / "whole.jsonl"
-    annotate_file(str(tiny_assets.path), notes(), output, part_size=5)
-    return output.read_bytes()
+    annotate(notes(), "whole.jsonl")
+    return (tmp_path / "whole.jsonl").read_bytes()
 
 
-def test_links_are_the_pipelines(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> None:
+def test_links_are_the_pipelines(annotate, tiny_assets, notes, output):
     path = notes()
-    found = annotate(
-        tiny_assets, path, tmp_path / "out.jsonl", shape=Shape(2, True), settings={"top_k": 2}
-    )
+    annotate(path, shape=Shape(2, True), settings={"top_k": 2})
+    found = records(output)
     nlp = pipeline(tiny_assets, top_k=2, cui_scheme="UMLS")
     assert [record["doc_id"] for record in found] == [f"n{n}" for n in range(12)]
     for record, note in zip(found, records(path), strict=True):
@@ -78,7 +90,7 @@ def test_links_are_the_pipelines(tiny_assets: Assets, notes: Notes, tmp_path: Pa
             assert one["codes"] == ent._.codes
 
 
-def test_words_of_the_documents_are_forgotten(tiny_assets: Assets, tmp_path: Path) -> None:
+def test_words_of_the_documents_are_forgotten(tiny_assets, tmp_path):
     worker = PartWorker(Job(str(tiny_assets.path), tmp_path))
     known = len(worker.nlp.vocab.strings)
     for number in range(3):
@@ -88,11 +100,9 @@ def test_words_of_the_documents_are_forgotten(tiny_assets: Assets, tmp_path: Pat
     assert len(worker.nlp.vocab.strings) == known
 
 
-def test_the_output_is_a_file_of_mentions(
-    tiny_assets: Assets, notes: Notes, tmp_path: Path
-) -> None:
+def test_the_output_is_a_file_of_mentions(annotate, notes, tmp_path):
     output = tmp_path / "out.jsonl.gz"
-    annotate_file(str(tiny_assets.path), notes(), output, shape=Shape(with_text=True))
+    annotate(notes(), output, shape=Shape(with_text=True))
     read = list(read_gold(output, strict=True))
     assert len(read) == 12
     assert any(mention.ids == ("HP:0001945",) for one in read for mention in one.mentions)
@@ -103,65 +113,53 @@ def test_the_output_is_a_file_of_mentions(
 CRAFTED = "ibruojyd<κu'3Ur"  # has the hash of "diabetes"
 
 
-def test_a_crafted_document_does_not_change_the_next(tiny_assets: Assets, tmp_path: Path) -> None:
+def test_a_crafted_document_does_not_change_the_next(annotate, tmp_path, output):
     path = tmp_path / "crafted.jsonl"
     texts = (f"history of {CRAFTED}", "type 2 diabetes", "fever")
     path.write_text(
         "".join(json.dumps({"doc_id": text, "text": text}) + "\n" for text in texts), "utf-8"
     )
-    found = annotate(tiny_assets, path, tmp_path / "out.jsonl")
+    annotate(path)
+    found = records(output)
     assert [record["doc_id"] for record in found] == [*texts]
     assert [one["mention"] for one in found[1]["mentions"]] == ["type 2 diabetes"]
 
 
-def test_a_text_that_spacy_misreads_is_set_aside(tiny_assets: Assets) -> None:
+def test_a_text_that_spacy_misreads_is_set_aside(tiny_assets):
     # Outside a memory zone, the tokenizer remembers words by their hash.
     found = list(linked_docs(pipeline(tiny_assets), [f"history of {CRAFTED}", "diabetes", "fever"]))
     assert [doc and doc.text for doc, _ in found] == [f"history of {CRAFTED}", None, "fever"]
     assert "crafted" in found[1][1]
 
 
-def test_a_damaged_part_is_linked_again(
-    tiny_assets: Assets, notes: Notes, tmp_path: Path, whole: bytes
-) -> None:
-    path, output = notes(), tmp_path / "out.jsonl"
+def test_a_damaged_part_is_linked_again(annotate, notes, tmp_path, whole, output):
+    path = notes()
     for damage in (b"", b"\x80noise", None):
         with pytest.raises(KeyboardInterrupt):
-            annotate_file(
-                str(tiny_assets.path),
-                path,
-                output,
-                part_size=5,
-                overwrite=True,
-                progress=_stopped_after(9),
-            )
+            annotate(path, overwrite=True, progress=_stopped_after(9))
         first = part_file(tmp_path / ".out.jsonl.parts", 0)
         first.write_bytes(first.read_bytes()[:-20] if damage is None else damage)
-        done = annotate_file(str(tiny_assets.path), path, output, part_size=5, overwrite=True)
+        done = annotate(path, overwrite=True)
         assert (done.linked, done.resumed, output.read_bytes()) == (12, 1, whole)
         assert done.mentions == whole.count(b'"mention":')
         assert done.links == done.mentions - whole.count(b'"ids": []')
 
 
 @pytest.mark.parametrize("name", ["notes.jsonl/out.jsonl", "x" * 248 + ".jsonl"])
-def test_outputs_that_cannot_be(
-    tiny_assets: Assets, notes: Notes, tmp_path: Path, name: str
-) -> None:
+def test_outputs_that_cannot_be(annotate, notes, tmp_path, name):
     with pytest.raises(MedlinkError, match="E109"):
-        annotate_file(str(tiny_assets.path), notes(), tmp_path / name)
+        annotate(notes(), tmp_path / name)
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"\x80", None])
-def test_a_damaged_job_is_another(
-    tiny_assets: Assets, notes: Notes, tmp_path: Path, content: bytes | None
-) -> None:
-    path, output = notes(), tmp_path / "out.jsonl"
+def test_a_damaged_job_is_another(annotate, notes, tmp_path, content):
+    path = notes()
     with pytest.raises(KeyboardInterrupt):
-        annotate_file(str(tiny_assets.path), path, output, part_size=5, progress=_stopped_after(9))
+        annotate(path, progress=_stopped_after(9))
     job = tmp_path / ".out.jsonl.parts" / "job.json"
     job.unlink() if content is None else job.write_bytes(content)
     with pytest.raises(MedlinkError, match="E613"):
-        annotate_file(str(tiny_assets.path), path, output, part_size=5)
+        annotate(path)
 
 
 def _stopped_after(count: int) -> Any:
@@ -172,23 +170,22 @@ def _stopped_after(count: int) -> Any:
     return progress
 
 
-def test_nil_says_why(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> None:
-    found = annotate(tiny_assets, notes(), tmp_path / "o.jsonl", settings={"threshold": 1.0})
+def test_nil_says_why(annotate, notes, output):
+    annotate(notes(), settings={"threshold": 1.0})
+    found = records(output)
     nils = [one for record in found for one in record["mentions"] if not one["ids"]]
     assert nils
     assert all(one["reason"] and one["cui"] is None and one["name"] is None for one in nils)
 
 
-def test_every_format_gives_the_same(
-    tiny_assets: Assets, notes: Notes, whole: bytes, tmp_path: Path
-) -> None:
+def test_every_format_gives_the_same(annotate, notes, whole, tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     path = notes()
     table = pyarrow.Table.from_pylist(records(path))
     parquet.write_table(table, tmp_path / "notes.parquet")
     output = tmp_path / "out.parquet"
-    annotate_file(str(tiny_assets.path), tmp_path / "notes.parquet", output, shape=Shape(1))
+    annotate(tmp_path / "notes.parquet", output, shape=Shape(1))
     rows = parquet.read_table(output).to_pylist()
     expected = [json.loads(line) for line in whole.decode().splitlines()]
     for row, record in zip(rows, expected, strict=True):
@@ -201,7 +198,7 @@ def test_every_format_gives_the_same(
 
 
 @pytest.mark.parametrize("name", ["negex", "is_negated"])
-def test_negation_is_what_another_component_says(name: str) -> None:
+def test_negation_is_what_another_component_says(name):
     doc = spacy.blank("en")("no fever, asthma")
     doc.set_ents([Span(doc, 1, 2, "X", "A"), Span(doc, 3, 4, "X", "B")])
     before = Span.get_extension(name) if Span.has_extension(name) else None
@@ -216,22 +213,20 @@ def test_negation_is_what_another_component_says(name: str) -> None:
     assert [mention["negated"] for mention in record["mentions"]] == [True, False]
 
 
-def test_numbered_rows_of_a_table(tiny_assets: Assets, tmp_path: Path) -> None:
+def test_numbered_rows_of_a_table(annotate, tmp_path, output):
     (tmp_path / "a.csv").write_text('note\n"fever, asthma"\nnone\n')
-    found = annotate(
-        tiny_assets, tmp_path / "a.csv", tmp_path / "o.jsonl", columns=Columns("note", "")
-    )
+    annotate(tmp_path / "a.csv", columns=Columns("note", ""))
+    found = records(output)
     assert [(record["doc_id"], len(record["mentions"])) for record in found] == [("1", 2), ("2", 0)]
 
 
-def test_no_document_at_all(tiny_assets: Assets, tmp_path: Path) -> None:
+def test_no_document_at_all(annotate, tmp_path, output):
     (tmp_path / "a.jsonl").write_text("")
-    assert annotate(tiny_assets, tmp_path / "a.jsonl", tmp_path / "o.jsonl") == []
+    annotate(tmp_path / "a.jsonl")
+    assert records(output) == []
 
 
-def test_bad_documents_are_set_aside(
-    tiny_assets: Assets, notes: Notes, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_documents_are_set_aside(annotate, tiny_assets, notes, tmp_path, capfd, output):
     nlp = pipeline(tiny_assets)
     nlp.add_pipe("tests_fails_on_a_word", before="medical_linker")
     nlp.to_disk(tmp_path / "pipeline")
@@ -240,8 +235,8 @@ def test_bad_documents_are_set_aside(
         "{", json.dumps({"doc_id": "l", "text": "fever " * 200_000}), '{"doc_id": "e"}',
         json.dumps({"doc_id": "last", "text": "fever"}),
     ]  # fmt: skip
-    path, output = notes(4, extra), tmp_path / "out.jsonl"
-    done = annotate_file(str(tmp_path / "pipeline"), path, output)
+    path = notes(4, extra)
+    done = annotate(path, assets=tmp_path / "pipeline")
     assert [record["doc_id"] for record in records(output)] == ["n0", "n1", "n2", "n3", "last"]
     assert (done.linked, done.set_aside, done.aside) == (5, 4, tmp_path / "out.jsonl.bad.jsonl")
     assert records(tmp_path / "out.jsonl.bad.jsonl") == [
@@ -254,106 +249,94 @@ def test_bad_documents_are_set_aside(
     ]  # fmt: skip
     assert SECRET not in "".join(capfd.readouterr())
     # What was set aside by an earlier run does not stay beside a run without such documents.
-    annotate_file(str(tiny_assets.path), notes(4), output, overwrite=True)
+    annotate(notes(4), overwrite=True)
     assert not (tmp_path / "out.jsonl.bad.jsonl").exists()
 
 
 @pytest.mark.slow
-def test_processes_give_the_same(
-    tiny_assets: Assets, notes: Notes, whole: bytes, tmp_path: Path
-) -> None:
-    output = tmp_path / "out.jsonl"
-    annotate_file(str(tiny_assets.path), notes(), output, part_size=5, n_process=2)
+def test_processes_give_the_same(annotate, notes, whole, output):
+    annotate(notes(), n_process=2)
     assert output.read_bytes() == whole
 
 
-def test_a_stopped_run_goes_on(
-    tiny_assets: Assets, notes: Notes, whole: bytes, tmp_path: Path
-) -> None:
-    path, output = notes(), tmp_path / "out.jsonl"
+def test_a_stopped_run_goes_on(annotate, notes, whole, tmp_path, output):
+    path = notes()
     with pytest.raises(KeyboardInterrupt):
-        annotate_file(str(tiny_assets.path), path, output, part_size=5, progress=_stopped_after(7))
+        annotate(path, progress=_stopped_after(7))
     assert not output.exists()
     second = part_file(tmp_path / ".out.jsonl.parts", 1)
     begun = second.stat().st_mtime_ns
     part_file(tmp_path / ".out.jsonl.parts", 0).unlink()  # whichever are missing
-    done = annotate_file(str(tiny_assets.path), path, output, part_size=5)
+    done = annotate(path)
     assert (done.resumed, done.linked) == (1, 12)
     assert output.read_bytes() == whole
     assert begun < output.stat().st_mtime_ns
     assert {file.name for file in tmp_path.iterdir()} == {"notes.jsonl", "out.jsonl", "whole.jsonl"}
 
 
-def test_another_job_does_not_go_on(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> None:
-    path, output = notes(), tmp_path / "out.jsonl"
+def test_another_job_does_not_go_on(annotate, notes):
+    path = notes()
     with pytest.raises(KeyboardInterrupt):
-        annotate_file(str(tiny_assets.path), path, output, part_size=5, progress=_stopped_after(7))
+        annotate(path, progress=_stopped_after(7))
     for change, what in (
         ({"settings": {"top_k": 1}}, "settings"), ({"part_size": 6}, "settings"),
         ({"lang": "es"}, "pipeline"), ({"columns": Columns("doc_id")}, "input"),
     ):  # fmt: skip
         with pytest.raises(MedlinkError, match=rf"E613.*another {what}"):
-            annotate_file(str(tiny_assets.path), path, output, **{"part_size": 5, **change})
+            annotate(path, **change)
     path = notes(13)
     with pytest.raises(MedlinkError, match=r"E613.*another input"):
-        annotate_file(str(tiny_assets.path), path, output, part_size=5)
-    done = annotate_file(str(tiny_assets.path), path, output, part_size=5, overwrite=True)
+        annotate(path)
+    done = annotate(path, overwrite=True)
     assert (done.resumed, done.linked) == (0, 13)
 
 
-def test_an_output_is_not_replaced_unasked(
-    tiny_assets: Assets, notes: Notes, tmp_path: Path
-) -> None:
-    path, output = notes(2), tmp_path / "out.jsonl"
+def test_an_output_is_not_replaced_unasked(annotate, notes, tmp_path, output):
+    path = notes(2)
     output.write_text("dear to somebody\n")
     with pytest.raises(MedlinkError, match="E612"):
-        annotate_file(str(tiny_assets.path), path, output)
+        annotate(path)
     with pytest.raises(MedlinkError, match="E122"):
-        annotate_file(str(tiny_assets.path), path, path)
+        annotate(path, path)
     with pytest.raises(MedlinkError, match="E611"):
-        annotate_file(str(tiny_assets.path), path, tmp_path / "out.xlsx")
+        annotate(path, tmp_path / "out.xlsx")
     assert output.read_text() == "dear to somebody\n"
-    annotate_file(str(tiny_assets.path), path, output, overwrite=True)
+    annotate(path, overwrite=True)
     assert len(records(output)) == 2
 
 
-def test_a_full_disk_loses_nothing(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> None:
-    path, output = notes(200), tmp_path / "out.jsonl"
-    assets = str(tiny_assets.path)
+def test_a_full_disk_loses_nothing(annotate, notes, output):
+    path = notes(200)
     with files_limited_to(20_000), pytest.raises(MedlinkError, match="E109"):
-        annotate_file(assets, path, output, part_size=20)
+        annotate(path, part_size=20)
     assert not output.exists()
-    assert annotate_file(assets, path, output, part_size=20).resumed == 10
+    assert annotate(path, part_size=20).resumed == 10
     assert len(records(output)) == 200
 
 
-def test_assets_that_are_wrong_stop_the_run(notes: Notes, tmp_path: Path) -> None:
+def test_assets_that_are_wrong_stop_the_run(annotate, notes, tmp_path):
     for n_process in (1, 2):
         with pytest.raises(MedlinkError, match="E201"):
-            annotate_file(
-                str(tmp_path / "no"), notes(2), tmp_path / "out.jsonl", n_process=n_process
-            )
+            annotate(notes(2), n_process=n_process, assets=tmp_path / "no")
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from spacy_medlink.annotate import annotate_file
+if __name__ == "__main__":
+    source, path, output, n = sys.argv[1:]
+    annotate_file(source, Path(path), Path(output), part_size=5, n_process=int(n))
+"""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_process", [1, 2])
-def test_a_killed_run_goes_on(
-    tiny_assets: Assets, notes: Notes, tmp_path: Path, n_process: int
-) -> None:
+def test_a_killed_run_goes_on(annotate, tiny_assets, notes, tmp_path, n_process, output):
     """SIGKILL, wherever it falls: in the end every document is there once."""
-    path, output = notes(400), tmp_path / "out.jsonl"
-    program = "\n".join(
-        [
-            "import sys",
-            "from pathlib import Path",
-            "from spacy_medlink.annotate import annotate_file",
-            "if __name__ == '__main__':",
-            "    source, path, output, n = sys.argv[1:]",
-            "    annotate_file(source, Path(path), Path(output), part_size=5, n_process=int(n))",
-        ]
-    )
+    path = notes(400)
     script = tmp_path / "annotate_it.py"
-    script.write_text(program)
+    script.write_text(PROGRAM)
     command = [sys.executable, str(script), str(tiny_assets.path), str(path), str(output)]
     parts = tmp_path / ".out.jsonl.parts"
     for kill_at in (3, 20):
@@ -366,21 +349,21 @@ def test_a_killed_run_goes_on(
         assert process.returncode == -signal.SIGKILL
         assert not output.exists()
     time.sleep(0.5)  # workers of the killed run leave by themselves
-    done = annotate_file(str(tiny_assets.path), path, output, part_size=5)
+    done = annotate(path)
     assert done.resumed >= 20
     assert [record["doc_id"] for record in records(output)] == [f"n{n}" for n in range(400)]
     fresh = tmp_path / "fresh.jsonl"
-    annotate_file(str(tiny_assets.path), path, fresh, part_size=5)
+    annotate(path, fresh)
     assert output.read_bytes() == fresh.read_bytes()
 
 
-def test_one_process_an_output(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> None:
-    path, output = notes(6), tmp_path / "out.jsonl"
+def test_one_process_an_output(annotate, notes, output):
+    path = notes(6)
 
     def progress(items: Any, total: Any, what: str) -> Any:
         with pytest.raises(MedlinkError, match="E616"):
-            annotate_file(str(tiny_assets.path), path, output)
+            annotate(path)
         yield from items
 
-    annotate_file(str(tiny_assets.path), path, output, progress=progress)
+    annotate(path, progress=progress)
     assert len(records(output)) == 6

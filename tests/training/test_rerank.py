@@ -60,6 +60,18 @@ def write_gold(path: Path, count: int, contexts=CONTEXTS, mention="PE") -> Path:
     return path
 
 
+@pytest.fixture
+def reranked(tiny_assets, tmp_path):
+    """Train over the tiny assets; output and run are named within a directory of the test."""
+
+    def train(recipe=RECIPE, output="new", run="run", train=None, dev=None, **settings):
+        files = {"assets": tiny_assets.path, "train": train, "dev": dev}
+        places = {"output": tmp_path / output, "run": tmp_path / run}
+        return rerank(recipe, **files, **places, **settings)
+
+    return train
+
+
 def test_candidates_are_those_of_the_wanted_tiers(tiny_assets, tmp_path):
     gold = write_gold(tmp_path / "gold.jsonl", 6)
     for train in (None, gold):
@@ -75,14 +87,10 @@ def test_all_names_play_mentions_where_so_many_are_wanted(tiny_assets):
     assert len(played) == tiny_assets.kb.n_names and set(played) == most
 
 
-def test_it_learns_from_context(tiny_assets, tmp_path):
+def test_it_learns_from_context(tmp_path, reranked):
     train, dev = write_gold(tmp_path / "t.jsonl", 12), write_gold(tmp_path / "d.jsonl", 6)
     said: list[str] = []
-    recipe = RECIPE
-    made = rerank(
-        recipe, assets=tiny_assets.path, train=train, dev=dev, output=tmp_path / "new",
-        run=tmp_path / "run", say=said.append,
-    )  # fmt: skip
+    made = reranked(train=train, dev=dev, say=said.append)
     facts = made.manifest["reranker"]
     assert facts["weight"] > 0, said
     assert facts["chosen_on"]["retrieval"]["acc@1"] == 0.5
@@ -93,20 +101,14 @@ def test_it_learns_from_context(tiny_assets, tmp_path):
     best = engine.rank([Mention("PE", left="lung "), Mention("PE", left="a heart ")], 3)
     assert [made.kb.concept_at(own[0].row).id for own in best] == [LUNG, HEART]
     # Resuming a finished training changes nothing.
-    again = rerank(
-        recipe, assets=tiny_assets.path, train=train, dev=dev, output=tmp_path / "again",
-        run=tmp_path / "run", resume=True,
-    )  # fmt: skip
+    again = reranked(train=train, dev=dev, output="again", resume=True)
     assert again.manifest["reranker"]["fingerprint"] == facts["fingerprint"]
     with pytest.raises(MedlinkError, match="E505"):
-        rerank(
-            recipe, assets=tiny_assets.path, train=dev, dev=dev, output=tmp_path / "other",
-            run=tmp_path / "run", resume=True,
-        )  # fmt: skip
+        reranked(train=dev, dev=dev, output="other", resume=True)
 
 
 @pytest.mark.parametrize("config", RECIPES, ids=lambda path: path.stem)
-def test_every_recipe_learns_which_pair_is_right(config, tiny_assets, tmp_path):
+def test_every_recipe_learns_which_pair_is_right(config, tiny_assets, tmp_path, reranked):
     train, dev = (tmp_path / f"{part}.jsonl" for part in ("train", "dev"))
     for path, counts in ((train, range(12)), (dev, range(12, 18))):
         texts = [(f"{word}trouble{' a' * count}", id) for count in counts for word, id in CONTEXTS]
@@ -116,10 +118,7 @@ def test_every_recipe_learns_which_pair_is_right(config, tiny_assets, tmp_path):
         config, reranking__layers=None, reranking__top=12, training__epochs=90 if in_pairs else 30,
         reranking__batch=24 if in_pairs else 4, encoder__dropout=0.0, encoder__pooling="mean",
     ), list[str]()  # fmt: skip
-    made = rerank(
-        recipe, assets=tiny_assets.path, train=train, dev=dev, output=tmp_path / "new",
-        run=tmp_path / "run", say=said.append,
-    )  # fmt: skip
+    made = reranked(recipe, train=train, dev=dev, say=said.append)
     assert made.manifest["reranker"], said
     on = made.manifest["reranker"]["chosen_on"]
     assert on["reranked"]["acc@1"] >= 0.75 > 0.5 > on["retrieval"]["acc@1"], said
@@ -132,16 +131,13 @@ def test_every_recipe_learns_which_pair_is_right(config, tiny_assets, tmp_path):
         assert not torch.equal(tensor, before[name]) or "pooler" in name, name
 
 
-def test_a_paper_chooses_nothing(tiny_assets, tmp_path):
+def test_a_paper_chooses_nothing(tmp_path, reranked):
     """Nothing is withheld or measured on the way; a wanted weight is what is measured."""
     gold, said = write_gold(tmp_path / "gold.jsonl", 6), list[str]()
     for stem in ("rerank_clinlinker", "rerank_clinlinker_kb"):
         (config,) = (path for path in RECIPES if path.stem == stem)
         recipe = read_recipe(config, {"training.epochs": 1, "reranking.top": 4})
-        made = rerank(
-            recipe, assets=tiny_assets.path, train=gold, dev=None, output=tmp_path / stem,
-            run=tmp_path / f"{stem}_run", say=said.append,
-        )  # fmt: skip
+        made = reranked(recipe, train=gold, output=stem, run=f"{stem}_run", say=said.append)
         facts = made.manifest["reranker"]
         assert facts["weight"] == 1 and "chosen_on" not in facts and "gate" not in facts
         assert not any("dev" in line for line in read_log(tmp_path / f"{stem}_run" / METRICS))
@@ -151,19 +147,18 @@ def test_a_paper_chooses_nothing(tiny_assets, tmp_path):
     assert "pairs to train on" in second and int(second.split()[0]) > 12
 
 
-def test_a_wanted_weight_is_what_epochs_are_measured_at(tiny_assets, tmp_path):
+def test_a_wanted_weight_is_what_epochs_are_measured_at(tmp_path, reranked):
     gold = write_gold(tmp_path / "gold.jsonl", 6)
     for weight in (None, 1.0):
         recipe = recipe_of(reranking__weight=weight, training__epochs=2)
-        rerank(recipe, assets=tiny_assets.path, train=gold, dev=gold, output=tmp_path / "new",
-               run=tmp_path / f"run {weight}", overwrite=True)  # fmt: skip
+        reranked(recipe, train=gold, dev=gold, run=f"run {weight}", overwrite=True)
         lines = [line for line in read_log(tmp_path / f"run {weight}" / METRICS) if "dev" in line]
         assert len(lines) == 2
         assert all(line["dev"]["weight"] == (weight or line["dev"]["weight"]) for line in lines)
         assert all(line["dev"]["weight"] > 0 for line in lines), "retrieval is no epoch"
 
 
-def test_pairs_are_taken_apart_and_far_negatives_left_out(tiny_assets, tmp_path):
+def test_pairs_are_taken_apart_and_far_negatives_left_out():
     right = np.array([False, True, False])
     candidates = [Candidate(row, row, 0.5, {"dense": 0.3 + row / 10}) for row in range(2)]
     ranked = RankedList(Mention("PE"), [*candidates, Candidate(2, 2, 0.5, {"ngram": 0.1})], right)
@@ -176,26 +171,21 @@ def test_pairs_are_taken_apart_and_far_negatives_left_out(tiny_assets, tmp_path)
         recipe_of(reranking__pairs=True)
 
 
-def test_a_training_that_was_stopped_goes_on_where_it_was(tiny_assets, tmp_path, monkeypatch):
+def test_a_training_that_was_stopped_goes_on_where_it_was(tmp_path, monkeypatch, reranked):
     gold, learn = write_gold(tmp_path / "g.jsonl", 15), Learner.learn
-
-    def train(output, **settings):
-        return rerank(
-            RECIPE, assets=tiny_assets.path, train=gold, dev=None, output=tmp_path / output,
-            **settings,
-        )  # fmt: skip
 
     def stopped(self, step, rate):
         if step == 20:  # amid an epoch of 6
             signal.raise_signal(signal.SIGINT)
         return learn(self, step, rate)
 
-    whole = train("whole", run=tmp_path / "run")
+    whole = reranked(train=gold, output="whole")
     monkeypatch.setattr(Learner, "learn", stopped)
     with pytest.raises(StoppedError, match="--resume"):
-        train("broken", run=tmp_path / "broken_run")
+        reranked(train=gold, output="broken", run="broken_run")
     monkeypatch.setattr(Learner, "learn", learn)
-    resumed = train("broken", run=tmp_path / "broken_run", resume=True)
+    again = {"output": "broken", "run": "broken_run", "resume": True}
+    resumed = reranked(train=gold, **again)
     facts = whole.manifest["reranker"]
     assert resumed.manifest["reranker"]["fingerprint"] == facts["fingerprint"]
     lines = [read_log(tmp_path / name / METRICS) for name in ("run", "broken_run")]
@@ -217,33 +207,24 @@ def test_it_is_left_out_where_there_is_nothing_to_gain(tiny_assets, tmp_path, ca
         assert made.manifest["files"][name] == tiny_assets.manifest["files"][name]
 
 
-def test_names_play_the_mentions(tiny_assets, tmp_path):
-    made = rerank(
-        recipe_of(training__epochs=1), assets=tiny_assets.path, train=None, dev=None,
-        output=tmp_path / "new", run=tmp_path / "run",
-    )  # fmt: skip
+def test_names_play_the_mentions(tmp_path, reranked):
+    made = reranked(recipe_of(training__epochs=1))
     noted = made.manifest["reranker"] or made.manifest["left_out"]["reranker"]
     assert noted
     assert (tmp_path / "run" / "metrics.jsonl").is_file()
 
 
-def test_a_fifth_of_the_training_documents_chooses(tiny_assets, tmp_path):
+def test_a_fifth_of_the_training_documents_chooses(tmp_path, reranked):
     gold = write_gold(tmp_path / "g.jsonl", 15)
     said: list[str] = []
-    made = rerank(
-        RECIPE, assets=tiny_assets.path, train=gold, dev=None, output=tmp_path / "new",
-        run=tmp_path / "run", say=said.append,
-    )  # fmt: skip
+    made = reranked(train=gold, say=said.append)
     assert "24 mentions to train on, 6 to choose by" in said
     facts = made.manifest["reranker"]
     assert facts["chosen_on"]["file"] == "g.jsonl"
     assert facts["chosen_on"]["reranked"]["acc@1"] == 1.0
     # With names beside there is more to train on, and as much to choose by.
     recipe = recipe_of(training__epochs=1, reranking__beside=5, reranking__weight=1.0)
-    more = rerank(
-        recipe, assets=tiny_assets.path, train=gold, dev=None, output=tmp_path / "more",
-        run=tmp_path / "more_run", say=said.append,
-    )  # fmt: skip
+    more = reranked(recipe, train=gold, output="more", run="more_run", say=said.append)
     (counts,) = (line for line in said[1:] if "to choose by" in line and line != said[0])
     assert 24 < int(counts.split()[0]) <= 29 and counts.endswith("6 to choose by")
     assert facts["gate"] and "gate" not in more.manifest["reranker"], "a wanted order is the order"
@@ -286,20 +267,14 @@ def test_options_are_those_of_the_kind(tiny_assets, tmp_path):
         main(CONFIG.with_name("finetune.cfg"), "base", tmp_path / "new", kb=tmp_path / "kb")
 
 
-def test_without_annotated_text_that_teaches_the_assets_stay_as_they_are(tiny_assets, tmp_path):
+def test_without_annotated_text_that_teaches_the_assets_stay_as_they_are(tmp_path, reranked):
     empty, said = tmp_path / "empty.jsonl", list[str]()
     empty.write_text("", encoding="utf-8")
     gold = write_gold(tmp_path / "gold.jsonl", 2)
     for train, dev in ((empty, gold), (gold, empty)):
-        made = rerank(
-            RECIPE, assets=tiny_assets.path, train=train, dev=dev, output=tmp_path / "new",
-            run=tmp_path / "run", say=said.append, if_any=True,
-        )  # fmt: skip
+        made = reranked(train=train, dev=dev, say=said.append, if_any=True)
         assert made.manifest["reranker"] is None
         assert "no annotated mention" in made.manifest["left_out"]["reranker"]
     assert len(said) == 2 and "No reranker" in said[0]
     with pytest.raises(MedlinkError, match="E404"):
-        rerank(
-            RECIPE, assets=tiny_assets.path, train=empty, dev=gold, output=tmp_path / "new",
-            run=tmp_path / "run",
-        )  # fmt: skip
+        reranked(train=empty, dev=gold)

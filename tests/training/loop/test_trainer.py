@@ -35,8 +35,13 @@ FP32 = Precision("fp32", torch.device("cpu"))
 LOSSES = ["multi_similarity", "all_names"]
 
 
-def _trainer(experiment: Pretraining, directory: Path) -> Trainer:
-    return experiment.trainer(directory)
+Make = Callable[..., Trainer]
+
+
+@pytest.fixture
+def make(experiment: MakeExperiment, tmp_path: Path) -> Make:
+    """Make trainers by settings, which run in a directory of the test."""
+    return lambda within="", **settings: experiment(**settings).trainer(tmp_path / within)
 
 
 def _settings(loss: str) -> dict[str, Any]:
@@ -67,16 +72,10 @@ def _counts(concepts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_names_that_are_trained_on_find_their_concept(
-    experiment: MakeExperiment, tmp_path: Path, loss: str
-) -> None:
-    made = experiment(
-        training__epochs=25.0,
-        training__eval_every=1000,
-        optimizer__learning_rate=5e-3,
-        **_settings(loss),
-    )
-    trainer = _trainer(made, tmp_path)
+def test_names_that_are_trained_on_find_their_concept(experiment, tmp_path, loss):
+    rare = {"training__eval_every": 1000, "optimizer__learning_rate": 5e-3}
+    made = experiment(training__epochs=25.0, **rare, **_settings(loss))
+    trainer = made.trainer(tmp_path)
     assert _found_by_synonyms(made) < 0.7
     trainer.train()
     losses = [line["loss"] for line in read_log(tmp_path / METRICS) if "loss" in line]
@@ -87,19 +86,17 @@ def test_names_that_are_trained_on_find_their_concept(
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("dropout", [0.0, 0.1])
 @pytest.mark.parametrize("step", [3, 6])
-def test_resumed_training_gives_the_weights_of_an_unbroken_run(
-    experiment: MakeExperiment, tmp_path: Path, loss: str, dropout: float, step: int
-) -> None:
+def test_resumed_training_gives_the_weights_of_an_unbroken_run(make, tmp_path, loss, dropout, step):
     settings = {"encoder__dropout": dropout, "training__epochs": 3.0, **_settings(loss)}
-    whole = _trainer(experiment(**settings), tmp_path / "whole")
+    whole = make("whole", **settings)
     whole.train()
-    broken = _trainer(experiment(**settings), tmp_path / "broken")
+    broken = make("broken", **settings)
     _stop_at(broken, step)
     with pytest.raises(StoppedError):
         broken.train()
     assert broken.progress.step == step
     torch.manual_seed(999)
-    resumed = _trainer(experiment(**settings), tmp_path / "broken")
+    resumed = make("broken", **settings)
     resumed.train(resume=True)
     assert resumed.progress.step == whole.progress.step
     assert _same(resumed.weights(), whole.weights())
@@ -122,29 +119,24 @@ def _stop_at(trainer: Trainer, step: int) -> None:
     trainer._learner.learn = learn
 
 
-def test_ctrl_c_is_python_s_own_again_afterwards(
-    experiment: MakeExperiment, tmp_path: Path
-) -> None:
+def test_ctrl_c_is_python_s_own_again_afterwards(make):
     before = signal.getsignal(signal.SIGINT)
-    trainer = _trainer(experiment(), tmp_path)
+    trainer = make()
     _stop_at(trainer, 2)
     with pytest.raises(StoppedError, match="--resume"):
         trainer.train()
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_training_works_outside_the_main_thread(experiment: MakeExperiment, tmp_path: Path) -> None:
-    trainer = _trainer(experiment(training__epochs=1.0), tmp_path)
+def test_training_works_outside_the_main_thread(make, tmp_path):
+    trainer = make(training__epochs=1.0)
     in_thread(trainer.train)
     assert trainer.progress.step > 0
     assert (tmp_path / CHECKPOINT).is_dir()
 
 
-def test_a_loss_that_is_not_a_number_stops_training_with_the_last_good_weights(
-    experiment: MakeExperiment, tmp_path: Path
-) -> None:
-    made = experiment()
-    trainer = _trainer(made, tmp_path)
+def test_a_loss_that_is_not_a_number_stops_training_with_the_last_good_weights(make, tmp_path):
+    trainer = make()
     good: list[Weights] = []
     original = trainer._task.objective.__call__
     broken = _Broken(original, at=5, before=lambda: good.append(trainer.weights()))
@@ -154,7 +146,7 @@ def test_a_loss_that_is_not_a_number_stops_training_with_the_last_good_weights(
     ) as hit:
         trainer.train()
     assert str(tmp_path / CHECKPOINT) in str(hit.value)
-    resumed = _trainer(experiment(), tmp_path)
+    resumed = make()
     resumed._load()
     assert resumed.progress.step == 4
     assert _same(resumed.weights(), good[-1])
@@ -174,10 +166,8 @@ class _Broken(Stateless):
         return self._call(vectors, batch)
 
 
-def test_a_gradient_that_is_not_finite_stops_training_too(
-    experiment: MakeExperiment, tmp_path: Path
-) -> None:
-    trainer = _trainer(experiment(), tmp_path)
+def test_a_gradient_that_is_not_finite_stops_training_too(make):
+    trainer = make()
     before = trainer.weights()
     first = trainer._learner._encoders[0]
     first.register_hook(lambda gradient: gradient * float("inf"))
@@ -186,24 +176,16 @@ def test_a_gradient_that_is_not_finite_stops_training_too(
     assert _same(trainer.weights(), before)
 
 
-def test_training_stops_early_when_dev_gains_nothing(
-    experiment: MakeExperiment, tmp_path: Path
-) -> None:
-    made = experiment(
-        training__patience=2, training__eval_every=1, training__epochs=50.0,
-        optimizer__learning_rate=1e-12,
-    )  # fmt: skip
-    trainer = _trainer(made, tmp_path)
+def test_training_stops_early_when_dev_gains_nothing(make):
+    often = {"training__patience": 2, "training__eval_every": 1, "training__epochs": 50.0}
+    trainer = make(**often, optimizer__learning_rate=1e-12)
     trainer.train()
     assert trainer.progress.step == 3
     assert trainer.progress.best_step == 1
 
 
-def test_a_budget_of_minutes_ends_training_and_brings_the_rate_to_zero(
-    experiment: MakeExperiment, tmp_path: Path
-) -> None:
-    made = experiment(training__epochs=100_000.0, training__max_minutes=0.02)
-    trainer = _trainer(made, tmp_path)
+def test_a_budget_of_minutes_ends_training_and_brings_the_rate_to_zero(make, tmp_path):
+    trainer = make(training__epochs=100_000.0, training__max_minutes=0.02)
     trainer.train()
     assert 1.2 <= trainer.progress.seconds < 10
     assert trainer.part_done() == 1
@@ -212,9 +194,7 @@ def test_a_budget_of_minutes_ends_training_and_brings_the_rate_to_zero(
     assert rates[-1] < max(rates) / 2
 
 
-def test_best_weights_are_those_of_the_best_evaluation(
-    experiment: MakeExperiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_best_weights_are_those_of_the_best_evaluation(make, monkeypatch):
     values = iter([10.0, 30.0, 20.0, 30.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0])
     kept: list[Weights] = []
 
@@ -223,7 +203,7 @@ def test_best_weights_are_those_of_the_best_evaluation(
         return {"acc@1": next(values)}
 
     monkeypatch.setattr(Yardstick, "fast", fast)
-    trainer = _trainer(experiment(training__eval_every=1, training__epochs=2.0), tmp_path)
+    trainer = make(training__eval_every=1, training__epochs=2.0)
     trainer.train()
     assert len(kept) > 3
     assert trainer.progress.best_step == 2
@@ -231,13 +211,9 @@ def test_best_weights_are_those_of_the_best_evaluation(
 
 
 @pytest.mark.parametrize(("pooling", "still"), [("mean", ["pooler"]), ("pooler", [])])
-def test_frozen_layers_stay_and_the_others_move(
-    experiment: MakeExperiment, tmp_path: Path, pooling: str, still: list[str]
-) -> None:
-    made = experiment(
-        encoder__freeze_embeddings=True, encoder__pooling=pooling, training__epochs=1.0
-    )
-    trainer = _trainer(made, tmp_path)
+def test_frozen_layers_stay_and_the_others_move(make, pooling, still):
+    settings = {"encoder__freeze_embeddings": True, "encoder__pooling": pooling}
+    trainer = make(**settings, training__epochs=1.0)
     before = trainer.weights()
     trainer.train()
     for name, tensor in trainer.weights().items():
@@ -246,39 +222,33 @@ def test_frozen_layers_stay_and_the_others_move(
 
 
 @pytest.mark.parametrize("change", ["recipe", "kb"])
-def test_a_checkpoint_of_something_else_is_refused(
-    experiment: MakeExperiment, tmp_path: Path, change: str
-) -> None:
-    _trainer(experiment(training__epochs=1.0), tmp_path).train()
+def test_a_checkpoint_of_something_else_is_refused(make, change):
+    make(training__epochs=1.0).train()
     other = {"recipe": {"data__lower_case": False}, "kb": {"holdout__seed": 5}}[change]
     with pytest.raises(MedlinkError, match=r"E505.*another recipe"):
-        _trainer(experiment(**other), tmp_path).train(resume=True)
+        make(**other).train(resume=True)
 
 
-def test_the_learning_rate_may_change_when_training_goes_on(
-    experiment: MakeExperiment, tmp_path: Path
-) -> None:
-    _trainer(experiment(training__epochs=1.0), tmp_path).train()
-    longer = _trainer(experiment(training__epochs=2.0, optimizer__learning_rate=1e-4), tmp_path)
+def test_the_learning_rate_may_change_when_training_goes_on(make, tmp_path):
+    make(training__epochs=1.0).train()
+    longer = make(training__epochs=2.0, optimizer__learning_rate=1e-4)
     longer.train(resume=True)
     rates = [line["rate"] for line in read_log(tmp_path / METRICS) if "rate" in line]
     assert longer.part_done() == 1
     assert rates[-1] <= 1e-4
 
 
-def test_no_checkpoint_is_an_error(experiment: MakeExperiment, tmp_path: Path) -> None:
+def test_no_checkpoint_is_an_error(make):
     with pytest.raises(MedlinkError, match="E505"):
-        _trainer(experiment(), tmp_path).train(resume=True)
+        make().train(resume=True)
 
 
 @pytest.mark.parametrize(
     "file", ["state.json", "model.safetensors", "optimizer.safetensors", "best.safetensors"]
 )
 @pytest.mark.parametrize("damage", ["cut", "garbage", "gone"])
-def test_a_damaged_checkpoint_is_an_error(
-    experiment: MakeExperiment, tmp_path: Path, file: str, damage: str
-) -> None:
-    _trainer(experiment(training__epochs=1.0), tmp_path).train()
+def test_a_damaged_checkpoint_is_an_error(make, tmp_path, file, damage):
+    make(training__epochs=1.0).train()
     path = tmp_path / CHECKPOINT / file
     if damage == "cut":
         path.write_bytes(path.read_bytes()[:20])
@@ -287,22 +257,18 @@ def test_a_damaged_checkpoint_is_an_error(
     else:
         path.unlink()
     with pytest.raises(MedlinkError, match="E505"):
-        _trainer(experiment(training__epochs=1.0), tmp_path).train(resume=True)
+        make(training__epochs=1.0).train(resume=True)
 
 
-def test_an_optimizer_of_other_tensors_is_an_error(
-    experiment: MakeExperiment, tmp_path: Path
-) -> None:
-    _trainer(experiment(training__epochs=1.0), tmp_path).train()
+def test_an_optimizer_of_other_tensors_is_an_error(make, tmp_path):
+    make(training__epochs=1.0).train()
     save_file({"none": torch.zeros(1)}, tmp_path / CHECKPOINT / "optimizer.safetensors")
     with pytest.raises(MedlinkError, match="E505"):
-        _trainer(experiment(training__epochs=1.0), tmp_path).train(resume=True)
+        make(training__epochs=1.0).train(resume=True)
 
 
-def test_the_log_is_json_lines_with_losses_and_evaluations(
-    experiment: MakeExperiment, tmp_path: Path
-) -> None:
-    _trainer(experiment(), tmp_path).train()
+def test_the_log_is_json_lines_with_losses_and_evaluations(make, tmp_path):
+    make().train()
     lines = [json.loads(line) for line in (tmp_path / METRICS).read_text("utf-8").splitlines()]
     losses = [line for line in lines if "loss" in line]
     assert all(line.keys() >= {"step", "loss", "mined", "rate", "names_per_s"} for line in losses)
@@ -317,10 +283,8 @@ class _Hungry(Stateless):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
 
 
-def test_out_of_memory_names_the_batch_that_fits(
-    experiment: MakeExperiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trainer = _trainer(experiment(), tmp_path)
+def test_out_of_memory_names_the_batch_that_fits(make, monkeypatch):
+    trainer = make()
     object.__setattr__(trainer._task, "objective", _Hungry())
     forward, largest = BiEncoder.forward, 5
 
@@ -336,13 +300,11 @@ def test_out_of_memory_names_the_batch_that_fits(
     assert all(parameter.grad is None for parameter in trainer._task.module.parameters())
 
 
-def test_a_full_disk_leaves_the_checkpoint_before(
-    experiment: MakeExperiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_leaves_the_checkpoint_before(make, tmp_path, monkeypatch):
     place = tmp_path / "run"
-    _trainer(experiment(training__epochs=1.0), place).train()
+    make("run", training__epochs=1.0).train()
     state = (place / CHECKPOINT / "state.json").read_bytes()
-    again = _trainer(experiment(training__epochs=3.0), place)
+    again = make("run", training__epochs=3.0)
 
     def full(*arguments: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -353,17 +315,15 @@ def test_a_full_disk_leaves_the_checkpoint_before(
     assert (place / CHECKPOINT / "state.json").read_bytes() == state
     assert {path.name for path in place.iterdir()} == {CHECKPOINT, METRICS}
     monkeypatch.undo()
-    resumed = _trainer(experiment(training__epochs=2.0), place)
+    resumed = make("run", training__epochs=2.0)
     resumed.train(resume=True)
     assert resumed.part_done() == 1
 
 
-def test_accumulated_batches_are_one_step_with_the_mean_of_their_gradients(
-    experiment: MakeExperiment, tmp_path: Path
-) -> None:
-    trainer = _trainer(experiment(training__accumulation=3), tmp_path / "three")
+def test_accumulated_batches_are_one_step_with_the_mean_of_their_gradients(make):
+    trainer = make("three", training__accumulation=3)
     learner, module = trainer._learner, trainer._task.module
-    single = _trainer(experiment(), tmp_path / "one")
+    single = make("one")
     for number in range(3):
         single._task.pull(number, 1.0, FP32, ALONE)
     expected = [parameter.grad for parameter in single._learner._encoders]
