@@ -30,7 +30,7 @@ def found(path: Path) -> list[tuple[str, tuple[str, ...], str]]:
     return [(mention.text, mention.ids, mention.type) for mention in document.mentions]
 
 
-def test_medcattrainer(tmp_path: Path) -> None:
+def test_medcattrainer(tmp_path):
     def annotation(start: int, end: int, cui: str, **said: bool) -> dict[str, Any]:
         return {"start": start, "end": end, "value": TEXT[start:end], "cui": cui, "user": "me"} | {
             "correct": False, "deleted": False, "alternative": False, "killed": False,
@@ -58,7 +58,7 @@ def test_medcattrainer(tmp_path: Path) -> None:
     assert next(read_gold(path)).doc_id == "note"
 
 
-def test_label_studio(tmp_path: Path) -> None:
+def test_label_studio(tmp_path):
     def region(id: str, start: int, end: int, type: str, value: Any) -> dict[str, Any]:
         said = TEXT.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le")
         place = {"start": start, "end": end, "text": said}
@@ -87,7 +87,7 @@ def test_label_studio(tmp_path: Path) -> None:
     ]
 
 
-def test_prodigy(tmp_path: Path) -> None:
+def test_prodigy(tmp_path):
     spans = [
         {"start": 0, "end": 5, "label": "DISO", "kb_id": "C0015967"},
         {"start": 35, "end": 38, "label": "DISO", "kb_id": "NIL"},
@@ -110,12 +110,12 @@ def test_prodigy(tmp_path: Path) -> None:
     "data", [{"projects": [{}]}, {"projects": 1}, [{"annotations": 1, "data": {}}],
              [{"annotations": [{"result": []}], "data": {"a": "x", "b": "y"}}]],
 )  # fmt: skip
-def test_a_broken_export_says_so(tmp_path: Path, data: Any) -> None:
+def test_a_broken_export_says_so(tmp_path, data):
     with pytest.raises(MedlinkError, match="E160"):
         list(read_gold(written(tmp_path / "export.json", data)))
 
 
-def test_lines_of_json_may_be_called_json(tmp_path: Path) -> None:
+def test_lines_of_json_may_be_called_json(tmp_path):
     path = written(tmp_path / "gold.json", {"mention": "fever", "ids": ["C1"]})
     assert [mention.text for document in read_gold(path) for mention in document.mentions] == [
         "fever"
@@ -143,7 +143,7 @@ def task_of(text: str, *values: dict[str, Any], **said: Any) -> dict[str, Any]:
     return {"id": 3, "data": {"text": text}, "annotations": [{"result": results}], **said}
 
 
-def test_label_studio_counts_crlf_as_one(tmp_path: Path) -> None:
+def test_label_studio_counts_crlf_as_one(tmp_path):
     said = ["Fever", "Severe\nasthma", "asthma", "HTN"]
     task = task_of(CRLF, *(browser(CRLF, one) for one in said))
     (document,) = read_gold(written(tmp_path / "x.json", [task]), strict=True)
@@ -157,7 +157,7 @@ def test_label_studio_counts_crlf_as_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("counted", ["python", "browser"])
-def test_medcattrainer_is_checked_against_its_values(tmp_path: Path, counted: str) -> None:
+def test_medcattrainer_is_checked_against_its_values(tmp_path, counted):
     place = browser(CRLF, "asthma")
     if counted == "python":
         place = {"start": CRLF.index("asthma"), "end": CRLF.index("asthma") + 6}
@@ -182,9 +182,7 @@ TITLE = "Fever and HTN"
         ({"id": 7, "note": TEXT}, {}),
     ],
 )
-def test_the_text_of_a_task_is_found(
-    tmp_path: Path, data: dict[str, Any], facts: dict[str, Any]
-) -> None:
+def test_the_text_of_a_task_is_found(tmp_path, data, facts):
     task = task_of(TEXT, browser(TEXT, "atrial"), browser(TEXT, "HTN")) | {"data": data}
     without = {"id": 4, "data": data, "annotations": [{"result": []}]}
     for result in task["annotations"][0]["result"]:
@@ -194,7 +192,7 @@ def test_the_text_of_a_task_is_found(
     assert [mention.text for mention in documents[1].mentions] == ["atrial", "HTN"]
 
 
-def test_a_text_that_is_not_found_is_asked_for(tmp_path: Path) -> None:
+def test_a_text_that_is_not_found_is_asked_for(tmp_path):
     task = task_of(TEXT, browser(TEXT, "Fever")) | {"data": {"title": TITLE, "note": TEXT}}
     with pytest.raises(MedlinkError, match=r"E160.*title, note.*data.text = .data.FIELD"):
         list(read_gold(written(tmp_path / "x.json", [task])))
@@ -202,7 +200,7 @@ def test_a_text_that_is_not_found_is_asked_for(tmp_path: Path) -> None:
     assert len(found(written(tmp_path / "x.json", [task]))) == 1
 
 
-def test_offsets_that_fit_no_way_to_count_are_a_mismatch(tmp_path: Path) -> None:
+def test_offsets_that_fit_no_way_to_count_are_a_mismatch(tmp_path):
     path = written(tmp_path / "x.json", [task_of(TEXT, {"start": 0, "end": 5, "text": "asthma"})])
     mismatches: list[BadLine] = []
     (document,) = read_gold(path, mismatches=mismatches)
@@ -212,7 +210,7 @@ def test_offsets_that_fit_no_way_to_count_are_a_mismatch(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("text", ["Fever", None])
-def test_offsets_past_the_text(tmp_path: Path, text: str | None) -> None:
+def test_offsets_past_the_text(tmp_path, text):
     place = {"start": 900, "end": 905} | ({"text": text} if text else {})
     medcat = {"start": 900, "end": 905, "value": text, "cui": "C1", "correct": True}
     for data in (
@@ -224,13 +222,11 @@ def test_offsets_past_the_text(tmp_path: Path, text: str | None) -> None:
             list(read_gold(written(tmp_path / "x.json", data)))
 
 
-def test_what_counts_of_the_annotations_of_a_task(tmp_path: Path) -> None:
-    def ids(**annotation: Any) -> dict[str, Any]:
-        return task_of(TEXT, browser(TEXT, "Fever"))["annotations"][0] | annotation
+def test_what_counts_of_the_annotations_of_a_task(tmp_path):
+    (fever,) = task_of(TEXT, browser(TEXT, "Fever"))["annotations"]
 
-    def with_id(id: str, **annotation: Any) -> dict[str, Any]:
-        one = json.loads(json.dumps(ids(**annotation)).replace("C1", id))
-        return dict(one)
+    def with_id(id: str, **annotation: Any) -> Any:
+        return json.loads(json.dumps(fever | annotation).replace("C1", id))
 
     tasks = [
         {"id": 1, "data": {"text": TEXT}, "annotations": []},
@@ -274,24 +270,24 @@ def test_what_counts_of_the_annotations_of_a_task(tmp_path: Path) -> None:
         ),
     ],
 )  # fmt: skip
-def test_exports_without_offsets_say_so(tmp_path: Path, task: dict[str, Any], said: str) -> None:
+def test_exports_without_offsets_say_so(tmp_path, task, said):
     with pytest.raises(MedlinkError, match=rf"E160.*{said}"):
         list(read_gold(written(tmp_path / "x.json", [task])))
 
 
 @pytest.mark.parametrize("task", [{"annotations": []}, {"predictions": [{"result": []}]}])
-def test_tasks_that_nobody_annotated_are_no_gold(tmp_path: Path, task: dict[str, Any]) -> None:
+def test_tasks_that_nobody_annotated_are_no_gold(tmp_path, task):
     with pytest.raises(MedlinkError, match="E404"):
         list(read_gold(written(tmp_path / "x.json", [{"data": {"text": TEXT}, **task}])))
 
 
-def test_a_single_task(tmp_path: Path) -> None:
+def test_a_single_task(tmp_path):
     assert len(found(written(tmp_path / "x.json", task_of(TEXT, browser(TEXT, "Fever"))))) == 1
 
 
 @pytest.mark.parametrize("facts", [{"answer": "accept"}, {"_task_hash": 7, "spans": None},
                                    {"answer": "ignore", "_input_hash": 3}])  # fmt: skip
-def test_tasks_of_prodigy_without_spans(tmp_path: Path, facts: dict[str, Any]) -> None:
+def test_tasks_of_prodigy_without_spans(tmp_path, facts):
     path = tmp_path / "x.jsonl"
     first = {"text": TEXT, "spans": [{"start": 0, "end": 5, "kb_id": "C1"}], "answer": "accept"}
     path.write_text(f"{json.dumps(first)}\n{json.dumps({'text': TEXT, **facts})}\n")
@@ -312,9 +308,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize("name", FOREIGN)
 @pytest.mark.parametrize("whole", [False, True])
-def test_formats_of_corpora_point_to_their_converters(
-    tmp_path: Path, name: str, whole: bool
-) -> None:
+def test_formats_of_corpora_point_to_their_converters(tmp_path, name, whole):
     kind, text = FOREIGN[name]
     data = text.encode()
     (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
@@ -338,7 +332,7 @@ _JSON = st.recursive(
 
 
 @given(data=_JSON)
-def test_any_json_is_gold_or_an_error(tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
+def test_any_json_is_gold_or_an_error(tmp_path_factory, data):
     path = written(tmp_path_factory.mktemp("any") / "export.json", data)
     with suppress(MedlinkError):
         list(read_gold(path))

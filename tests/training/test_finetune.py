@@ -296,12 +296,8 @@ def test_the_command(train, dev, tiny_kb, tiny_encoder, tmp_path):
 
 def test_names_of_the_batch_learn_too(joined):
     """The gradient is that of a softmax in which the names of the batch are not constants."""
-    _, _, both, encoder = joined
-
-    def encode(wanted):
-        with torch.inference_mode():
-            return encoder.forward(both.tokens.take(wanted)).float().numpy()
-
+    _, _, both, _ = joined
+    _, encode = candidates_of(joined)
     everything = np.arange(len(both))
     objective = MentionMemoryObjective(
         both, encode(np.flatnonzero(~both.is_mention)), torch.device("cpu"), encode,

@@ -20,7 +20,7 @@ from training.loop.checkpoint import copy_weights
 from training.loop.metrics import read_log
 from training.loop.trainer import METRICS
 
-from .conftest import MakeExperiment, MakeRecipe
+from .conftest import MakeRecipe
 
 SHORT = {"training__epochs": 1.0, "sampler__batch_pairs": 8, "training__eval_every": 100}
 MUCH = {"training__epochs": 16.0, "training__eval_every": 1000, "optimizer__learning_rate": 1e-2}
@@ -33,9 +33,7 @@ def _losses(directory: Path) -> list[float]:
 
 
 @pytest.mark.parametrize("miner", MINERS)
-def test_every_loss_trains_with_every_miner(
-    experiment: MakeExperiment, tmp_path: Path, miner: str
-) -> None:
+def test_every_loss_trains_with_every_miner(experiment, tmp_path, miner):
     for loss, pooling in zip(LOSSES, cycle(["cls", "mean"]), strict=False):
         changes = {"objective__loss": loss, "objective__miner": miner, "encoder__pooling": pooling}
         trainer = experiment(**SHORT, **changes).trainer(tmp_path / loss)
@@ -55,7 +53,7 @@ CODER: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_coder_learns_names_relations_and_types(experiment: MakeExperiment, tmp_path: Path) -> None:
+def test_coder_learns_names_relations_and_types(experiment, tmp_path):
     trainer = experiment(**CODER).trainer(tmp_path)
     before = [parameter.detach().clone() for parameter in trainer._learner._others]
     trainer.train()
@@ -66,14 +64,21 @@ def test_coder_learns_names_relations_and_types(experiment: MakeExperiment, tmp_
     assert all(not torch.equal(old, new) for old, new in zip(before, after, strict=True))
 
 
-def test_coder_resumed_is_coder_unbroken(experiment: MakeExperiment, tmp_path: Path) -> None:
-    same = {**CODER, "optimizer__decay": "constant", "optimizer__warmup": 0.0}
-    experiment(**{**same, "training__epochs": 2.0}).trainer(tmp_path / "broken").train()
-    resumed = experiment(**{**same, "training__epochs": 4.0}).trainer(tmp_path / "broken")
+@pytest.mark.parametrize(
+    "settings", [CODER, {"adapter__kind": "mad_x"}, {"adapter__kind": "lora"}],
+    ids=["coder", "mad_x", "lora"],
+)  # fmt: skip
+def test_resumed_is_unbroken(experiment, tmp_path, settings):
+    if settings.get("adapter__kind") == "lora":
+        pytest.importorskip("peft")
+    same = {**settings, "optimizer__decay": "constant", "optimizer__warmup": 0.0}
+    part, whole = ({**same, "training__epochs": epochs} for epochs in (2.0, 4.0))
+    experiment(**part).trainer(tmp_path / "broken").train()
+    resumed = experiment(**whole).trainer(tmp_path / "broken")
     resumed.train(resume=True)
-    unbroken = experiment(**{**same, "training__epochs": 4.0}).trainer(tmp_path / "unbroken")
+    unbroken = experiment(**whole).trainer(tmp_path / "unbroken")
     unbroken.train()
-    assert resumed.progress.step == unbroken.progress.step == 4
+    assert resumed.progress.step == unbroken.progress.step
     for name, tensor in unbroken.weights().items():
         torch.testing.assert_close(resumed.weights()[name], tensor, rtol=0, atol=0, msg=name)
     learnt = zip(resumed._learner._others, unbroken._learner._others, strict=True)
@@ -93,10 +98,7 @@ def flat_kb(tmp_path: Path) -> KnowledgeBase:
 
 
 @pytest.mark.parametrize(("part", "code"), [("relations", "E407"), ("types", "E407")])
-def test_relations_and_types_must_be_there(
-    flat_kb: KnowledgeBase, tiny_encoder: Path, recipe: MakeRecipe, tmp_path: Path,
-    part: str, code: str,
-) -> None:  # fmt: skip
+def test_relations_and_types_must_be_there(flat_kb, tiny_encoder, recipe, tmp_path, part, code):
     wanted = recipe(**{f"{part}__weight": 1.0})
     with pytest.raises(MedlinkError, match=rf"{code}.*flat\.kb"):
         Pretraining(wanted, flat_kb, BiEncoder.load(tiny_encoder)).trainer(tmp_path)
@@ -117,9 +119,8 @@ def _with_bitext(
 
 @pytest.mark.parametrize("order", ["mixed", "alone"])
 def test_bitext_is_learnt_with_the_synonyms_or_alone(
-    recipe: MakeRecipe, tiny_kb: KnowledgeBase, tiny_encoder: Path, bitext: Path, tmp_path: Path,
-    order: str,
-) -> None:  # fmt: skip
+    recipe, tiny_kb, tiny_encoder, bitext, tmp_path, order
+):
     made = _with_bitext(
         recipe, tiny_kb, tiny_encoder, bitext, bitext__order=order,
         **{**SHORT, "sampler__batch_pairs": 4},
@@ -140,9 +141,7 @@ def test_bitext_is_learnt_with_the_synonyms_or_alone(
     assert made.yardstick.facts()["names"] == first_translation, "queries meet no translations"
 
 
-def test_a_bitext_and_its_recipe_need_each_other(
-    recipe: MakeRecipe, tiny_kb: KnowledgeBase, tiny_encoder: Path, bitext: Path
-) -> None:
+def test_a_bitext_and_its_recipe_need_each_other(recipe, tiny_kb, tiny_encoder, bitext):
     with pytest.raises(MedlinkError, match=r"E502.*--text"):
         _with_bitext(recipe, tiny_kb, tiny_encoder, None, bitext__order="mixed")
     with pytest.raises(MedlinkError, match=r"E502.*words\.tsv"):
@@ -162,9 +161,8 @@ def test_a_bitext_and_its_recipe_need_each_other(
     ids=["bottleneck 1", "MAD-X 16", "lora"],
 )
 def test_adapters_learn_in_place_of_the_base_and_are_shipped(
-    tiny_kb: KnowledgeBase, tiny_encoder: Path, recipe: MakeRecipe, tmp_path: Path,
-    changes: dict[str, Any],
-) -> None:  # fmt: skip
+    tiny_kb, tiny_encoder, recipe, tmp_path, changes
+):
     if changes["adapter__kind"] == "lora":
         pytest.importorskip("peft")
     base = BiEncoder.load(tiny_encoder)
@@ -198,22 +196,6 @@ def state_names(encoder: BiEncoder) -> set[str]:
     return set(encoder.module.state_dict())
 
 
-@pytest.mark.parametrize("kind", ["mad_x", "lora"])
-def test_training_an_adapter_can_be_resumed(
-    experiment: MakeExperiment, tmp_path: Path, kind: str
-) -> None:
-    if kind == "lora":
-        pytest.importorskip("peft")
-    settings = {"adapter__kind": kind, "optimizer__decay": "constant"}
-    experiment(**settings, training__epochs=1.0).trainer(tmp_path / "broken").train()
-    resumed = experiment(**settings, training__epochs=2.0).trainer(tmp_path / "broken")
-    resumed.train(resume=True)
-    unbroken = experiment(**settings, training__epochs=2.0).trainer(tmp_path / "unbroken")
-    unbroken.train()
-    for name, tensor in unbroken.weights().items():
-        torch.testing.assert_close(resumed.weights()[name], tensor, rtol=0, atol=0, msg=name)
-
-
 @pytest.mark.parametrize(
     ("languages", "expected"),
     [
@@ -224,9 +206,7 @@ def test_training_an_adapter_can_be_resumed(
     ],
     ids=["all", "English only", "one language", "English plus one"],
 )
-def test_languages_are_those_of_the_recipe(
-    experiment: MakeExperiment, tiny_kb: KnowledgeBase, languages: list[str], expected: set[str]
-) -> None:
+def test_languages_are_those_of_the_recipe(experiment, tiny_kb, languages, expected):
     try:
         made = experiment(data__languages=languages)
     except MedlinkError as error:
@@ -237,9 +217,7 @@ def test_languages_are_those_of_the_recipe(
     assert len(made.names) > len(rows) or languages == []
 
 
-def test_trade_names_can_be_left_out(
-    tmp_path: Path, tiny_encoder: Path, recipe: MakeRecipe
-) -> None:
+def test_trade_names_can_be_left_out(tmp_path, tiny_encoder, recipe):
     concepts = [
         Concept("A", "aspirin", (Name("aspirin"), Name("acetylsalicylic acid"),
                                  Name("Aspro", tty="TRADE"), Name("Bayer brand", tty="TRADE"))),
@@ -256,9 +234,7 @@ def test_trade_names_can_be_left_out(
     assert not found[False]
 
 
-def test_a_knowledge_base_whose_concepts_have_one_name_is_an_error(
-    tmp_path: Path, tiny_encoder: Path, recipe: MakeRecipe
-) -> None:
+def test_a_knowledge_base_whose_concepts_have_one_name_is_an_error(tmp_path, tiny_encoder, recipe):
     build_kb(tmp_path / "kb", [Concept(id, f"name {id}", (Name(f"name {id}"),)) for id in "ABC"])
     with pytest.raises(MedlinkError, match="E530"):
         Pretraining(recipe(), KnowledgeBase(tmp_path / "kb"), BiEncoder.load(tiny_encoder))
@@ -266,8 +242,8 @@ def test_a_knowledge_base_whose_concepts_have_one_name_is_an_error(
 
 @pytest.mark.parametrize("together", [0, 8])
 def test_a_concept_with_ten_thousand_names_does_not_swallow_the_epoch(
-    tmp_path: Path, tiny_encoder: Path, recipe: MakeRecipe, together: int
-) -> None:
+    tmp_path, tiny_encoder, recipe, together
+):
     many = Concept("BIG", "big 0", tuple(Name(f"big {number}") for number in range(10_000)))
     concepts = [many, *(record for record in TINY_RECORDS if isinstance(record, Concept))]
     build_kb(tmp_path / "kb", concepts)

@@ -129,19 +129,6 @@ def _code_file(*codes: str) -> str:
          ["A00.0", "E11.36", "S72.001A", "C4A.0", "Z3A.01"], "ICD10CM"),
         ("list.txt", ["V1251", "E8000", "A000", "E083291"],
          ["V12.51", "E80.00", "A00.0", "E08.3291"], "ICD10CM"),
-    ],
-)  # fmt: skip
-def test_a_code_file_is_of_an_edition(
-    tmp_path: Path, name: str, codes: list[str], expected: list[str], vocabulary: str
-) -> None:
-    concepts = _read(tmp_path / name, _code_file(*codes))
-    assert [concept.id for concept in concepts] == expected
-    assert {name.source for concept in concepts for name in concept.names} == {vocabulary}
-
-
-@pytest.mark.parametrize(
-    ("name", "codes", "expected", "vocabulary"),
-    [
         ("x.csv", ["8A80", "1A00.0", "XA6KU8"], ["8A80", "1A00.0", "XA6KU8"], "ICD11"),
         ("icpc2.csv", ["A01", "A02"], ["A01", "A02"], "ICPC2"),
         ("icd10_categories.csv", ["A01", "A02"], ["A01", "A02"], "ICD10"),
@@ -152,22 +139,22 @@ def test_a_code_file_is_of_an_edition(
         ("x.csv", ["5A11&XS25", "2C82.0/XH4PB1"], ["5A11&XS25", "2C82.0/XH4PB1"], "ICD11"),
         ("x.csv", ["00.01", "81.54"], ["00.01", "81.54"], "ICD9PROC"),
         ("x.csv", ["0016070", "XW033E5"], ["0016070", "XW033E5"], "ICD10PCS"),
-        (
-            "x.csv",
-            ["I10", "A17.0†", "G01*", "A00-A09"],
-            ["I10", "A17.0", "G01", "A00-A09"],
-            "ICD10",
-        ),
+        ("x.csv", ["I10", "A17.0†", "G01*", "A00-A09"], ["I10", "A17.0", "G01", "A00-A09"],
+         "ICD10"),
         ("icd10gm.csv", ["A00.-", "A000", "B95!"], ["A00", "A00.0", "B95"], "ICD10GM"),
         ("hcpcs.csv", ["A0021", "E0100", "99213"], ["A0021", "E0100", "99213"], "HCPCS"),
         ("x.csv", ["0001F", "G0008", "J0120"], ["0001F", "G0008", "J0120"], "HCPCS"),
     ],
-)
-def test_a_table_is_of_an_edition(
+)  # fmt: skip
+def test_a_file_is_of_an_edition(
     tmp_path: Path, name: str, codes: list[str], expected: list[str], vocabulary: str
 ) -> None:
-    concepts = _read(tmp_path / name, "code,title\n" + "".join(f"{code},x\n" for code in codes))
+    """A file of codes, or a table."""
+    table = "code,title\n" + "".join(f"{code},x\n" for code in codes)
+    text = table if name.endswith(".csv") else _code_file(*codes)
+    concepts = _read(tmp_path / name, text)
     assert [concept.id for concept in concepts] == expected
+    assert {name.source for concept in concepts for name in concept.names} == {vocabulary}
     assert concepts[0].codes == {vocabulary: (expected[0],)}
 
 
