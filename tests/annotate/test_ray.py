@@ -9,9 +9,7 @@ import pytest
 from spacy_medlink.annotate import annotate_file
 from spacy_medlink.annotate.ray_engine import for_actors
 from spacy_medlink.annotate.worker import Job
-from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
-from tests.annotate.conftest import Notes
 
 _MEDLINK = "import spacy_medlink.cli as cli; cli.main()"
 
@@ -21,9 +19,7 @@ _MEDLINK = "import spacy_medlink.cli as cli; cli.main()"
     [(None, 0, ("cpu", False)), (None, 2, ("cuda", True)), ("auto", 2, ("cuda", True)),
      ("cuda:1", 2, ("cuda", True)), ("cpu", 2, ("cpu", False)), ("auto", 0, ("cpu", False))],
 )  # fmt: skip
-def test_actors_compute_on_the_gpu_that_they_reserve(
-    device: str | None, gpus: float, expected: tuple[str, bool]
-) -> None:
+def test_actors_compute_on_the_gpu_that_they_reserve(device, gpus, expected):
     job = Job("assets", Path("parts"), device=device)
     made, on_gpu = for_actors(job, gpus)
     assert (made.device, on_gpu) == expected
@@ -31,7 +27,7 @@ def test_actors_compute_on_the_gpu_that_they_reserve(
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
-def test_the_same_output(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> None:
+def test_the_same_output(tiny_assets, notes, tmp_path):
     ray = pytest.importorskip("ray")
     path = notes(40, ["{", '{"doc_id": "x"}'])
     source, local, other = str(tiny_assets.path), tmp_path / "local.jsonl", tmp_path / "ray.jsonl"
@@ -49,7 +45,7 @@ def test_the_same_output(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_ray_is_silent_in_a_good_run(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> None:
+def test_ray_is_silent_in_a_good_run(tiny_assets, notes, tmp_path):
     """Neither its loggers nor its core, which writes by itself, show anything."""
     pytest.importorskip("ray")
     order = ["annotate", str(tiny_assets.path), str(notes(8, [])), "--output", "out.jsonl"]

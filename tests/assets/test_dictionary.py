@@ -2,7 +2,6 @@
 
 import pickle
 import tracemalloc
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -75,9 +74,7 @@ def found(nlp: Language, text: str) -> list[str]:
         ({"stop": ["severes", "FIEBRE"]}, ["asthma"]),
     ],
 )
-def test_choices(
-    assets: Assets, tmp_path: Path, config: dict[str, list[str]], ents: list[str]
-) -> None:
+def test_choices(assets, tmp_path, config, ents):
     nlp = pipeline(assets, **config, leave_out=[])
     text = "Severe asthma, fiebre."
     assert found(nlp, text) == ents
@@ -99,7 +96,7 @@ def test_choices(
         ({"within": "<< ABN AST"}, "E224"),
     ],
 )
-def test_what_there_is_not(assets: Assets, config: dict[str, list[str]], code: str) -> None:
+def test_what_there_is_not(assets, config, code):
     with pytest.raises(MedlinkError, match=code):
         pipeline(assets, **config)("text")
 
@@ -122,7 +119,7 @@ def test_what_there_is_not(assets: Assets, config: dict[str, list[str]], code: s
         ("of the kidney", []),
     ],
 )
-def test_words_in_any_order(assets: Assets, text: str, ents: list[str]) -> None:
+def test_words_in_any_order(assets, text, ents):
     assert found(pipeline(assets), text) == ents
 
 
@@ -132,7 +129,7 @@ WORDS = st.lists(
 
 
 @given(WORDS, st.randoms(use_true_random=False))
-def test_the_key_forgets_order_and_links(words: list[str], random: Any) -> None:
+def test_the_key_forgets_order_and_links(words, random):
     own = any_order_key(words)
     shuffled = random.sample(words, len(words))
     assert any_order_key(shuffled) == own
@@ -140,7 +137,7 @@ def test_the_key_forgets_order_and_links(words: list[str], random: Any) -> None:
     assert own == "" or own.startswith("\x00")
 
 
-def test_the_assets_own_tier_is_mapped_where_all_is_chosen(assets: Assets) -> None:
+def test_the_assets_own_tier_is_mapped_where_all_is_chosen(assets):
     component = pipeline(assets).get_pipe("medical_mentions")
     assert is_mapped(component.exact.rows)
 
@@ -148,9 +145,7 @@ def test_the_assets_own_tier_is_mapped_where_all_is_chosen(assets: Assets) -> No
 @pytest.mark.parametrize(
     "config", [{"types": ["T047"]}, {"within": "<< ABN"}, {"languages": ["es"]}]
 )
-def test_a_choice_is_a_mask_over_the_mapped_tier(
-    assets: Assets, config: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_choice_is_a_mask_over_the_mapped_tier(assets, config, monkeypatch):
     def refuse(*arguments: Any) -> None:
         raise AssertionError("an index is made in memory")
 
@@ -161,7 +156,7 @@ def test_a_choice_is_a_mask_over_the_mapped_tier(
     assert is_mapped(component.exact.rows)
 
 
-def test_an_index_of_many_names_is_made_in_arrays(tmp_path: Path) -> None:
+def test_an_index_of_many_names_is_made_in_arrays(tmp_path):
     count = 20_000
     names = (f"a{one // 150} b{one % 150}" for one in range(count))  # of few words
     build_kb(tmp_path / "kb", (concept(name, name) for name in names))

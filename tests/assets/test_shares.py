@@ -31,13 +31,8 @@ def kb(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("processes", [2, 3, 11])
 def test_shares_are_disjoint_and_whole(
-    tmp_path: Path,
-    kb: Path,
-    tiny_encoder: Path,
-    encoded: list[str],
-    small_chunks: None,
-    processes: int,
-) -> None:
+    tmp_path, kb, tiny_encoder, encoded, small_chunks, processes
+):
     out, encoder, waited = tmp_path / "out", BiEncoder.load(tiny_encoder), []
     for number in range(processes):
         shards = kept.KeptVectors(out, encoder.fingerprint(), NAMES)
@@ -50,9 +45,8 @@ def test_shares_are_disjoint_and_whole(
 
 
 def test_the_build_finds_what_the_others_encoded(
-    tmp_path: Path, kb: Path, tiny_encoder: Path, encoded: list[str],
-    small_chunks: None, monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    tmp_path, kb, tiny_encoder, encoded, small_chunks, monkeypatch
+):
     whole = all_vectors(build_assets(tmp_path / "whole", kb, tiny_encoder))
     encoded.clear()
     out = tmp_path / "out"
@@ -72,9 +66,7 @@ def test_the_build_finds_what_the_others_encoded(
     assert not list(tmp_path.glob(".*.vectors"))
 
 
-def test_alone_and_for_few_names_nobody_waits(
-    tmp_path: Path, kb: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_alone_and_for_few_names_nobody_waits(tmp_path, kb, tiny_encoder, monkeypatch):
     def wait() -> None:
         raise AssertionError("waited")
 
@@ -88,7 +80,7 @@ def test_alone_and_for_few_names_nobody_waits(
     build_assets(tmp_path / "out", kb, tiny_encoder)
 
 
-def test_a_cluster_that_is_not_torchrun_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_that_is_not_torchrun_is_not_waited_for(monkeypatch):
     monkeypatch.delenv("TORCHELASTIC_RUN_ID", raising=False)
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("RANK", "1")
@@ -98,14 +90,12 @@ def test_a_cluster_that_is_not_torchrun_is_not_waited_for(monkeypatch: pytest.Mo
 @pytest.mark.parametrize(("local", "name", "expected"), [
     ("3", "cuda", "cuda:3"), ("3", "cuda:1", "cuda:1"), ("3", "cpu", "cpu"), ("", "cuda", "cuda"),
 ])  # fmt: skip
-def test_every_process_has_its_gpu(
-    monkeypatch: pytest.MonkeyPatch, local: str, name: str, expected: str
-) -> None:
+def test_every_process_has_its_gpu(monkeypatch, local, name, expected):
     monkeypatch.setenv("LOCAL_RANK", local)
     assert rank_device(name) == expected
 
 
-def test_auto_is_the_gpu_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_is_the_gpu_of_the_process(monkeypatch):
     monkeypatch.setenv("LOCAL_RANK", "1")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert rank_device("auto") == "cuda:1"
@@ -123,7 +113,7 @@ def start(rank: int, port: int, arguments: list[str]) -> "subprocess.Popen[str]"
 
 
 @pytest.mark.slow
-def test_two_processes_build_with_one_command(tmp_path: Path, tiny_encoder: Path) -> None:
+def test_two_processes_build_with_one_command(tmp_path, tiny_encoder):
     """As torchrun starts them: they meet, one builds, the other says nothing."""
     many, out = 9000, tmp_path / "out"
     names = [Concept(f"C{n}", f"fever {n}", (Name(f"fever {n}"),)) for n in range(many)]

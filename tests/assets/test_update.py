@@ -1,7 +1,6 @@
 """An update encodes only the names that are new, and finds what a full build finds."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -46,9 +45,8 @@ def old(
 
 @pytest.mark.parametrize("chunk", [3, 32_768])
 def test_only_new_names_are_encoded(
-    old: Assets, next_kb: KnowledgeBase, tiny_encoder: Path, encoded: list[str],
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int,
-) -> None:  # fmt: skip
+    old, next_kb, tiny_encoder, encoded, tmp_path, monkeypatch, chunk
+):
     monkeypatch.setattr(vectors, "_CHUNK_OF_KNOWN", chunk)
     assets = build_assets(tmp_path / "new", next_kb.path, tiny_encoder, update=old.path)
     assert sorted(encoded) == sorted([*NEW, NEW[2].upper()])
@@ -68,9 +66,7 @@ def test_only_new_names_are_encoded(
     assert best[0] == best[1]
 
 
-def test_encoder_and_index_of_the_old_are_the_default(
-    tiny_kb: KnowledgeBase, next_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path
-) -> None:
+def test_encoder_and_index_of_the_old_are_the_default(tiny_kb, next_kb, tiny_encoder, tmp_path):
     place = tmp_path / "assets"
     first = build_assets(place, tiny_kb.path, tiny_encoder, index="HNSW8", pooling="cls")
     before = first.manifest
@@ -86,9 +82,7 @@ def test_encoder_and_index_of_the_old_are_the_default(
     assert [file.name for file in tmp_path.iterdir()] == ["assets"]
 
 
-def test_fusion_weights_stay_while_the_names_do(
-    old: Assets, next_kb: KnowledgeBase, tmp_path: Path
-) -> None:
+def test_fusion_weights_stay_while_the_names_do(old, next_kb, tmp_path):
     assets = build_assets(tmp_path / "new", next_kb.path, update=old.path)
     assert assets.manifest["fusion"] == old.manifest["fusion"]
     build_kb(tmp_path / "other.kb", [_concept("X:9", *(f"name {n}" for n in range(60)))])
@@ -98,9 +92,7 @@ def test_fusion_weights_stay_while_the_names_do(
 
 
 @pytest.mark.parametrize("spec", ["SQ8", "HNSW8,SQ8", "IVF2,SQ8", "PQ4x4", "IVF2,PQ8x4fs,RFlat"])
-def test_compressed_vectors_keep_their_codes(
-    spec: str, tiny_kb: KnowledgeBase, next_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path
-) -> None:
+def test_compressed_vectors_keep_their_codes(spec, tiny_kb, next_kb, tiny_encoder, tmp_path):
     first = build_assets(tmp_path / "first", tiny_kb.path, tiny_encoder, index=spec)
     second = build_assets(tmp_path / "second", next_kb.path, update=first.path)
     assert not second.manifest["update"]["why_not"]
@@ -116,9 +108,8 @@ def test_compressed_vectors_keep_their_codes(
 
 @pytest.mark.parametrize("spec", ["IVF2,PQ8x4fs,RFlat", "IVF2,PQ8x4fs,Refine(SQ8)"])
 def test_refined_lists_are_carried_over(
-    spec: str, tiny_kb: KnowledgeBase, next_kb: KnowledgeBase, tiny_encoder: Path,
-    encoded: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    spec, tiny_kb, next_kb, tiny_encoder, encoded, tmp_path, monkeypatch
+):
     first = build_assets(tmp_path / "first", tiny_kb.path, tiny_encoder, index=spec)
     anew = build_assets(tmp_path / "anew", next_kb.path, update=first.path)
     assert CHANGED not in anew.manifest["index"]  # a fourth of the names has changed
@@ -163,9 +154,8 @@ def test_refined_lists_are_carried_over(
     ],
 )  # fmt: skip
 def test_what_cannot_be_reused_is_encoded_and_said(
-    why: str, settings: dict[str, Any], old_settings: dict[str, Any], tiny_kb: KnowledgeBase,
-    next_kb: KnowledgeBase, tiny_encoder: Path, encoded: list[str], tmp_path: Path,
-) -> None:  # fmt: skip
+    why, settings, old_settings, tiny_kb, next_kb, tiny_encoder, encoded, tmp_path
+):
     other = tmp_path / "encoder"
     other.mkdir()
     write_tiny_encoder(other, seed=1)
@@ -184,17 +174,13 @@ def test_what_cannot_be_reused_is_encoded_and_said(
     assert len(encoded) == next_kb.n_names
 
 
-def test_without_any_vectors_there_is_nothing_to_update(
-    tiny_kb: KnowledgeBase, next_kb: KnowledgeBase, tmp_path: Path
-) -> None:
+def test_without_any_vectors_there_is_nothing_to_update(tiny_kb, next_kb, tmp_path):
     build_assets(tmp_path / "old", tiny_kb.path)
     assets = build_assets(tmp_path / "new", next_kb.path, update=tmp_path / "old")
     assert assets.tiers == ["exact", "ngram"] and assets.manifest["update"] is None
 
 
-def test_damage_of_the_old_is_said(
-    old: Assets, next_kb: KnowledgeBase, tiny_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path
-) -> None:
+def test_damage_of_the_old_is_said(old, next_kb, tiny_kb, tiny_encoder, tmp_path):
     with pytest.raises(MedlinkError, match="E201"):
         build_assets(tmp_path / "new", next_kb.path, update=tmp_path / "nowhere")
     damaged = build_assets(tmp_path / "damaged", tiny_kb.path, tiny_encoder).path
@@ -204,7 +190,7 @@ def test_damage_of_the_old_is_said(
     assert not (tmp_path / "new").exists()
 
 
-def test_command_says_what_was_reused(old: Assets, next_kb: KnowledgeBase, tmp_path: Path) -> None:
+def test_command_says_what_was_reused(old, next_kb, tmp_path):
     arguments = ["build", str(next_kb.path), "--output", str(tmp_path / "new")]
     done = CliRunner().invoke(app, [*arguments, "--update", str(old.path)])
     assert done.exit_code == 0, done.output

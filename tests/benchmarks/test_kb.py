@@ -1,7 +1,5 @@
 """The benchmark of knowledge bases measures what it says, here over a dozen concepts."""
 
-from pathlib import Path
-
 import pytest
 
 from benchmarks import kb_tasks
@@ -18,7 +16,7 @@ def _few_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kb_tasks, "_SAMPLE", 20)
 
 
-def test_every_task_has_figures(tiny_assets: Assets) -> None:
+def test_every_task_has_figures(tiny_assets):
     assets = str(tiny_assets.path)
     found = {
         "read": kb_tasks.read(str(tiny_assets.kb.path)),
@@ -34,16 +32,14 @@ def test_every_task_has_figures(tiny_assets: Assets) -> None:
     assert len(numbers) > 15 and all(value > 0 for value in numbers)
 
 
-def test_the_dense_tier_is_searched_within_a_part(
-    tiny_assets: Assets, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_dense_tier_is_searched_within_a_part(tiny_assets, monkeypatch):
     monkeypatch.setattr(kb_tasks, "_TEXTS", 100)
     found = kb_tasks.dense(str(tiny_assets.path))
     assert found["recall@25 of Flat, by the build"] == 1
     assert found["within a seventh of the concepts, ms"] > 0
 
 
-def test_recall_is_that_of_a_comparison_with_all_names(tiny_kb: KnowledgeBase) -> None:
+def test_recall_is_that_of_a_comparison_with_all_names(tiny_kb):
     index = WordNgramIndex.build(tiny_kb.iter_texts())
     texts = kb_tasks.misspelt(tiny_kb) * 4
     assert 0.8 < kb_tasks._recall(index, texts) <= 1
@@ -52,7 +48,7 @@ def test_recall_is_that_of_a_comparison_with_all_names(tiny_kb: KnowledgeBase) -
 
 
 @pytest.mark.slow
-def test_a_release_and_the_next_one(tmp_path: Path) -> None:
+def test_a_release_and_the_next_one(tmp_path):
     terminology = Terminology(tmp_path, 60, 200, None, "", "")
     terminology.run("read", 0)
     terminology.update()
@@ -61,7 +57,7 @@ def test_a_release_and_the_next_one(tmp_path: Path) -> None:
     assert Assets(terminology.assets(1)).tiers == ["exact", "ngram"]
 
 
-def test_a_grown_release_changes_a_share_of_its_names(tiny_kb: KnowledgeBase) -> None:
+def test_a_grown_release_changes_a_share_of_its_names(tiny_kb):
     first, again, later = (
         [name.text for one in grown_concepts(tiny_kb, 4000, year) for name in one.names]
         for year in (0, 0, 1)

@@ -2,20 +2,14 @@
 
 import gzip
 import json
-from pathlib import Path
-
-import pytest
 
 from benchmarks import linking
-from spacy_medlink.assets import Assets
 
 TEXT = "Asthma, a heart attack and type 2 diabetes; then fever."
 GOLD = {"Asthma": "HP:0002099", "heart attack": "HP:0001658", "type 2 diabetes": "HP:0005978"}
 
 
-def test_tiers_and_nil(
-    tiny_assets: Assets, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tiers_and_nil(tiny_assets, tmp_path, monkeypatch):
     mentions = [
         {"start": TEXT.index(text), "end": TEXT.index(text) + len(text), "mention": text,
          "ids": [id], "type": "Disease"}

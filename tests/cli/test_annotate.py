@@ -11,8 +11,6 @@ import pytest
 
 from spacy_medlink.annotate import run as run_module
 from spacy_medlink.annotate.documents import Done
-from spacy_medlink.assets import Assets
-from tests.cli.conftest import Fail, Run
 
 
 @pytest.fixture
@@ -22,7 +20,7 @@ def notes(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_run(run: Run, notes: Path, tiny_assets: Assets, tmp_path: Path) -> None:
+def test_a_run(run, notes, tiny_assets, tmp_path):
     out = tmp_path / "out.jsonl"
     # One document has no text: all that could be linked was, but not all was linked.
     result = run("annotate", tiny_assets.path, notes, "--output", out, "--candidates", 3, expect=3)
@@ -35,7 +33,7 @@ def test_a_run(run: Run, notes: Path, tiny_assets: Assets, tmp_path: Path) -> No
     assert "text" not in record
 
 
-def test_repeated_ids_are_reported(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+def test_repeated_ids_are_reported(run, tiny_assets, tmp_path):
     ids = ["a", "b", "a", "c", "a", "b"]
     lines = [json.dumps({"doc_id": id, "text": "fever, HTN"}) for id in ids]
     (tmp_path / "in.jsonl").write_text("\n".join(lines))
@@ -51,9 +49,7 @@ def test_repeated_ids_are_reported(run: Run, tiny_assets: Assets, tmp_path: Path
     )
 
 
-def test_interrupted(
-    run: Run, tiny_assets: Assets, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted(run, tiny_assets, tmp_path, monkeypatch):
     lines = [json.dumps({"doc_id": str(number), "text": "A fever."}) for number in range(1100)]
     (tmp_path / "in.jsonl").write_text("\n".join(lines))
     out = tmp_path / "out.jsonl"
@@ -77,7 +73,7 @@ def test_interrupted(
     )
 
 
-def test_options(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+def test_options(run, tiny_assets, tmp_path):
     (tmp_path / "a.csv").write_text("n,note\n7,Type 2 diabetes\n")
     run(
         "annotate", tiny_assets.path, tmp_path / "a.csv", "--output", tmp_path / "o.jsonl",
@@ -89,7 +85,7 @@ def test_options(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
     assert record["mentions"][0]["cui"] == "C0011860"
 
 
-def test_mistakes(run: Run, fail: Fail, notes: Path, tiny_assets: Assets, tmp_path: Path) -> None:
+def test_mistakes(run, fail, notes, tiny_assets, tmp_path):
     verb = ("annotate", tiny_assets.path)
     out = ("--output", tmp_path / "o.jsonl")
     fail("E122", *verb, notes, "--output", notes)

@@ -1,18 +1,13 @@
 """`medlink build`."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.kb import KnowledgeBase
-from tests.cli.conftest import Fail, Run
 
 
-def test_build_with_an_encoder(
-    run: Run, tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path
-) -> None:
+def test_build_with_an_encoder(run, tmp_path, tiny_kb, tiny_encoder):
     out = tmp_path / "assets"
     result = run(
         "build", tiny_kb.path, "--output", out, "--encoder", tiny_encoder,
@@ -28,9 +23,7 @@ def test_build_with_an_encoder(
     assert assets.manifest["index"]["spec"] == "HNSW8"
 
 
-def test_build_says_how_good_an_index_is(
-    run: Run, tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path
-) -> None:
+def test_build_says_how_good_an_index_is(run, tmp_path, tiny_kb, tiny_encoder):
     out = tmp_path / "assets"
     arguments = ("--encoder", tiny_encoder, "--index", "IVF4,SQ8")
     result = run("build", tiny_kb.path, "--output", out, *arguments)
@@ -43,9 +36,7 @@ def test_build_says_how_good_an_index_is(
     assert Assets(out).dense.settings.nprobe == 4
 
 
-def test_build_with_a_refined_index(
-    run: Run, tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path
-) -> None:
+def test_build_with_a_refined_index(run, tmp_path, tiny_kb, tiny_encoder):
     out, again = tmp_path / "assets", tmp_path / "again"
     arguments = ("--encoder", tiny_encoder, "--index", "IVF2,PQ8x2,RFlat")
     run("build", tiny_kb.path, "--output", out, *arguments)
@@ -58,9 +49,7 @@ def test_build_with_a_refined_index(
     assert Assets(again).manifest["update"]["encoded"] == 0
 
 
-def test_build_with_gold_mentions(
-    run: Run, fail: Fail, tmp_path: Path, tiny_kb: KnowledgeBase
-) -> None:
+def test_build_with_gold_mentions(run, fail, tmp_path, tiny_kb):
     gold = tmp_path / "gold.jsonl"
     names = [(name.text, concept.id) for concept in tiny_kb for name in concept.names]
     lines = [{"mention": f"bad {text}", "ids": [id]} for text, id in names]
@@ -74,14 +63,14 @@ def test_build_with_gold_mentions(
     fail("E107", "build", tiny_kb.path, "--output", out, "--dev", tmp_path / "missing")
 
 
-def test_build_without_an_encoder(run: Run, tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+def test_build_without_an_encoder(run, tmp_path, tiny_kb):
     result = run("build", tiny_kb.path, "--output", tmp_path / "assets")
     assert "there is no dense tier" in result.stderr
     assert "links: right" in result.stdout and "before the fit and after" in result.stdout
     assert Assets(tmp_path / "assets").tiers == ["exact", "ngram"]
 
 
-def test_build_the_starter(run: Run, tmp_path: Path) -> None:
+def test_build_the_starter(run, tmp_path):
     run("build", "starter", "--output", tmp_path / "assets")
     assert len(Assets(tmp_path / "assets").kb) >= 150
 
@@ -97,16 +86,14 @@ def test_build_the_starter(run: Run, tmp_path: Path) -> None:
     ],
     ids=" ".join,
 )
-def test_usage(run: Run, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+def test_usage(run, tmp_path, arguments):
     output = ("--output", tmp_path / "assets")
     given = [part for one in arguments for part in (output if one == "OUT" else (one,))]
     run("build", *given, expect=2)
     assert not (tmp_path / "assets").exists()
 
 
-def test_bad_parts_leave_the_old_assets_whole(
-    run: Run, fail: Fail, tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path
-) -> None:
+def test_bad_parts_leave_the_old_assets_whole(run, fail, tmp_path, tiny_kb, tiny_encoder):
     out = tmp_path / "assets"
     run("build", tiny_kb.path, "--output", out)
     before = (out / "manifest.json").read_bytes()
@@ -126,5 +113,5 @@ def test_bad_parts_leave_the_old_assets_whole(
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
-def test_place_that_cannot_be_written(fail: Fail, tiny_kb: KnowledgeBase) -> None:
+def test_place_that_cannot_be_written(fail, tiny_kb):
     fail("E109", "build", tiny_kb.path, "--output", tiny_kb.path / "assets")

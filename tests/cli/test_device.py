@@ -1,7 +1,6 @@
 """`--device`: every verb that runs a network has it, and it is looked for before the work."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,20 +10,18 @@ from typer.main import get_command
 import spacy_medlink.util.devices as devices
 from spacy_medlink.assets import Assets
 from spacy_medlink.cli import app
-from spacy_medlink.kb import KnowledgeBase
-from tests.cli.conftest import Fail, Run
 
 VERBS = ["build", "learn", "link", "evaluate", "annotate", "map", "serve", "mcp"]
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_that_runs_a_network_has_it(verb: str) -> None:
+def test_every_verb_that_runs_a_network_has_it(verb):
     (option,) = [one for one in _command(verb).params if one.name == "device"]
     assert option.default == "auto"
     assert "--device" in option.opts
 
 
-def test_the_others_have_it_not() -> None:
+def test_the_others_have_it_not():
     found = [verb for verb in get_command(app).commands if verb not in VERBS]
     assert found
     for verb in found:
@@ -33,7 +30,7 @@ def test_the_others_have_it_not() -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("device", ["cuda:99", "abacus"])
-def test_a_device_that_is_not_there(fail: Fail, tmp_path: Path, verb: str, device: str) -> None:
+def test_a_device_that_is_not_there(fail, tmp_path, verb, device):
     """Before anything else: none of the files is there either."""
     to_map = ["x", "--to", "y", "--output", "z.csv"]
     own = {"build": ["x", "--output", "y"], "map": to_map, "annotate": ["x", "y", "--output", "z"]}
@@ -43,9 +40,7 @@ def test_a_device_that_is_not_there(fail: Fail, tmp_path: Path, verb: str, devic
     assert not list(tmp_path.iterdir())
 
 
-def test_a_build_says_which_device_it_used(
-    run: Run, tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path
-) -> None:
+def test_a_build_says_which_device_it_used(run, tmp_path, tiny_kb, tiny_encoder):
     out = tmp_path / "assets"
     arguments = ("build", tiny_kb.path, "--output", out, "--encoder", tiny_encoder)
     said = run(*arguments, "--device", "cpu").stdout
@@ -53,9 +48,7 @@ def test_a_build_says_which_device_it_used(
     assert Assets(out).manifest["encoder"]["device"] == "cpu"
 
 
-def test_auto_is_what_the_machine_has(
-    run: Run, tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path
-) -> None:
+def test_auto_is_what_the_machine_has(run, tmp_path, tiny_kb, tiny_encoder):
     out = tmp_path / "assets"
     run("build", tiny_kb.path, "--output", out, "--encoder", tiny_encoder)
     expected = devices.describe(devices.find_device())
@@ -64,8 +57,8 @@ def test_auto_is_what_the_machine_has(
 
 @pytest.mark.parametrize("verb", ["link", "evaluate", "annotate", "learn"])
 def test_every_verb_looks_for_the_device_that_it_is_given(
-    run: Run, tmp_path: Path, tiny_assets: Assets, verb: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    run, tmp_path, tiny_assets, verb, monkeypatch
+):
     """The option and whatever opens a network ask for "mps", which here is the processor."""
     meant: list[str] = []
     find = devices.find_device

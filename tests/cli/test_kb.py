@@ -10,7 +10,6 @@ import pytest
 
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Relation, Retired
-from tests.cli.conftest import Fail, Run
 
 OBO = """format-version: 1.2
 data-version: releases/2026-01-01
@@ -55,7 +54,7 @@ def _ids(path: Path) -> list[str]:
 # build
 
 
-def test_build(run: Run, tmp_path: Path, obo: Path) -> None:
+def test_build(run, tmp_path, obo):
     out = tmp_path / "new" / "x.kb"
     stdout = run("kb", "build", "--output", out, "--from", "obo", obo).stdout
     lines = [re.split(r"  +", line) for line in stdout.splitlines()]
@@ -70,7 +69,7 @@ def test_build(run: Run, tmp_path: Path, obo: Path) -> None:
     assert len(source["sha256"]["x.obo"]) == 64
 
 
-def test_unknown_vocabularies_are_named(run: Run, tmp_path: Path) -> None:
+def test_unknown_vocabularies_are_named(run, tmp_path):
     xrefs = [f"V{number}x:1" for number in range(30)] + ["SNOMEDCT_2010_1_31:2", "https://x.org/3"]
     terms = "".join(f"[Term]\nid: X:{n}\nname: x{n}\nxref: {one}\n" for n, one in enumerate(xrefs))
     (tmp_path / "x.obo").write_text(f"{terms}xref: V0x:7\n")
@@ -82,14 +81,14 @@ def test_unknown_vocabularies_are_named(run: Run, tmp_path: Path) -> None:
     assert sorted(names[1:]) == sorted(f"V{number}x 1" for number in range(1, 30))
 
 
-def test_several_sources_become_one(run: Run, tmp_path: Path, obo: Path, jsonl: Path) -> None:
+def test_several_sources_become_one(run, tmp_path, obo, jsonl):
     out = tmp_path / "both.kb"
     run("kb", "build", "--output", out, "--from", "obo", "--from", "jsonl", obo, jsonl)
     assert _ids(out) == ["X:1", "X:2", "J1", "J2"]
     assert KnowledgeBase(out).manifest["format"] == "obo, jsonl"
 
 
-def test_checksums_of_a_directory_are_of_the_files_that_are_read(run: Run, tmp_path: Path) -> None:
+def test_checksums_of_a_directory_are_of_the_files_that_are_read(run, tmp_path):
     meta = tmp_path / "META"
     meta.mkdir()
     row = "C0004096|ENG|P|L1|PF|S1|Y|A1||||MSH|MH|D001249|Asthma|0|N||\n"
@@ -101,7 +100,7 @@ def test_checksums_of_a_directory_are_of_the_files_that_are_read(run: Run, tmp_p
     assert kb["C0004096"].name == "Asthma"
 
 
-def test_filters(run: Run, tmp_path: Path, jsonl: Path) -> None:
+def test_filters(run, tmp_path, jsonl):
     out = tmp_path / "es.kb"
     given = ("--languages", "es,fr", "--types", "T047,CHEM")
     stdout = run("kb", "build", jsonl, "--from", "jsonl", *given, "--output", out).stdout
@@ -114,7 +113,7 @@ def test_filters(run: Run, tmp_path: Path, jsonl: Path) -> None:
     assert concept.id in KnowledgeBase(out)
 
 
-def test_curation(run: Run, tmp_path: Path, jsonl: Path) -> None:
+def test_curation(run, tmp_path, jsonl):
     rules = "add\thacking cough\tJ2\ndeny\tAsma\n"
     (tmp_path / "rules.tsv").write_text(rules, encoding="utf-8")
     out = tmp_path / "x.kb"
@@ -128,7 +127,7 @@ def test_curation(run: Run, tmp_path: Path, jsonl: Path) -> None:
     assert kb.manifest["curation"]["rules"][0]["applied"] == 1
 
 
-def test_rules_without_effect_are_shown(run: Run, tmp_path: Path, jsonl: Path) -> None:
+def test_rules_without_effect_are_shown(run, tmp_path, jsonl):
     rules = tmp_path / "rules.tsv"
     rules.write_text(
         "action\tname\tid\nadd\tcough!\tJ2\nadd\tpertussis\tJ7\n"
@@ -148,7 +147,7 @@ def test_rules_without_effect_are_shown(run: Run, tmp_path: Path, jsonl: Path) -
     assert found["unknown id"] == {"count": 1, "lines": [3]}
 
 
-def test_id_scheme(run: Run, tmp_path: Path, obo: Path, jsonl: Path) -> None:
+def test_id_scheme(run, tmp_path, obo, jsonl):
     out = tmp_path / "x.kb"
     formats = ("--from", "obo", "--from", "jsonl")
     run("kb", "build", "--output", out, *formats, obo, jsonl, "--id-scheme", "UMLS")
@@ -156,7 +155,7 @@ def test_id_scheme(run: Run, tmp_path: Path, obo: Path, jsonl: Path) -> None:
     assert KnowledgeBase(out).manifest["removed"] == {"without UMLS": 2}
 
 
-def test_columns_and_language(run: Run, tmp_path: Path) -> None:
+def test_columns_and_language(run, tmp_path):
     table = tmp_path / "t.tsv"
     table.write_text("K\tT\nA1\tasma\n", encoding="utf-8")
     out = tmp_path / "x.kb"
@@ -165,7 +164,7 @@ def test_columns_and_language(run: Run, tmp_path: Path) -> None:
     assert KnowledgeBase(out)["A1"].names[0].lang == "es"
 
 
-def test_update_in_place_keeps_the_history(run: Run, tmp_path: Path, obo: Path) -> None:
+def test_update_in_place_keeps_the_history(run, tmp_path, obo):
     out = tmp_path / "x.kb"
     build = ("kb", "build", "--output", out, "--from", "obo", obo)
     run(*build)
@@ -181,9 +180,7 @@ def test_update_in_place_keeps_the_history(run: Run, tmp_path: Path, obo: Path) 
     assert kb.manifest["updated_from"]["concepts"] == 2
 
 
-def test_bad_line_stops_the_build_and_spares_what_was_there(
-    run: Run, fail: Fail, tmp_path: Path, jsonl: Path
-) -> None:
+def test_bad_line_stops_the_build_and_spares_what_was_there(run, fail, tmp_path, jsonl):
     out = tmp_path / "x.kb"
     run("kb", "build", "--output", out, "--from", "jsonl", jsonl)
     before = out.read_bytes()
@@ -196,7 +193,7 @@ def test_bad_line_stops_the_build_and_spares_what_was_there(
     assert list(tmp_path.glob(".x.kb*")) == []
 
 
-def test_bad_lines_are_counted_and_reported(run: Run, tmp_path: Path, jsonl: Path) -> None:
+def test_bad_lines_are_counted_and_reported(run, tmp_path, jsonl):
     with jsonl.open("a", encoding="utf-8") as file:
         file.write("\n{broken" * 12)
     out = tmp_path / "x.kb"
@@ -208,7 +205,7 @@ def test_bad_lines_are_counted_and_reported(run: Run, tmp_path: Path, jsonl: Pat
     assert KnowledgeBase(out).manifest["bad_lines"] == 12
 
 
-def test_bad_input(fail: Fail, tmp_path: Path, obo: Path, jsonl: Path) -> None:
+def test_bad_input(fail, tmp_path, obo, jsonl):
     out = tmp_path / "x.kb"
     build = ("kb", "build", "--output", out, "--from")
     assert "nosuch.obo" in fail("E107", *build, "obo", tmp_path / "nosuch.obo")
@@ -224,7 +221,7 @@ def test_bad_input(fail: Fail, tmp_path: Path, obo: Path, jsonl: Path) -> None:
     assert not out.exists()
 
 
-def test_place_that_cannot_be_written(fail: Fail, tmp_path: Path, jsonl: Path) -> None:
+def test_place_that_cannot_be_written(fail, tmp_path, jsonl):
     message = fail("E109", "kb", "build", "--output", jsonl / "x.kb", "--from", "jsonl", jsonl)
     assert "untouched" in message
 
@@ -239,7 +236,7 @@ def test_place_that_cannot_be_written(fail: Fail, tmp_path: Path, jsonl: Path) -
         ((), "--from"),
     ],
 )
-def test_usage(run: Run, tmp_path: Path, obo: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_usage(run, tmp_path, obo, arguments, said):
     result = run("kb", "build", "--output", tmp_path / "x.kb", obo, *arguments, expect=2)
     assert said in " ".join(result.stderr.split())
 
@@ -247,7 +244,7 @@ def test_usage(run: Run, tmp_path: Path, obo: Path, arguments: tuple[str, ...], 
 # info
 
 
-def test_info(run: Run, tiny_kb: KnowledgeBase, tiny_assets: Any) -> None:
+def test_info(run, tiny_kb, tiny_assets):
     stdout = run("kb", "info", tiny_kb.path, "--verify").stdout
     lines = [re.split(r"  +", line) for line in stdout.splitlines()]
     assert ["concepts", "12"] in lines
@@ -259,7 +256,7 @@ def test_info(run: Run, tiny_kb: KnowledgeBase, tiny_assets: Any) -> None:
     assert json.loads(run("kb", "info", tiny_assets.path, "--json").stdout)["concepts"] == 12
 
 
-def test_damage_is_found(fail: Fail, tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+def test_damage_is_found(fail, tmp_path, tiny_kb):
     whole = tiny_kb.path.read_bytes()
     bad = tmp_path / "bad.kb"
     bad.write_bytes(b"no database at all, for certain" * 100)
@@ -281,9 +278,7 @@ def test_damage_is_found(fail: Fail, tmp_path: Path, tiny_kb: KnowledgeBase) -> 
         ("INSERT INTO edge VALUES (1, 99999)", "hierarchy"),
     ],
 )
-def test_verify_finds_what_does_not_fit(
-    fail: Fail, tmp_path: Path, tiny_kb: KnowledgeBase, change: str, said: str
-) -> None:
+def test_verify_finds_what_does_not_fit(fail, tmp_path, tiny_kb, change, said):
     bad = tmp_path / "bad.kb"
     bad.write_bytes(tiny_kb.path.read_bytes())
     with sqlite3.connect(bad) as db:
@@ -295,7 +290,7 @@ def test_verify_finds_what_does_not_fit(
 # show
 
 
-def test_show(run: Run, tiny_kb: KnowledgeBase) -> None:
+def test_show(run, tiny_kb):
     stdout = run("kb", "show", tiny_kb.path, "HP:0005978").stdout
     assert "Type II diabetes mellitus" in stdout
     assert "diabetes tipo 2 [es, LOCAL, SY]" in stdout
@@ -306,7 +301,7 @@ def test_show(run: Run, tiny_kb: KnowledgeBase) -> None:
     assert {child["id"] for child in shown["children"]} == {"HP:0005978", "HP:0100651"}
 
 
-def test_relations_are_shown_and_counted(run: Run, tmp_path: Path) -> None:
+def test_relations_are_shown_and_counted(run, tmp_path):
     parts = [Concept(f"P{i:02}", f"part {i}", relations=(Relation("part_of", "H", "X"),))
              for i in range(11)]  # fmt: skip
     heart = Concept("H", "heart", relations=(Relation("near", "P00"),))
@@ -323,7 +318,7 @@ def test_relations_are_shown_and_counted(run: Run, tmp_path: Path) -> None:
     assert "part_of 11, near 1" in run("kb", "info", tmp_path / "x.kb").stdout
 
 
-def test_show_follows_retired_ids(run: Run, fail: Fail, tiny_kb: KnowledgeBase) -> None:
+def test_show_follows_retired_ids(run, fail, tiny_kb):
     result = run("kb", "show", tiny_kb.path, "HP:0005965")
     assert "HP:0005965 is retired (merged), replaced by HP:0005978\n" in result.stdout
     shown = json.loads(run("kb", "show", tiny_kb.path, "HP:0005965", "--json").stdout)
@@ -334,7 +329,7 @@ def test_show_follows_retired_ids(run: Run, fail: Fail, tiny_kb: KnowledgeBase) 
     assert "'HP:9'" in fail("E106", "kb", "show", tiny_kb.path, "HP:9")
 
 
-def test_show_says_what_became_of_a_retired_id(run: Run, fail: Fail, tmp_path: Path) -> None:
+def test_show_says_what_became_of_a_retired_id(run, fail, tmp_path):
     records = [
         Concept("A:1", "one"), Retired("A:2", "A:3", "merged"), Retired("A:3", "A:1", "obsolete"),
         Retired("A:4", "", "obsolete"), Retired("A:5", "B:1", ""),
@@ -358,7 +353,7 @@ def test_show_says_what_became_of_a_retired_id(run: Run, fail: Fail, tmp_path: P
 # search
 
 
-def test_search(run: Run, tiny_kb: KnowledgeBase) -> None:
+def test_search(run, tiny_kb):
     for text, how in (("heart attacks", "exact"), ("hart atack", "near")):
         (found,) = json.loads(run("kb", "search", tiny_kb.path, text, "--json").stdout)
         assert (found["id"], found["matched"], found["how"]) == ("HP:0001658", "Heart attack", how)
@@ -370,7 +365,7 @@ def test_search(run: Run, tiny_kb: KnowledgeBase) -> None:
 
 
 @pytest.mark.parametrize("text", ["zebra", "%", "_", "\\", "", " ", "🙂", "x" * 60_000])
-def test_search_finds_nothing(run: Run, tiny_kb: KnowledgeBase, text: str) -> None:
+def test_search_finds_nothing(run, tiny_kb, text):
     result = run("kb", "search", tiny_kb.path, text)
     assert result.stdout == ""
     assert result.stderr.startswith("No name holds")
@@ -379,5 +374,5 @@ def test_search_finds_nothing(run: Run, tiny_kb: KnowledgeBase, text: str) -> No
 # diff
 
 
-def test_diff_of_what_is_not_there(fail: Fail, tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+def test_diff_of_what_is_not_there(fail, tmp_path, tiny_kb):
     fail("E101", "kb", "diff", tiny_kb.path, tmp_path / "none.kb")

@@ -1,13 +1,7 @@
 """`medlink map`: what is said; what it writes is tested in tests/mapping."""
 
-from pathlib import Path
 
-from spacy_medlink.assets import Assets
-from spacy_medlink.kb import KnowledgeBase
-from tests.cli.conftest import Fail, Run
-
-
-def test_a_table(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+def test_a_table(run, tiny_assets, tmp_path):
     terms, out = tmp_path / "terms.csv", tmp_path / "out.csv"
     terms.write_bytes("Code;Bezeichnung\n1;fièvre\n2;\n3;Asthma\n".encode("cp1252"))
     given = ("map", terms, "--to", tiny_assets.path, "--output", out)
@@ -21,7 +15,7 @@ def test_a_table(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
     assert "Mapped again: 1 as before, 0 changed, 0 new." in result.stdout
 
 
-def test_columns(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+def test_columns(run, tiny_assets, tmp_path):
     terms, out = tmp_path / "terms.csv", tmp_path / "out.csv"
     terms.write_text("what,key,times,ward,site\nfever,7,3,B 2,knee\n")
     columns = "name=what, code=key,frequency=times,context=ward,context=site"
@@ -31,15 +25,13 @@ def test_columns(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
     assert row == ["7", "fever", "3", "B 2", "knee"]
 
 
-def test_a_knowledge_base(
-    run: Run, tiny_assets: Assets, tiny_kb: KnowledgeBase, tmp_path: Path
-) -> None:
+def test_a_knowledge_base(run, tiny_assets, tiny_kb, tmp_path):
     out = tmp_path / "out.sssom.tsv"
     result = run("map", tiny_kb.path, "--to", tiny_assets.path, "--output", out)
     assert f"{len(tiny_kb)} terms: {len(tiny_kb)} exact" in result.stdout
 
 
-def test_usage(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> None:
+def test_usage(run, fail, tiny_assets, tmp_path):
     end = ("--to", tiny_assets.path, "--output", tmp_path / "out.csv")
     terms = tmp_path / "terms.csv"
     terms.write_text("name\nfever\n")

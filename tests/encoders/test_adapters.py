@@ -23,9 +23,7 @@ def _adapted(path: Path, reduction: int = 4, invertible: bool = False) -> BiEnco
 
 
 @pytest.mark.parametrize(("reduction", "invertible"), [(1, False), (4, True), (16, False)])
-def test_a_new_adapter_changes_nothing_and_its_size_is_known(
-    tiny_encoder: Path, reduction: int, invertible: bool
-) -> None:
+def test_a_new_adapter_changes_nothing_and_its_size_is_known(tiny_encoder, reduction, invertible):
     base, adapted = BiEncoder.load(tiny_encoder), _adapted(tiny_encoder, reduction, invertible)
     np.testing.assert_allclose(adapted.encode(TEXTS), base.encode(TEXTS), atol=1e-2)
     assert adapter_reduction(base.module) is None
@@ -43,9 +41,7 @@ def test_a_new_adapter_changes_nothing_and_its_size_is_known(
         (1, False, 14_174_208, "12.95"), (16, False, 894_528, "0.82"),
     ],
 )  # fmt: skip
-def test_the_weights_that_sapbert_trains(
-    reduction: int, invertible: bool, count: int, share: str
-) -> None:
+def test_the_weights_that_sapbert_trains(reduction, invertible, count, share):
     """SapBERT, section 3.2 and table 7: 13.22 % and 1.09 % of BERT base."""
     with torch.device("meta"):
         module = BertModel(BertConfig())
@@ -55,7 +51,7 @@ def test_the_weights_that_sapbert_trains(
     assert (trained, f"{100 * trained / whole:.2f}") == (count, share)
 
 
-def test_the_adapter_at_the_embeddings_can_be_inverted_and_learns(tiny_encoder: Path) -> None:
+def test_the_adapter_at_the_embeddings_can_be_inverted_and_learns(tiny_encoder):
     encoder = _adapted(tiny_encoder, invertible=True)
     coupling = encoder.module.embeddings.adapter
     seen: list[torch.Tensor] = []
@@ -74,9 +70,7 @@ def test_the_adapter_at_the_embeddings_can_be_inverted_and_learns(tiny_encoder: 
 
 
 @pytest.mark.parametrize("invertible", [False, True])
-def test_adapters_are_saved_beside_a_base_that_stays_as_it_is(
-    tiny_encoder: Path, tmp_path: Path, invertible: bool
-) -> None:
+def test_adapters_are_saved_beside_a_base_that_stays_as_it_is(tiny_encoder, tmp_path, invertible):
     encoder = _adapted(tiny_encoder, invertible=invertible)
     with torch.no_grad():
         for parameter in adapter_parameters(encoder.module):
@@ -94,7 +88,7 @@ def test_adapters_are_saved_beside_a_base_that_stays_as_it_is(
 
 
 @pytest.mark.parametrize("damage", ["cut", "gone", "of fewer layers"])
-def test_damaged_adapters_are_an_error(tiny_encoder: Path, tmp_path: Path, damage: str) -> None:
+def test_damaged_adapters_are_an_error(tiny_encoder, tmp_path, damage):
     _adapted(tiny_encoder).save(tmp_path)
     path = tmp_path / ADAPTERS_FILE
     if damage == "cut":
@@ -107,6 +101,6 @@ def test_damaged_adapters_are_an_error(tiny_encoder: Path, tmp_path: Path, damag
         BiEncoder.load(tmp_path)
 
 
-def test_a_model_without_such_layers_takes_none() -> None:
+def test_a_model_without_such_layers_takes_none():
     with pytest.raises(MedlinkError, match=r"E216.*Linear"):
         add_adapters(torch.nn.Linear(2, 2), 4)

@@ -28,18 +28,18 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     "source", ["./a", "../a/b", "/a/b", "~/a", "a/b/c", "a/", "a\\b", ".hidden", "a b", ""]
 )
-def test_what_is_no_name_is_a_path(work: Path, source: str) -> None:
+def test_what_is_no_name_is_a_path(work, source):
     assert is_path(source)
 
 
 @pytest.mark.parametrize("source", ["bert-base-uncased", "org/model", "org/model.v1_x"])
-def test_names(work: Path, source: str) -> None:
+def test_names(work, source):
     assert not is_path(source)
     (work / source).mkdir(parents=True)
     assert is_path(source), "it is there"
 
 
-def test_a_directory_that_is_there_in_part_is_meant_as_one(work: Path) -> None:
+def test_a_directory_that_is_there_in_part_is_meant_as_one(work):
     (work / "models").mkdir()
     with pytest.raises(MedlinkError, match=r"E205.*models/sapbert: no such path"):
         is_here("models/sapbert")
@@ -74,13 +74,13 @@ def asked(monkeypatch: pytest.MonkeyPatch, online: None) -> list[str]:
     return names
 
 
-def test_a_hub_out_of_reach_is_asked_once(asked: list[str], work: Path) -> None:
+def test_a_hub_out_of_reach_is_asked_once(asked, work):
     with pytest.raises(MedlinkError, match=r"E205.*the Hub cannot be reached \(ConnectionError\)"):
         BiEncoder.load(NAME)
     assert asked == [NAME]
 
 
-def test_the_network_is_tried_once(online: None, work: Path, network_attempts: list[str]) -> None:
+def test_the_network_is_tried_once(online, work, network_attempts):
     """Of the whole way down, no library retries."""
     with pytest.raises(MedlinkError, match="E205"):
         BiEncoder.load(NAME)
@@ -88,9 +88,7 @@ def test_the_network_is_tried_once(online: None, work: Path, network_attempts: l
     network_attempts.clear()
 
 
-def test_a_model_that_the_hub_does_not_have(
-    monkeypatch: pytest.MonkeyPatch, online: None, work: Path
-) -> None:
+def test_a_model_that_the_hub_does_not_have(monkeypatch, online, work):
     def unknown(self: HfApi, name: str, **settings: Any) -> None:
         raise RepositoryNotFoundError.__new__(RepositoryNotFoundError)
 
@@ -99,16 +97,14 @@ def test_a_model_that_the_hub_does_not_have(
         is_here(NAME)
 
 
-def test_offline_by_choice_asks_nobody(asked: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_by_choice_asks_nobody(asked, monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(MedlinkError, match=r"E205.*HF_HUB_OFFLINE"):
         is_here(NAME)
     assert asked == []
 
 
-def test_what_the_cache_has_needs_no_network(
-    asked: list[str], work: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_cache_has_needs_no_network(asked, work, tiny_encoder, monkeypatch):
     snapshot = work / "hub" / "models--some-org--some-model" / "snapshots" / "0123"
     shutil.copytree(tiny_encoder, snapshot)
     (snapshot.parents[1] / "refs").mkdir()
@@ -123,6 +119,6 @@ def test_what_the_cache_has_needs_no_network(
     assert asked == [NAME]
 
 
-def test_a_hub_in_reach_is_left_to_the_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hub_in_reach_is_left_to_the_libraries(monkeypatch):
     monkeypatch.setattr(place, "_unavailable", lambda name: "")
     assert not is_here(NAME)

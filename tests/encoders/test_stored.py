@@ -10,7 +10,6 @@ from spacy_medlink.assets.build import _stored
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.stored import DIRECTORY, StoredVectors, store_vectors
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase
 
 TEXTS = ["measles", "gout", "heart failure"]
 
@@ -27,7 +26,7 @@ def stored(encoder: BiEncoder, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_was_stored_is_found(encoder: BiEncoder, stored: Path) -> None:
+def test_what_was_stored_is_found(encoder, stored):
     found = StoredVectors.find(encoder, [stored / "elsewhere", stored])
     assert found is not None
     is_known, vectors = found.take(["gout", "anemia", "Heart Failure", "measles"])
@@ -35,22 +34,20 @@ def test_what_was_stored_is_found(encoder: BiEncoder, stored: Path) -> None:
     np.testing.assert_array_equal(vectors, encoder.encode(TEXTS)[[1, 2, 0]])
 
 
-def test_vectors_of_other_weights_are_not_found(encoder: BiEncoder, stored: Path) -> None:
+def test_vectors_of_other_weights_are_not_found(encoder, stored):
     next(encoder.module.parameters()).data.add_(0.1)
     assert StoredVectors.find(encoder, [stored]) is None
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:100], lambda data: b"", lambda data: b"{}"])
-def test_a_damaged_file_is_said(encoder: BiEncoder, stored: Path, damage) -> None:
+def test_a_damaged_file_is_said(encoder, stored, damage):
     (path,) = (stored / DIRECTORY).iterdir()
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(MedlinkError, match="E206"):
         StoredVectors.find(encoder, [stored])
 
 
-def test_vectors_of_few_names_are_not_looked_up(
-    encoder: BiEncoder, tiny_kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_vectors_of_few_names_are_not_looked_up(encoder, tiny_kb, tmp_path, monkeypatch):
     """Nor any where several processes encode: they wait for each other when all is encoded."""
     encoder.save(tmp_path)
     texts = [*tiny_kb.iter_texts()]
@@ -64,9 +61,8 @@ def test_vectors_of_few_names_are_not_looked_up(
 
 
 def test_a_build_encodes_only_what_is_not_stored(
-    encoder: BiEncoder, tiny_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    encoder, tiny_kb, tiny_encoder, tmp_path, monkeypatch
+):
     whole = build_assets(tmp_path / "whole", tiny_kb.path, tiny_encoder, calibrate=False)
     encoder.save(tmp_path / "encoder")
     texts = [*tiny_kb.iter_texts()]

@@ -1,7 +1,6 @@
 """The character IoU of the SNOMED CT challenge, beside a plain second computation."""
 
 from collections import defaultdict
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -39,7 +38,7 @@ def _plainly(gold: list[Annotation], predicted: list[Annotation]) -> tuple[float
     return sum(iou.values()) / len(iou), weighted
 
 
-def test_by_hand() -> None:
+def test_by_hand():
     assert [NOTE[one.start : one.end] for one in GOLD] == ["asthma", "Chest pain"]
     assert char_iou(GOLD, GOLD)["macro"] == 1.0
     half = [Annotation("n1", 6, 12, "195967001"), Annotation("n1", 20, 24, "29857009")]
@@ -56,7 +55,7 @@ def test_by_hand() -> None:
     }  # fmt: skip
 
 
-def test_the_last_of_spans_that_overlap_has_the_characters() -> None:
+def test_the_last_of_spans_that_overlap_has_the_characters():
     gold = [Annotation("a", 0, 10, "1")]
     assert char_iou(gold, [*gold, Annotation("a", 5, 10, "2")])["macro"] == pytest.approx(0.25)
     assert char_iou(gold, [Annotation("a", 5, 10, "2"), *gold])["macro"] == 1.0
@@ -73,17 +72,13 @@ _ANNOTATIONS = st.lists(
 
 
 @given(gold=_ANNOTATIONS, predicted=_ANNOTATIONS)
-def test_as_a_plain_computation_gives_it(
-    gold: list[Annotation], predicted: list[Annotation]
-) -> None:
+def test_as_a_plain_computation_gives_it(gold, predicted):
     scores = char_iou(gold, predicted)
     assert (scores["macro"], scores["weighted"]) == pytest.approx(_plainly(gold, predicted))
 
 
 @given(annotations=_ANNOTATIONS)
-def test_tables_come_back(
-    annotations: list[Annotation], tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_tables_come_back(annotations, tmp_path_factory):
     path = tmp_path_factory.mktemp("iou") / "a.csv"
     path.write_text(dump_annotations(annotations), encoding="utf-8")
     assert read_annotations(path) == annotations
@@ -100,7 +95,7 @@ def test_tables_come_back(
         (None, "E107"),
     ],
 )
-def test_bad_tables(tmp_path: Path, text: str | None, code: str) -> None:
+def test_bad_tables(tmp_path, text, code):
     path = tmp_path / "a.csv"
     if text is not None:
         path.write_text(text)

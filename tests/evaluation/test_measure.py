@@ -41,7 +41,7 @@ def _measure(assets: Assets, gold: Path, **settings: Any) -> dict[str, Any]:
     return measure(assets, load_gold(gold, assets.kb), Settings(**settings))
 
 
-def test_what_the_linker_does_not_ask_is_not_measured(tiny_assets: Assets, gold_file: Path) -> None:
+def test_what_the_linker_does_not_ask_is_not_measured(tiny_assets, gold_file):
     assets = Assets(tiny_assets.path)
     assets.manifest["fusion"]["weights"] = {"exact": 0.5, "ngram": 0.0, "dense": 0.5}
     assert _measure(assets, gold_file)["tiers_used"] == ["exact", "dense"]
@@ -50,7 +50,7 @@ def test_what_the_linker_does_not_ask_is_not_measured(tiny_assets: Assets, gold_
     assert "ngram" in _measure(assets, gold_file)["baselines"]
 
 
-def test_the_whole_report(tiny_assets: Assets, gold_file: Path) -> None:
+def test_the_whole_report(tiny_assets, gold_file):
     report = _measure(tiny_assets, gold_file, ks=(1, 3), each_tier=True)
     alone = report["baselines"]
     assert json.loads(json.dumps(report)) == report
@@ -71,27 +71,27 @@ def test_the_whole_report(tiny_assets: Assets, gold_file: Path) -> None:
     assert report["nil"]["n"] == 1
 
 
-def test_exact_tier_abstains_where_it_knows_no_name(tiny_assets: Assets, gold_file: Path) -> None:
+def test_exact_tier_abstains_where_it_knows_no_name(tiny_assets, gold_file):
     report = _measure(tiny_assets, gold_file, tiers=("exact",))
     assert report["tiers_used"] == ["exact"]
     assert report["nil"] == {"n": 1, "predicted": 1, "precision": 1.0, "recall": 1.0, "f1": 1.0}
 
 
-def test_threshold_makes_nils(tiny_assets: Assets, gold_file: Path) -> None:
+def test_threshold_makes_nils(tiny_assets, gold_file):
     nobody = _measure(tiny_assets, gold_file, threshold=0.0)["nil"]["predicted"]
     most = _measure(tiny_assets, gold_file, threshold=0.8)["nil"]
     assert nobody < most["predicted"] < 6
     assert most["recall"] == 1.0
 
 
-def test_without_abbreviations(tiny_assets: Assets, gold_file: Path) -> None:
+def test_without_abbreviations(tiny_assets, gold_file):
     report = _measure(
         tiny_assets, gold_file, tiers=("exact",), ks=(1, 3), resolve_abbreviations=False
     )
     assert report["acc@3"] == pytest.approx(0.6)
 
 
-def test_splits(tiny_assets: Assets, gold_file: Path, tmp_path: Path) -> None:
+def test_splits(tiny_assets, gold_file, tmp_path):
     splits = _measure(tiny_assets, gold_file, by_dictionary=True)["splits"]
     assert {name: split["n"] for name, split in splits.items()} == {
         # Of the mentions only TD is no name.
@@ -107,14 +107,14 @@ def test_splits(tiny_assets: Assets, gold_file: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("protocol", ["concepts", "names", "entries"])
-def test_ties_count_in_part(tiny_assets: Assets, tmp_path: Path, protocol: str) -> None:
+def test_ties_count_in_part(tiny_assets, tmp_path, protocol):
     lines = [{"mention": text, "ids": ["HP:0001698"]} for text in ("PE", "pericardial effusion")]
     gold = write_lines(tmp_path / "gold.jsonl", *lines)
     # Two concepts have the first mention as a name, one has the second.
     assert _measure(tiny_assets, gold, protocol=protocol, lexicon=None)["acc@1_ties"] == 0.75
 
 
-def test_names_protocol_counts_names(tiny_assets: Assets, gold_file: Path) -> None:
+def test_names_protocol_counts_names(tiny_assets, gold_file):
     report = _measure(tiny_assets, gold_file, tiers=("exact",), protocol="names")
     # PE is one name of two concepts: right at once, whichever comes first.
     assert report["acc@1"] == 0.8
@@ -140,9 +140,7 @@ def _brute_force(kb: KnowledgeBase, names: list[int], right: frozenset[int], own
 
 
 @pytest.mark.parametrize("protocol", ["names", "entries"])
-def test_names_against_comparing_strings(
-    tiny_assets: Assets, gold_file: Path, protocol: str
-) -> None:
+def test_names_against_comparing_strings(tiny_assets, gold_file, protocol):
     kb = tiny_assets.kb
     engine = tiny_assets.engine()
     cases = [case for case in load_gold(gold_file, kb).cases() if case.right]
@@ -153,7 +151,7 @@ def test_names_against_comparing_strings(
         assert outcome.rank == _brute_force(kb, ranked, case.right, protocol == "entries")
 
 
-def test_ranks_beyond_the_depth_do_not_count(tiny_assets: Assets, gold_file: Path) -> None:
+def test_ranks_beyond_the_depth_do_not_count(tiny_assets, gold_file):
     engine = tiny_assets.engine()
     cases = list(load_gold(gold_file, tiny_assets.kb).cases())
     for protocol in ("concepts", "names", "entries"):
@@ -162,7 +160,7 @@ def test_ranks_beyond_the_depth_do_not_count(tiny_assets: Assets, gold_file: Pat
         assert [outcome.rank for outcome in flat] == [int(one.rank == 1) for one in deep]
 
 
-def test_any_number_of_mentions(tiny_assets: Assets, gold_file: Path) -> None:
+def test_any_number_of_mentions(tiny_assets, gold_file):
     cases = list(load_gold(gold_file, tiny_assets.kb).cases())
     many: list[Case] = cases * 200
     judged = judge(tiny_assets.engine(["exact"]), tiny_assets.kb, many, depth=1)
@@ -171,14 +169,14 @@ def test_any_number_of_mentions(tiny_assets: Assets, gold_file: Path) -> None:
     assert judge(tiny_assets.engine(["exact"]), tiny_assets.kb, [], depth=1).outcomes == []
 
 
-def test_white_space_is_a_mention_like_any_other(tiny_assets: Assets, tmp_path: Path) -> None:
+def test_white_space_is_a_mention_like_any_other(tiny_assets, tmp_path):
     lines = [{"mention": text, "ids": ["HP:0001945"]} for text in ("", " ", "🙂", "x" * 5000)]
     path = write_lines(tmp_path / "gold.jsonl", *lines)
     for protocol in ("concepts", "names", "entries"):
         assert _measure(tiny_assets, path, protocol=protocol)["n"] == 4
 
 
-def test_unknown_tier(tiny_assets: Assets, gold_file: Path, tmp_path: Path) -> None:
+def test_unknown_tier(tiny_assets, gold_file, tmp_path):
     from spacy_medlink.assets import build_assets
 
     light = build_assets(tmp_path / "light", tiny_assets.kb.path)
@@ -187,7 +185,7 @@ def test_unknown_tier(tiny_assets: Assets, gold_file: Path, tmp_path: Path) -> N
     assert caught.value.code == "E405"
 
 
-def test_records(tiny_assets: Assets, gold_file: Path) -> None:
+def test_records(tiny_assets, gold_file):
     report = _measure(tiny_assets, gold_file, ks=(1, 3), keep=2, tiers=("exact", "ngram"))
     records = unpack(report["mentions"])
     assert [(record.doc, record.number, record.start) for record in records[:2]] == [
@@ -211,7 +209,7 @@ def test_records(tiny_assets: Assets, gold_file: Path) -> None:
     assert sum(report["verdicts"].values()) == len(records)
 
 
-def test_rollup(tiny_assets: Assets, tmp_path: Path) -> None:
+def test_rollup(tiny_assets, tmp_path):
     # The gold concept is above, below, or elsewhere.
     pairs = [("T2DM", "HP:0000819"), ("DM", "HP:0005978"), ("T2DM", "HP:0001945"),
              ("T2DM", "HP:0005978"), ("T2DM", "HP:0100651")]  # fmt: skip
@@ -224,7 +222,7 @@ def test_rollup(tiny_assets: Assets, tmp_path: Path) -> None:
     assert "rollup" not in _measure(tiny_assets, flat, tiers=("exact",))
 
 
-def test_composite_mentions(tiny_assets: Assets, tmp_path: Path) -> None:
+def test_composite_mentions(tiny_assets, tmp_path):
     both = {"ids": ["HP:0005978", "HP:0100651"]}
     lines = [{"mention": "type 1 and type 2 diabetes", **both},  # taken apart, both found
              {"mention": "asthma/fever", "ids": ["HP:0002099", "HP:0002090"]},  # one part is wrong
@@ -238,7 +236,7 @@ def test_composite_mentions(tiny_assets: Assets, tmp_path: Path) -> None:
     assert [record.rank for record in unpack(whole["mentions"])] == [1, 0, 1]
 
 
-def test_only_known(tiny_assets: Assets, gold_file: Path) -> None:
+def test_only_known(tiny_assets, gold_file):
     every, known = (_measure(tiny_assets, gold_file, only_known=only) for only in (False, True))
     assert (every["n"], known["n"], known["gold_in_kb"]) == (5, 4, 4)
     assert (every["gold"]["not_in_kb"], every["gold"]["left_out"]) == (1, 0)
@@ -246,9 +244,7 @@ def test_only_known(tiny_assets: Assets, gold_file: Path) -> None:
     assert known["nil"]["n"] == every["nil"]["n"] == 1
 
 
-def test_the_manifest_names_files_not_places(
-    tiny_assets: Assets, gold_file: Path, tiny_encoder: Path
-) -> None:
+def test_the_manifest_names_files_not_places(tiny_assets, gold_file, tiny_encoder):
     manifest = _measure(tiny_assets, gold_file, train=str(gold_file))["manifest"]
     assert manifest["gold"] == manifest["train"]
     assert manifest["gold"]["name"] == "gold.jsonl"
@@ -280,9 +276,7 @@ class _Doubtful:
         return [0.9 if ranking[0].score > 0.999 else 0.1 for ranking in rankings]
 
 
-def test_a_reranker_changes_ranks_and_not_what_was_retrieved(
-    tiny_assets: Assets, gold_file: Path
-) -> None:
+def test_a_reranker_changes_ranks_and_not_what_was_retrieved(tiny_assets, gold_file):
     cases = [case for case in load_gold(gold_file, tiny_assets.kb).cases() if case.right]
     retriever = tiny_assets.engine(["exact", "ngram"])
     reranked = tiny_assets.engine(["exact", "ngram"], rescorer=_Reversed())
@@ -294,9 +288,7 @@ def test_a_reranker_changes_ranks_and_not_what_was_retrieved(
         assert two.rank == (len(ranking) + 1 - one.rank if one.rank else 0)
 
 
-def test_the_threshold_holds_for_probabilities_where_there_are_any(
-    tiny_assets: Assets, gold_file: Path
-) -> None:
+def test_the_threshold_holds_for_probabilities_where_there_are_any(tiny_assets, gold_file):
     cases = list(load_gold(gold_file, tiny_assets.kb).cases())
     engine = tiny_assets.engine(["exact", "ngram"], calibrator=_Doubtful(), threshold=0.5)
     judged = judge(engine, tiny_assets.kb, cases, depth=3)
@@ -307,7 +299,7 @@ def test_the_threshold_holds_for_probabilities_where_there_are_any(
     assert {outcome.abstained for outcome in judged.outcomes} == {True, False}
 
 
-def test_baselines_have_no_memory(tiny_kb: KnowledgeBase, tmp_path: Path) -> None:
+def test_baselines_have_no_memory(tiny_kb, tmp_path):
     from spacy_medlink.assets import build_assets
 
     gold = write_lines(tmp_path / "gold.jsonl", {"mention": "qxz", "ids": ["HP:0001945"]})
@@ -316,9 +308,7 @@ def test_baselines_have_no_memory(tiny_kb: KnowledgeBase, tmp_path: Path) -> Non
     assert (report["acc@1"], report["baselines"]["exact"]["acc@1"]) == (1.0, 0.0)
 
 
-def test_links_by_identifiers_are_counted_and_can_be_left_aside(
-    tiny_assets: Assets, tmp_path: Path
-) -> None:
+def test_links_by_identifiers_are_counted_and_can_be_left_aside(tiny_assets, tmp_path):
     text = "The PE (HP:0002204) was small."
     mention = {"start": 4, "end": 6, "mention": "PE", "ids": ["HP:0002204"]}
     note = {"doc_id": "1", "text": text, "mentions": [mention]}

@@ -25,7 +25,7 @@ def _found(checked: Checked) -> list[tuple[int, str, str]]:
     return [(problem.line, problem.severity, problem.kind) for problem in checked.problems]
 
 
-def test_everything_at_once(tmp_path: Path) -> None:
+def test_everything_at_once(tmp_path):
     checked = _check(tmp_path, samples.FAULTY_CSV)
     assert _found(checked) == [
         (2, "warning", "duplicate name"),
@@ -65,14 +65,11 @@ def test_everything_at_once(tmp_path: Path) -> None:
         ("", {}, []),
     ],
 )  # fmt: skip
-def test_headers_and_text(
-    tmp_path: Path, text: str | bytes, options: dict[str, object],
-    found: list[tuple[int, str, str]],
-) -> None:  # fmt: skip
+def test_headers_and_text(tmp_path, text, options, found):
     assert _found(_check(tmp_path, text, **options)) == found
 
 
-def test_no_first_row_is_swallowed(tmp_path: Path) -> None:
+def test_no_first_row_is_swallowed(tmp_path):
     path = tmp_path / "bare.csv"
     path.write_text("1,Fever\n2,Cough\n", encoding="utf-8")
     columns = {"id": "1", "name": "2"}  # as the command line gives them
@@ -84,7 +81,7 @@ def test_no_first_row_is_swallowed(tmp_path: Path) -> None:
         build_knowledge_base(out=tmp_path / "x.kb", sources=[("csv", path)])
 
 
-def test_files_are_checked_together(tmp_path: Path) -> None:
+def test_files_are_checked_together(tmp_path):
     one, other = tmp_path / "a.csv", tmp_path / "b.jsonl"
     one.write_text("id,name,parents\nA,Fever,B\n", encoding="utf-8")
     lines = [{"concept_id": "B", "canonical_name": "x"}, {"concept_id": "a", "names": ["y", "y"]}]
@@ -96,7 +93,7 @@ def test_files_are_checked_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("format", "text"), [("obo", samples.OBO), ("tsv", samples.TSV)])
-def test_sound_files_have_no_errors(tmp_path: Path, format: str, text: str) -> None:
+def test_sound_files_have_no_errors(tmp_path, format, text):
     assert _check(tmp_path, text, f"x.{format}").errors == 0
 
 
@@ -105,9 +102,7 @@ EDGES = st.lists(st.tuples(st.sampled_from("ABCDEFG"), st.sampled_from("ABCDEFG"
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(edges=EDGES)
-def test_cycles_are_found_where_there_are_some(
-    tmp_path: Path, edges: list[tuple[str, str]]
-) -> None:
+def test_cycles_are_found_where_there_are_some(tmp_path, edges):
     above: dict[str, set[str]] = {id: set() for id in "ABCDEFG"}
     for child, parent in edges:
         above[child].add(parent)
@@ -128,7 +123,7 @@ def test_cycles_are_found_where_there_are_some(
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(rows=st.lists(st.sampled_from(['K1,"a', "K2,b", 'K3,"c"', 'K4,"d"e', "K5", "K6,f,g"])))
-def test_a_bad_row_takes_no_other_along(tmp_path: Path, rows: list[str]) -> None:
+def test_a_bad_row_takes_no_other_along(tmp_path, rows):
     """Every sound row is read and every other one is reported, however quotation marks stand."""
     sound = {"K2,b", 'K3,"c"'}
     checked = _check(tmp_path, "\n".join(["id,name", *rows, ""]))

@@ -39,7 +39,7 @@ def bases(tmp_path: Path) -> tuple[KnowledgeBase, KnowledgeBase]:
     return _kb(tmp_path / "old.kb", *OLD), _kb(tmp_path / "new.kb", *NEW)
 
 
-def test_every_kind_of_change(bases: tuple[KnowledgeBase, KnowledgeBase]) -> None:
+def test_every_kind_of_change(bases):
     assert list(changes(*bases)) == [
         Change("concept new", "N", text="nu"),
         Change("concept merged", "B", "A", "beta"),
@@ -59,19 +59,19 @@ def test_every_kind_of_change(bases: tuple[KnowledgeBase, KnowledgeBase]) -> Non
     ]
 
 
-def test_no_change(tiny_kb: KnowledgeBase) -> None:
+def test_no_change(tiny_kb):
     found = diff(tiny_kb, tiny_kb)
     assert not found.counts and not found.examples
 
 
-def test_counts_and_examples(bases: tuple[KnowledgeBase, KnowledgeBase]) -> None:
+def test_counts_and_examples(bases):
     found = diff(*bases, examples=1)
     assert found.counts == Counter(change.kind for change in changes(*bases))
     assert found.examples["name dropped"] == [Change("name dropped", "A", "", "alpha", "en")]
     assert all(len(examples) == 1 for examples in found.examples.values())
 
 
-def test_gold(bases: tuple[KnowledgeBase, KnowledgeBase], tmp_path: Path) -> None:
+def test_gold(bases, tmp_path):
     gold = tmp_path / "gold.jsonl"
     mentions = [
         {"mention": "first", "ids": ["A"]},
@@ -100,7 +100,7 @@ def test_gold(bases: tuple[KnowledgeBase, KnowledgeBase], tmp_path: Path) -> Non
     )
 
 
-def test_paths_with_odd_characters(tmp_path: Path) -> None:
+def test_paths_with_odd_characters(tmp_path):
     odd = tmp_path / "a b?c#d%20é"
     odd.mkdir()
     old, new = _kb(odd / "old.kb", *OLD), _kb(odd / "new.kb", *NEW)
@@ -108,7 +108,7 @@ def test_paths_with_odd_characters(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("statement", ["codes = 'x'", "types = '[1]'", ""])
-def test_a_damaged_file_is_an_error_with_a_code(tmp_path: Path, statement: str) -> None:
+def test_a_damaged_file_is_an_error_with_a_code(tmp_path, statement):
     old, new = _kb(tmp_path / "old.kb", *OLD), _kb(tmp_path / "new.kb", *OLD)
     data = bytearray(old.path.read_bytes())
     if statement:
@@ -128,9 +128,7 @@ BASE = st.dictionaries(st.sampled_from("ABCDE"), NAMES, min_size=1)
 
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(before=BASE, after=BASE)
-def test_against_sets(
-    tmp_path: Path, before: dict[str, set[str]], after: dict[str, set[str]]
-) -> None:
+def test_against_sets(tmp_path, before, after):
     old = _kb(tmp_path / "old.kb", *(_concept(id, *sorted(names)) for id, names in before.items()))
     new = _kb(tmp_path / "new.kb", *(_concept(id, *sorted(names)) for id, names in after.items()))
     had = {(id, name) for id, names in before.items() for name in names}
@@ -166,7 +164,7 @@ def _changes(tmp_path: Path, old: Concept, new: Concept) -> list[Change]:
     return list(changes(_kb(tmp_path / "old.kb", old), _kb(tmp_path / "new.kb", new)))
 
 
-def test_codes_by_vocabulary(tmp_path: Path) -> None:
+def test_codes_by_vocabulary(tmp_path):
     old = _headache(codes={"ICD10": ("G43.9",), "UMLS": ("C1", "C2"), "MESH": ("D1",)})
     new = _headache(codes={"ICD10": ("R51",), "UMLS": ("C2", "C1"), "HP": ("1", "2")})
     assert _changes(tmp_path, old, new) == [
@@ -176,7 +174,7 @@ def test_codes_by_vocabulary(tmp_path: Path) -> None:
     ]
 
 
-def test_types_parents_and_definitions(tmp_path: Path) -> None:
+def test_types_parents_and_definitions(tmp_path):
     old = _headache(types=("T1", "T2"), parents=("P", "Q"), definition="Pain.")
     new = _headache(types=("T2", "T3"), parents=("Q", "P"), definition="Pain in the head.")
     assert _changes(tmp_path, old, new) == [
@@ -186,7 +184,7 @@ def test_types_parents_and_definitions(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_successors_of_retired_ids(tmp_path: Path) -> None:
+def test_successors_of_retired_ids(tmp_path):
     two = (Concept("A", "a", (Name("a"),)), Concept("B", "b", (Name("b"),)))
     old = _kb(tmp_path / "old.kb", *two, Retired("R", "A"), Retired("S", ""), Retired("T", "B"))
     new = _kb(tmp_path / "new.kb", *two, Retired("R", "B"), Retired("S", "A"), Retired("T", "B"))
@@ -196,7 +194,7 @@ def test_successors_of_retired_ids(tmp_path: Path) -> None:
     ]
 
 
-def test_totals_and_labels(tmp_path: Path) -> None:
+def test_totals_and_labels(tmp_path):
     old = _kb(tmp_path / "old.kb", _headache(codes={"ICD10": ("G43.9",)}))
     more = (Name("Headache", "en", "A", "PT"), Name("Cefalea", "es", "B"))
     new = _kb(tmp_path / "new.kb", _headache(names=more, codes={"ICD10": ("R51",), "X": ("1",)}))
@@ -223,9 +221,7 @@ FACTS = st.fixed_dictionaries({
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(before=st.dictionaries(st.sampled_from("AB"), FACTS, min_size=1),
        after=st.dictionaries(st.sampled_from("AB"), FACTS, min_size=1))  # fmt: skip
-def test_against_the_records(
-    tmp_path: Path, before: dict[str, dict], after: dict[str, dict]
-) -> None:  # fmt: skip
+def test_against_the_records(tmp_path, before, after):
     old, new = (
         _kb(tmp_path / name, *(Concept(id, id, (Name(id),), **own) for id, own in facts.items()))
         for name, facts in (("old.kb", before), ("new.kb", after))

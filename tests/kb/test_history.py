@@ -3,7 +3,6 @@
 from collections import Counter
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,7 +28,7 @@ def updated(path: Path, old: list[Record], new: list[Record]) -> tuple[Knowledge
     return KnowledgeBase(path / "new.kb"), before
 
 
-def test_every_fate_of_an_id(tmp_path: Path) -> None:
+def test_every_fate_of_an_id(tmp_path):
     old: list[Record] = [
         *map(concept, ("kept", "vanished", "merged now", "deleted now", "nameless now")),
         Retired("merged before", "vanished", "merged"),
@@ -68,13 +67,7 @@ def test_every_fate_of_an_id(tmp_path: Path) -> None:
     old_live=st.sets(IDS, min_size=1), new_live=st.sets(IDS, min_size=1),
     old_gone=st.dictionaries(IDS, IDS), new_gone=st.dictionaries(IDS, IDS),
 )  # fmt: skip
-def test_agrees_with_sets(
-    old_live: set[str],
-    new_live: set[str],
-    old_gone: dict[str, str],
-    new_gone: dict[str, str],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
+def test_agrees_with_sets(old_live, new_live, old_gone, new_gone, tmp_path_factory):
     """Any two releases, against the rule written with sets."""
     old = [*map(concept, old_live), *(Retired(*pair, "old") for pair in old_gone.items())]
     new = [*map(concept, new_live), *(Retired(*pair, "new") for pair in new_gone.items())]
@@ -88,7 +81,7 @@ def test_agrees_with_sets(
     assert {concept.id for concept in kb} == new_live
 
 
-def test_generations_of_a_release(tmp_path: Path) -> None:
+def test_generations_of_a_release(tmp_path):
     """Three years of a release: no id that was ever in use is unknown in the end."""
     ever: Counter[str] = Counter()
     for year in range(3):
@@ -104,7 +97,7 @@ def test_generations_of_a_release(tmp_path: Path) -> None:
         assert known == set(ever)
 
 
-def test_manifest_says_what_was_updated(tmp_path: Path) -> None:
+def test_manifest_says_what_was_updated(tmp_path):
     (tmp_path / "old.jsonl").write_text('{"concept_id": "A", "canonical_name": "one"}\n')
     (tmp_path / "new.jsonl").write_text('{"concept_id": "B", "canonical_name": "two"}\n')
     kb = tmp_path / "my.kb"

@@ -9,7 +9,6 @@ import faiss
 import pytest
 import spacy
 
-from spacy_medlink.assets import Assets
 from spacy_medlink.linking import Linker, LinkSettings, open_linker
 from spacy_medlink.linking.prepare import Document, Place
 from spacy_medlink.retrieval import dense, word_ngram
@@ -21,7 +20,7 @@ PACKAGE = str(Path(spacy.__file__).parents[1])
 MOST_CALLS = 8
 
 
-def test_the_five_verbs_give_what_is_linked(tiny_assets: Assets) -> None:
+def test_the_five_verbs_give_what_is_linked(tiny_assets):
     linker = open_linker(tiny_assets)
     text = "Pulmonary embolism (PE), then PE and fever."
     places = [Place("PE", 30, 32, "D"), Place("fever", 37, 42)]
@@ -37,7 +36,7 @@ def test_the_five_verbs_give_what_is_linked(tiny_assets: Assets) -> None:
     assert said.link["id"] == "HP:0002204" and said.candidates[0]["id"] == said.link["id"]
 
 
-def test_nothing_of_a_linker_can_be_set(tiny_assets: Assets) -> None:
+def test_nothing_of_a_linker_can_be_set(tiny_assets):
     linker = open_linker(tiny_assets)
     for whole in (linker, linker.parts, linker.settings, linker.retrieval.tiers):
         for field in fields(whole):
@@ -45,7 +44,7 @@ def test_nothing_of_a_linker_can_be_set(tiny_assets: Assets) -> None:
                 setattr(whole, field.name, None)
 
 
-def test_other_settings_share_what_is_remembered(tiny_assets: Assets) -> None:
+def test_other_settings_share_what_is_remembered(tiny_assets):
     linker = open_linker(tiny_assets)
     other = linker.using(threshold=0.9, top_k=2)
     assert other.retrieval is linker.retrieval and linker.settings.threshold is None
@@ -55,7 +54,7 @@ def test_other_settings_share_what_is_remembered(tiny_assets: Assets) -> None:
     assert len(ranking) == 2
 
 
-def test_filters_of_settings_and_call_hold_together(tiny_assets: Assets) -> None:
+def test_filters_of_settings_and_call_hold_together(tiny_assets):
     linker = open_linker(tiny_assets, LinkSettings(only=Filter.of(deny=["HP:0005978"])))
     mentions = [Mention("type 2 diabetes")]
     ids = list(tiny_assets.kb.iter_ids())
@@ -65,7 +64,7 @@ def test_filters_of_settings_and_call_hold_together(tiny_assets: Assets) -> None
     assert {ids[one.row] for one in both} == denied - {"HP:0100651"}
 
 
-def test_what_is_kept_for_judging_does_not_change_the_link(tiny_assets: Assets) -> None:
+def test_what_is_kept_for_judging_does_not_change_the_link(tiny_assets):
     linker = open_linker(tiny_assets, LinkSettings(top_k=2))
     mentions = [Mention(text) for text in ("diabetes", "typ 1 diabetis", "feverish", "heart")]
     for few, many in zip(linker.decide(mentions), linker.decide(mentions, keep=64), strict=True):
@@ -74,9 +73,7 @@ def test_what_is_kept_for_judging_does_not_change_the_link(tiny_assets: Assets) 
         assert len(many.ranking) > 2 and len({one.row for one in many.ranking}) == len(many.ranking)
 
 
-def test_at_most_eight_own_calls_from_pipe_to_faiss(
-    tiny_assets: Assets, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_at_most_eight_own_calls_from_pipe_to_faiss(tiny_assets, monkeypatch):
     nlp = spacy.blank("en")
     linker = nlp.add_pipe("medical_linker", config={"assets": str(tiny_assets.path)})
     stacks: list[list[str]] = []
@@ -111,7 +108,7 @@ def _is_own(path: str) -> bool:
     return path.startswith(str(Path(dense.__file__).parents[1]))
 
 
-def test_a_linker_is_made_of_assets_alone(tiny_assets: Assets) -> None:
+def test_a_linker_is_made_of_assets_alone(tiny_assets):
     assert isinstance(tiny_assets.engine(), Linker)
     wrapped = tiny_assets.engine(["exact", "ngram"], exact_first=True, memory=False)
     made = open_linker(
@@ -122,9 +119,7 @@ def test_a_linker_is_made_of_assets_alone(tiny_assets: Assets) -> None:
     assert wrapped.parts.dense is None and made.parts.dense is None
 
 
-def test_a_text_is_weighed_once_for_all_tiers(
-    tiny_assets: Assets, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_is_weighed_once_for_all_tiers(tiny_assets, monkeypatch):
     weighed, weigh = list[str](), word_ngram.count
 
     def counted(texts: Sequence[str]) -> object:
@@ -139,7 +134,7 @@ def test_a_text_is_weighed_once_for_all_tiers(
     assert {"exact", "ngram", "dense"} <= ranking[0].scores.keys()
 
 
-def test_a_mask_is_a_scope_that_leaves_nothing_in_the_cache(tiny_assets: Assets) -> None:
+def test_a_mask_is_a_scope_that_leaves_nothing_in_the_cache(tiny_assets):
     linker, mention = open_linker(tiny_assets), Mention("fever")
     (every,) = linker.rank([mention], 3)
     allowed = linker.name_concept != every[0].row

@@ -8,12 +8,10 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from spacy_medlink.assets import Assets
 from spacy_medlink.cli.serve import command
 from spacy_medlink.components.pipelines import open_pipeline
 from spacy_medlink.errors import MedlinkError
@@ -21,7 +19,7 @@ from spacy_medlink.errors import MedlinkError
 pytest.importorskip("fastapi")
 from fastapi.testclient import TestClient  # there only with the extra `serve`
 
-from spacy_medlink.serve import Desk, Limits, make_app  # imports fastapi
+from spacy_medlink.serve import Limits, make_app  # imports fastapi
 from spacy_medlink.serve.app import _FILES
 
 TEXT = "No fever 😀. Mother had asthma; now type 2 diabetes."
@@ -34,7 +32,7 @@ def _link(client: TestClient, *texts: str, **body: Any) -> list[list[dict[str, A
     return [one["mentions"] for one in answer.json()["documents"]]
 
 
-def test_links_are_those_of_the_pipeline(client: TestClient, tiny_assets: Assets) -> None:
+def test_links_are_those_of_the_pipeline(client, tiny_assets):
     (mentions,) = _link(client, TEXT, candidates=2)
     doc = open_pipeline(str(tiny_assets.path), device="cpu")(TEXT)
     assert [(TEXT[one["start"] : one["end"]], one["ids"]) for one in mentions] == [
@@ -45,7 +43,7 @@ def test_links_are_those_of_the_pipeline(client: TestClient, tiny_assets: Assets
     assert all(1 <= len(one["candidates"]) <= 2 for one in mentions)
 
 
-def test_filters_are_of_one_request(client: TestClient) -> None:
+def test_filters_are_of_one_request(client):
     (filtered,) = _link(client, "fever", types=["T047"])
     (free,) = _link(client, "fever")
     assert [one["ids"] for one in filtered] == [[]]
@@ -56,7 +54,7 @@ def test_filters_are_of_one_request(client: TestClient) -> None:
     assert _link(client, "fever")[0][0]["ids"], "the service goes on"
 
 
-def test_requests_at_once_are_answered_each_with_its_own(client: TestClient) -> None:
+def test_requests_at_once_are_answered_each_with_its_own(client):
     names = ["fever", "asthma", "heart attack", "headache"]
     texts = [names[number % 4] for number in range(64)]
     with ThreadPoolExecutor(16) as pool:
@@ -64,7 +62,7 @@ def test_requests_at_once_are_answered_each_with_its_own(client: TestClient) -> 
     assert [[one["mention"] for one in own] for own in answers] == [[text] for text in texts]
 
 
-def test_explanations(client: TestClient) -> None:
+def test_explanations(client):
     answer = client.post("/explain", json={"text": TEXT, "start": 3, "end": 8}).json()
     assert answer["mention"] == "fever"
     assert "matched" in answer["text"]
@@ -73,7 +71,7 @@ def test_explanations(client: TestClient) -> None:
         assert (wrong.status_code, wrong.json()["error"]["code"]) == (400, "E627")
 
 
-def test_search_and_concepts(client: TestClient, tiny_assets: Assets) -> None:
+def test_search_and_concepts(client, tiny_assets):
     found = client.get("/search", params={"q": "asthma"}).json()
     assert found[0]["how"] == "exact"
     concept = client.get(f"/concepts/{found[0]['id']}").json()
@@ -84,7 +82,7 @@ def test_search_and_concepts(client: TestClient, tiny_assets: Assets) -> None:
     assert "tiny" in missing.json()["error"]["message"]
 
 
-def test_terminologies_and_health(client: TestClient) -> None:
+def test_terminologies_and_health(client):
     (facts,) = client.get("/terminologies").json()
     assert (facts["name"], facts["concepts"]) == ("tiny", 12)
     assert client.get("/health").json()["status"] == "ok"
@@ -93,7 +91,7 @@ def test_terminologies_and_health(client: TestClient) -> None:
     assert (other.status_code, other.json()["error"]["code"]) == (404, "E108")
 
 
-def test_a_token(desk: Desk) -> None:
+def test_a_token(desk):
     client = TestClient(make_app([desk], token="t" * 16), base_url=LOCAL)
     for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer ü"}):
         raw = {name: value.encode("utf-8") for name, value in headers.items()}
@@ -104,7 +102,7 @@ def test_a_token(desk: Desk) -> None:
     assert client.get("/health").is_success
 
 
-def test_limits(desk: Desk) -> None:
+def test_limits(desk):
     client = TestClient(make_app([desk], Limits(length=10, texts=2)), base_url=LOCAL)
     for texts in (["fever " * 3], ["fever"] * 3):
         answer = client.post("/link", json={"texts": texts})
@@ -114,14 +112,14 @@ def test_limits(desk: Desk) -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (504, "E626")
 
 
-def test_texts_are_not_logged(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+def test_texts_are_not_logged(client, caplog):
     with caplog.at_level(logging.DEBUG):
         _link(client, "secret fever")
         client.post("/link", json={"texts": "secret"})
     assert "secret" not in caplog.text
 
 
-def test_the_page_lets_nothing_else_run(client: TestClient) -> None:
+def test_the_page_lets_nothing_else_run(client):
     page = client.get("/")
     assert "script-src 'self'" in page.headers["Content-Security-Policy"]
     assert "default-src 'none'" in page.headers["Content-Security-Policy"]
@@ -135,7 +133,7 @@ def test_the_page_lets_nothing_else_run(client: TestClient) -> None:
 
 
 @pytest.mark.slow
-def test_sigterm_finishes_what_has_begun(tiny_assets: Assets) -> None:
+def test_sigterm_finishes_what_has_begun(tiny_assets):
     pytest.importorskip("uvicorn")
     httpx = pytest.importorskip("httpx")
     with socket.socket() as free:
@@ -161,7 +159,7 @@ def test_sigterm_finishes_what_has_begun(tiny_assets: Assets) -> None:
         server.kill()
 
 
-def test_a_service_for_others_needs_a_token(tmp_path: Path) -> None:
+def test_a_service_for_others_needs_a_token(tmp_path):
     with pytest.raises(MedlinkError, match="E628"):
         command(["starter"], host="0.0.0.0", token_file=None)
     (tmp_path / "short").write_text("short")

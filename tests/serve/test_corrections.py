@@ -49,7 +49,7 @@ def _correct(client: TestClient, mention: str, *ids: str, text: str = NOTE, **mo
     return answer.json()
 
 
-def test_another_concept_nil_and_another_span(client: TestClient, file: Path) -> None:
+def test_another_concept_nil_and_another_span(client, file):
     assert _links(client) == {"asthma": [ASTHMA], "fever": [FEVER]}
     done = _correct(client, "asthma", FEVER, by=" Ann ")
     before = {"mention": "asthma", "ids": [ASTHMA], "names": ["Asthma"]}
@@ -71,7 +71,7 @@ def test_another_concept_nil_and_another_span(client: TestClient, file: Path) ->
     assert file.read_bytes() == b""
 
 
-def test_what_was_said_last_holds(client: TestClient) -> None:
+def test_what_was_said_last_holds(client):
     _correct(client, "asthma", FEVER)
     last = _correct(client, "asthma")
     assert _links(client)["asthma"] == []
@@ -80,7 +80,7 @@ def test_what_was_said_last_holds(client: TestClient) -> None:
     assert _links(client)["asthma"] == [FEVER]
 
 
-def test_a_span_takes_the_place_of_another(client: TestClient) -> None:
+def test_a_span_takes_the_place_of_another(client):
     text = "wheezy asthma of old."
     done = _correct(client, "wheezy asthma", FEVER, text=text, instead=[7, 13])
     assert (done["from"]["mention"], done["from"]["ids"]) == ("asthma", [ASTHMA])
@@ -89,7 +89,7 @@ def test_a_span_takes_the_place_of_another(client: TestClient) -> None:
     assert done["mention"] == "wheezy", "whole words"
 
 
-def test_an_abbreviation_keeps_its_definition(client: TestClient, file: Path) -> None:
+def test_an_abbreviation_keeps_its_definition(client, file):
     text = "Patent foramen ovale (PFO) was seen. Later on the PFO was closed."
     start = text.rindex("PFO")
     body = {"text": text, "start": start, "end": start + 3, "ids": [FEVER]}
@@ -99,9 +99,7 @@ def test_an_abbreviation_keeps_its_definition(client: TestClient, file: Path) ->
     assert _links(client, text)["PFO"] == [FEVER]
 
 
-def test_learn_takes_the_file_as_it_is(
-    client: TestClient, file: Path, tiny_assets: Assets, tmp_path: Path
-) -> None:
+def test_learn_takes_the_file_as_it_is(client, file, tiny_assets, tmp_path):
     _correct(client, "asthma", FEVER, by="Ann")
     _correct(client, "wheezy spells", ASTHMA)
     _correct(client, "Home")
@@ -111,7 +109,7 @@ def test_learn_takes_the_file_as_it_is(
     assert said == {"asthma": FEVER, "wheezy spell": ASTHMA, "home": ""}
 
 
-def test_the_least_is_kept() -> None:
+def test_the_least_is_kept():
     text = "One.  " + "word " * 200 + "mention " + "word " * 200
     start = text.index("mention")
     kept, begin = excerpt(text, start, start + 7, "")
@@ -132,9 +130,7 @@ def test_the_least_is_kept() -> None:
         ({"by": "x" * 101}, 422, "E623"),
     ],
 )
-def test_what_is_refused(
-    client: TestClient, file: Path, body: dict[str, Any], status: int, code: str
-) -> None:
+def test_what_is_refused(client, file, body, status, code):
     answer = client.post(
         "/corrections", json={"text": NOTE, "start": 6, "end": 12, "ids": [], **body}
     )
@@ -155,7 +151,7 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize("line", UNREADABLE.values(), ids=[*UNREADABLE])
-def test_what_would_not_be_in_force_is_refused(client: TestClient, file: Path, line: bytes) -> None:
+def test_what_would_not_be_in_force_is_refused(client, file, line):
     """A line that cannot be read keeps the whole file out of force: it is named, with 409."""
     kept = _correct(client, "fever", ASTHMA)
     assert kept["in_force"]
@@ -175,7 +171,7 @@ def test_what_would_not_be_in_force_is_refused(client: TestClient, file: Path, l
     assert _links(client) == {"asthma": [FEVER], "fever": [ASTHMA]}
 
 
-def test_a_file_that_is_gone_is_made_again(client: TestClient, file: Path) -> None:
+def test_a_file_that_is_gone_is_made_again(client, file):
     _correct(client, "fever", ASTHMA)
     file.unlink()
     assert _correct(client, "asthma", FEVER)["in_force"]
@@ -187,14 +183,14 @@ def test_a_file_that_is_gone_is_made_again(client: TestClient, file: Path) -> No
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "E160")
 
 
-def test_what_changes_nothing_is_said(client: TestClient) -> None:
+def test_what_changes_nothing_is_said(client):
     """Nothing is remembered of a mention without letters."""
     text = "Known asthma ... and fever."
     assert not _correct(client, "...", FEVER, text=text)["in_force"]
     assert _correct(client, "...", text=text)["in_force"], "it has no link"
 
 
-def test_ids_that_no_address_can_end_with(client: TestClient, file: Path) -> None:
+def test_ids_that_no_address_can_end_with(client, file):
     line = {"doc_id": "..", "text": "a", "mentions": [{"mention": "a", "ids": []}]}
     file.write_text(json.dumps({**line, "correction": {"by": "Ann"}}) + "\n", encoding="utf-8")
     assert [one["id"] for one in client.get("/corrections").json()] == [".."]
@@ -205,7 +201,7 @@ def test_ids_that_no_address_can_end_with(client: TestClient, file: Path) -> Non
     assert client.get("/concepts", params={"id": FEVER}).json()["name"] == "Fever"
 
 
-def test_without_a_file_nothing_is_kept(desk: Desk) -> None:
+def test_without_a_file_nothing_is_kept(desk):
     client = TestClient(make_app([desk]), base_url="http://127.0.0.1")
     for ask in (
         lambda: client.get("/corrections"),
@@ -217,9 +213,7 @@ def test_without_a_file_nothing_is_kept(desk: Desk) -> None:
         assert (ask().status_code, ask().json()["error"]["code"]) == (404, "E650")
 
 
-def test_a_full_disk_loses_nothing(
-    client: TestClient, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_loses_nothing(client, file, monkeypatch):
     kept = _correct(client, "asthma", FEVER)
     before = file.read_bytes()
 
@@ -246,9 +240,8 @@ def test_a_full_disk_loses_nothing(
     ],
 )
 def test_a_process_that_ends_keeps_nothing_that_is_refused(
-    corrected: Desk, client: TestClient, file: Path, monkeypatch: pytest.MonkeyPatch,
-    method: str, status: int, in_force: bool | None, names: list[str] | None,
-) -> None:  # fmt: skip
+    corrected, client, file, monkeypatch, method, status, in_force, names
+):
     """And what is sent again is there once."""
     process, body = corrected._short._process, {"text": NOTE, "start": 6, "end": 12, "ids": [FEVER]}
     ask, body["id"] = process.ask, f"by-a-client-{method}"
@@ -277,7 +270,7 @@ def test_a_process_that_ends_keeps_nothing_that_is_refused(
     assert (other.status_code, other.json()["error"]["code"]) == (422, "E623")
 
 
-def test_refused_among_heavy_clients(corrected: Desk, file: Path) -> None:
+def test_refused_among_heavy_clients(corrected, file):
     """Those that are refused have left nothing, and the others a line each."""
     client = TestClient(make_app([corrected], Limits(seconds=1.5)), base_url="http://127.0.0.1")
     body = {"text": "fever and asthma. " * 1_000, "start": 0, "end": 5, "ids": [FEVER]}
@@ -296,9 +289,7 @@ def test_refused_among_heavy_clients(corrected: Desk, file: Path) -> None:
 
 
 @pytest.mark.parametrize("wait", ["pipe", "disk"])
-def test_a_file_that_does_not_answer(
-    corrected: Desk, file: Path, monkeypatch: pytest.MonkeyPatch, wait: str
-) -> None:
+def test_a_file_that_does_not_answer(corrected, file, monkeypatch, wait):
     client = TestClient(make_app([corrected], Limits(seconds=2)), base_url="http://127.0.0.1")
     kept, goes_on = _correct(client, "asthma", FEVER), threading.Event()
     before, fsync = file.read_bytes(), os.fsync
@@ -335,7 +326,7 @@ def _write(path: Path, who: int) -> None:
             own.remove(f"{who}-{number}")
 
 
-def test_two_people_at_once(tmp_path: Path) -> None:
+def test_two_people_at_once(tmp_path):
     file = tmp_path / "corrections.jsonl"
     file.write_text('{"mention": "mine", "ids": []}', encoding="utf-8")  # without an end of line
     file.chmod(0o600)
@@ -352,7 +343,7 @@ def test_two_people_at_once(tmp_path: Path) -> None:
     ]
 
 
-def test_a_file_of_something_else(tmp_path: Path, tiny_assets: Assets) -> None:
+def test_a_file_of_something_else(tmp_path, tiny_assets):
     other = tmp_path / "rules.tsv"
     other.write_text("deny\tfever\n", encoding="utf-8")
     with pytest.raises(MedlinkError, match="E160"):
@@ -369,7 +360,7 @@ def test_a_file_of_something_else(tmp_path: Path, tiny_assets: Assets) -> None:
         command(["starter"], corrections=["a", "starter=b"], token_file=None, host="127.0.0.1")
 
 
-def test_the_queue(client: TestClient) -> None:
+def test_the_queue(client):
     texts = ["Asthma, asthma and shivery chils.", "asthma; fever"]
     order = client.post("/queue", json={"texts": texts}).json()
     assert sorted(one["mention"].casefold() for one in order) == ["asthma", "fever"]
@@ -382,7 +373,7 @@ def test_the_queue(client: TestClient) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["keyboard", "phone"])
-def test_in_a_browser(tiny_assets: Assets, tmp_path: Path, way: str) -> None:
+def test_in_a_browser(tiny_assets, tmp_path, way):
     """A mention gets another concept, none, another span; by keys alone, or on a phone."""
     phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "color_scheme": "dark"}
     file = tmp_path / "corrections.jsonl"

@@ -1,12 +1,9 @@
 """Requests of all sorts, made from the OpenAPI document, are never a fault of the service."""
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
-
-from spacy_medlink.assets import Assets
 
 pytest.importorskip("fastapi")
 pytest.importorskip("schemathesis")
@@ -24,7 +21,7 @@ QUICK = settings(
 @pytest.mark.slow
 @pytest.mark.parametrize("is_valid", [False, True])
 @pytest.mark.filterwarnings("ignore:.*W102")  # most texts have no mention
-def test_no_request_is_a_fault(tiny_assets: Assets, tmp_path: Path, is_valid: bool) -> None:
+def test_no_request_is_a_fault(tiny_assets, tmp_path, is_valid):
     """More than 200 malformed requests, and as many that the document allows."""
     file = CorrectionFile(tmp_path / "corrections.jsonl")
     desk = Desk("tiny", str(tiny_assets.path), device="cpu", corrections=file)

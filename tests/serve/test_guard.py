@@ -57,7 +57,7 @@ def _variants(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("path", BODIES)
-def test_half_of_a_surrogate_pair(corrected_client: TestClient, path: str) -> None:
+def test_half_of_a_surrogate_pair(corrected_client, path):
     bodies = [json.dumps(one) for one in _variants(BODIES[path])]
     assert len(bodies) >= 2
     for body in bodies:
@@ -79,7 +79,7 @@ def _ways(path: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("path", BODIES)
-def test_no_error_repeats_a_note(corrected_client: TestClient, path: str) -> None:
+def test_no_error_repeats_a_note(corrected_client, path):
     for body in _ways(path):
         assert _said(corrected_client.post(path, json=body))[0] in (400, 422), body
     for content in (
@@ -106,14 +106,12 @@ def test_no_error_repeats_a_note(corrected_client: TestClient, path: str) -> Non
         ("GET", "/search?q=a&limit=x", 422), ("GET", "/link", 405), ("DELETE", "/corrections", 422),
     ],
 )  # fmt: skip
-def test_errors_of_the_framework_have_the_same_form(
-    client: TestClient, method: str, path: str, status: int
-) -> None:
+def test_errors_of_the_framework_have_the_same_form(client, method, path, status):
     answer = client.request(method, path)
     assert _said(answer) == (status, "E623")
 
 
-def test_a_fault_of_ours_has_it_too(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_ours_has_it_too(desk, monkeypatch):
     def fail(*_: Any) -> Any:
         raise KeyError(SECRET)
 
@@ -140,9 +138,7 @@ def test_a_fault_of_ours_has_it_too(desk: Desk, monkeypatch: pytest.MonkeyPatch)
         ({"Sec-Fetch-Site": "same-origin", "Origin": "https://behind.a.proxy"}, False),
     ],
 )
-def test_pages_of_other_sites_change_nothing(
-    corrected_client: TestClient, file: Any, headers: dict[str, str], is_foreign: bool
-) -> None:
+def test_pages_of_other_sites_change_nothing(corrected_client, file, headers, is_foreign):
     answer = corrected_client.post("/corrections", json=BODIES["/corrections"], headers=headers)
     assert answer.is_success is not is_foreign
     assert bool(file.read_bytes()) is not is_foreign
@@ -153,9 +149,7 @@ def test_pages_of_other_sites_change_nothing(
 
 
 @pytest.mark.parametrize("media", ["", "text/plain", "multipart/form-data", "application/jsonp"])
-def test_what_a_form_can_send_is_not_read(
-    corrected_client: TestClient, file: Any, media: str
-) -> None:
+def test_what_a_form_can_send_is_not_read(corrected_client, file, media):
     body = json.dumps(BODIES["/corrections"]).encode()
     headers = {"Content-Type": media} if media else {}
     answer = corrected_client.post("/corrections", content=body, headers=headers)
@@ -208,14 +202,14 @@ class _Sending:
         ([("Authorization", f"Bearer {TOKEN}"), ("Content-Length", "9")], 415),
     ],
 )
-def test_headers_are_enough(desk: Desk, headers: list[tuple[str, str]], status: int) -> None:
+def test_headers_are_enough(desk, headers, status):
     """What comes after the answer is dropped, up to a size: else it would not reach the client."""
     app, client = make_app([desk], token=TOKEN), _Sending()
     assert asyncio.run(_ask(app, client, *headers)) == status
     assert client.took == 256
 
 
-def test_what_is_dropped_is_dropped_for_some_time(desk: Desk) -> None:
+def test_what_is_dropped_is_dropped_for_some_time(desk):
     async def slow() -> Any:
         assert told, "the answer comes first"
         await asyncio.sleep(60)
@@ -228,7 +222,7 @@ def test_what_is_dropped_is_dropped_for_some_time(desk: Desk) -> None:
     assert [message.get("more_body", False) for message in told[1:]] == [True, False]
 
 
-def test_a_body_that_does_not_come_ends_the_request(desk: Desk) -> None:
+def test_a_body_that_does_not_come_ends_the_request(desk):
     app = make_app([desk], Limits(receiving=0.3))
 
     async def slow() -> Any:
@@ -248,7 +242,7 @@ def test_a_body_that_does_not_come_ends_the_request(desk: Desk) -> None:
         assert time.monotonic() - start < 10
 
 
-def test_more_than_was_said_is_not_read(desk: Desk) -> None:
+def test_more_than_was_said_is_not_read(desk):
     async def endless() -> Any:
         return {"type": "http.request", "body": b" " * 100_000, "more_body": True}
 
@@ -256,7 +250,7 @@ def test_more_than_was_said_is_not_read(desk: Desk) -> None:
     assert asyncio.run(_ask(app, endless, ("Content-Length", "900"), *JSON.items())) == 413
 
 
-def test_a_client_that_goes_away_is_not_waited_for(desk: Desk) -> None:
+def test_a_client_that_goes_away_is_not_waited_for(desk):
     body, begun = json.dumps({"texts": ["fever. " * 10_000] * 20}).encode(), []
 
     async def leave() -> Any:
@@ -283,7 +277,7 @@ def test_a_client_that_goes_away_is_not_waited_for(desk: Desk) -> None:
         b'{"texts": ["' + b'\\"' * 9_000_000 + b"\\",
     ],
 )
-def test_a_large_body_takes_no_long_time(body: bytes) -> None:
+def test_a_large_body_takes_no_long_time(body):
     texts = body.startswith(b'{"texts": ["\\')  # one text, or the beginning of one
     took = cpu_seconds(lambda: bool(problem_of(body, 10_000)) is not texts)
     assert took < 3, "parsed, it takes a quarter of a minute"

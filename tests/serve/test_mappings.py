@@ -10,7 +10,6 @@ import pytest
 from spacy_medlink.annotate.mapping.outputs import FORMATS
 from spacy_medlink.annotate.mapping.run import map_terms
 from spacy_medlink.annotate.mapping.terms import Columns
-from spacy_medlink.assets import Assets
 
 pytest.importorskip("fastapi")
 from fastapi.testclient import TestClient  # there only with the extra `serve`
@@ -42,9 +41,7 @@ def _rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_a_table_is_mapped_and_written_as_the_command_does(
-    client: TestClient, tiny_assets: Assets, tmp_path: Path
-) -> None:
+def test_a_table_is_mapped_and_written_as_the_command_does(client, tiny_assets, tmp_path):
     read = _read(client, TABLE, **COLUMNS)
     assert read["context"] == ["ward"] and read["aside"] == {}
     body = {"terms": [_given(one) for one in read["terms"]], "context": ["ward"]}
@@ -63,7 +60,7 @@ def test_a_table_is_mapped_and_written_as_the_command_does(
     assert _rows(written.text)[3]["source_name"] == "'=1+1"
 
 
-def test_decisions_come_back_from_the_file(client: TestClient) -> None:
+def test_decisions_come_back_from_the_file(client):
     terms = [
         {"name": "Fever", "code": "A", "status": "approved", "comment": "=ça",
          "targets": [{"id": HEADACHE, "match": "broader", "prob": 0.5}], "extra": {"who": "@Zoë"}},
@@ -92,7 +89,7 @@ def test_decisions_come_back_from_the_file(client: TestClient) -> None:
     assert [one["source_name"] for one in _rows(kept)] == ["Fever", "heart attak"]
 
 
-def test_all_formats(client: TestClient) -> None:
+def test_all_formats(client):
     assert set(get_args(Wanted)) == {"", *FORMATS}
     body = {"terms": [{"name": "Fever", "code": "A"}], "vocabulary": "local"}
     fhir = client.post("/map?as=fhir", json=body)
@@ -111,11 +108,11 @@ def test_all_formats(client: TestClient) -> None:
         ('name,x\n"broken,1\nfever,2\na,b,c\n', ["fever"]),
     ],
 )
-def test_what_is_pasted(client: TestClient, table: str, names: list[str]) -> None:
+def test_what_is_pasted(client, table, names):
     assert [one["name"] for one in _read(client, table)["terms"]] == names
 
 
-def test_corrections_are_in_force(corrected: Desk, file: Path) -> None:
+def test_corrections_are_in_force(corrected, file):
     client = TestClient(make_app([corrected]), base_url="http://127.0.0.1")
     for wanted in (FEVER, HEADACHE):
         (own,) = client.post("/map", json={"terms": [{"name": "Fever"}]}).json()["mappings"]
@@ -140,10 +137,7 @@ def test_corrections_are_in_force(corrected: Desk, file: Path) -> None:
         ("terms", {"table": "a\n" * 101}, 413, "E624"),
     ],
 )
-def test_what_is_refused(
-    desk: Desk, path: str, body: dict[str, Any], status: int, code: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+def test_what_is_refused(desk, path, body, status, code, monkeypatch):
     monkeypatch.setattr(mappings, "MOST", 100)  # or the tables would be long ones
     client = TestClient(make_app([desk], Limits(length=1_000)), base_url="http://127.0.0.1")
     answer = client.post(f"/{path}", json=body)
@@ -156,7 +150,7 @@ FILE = f'code;name;n;ward\nA;Fever;3;"{BAD}"\nB;heart attak;2;h\xf4pital\nC;qqqq
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["keyboard", "phone"])
-def test_in_a_browser(tiny_assets: Assets, tmp_path: Path, way: str) -> None:
+def test_in_a_browser(tiny_assets, tmp_path, way):
     """Terms of a file are decided by keys alone, or on a phone; what is saved is loaded again."""
     phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "color_scheme": "dark"}
     (tmp_path / "terms.csv").write_bytes(FILE.encode("cp1252"))

@@ -91,13 +91,13 @@ def _drip(client: socket.socket, text: str) -> threading.Thread:
 @pytest.mark.parametrize(
     "sent", ["", "GET /health HTTP/1.1\r\nX: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"]
 )
-def test_headers_that_do_not_come(connect: Callable[[], socket.socket], sent: str) -> None:
+def test_headers_that_do_not_come(connect, sent):
     client = connect()
     _drip(client, sent)
     assert PATIENCE / 2 < _closed_after(client) < PATIENCE + 3
 
 
-def test_a_second_request_that_does_not_come(connect: Callable[[], socket.socket]) -> None:
+def test_a_second_request_that_does_not_come(connect):
     client = connect()
     client.sendall(f"GET /health HTTP/1.1\r\n{HOST}\r\n".encode())
     assert b"200 OK" in client.recv(65_536)
@@ -105,7 +105,7 @@ def test_a_second_request_that_does_not_come(connect: Callable[[], socket.socket
     assert _closed_after(client) < PATIENCE + 3
 
 
-def test_a_body_that_does_not_come(connect: Callable[[], socket.socket]) -> None:
+def test_a_body_that_does_not_come(connect):
     client, answer = connect(), bytearray()
     client.sendall(f"{HEAD}Content-Length: 900\r\n\r\n".encode())
     _drip(client, " " * 900)
@@ -114,7 +114,7 @@ def test_a_body_that_does_not_come(connect: Callable[[], socket.socket]) -> None
     assert b" 408 " in head and json.loads(body)["error"]["code"] == "E654"
 
 
-def test_an_answer_that_is_not_read(server: uvicorn.Server) -> None:
+def test_an_answer_that_is_not_read(server):
     page = f"GET /page/page.js HTTP/1.1\r\n{HOST}\r\n".encode()
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
@@ -127,9 +127,7 @@ def test_an_answer_that_is_not_read(server: uvicorn.Server) -> None:
                     client.sendall(page)
 
 
-def test_what_is_no_http(
-    connect: Callable[[], socket.socket], logged: list[logging.LogRecord]
-) -> None:
+def test_what_is_no_http(connect, logged):
     for _ in range(12):  # they are counted, not listed
         client, answer = connect(), bytearray()
         client.sendall(b"\x16\x03\x01\x02\x00\r\n\r\n")
@@ -142,7 +140,7 @@ def test_what_is_no_http(
 
 
 @pytest.mark.parametrize("way", ["urllib", "http.client"])
-def test_a_refusal_reaches_a_client_that_sends(server: uvicorn.Server, way: str) -> None:
+def test_a_refusal_reaches_a_client_that_sends(server, way):
     """Many clients read only when they have sent all, and none of it is read before the answer."""
     host, port = server.servers[0].sockets[0].getsockname()
     body = b" " * 40_000_000  # more than a request may have, and than buffers hold
@@ -162,7 +160,7 @@ def test_a_refusal_reaches_a_client_that_sends(server: uvicorn.Server, way: str)
 
 
 @pytest.mark.parametrize("path", ["/", "/health", "/nothing"])
-def test_head(server: uvicorn.Server, path: str) -> None:
+def test_head(server, path):
     with closing(HTTPConnection(*server.servers[0].sockets[0].getsockname(), timeout=30)) as client:
         client.request("HEAD", path)
         answer = client.getresponse()
@@ -170,9 +168,7 @@ def test_head(server: uvicorn.Server, path: str) -> None:
         assert int(answer.headers["Content-Length"]) > 0
 
 
-def test_the_end_does_not_wait_for_slow_clients(
-    server: uvicorn.Server, connect: Callable[[], socket.socket], logged: list[logging.LogRecord]
-) -> None:
+def test_the_end_does_not_wait_for_slow_clients(server, connect, logged):
     clients = [connect() for _ in range(60)]
     for number, client in enumerate(clients):
         text = HEAD if number % 2 else f"{HEAD}Content-Length: 900\r\n\r\n"

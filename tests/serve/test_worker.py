@@ -45,7 +45,7 @@ def _pid(process: LinkProcess) -> int:
 
 
 @pytest.mark.slow
-def test_a_process_that_takes_too_long_is_ended_and_started_anew(tiny_assets: Assets) -> None:
+def test_a_process_that_takes_too_long_is_ended_and_started_anew(tiny_assets):
     """And short texts are answered meanwhile, by another process."""
     desk = Desk("tiny", str(tiny_assets.path), device="cpu", seconds=3, waiting=2)
     short, long = desk._short._process, desk._long._process
@@ -84,7 +84,7 @@ def test_a_process_that_takes_too_long_is_ended_and_started_anew(tiny_assets: As
 
 
 @pytest.mark.slow
-def test_a_process_that_is_still_opened_ends_with_the_service(tiny_assets: Assets) -> None:
+def test_a_process_that_is_still_opened_ends_with_the_service(tiny_assets):
     for pause in (0.0, 0.2):
         desk = Desk("tiny", str(tiny_assets.path), device="cpu")
         first = desk.ask_of_texts("link", [LONG], {}, 0)[0]
@@ -97,12 +97,12 @@ def test_a_process_that_is_still_opened_ends_with_the_service(tiny_assets: Asset
 
 
 @pytest.mark.slow
-def test_bad_assets_are_said_at_the_start(tmp_path: Any) -> None:
+def test_bad_assets_are_said_at_the_start(tmp_path):
     with pytest.raises(MedlinkError, match="E202"):
         Desk("none", str(tmp_path), device="cpu")
 
 
-def test_a_short_text_does_not_wait_for_long_ones(desk: Desk) -> None:
+def test_a_short_text_does_not_wait_for_long_ones(desk):
     long = ["fever and asthma. " * 500] * 6
     many, order = desk.ask_of_texts("link", long, {}, 0), list[str]()
     short = desk.ask_of_texts("link", ["asthma"], {}, 0)[0]
@@ -112,7 +112,7 @@ def test_a_short_text_does_not_wait_for_long_ones(desk: Desk) -> None:
     assert order == ["short", "long"]
 
 
-def test_what_nobody_waits_for_takes_no_place(desk: Desk) -> None:
+def test_what_nobody_waits_for_takes_no_place(desk):
     desk.ask_of_texts("link", [SLOW[:20_000]], {}, 0)
     for _ in range(3):
         waiting = desk.ask_of_texts("link", ["fever. " * 2_800] * 250, {}, 0)
@@ -121,16 +121,14 @@ def test_what_nobody_waits_for_takes_no_place(desk: Desk) -> None:
     assert len([*desk._short.sizes(), *desk._long.sizes()]) < 10
 
 
-def test_texts_are_linked_some_at_a_time() -> None:
+def test_texts_are_linked_some_at_a_time():
     texts = ["a" * 15_000, "b" * 6_000, "c" * 6_000, "d" * 100_000, "e"]
     pieces = list(_pieces(texts))
     assert [one for piece in pieces for one in piece] == texts
     assert [len(piece) for piece in pieces] == [1, 2, 1, 1]
 
 
-def test_a_failure_does_not_say_what_the_text_says(
-    terminology: Terminology, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_does_not_say_what_the_text_says(terminology, monkeypatch):
     def fail(*_: Any) -> Any:
         raise RuntimeError("the text says boom")
 
@@ -142,7 +140,7 @@ def test_a_failure_does_not_say_what_the_text_says(
     assert _n_mentions(terminology.link(["fever"], {}, 0)) == 1
 
 
-def test_texts_do_not_pile_up(terminology: Terminology) -> None:
+def test_texts_do_not_pile_up(terminology):
     words = [f"word{number}" for number in range(3)]
     for word in words:
         terminology.link([f"{word} fever"], {}, 0)
@@ -151,7 +149,7 @@ def test_texts_do_not_pile_up(terminology: Terminology) -> None:
     assert not any(word in terminology._nlp.vocab.strings for word in words)
 
 
-def test_a_crafted_text_changes_nothing_in_another_request(desk: Desk) -> None:
+def test_a_crafted_text_changes_nothing_in_another_request(desk):
     """A word with the hash of another one is no part of what others send at the same time."""
     assert hash_string(WORD) == hash_string(CRAFTED)
     before = desk.ask_of_texts("link", [f"type 2 {WORD}"], {}, 1)[0].result(60)
@@ -172,7 +170,7 @@ def _n_mentions(linked: list[bytes]) -> int:
 
 
 @pytest.mark.slow
-def test_a_program_ends_although_it_closes_no_desk(tiny_assets: Any) -> None:
+def test_a_program_ends_although_it_closes_no_desk(tiny_assets):
     code = "from spacy_medlink.serve.desk import Desk; Desk('tiny', {!r}, device='cpu')"
     run = [sys.executable, "-c", f"if __name__ == '__main__': {code.format(str(tiny_assets.path))}"]
     assert subprocess.run(run, timeout=60, check=False).returncode == 0

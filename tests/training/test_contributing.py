@@ -10,13 +10,10 @@ from typing import Any
 import pytest
 
 from spacy_medlink.encoders.objectives.batch import LOSSES
-from spacy_medlink.kb import KnowledgeBase
 from tests.docs.markdown import ROOT, blocks_of
 from training.corpora.__main__ import main as convert
 from training.corpora.registry import CORPORA
 from training.train import main as train
-
-from .conftest import Call
 
 SHOWN = [
     block for block in blocks_of(ROOT / "CONTRIBUTING.md") if "test_contributing" in block.not_run
@@ -37,9 +34,8 @@ def registries() -> Iterator[None]:
 
 
 def test_a_loss_a_corpus_and_a_recipe(
-    call: Call, registries: None, tiny_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    call, registries, tiny_kb, tiny_encoder, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "training" / "configs", tmp_path / "training" / "configs")
     shutil.copytree(tiny_encoder, tmp_path / "my_model")

@@ -28,7 +28,7 @@ from training.kinds.students import make_student
 from training.objectives.teacher import TeacherObjective
 from training.train import main
 
-from .conftest import SETTINGS, Call
+from .conftest import SETTINGS
 
 DISTIL: dict[str, Any] = {
     **SETTINGS,
@@ -72,9 +72,8 @@ def _cosine(one: BiEncoder, other: BiEncoder, texts: list[str]) -> float:
     ("student", "layers", "rate", "least"), [("1", 1, 2e-3, 0.95), ("static", 0, 2e-2, 0.6)]
 )
 def test_a_student_comes_near_its_teacher_and_builds_assets(
-    student: str, layers: int, rate: float, least: float, call: Call, teacher: Path,
-    tiny_kb: KnowledgeBase, tmp_path: Path,
-) -> None:  # fmt: skip
+    student, layers, rate, least, call, teacher, tiny_kb, tmp_path
+):
     output = tmp_path / "small"
     arguments = _arguments(tiny_kb, teacher, output, optimizer__learning_rate=rate)
     assert call(main, *arguments, f"--set=distil.student={student}")[0] == 0
@@ -93,9 +92,7 @@ def test_a_student_comes_near_its_teacher_and_builds_assets(
 
 
 @pytest.mark.parametrize(("recipe", "student"), [("distil", "1"), ("distil_static", "static")])
-def test_the_recipes_run(
-    recipe: str, student: str, call: Call, teacher: Path, tiny_kb: KnowledgeBase, tmp_path: Path
-) -> None:
+def test_the_recipes_run(recipe, student, call, teacher, tiny_kb, tmp_path):
     toy = ("holdout.fraction", "distil.max_loss", "selection.min_gain")
     status, _, err = call(
         main, f"training/configs/{recipe}.cfg", f"--kb={tiny_kb.path}", f"--base={teacher}",
@@ -109,9 +106,7 @@ def test_the_recipes_run(
     assert figures["trained_part"] == 1.0
 
 
-def test_the_teacher_may_be_in_assets(
-    call: Call, tiny_kb: KnowledgeBase, tiny_assets: Assets, tmp_path: Path
-) -> None:
+def test_the_teacher_may_be_in_assets(call, tiny_kb, tiny_assets, tmp_path):
     output = tmp_path / "small"
     arguments = _arguments(tiny_kb, tiny_assets.path, output, training__epochs=1.0)
     assert call(main, *arguments, "--set=distil.student=static")[0] == 0
@@ -119,8 +114,8 @@ def test_the_teacher_may_be_in_assets(
 
 
 def test_one_that_loses_too_much_is_not_shipped_and_goes_on(
-    call: Call, teacher: Path, tiny_kb: KnowledgeBase, tmp_path: Path, monkeypatch: Any
-) -> None:
+    call, teacher, tiny_kb, tmp_path, monkeypatch
+):
     half = {"acc@1": 100.0, "acc@5": 100.0, "acc@20": 100.0, "mrr": 1.0, "n": 3}
     monkeypatch.setattr(Distillation, "teacher", {"dev": half, "test": half})
     output = tmp_path / "small"
@@ -136,25 +131,21 @@ def test_one_that_loses_too_much_is_not_shipped_and_goes_on(
 
 
 @pytest.mark.parametrize(("student", "code"), [("3", "E302"), ("0", "E302"), ("./none", "E502")])
-def test_a_student_that_cannot_be(
-    student: str, code: str, call: Call, teacher: Path, tiny_kb: KnowledgeBase, tmp_path: Path
-) -> None:
+def test_a_student_that_cannot_be(student, code, call, teacher, tiny_kb, tmp_path):
     arguments = _arguments(tiny_kb, teacher, tmp_path / "small")
     status, _, err = call(main, *arguments, f"--set=distil.student={student}")
     assert status == 1
     assert code in err
 
 
-def test_a_loss_of_names_is_no_loss_of_a_teacher(
-    call: Call, teacher: Path, tiny_kb: KnowledgeBase, tmp_path: Path
-) -> None:
+def test_a_loss_of_names_is_no_loss_of_a_teacher(call, teacher, tiny_kb, tmp_path):
     arguments = _arguments(tiny_kb, teacher, tmp_path / "small", objective__loss="info_nce")
     status, _, err = call(main, *arguments, "--set=distil.student=1")
     assert status == 1
     assert "E502" in err
 
 
-def test_static_is_the_weighted_mean_of_its_pieces(teacher: Path) -> None:
+def test_static_is_the_weighted_mean_of_its_pieces(teacher):
     own = BiEncoder.load(teacher)
     pieces = own.tokenize(["fever", "pain pain pain"])
     student = make_student(own, "static", TokenTable.build(["pain"] * 9, own.tokenize))
@@ -170,7 +161,7 @@ def test_static_is_the_weighted_mean_of_its_pieces(teacher: Path) -> None:
     assert np.linalg.norm(table[frequent]) < np.linalg.norm(table[rare])
 
 
-def test_the_loss_is_least_at_the_teacher() -> None:
+def test_the_loss_is_least_at_the_teacher():
     generator = torch.Generator().manual_seed(0)
     wanted = torch.nn.functional.normalize(torch.randn(6, 4, generator=generator), dim=1)
     objective = TeacherObjective(wanted.numpy(), CPU, 1.0, 1.0, 0.05)
@@ -192,7 +183,7 @@ def test_the_loss_is_least_at_the_teacher() -> None:
     assert float(alone) == pytest.approx(0, abs=1e-5)
 
 
-def test_texts_are_names_and_mutations(tiny_kb: KnowledgeBase) -> None:
+def test_texts_are_names_and_mutations(tiny_kb):
     names = [*tiny_kb.iter_texts()]
     held_out = frozenset({1, 2})
     plain = read_texts(tiny_kb, 0, 0, held_out)
@@ -211,7 +202,7 @@ def test_texts_are_names_and_mutations(tiny_kb: KnowledgeBase) -> None:
     not (find_spec(MODEL_PACKAGE) and find_spec(ONTOLOGY_PACKAGE)), reason="needs the extra starter"
 )
 @pytest.mark.parametrize("recipe", ["distil", "distil_static"])
-def test_minilm_teaches_a_smaller_one(recipe: str, call: Call, tmp_path: Path) -> None:
+def test_minilm_teaches_a_smaller_one(recipe, call, tmp_path):
     """Names of a twentieth of HPO bring a student much nearer to its teacher than it was."""
     place_model(tmp_path / "minilm")
     place_ontology(tmp_path / "hp.obo")

@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 import spacy
 
-from spacy_medlink.assets import Assets
-from tests.training.conftest import Call
 from training import package
 from training.evaluate import evaluate, main, table
 
@@ -23,7 +21,7 @@ def gold(tmp_path: Path) -> Path:
     return directory
 
 
-def test_each_corpus_has_its_column(tiny_assets, tiny_encoder, gold: Path) -> None:
+def test_each_corpus_has_its_column(tiny_assets, tiny_encoder, gold):
     (gold / "one.test.jsonl").write_text(2 * KNOWN + UNKNOWN, encoding="utf8")
     (gold / "other.test.jsonl").write_text(UNKNOWN, encoding="utf8")
     results = evaluate(tiny_assets.path, gold, tiny_encoder)
@@ -36,9 +34,7 @@ def test_each_corpus_has_its_column(tiny_assets, tiny_encoder, gold: Path) -> No
     assert "other is left out" in page
 
 
-def test_nothing_to_measure_with(
-    tiny_assets: Assets, gold: Path, tmp_path: Path, call: Call
-) -> None:
+def test_nothing_to_measure_with(tiny_assets, gold, tmp_path, call):
     output = tmp_path / "metrics" / "evaluation.json"
     output.parent.mkdir()
     for _ in range(2):  # a second time replaces what the first wrote
@@ -47,9 +43,7 @@ def test_nothing_to_measure_with(
     assert "No gold mentions" in output.with_suffix(".md").read_text("utf8")
 
 
-def test_a_pipeline_from_raw_text(
-    tiny_assets: Assets, gold: Path, tmp_path: Path, call: Call
-) -> None:
+def test_a_pipeline_from_raw_text(tiny_assets, gold, tmp_path, call):
     """One whose mentions another pipeline finds."""
     ner = spacy.blank("en")
     ner.add_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": "asthma"}])  # type: ignore[attr-defined]  # a ruler

@@ -19,8 +19,6 @@ from spacy_medlink.types import Concept, Name
 from training import embedded, multilingual
 from training.multilingual import read, write_encoder
 
-from .conftest import Call
-
 WIDTH, INNER, LAYERS, POSITIONS = 32, 64, 2, 16
 LETTERS = [(chr(letter), -4.0) for letter in range(ord("a"), ord("z") + 1)]
 PIECES = [
@@ -82,7 +80,7 @@ def made(tmp_path: Path, content: bytes) -> Path:
     return target
 
 
-def test_blocks_are_read_as_they_were_written() -> None:
+def test_blocks_are_read_as_they_were_written():
     content, weights = written()
     sizes, vocabulary, tensors = read(content)
     assert (sizes.width, sizes.layers, sizes.inner) == (WIDTH, LAYERS, INNER)
@@ -104,7 +102,7 @@ def test_blocks_are_read_as_they_were_written() -> None:
     assert word.shape == (len(PIECES), WIDTH), "rows without a piece are left out"
 
 
-def test_it_is_an_encoder_that_keeps_its_prefix(tmp_path: Path) -> None:
+def test_it_is_an_encoder_that_keeps_its_prefix(tmp_path):
     target = made(tmp_path, written()[0])
     encoder = BiEncoder.load(target)
     assert (encoder.pooling, encoder.preparation.prefix) == ("mean_all", "query: ")
@@ -121,7 +119,7 @@ def test_it_is_an_encoder_that_keeps_its_prefix(tmp_path: Path) -> None:
     assert "<unk>" in names[3]
 
 
-def test_word_pieces_that_no_name_needs_are_left_out(tmp_path: Path) -> None:
+def test_word_pieces_that_no_name_needs_are_left_out(tmp_path):
     content = written()[0]
     source, whole = tmp_path / "e5.bin", made(tmp_path, content)
     names = ["querry", "a:b"]
@@ -145,15 +143,13 @@ def test_word_pieces_that_no_name_needs_are_left_out(tmp_path: Path) -> None:
     ],
     ids=["empty", "another", "version", "blocks", "head", "cut", "lacks"],
 )  # fmt: skip
-def test_another_layout_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_another_layout_is_refused(tmp_path, content):
     with pytest.raises(MedlinkError, match="E206"):
         made(tmp_path, content)
     assert not any((tmp_path / "encoder").iterdir())
 
 
-def test_another_file_is_refused_and_replaces_nothing(
-    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_file_is_refused_and_replaces_nothing(call, tmp_path, monkeypatch):
     (tmp_path / multilingual.FILE).write_bytes(written()[0])
 
     def found(package: str, extra: str) -> Any:
@@ -167,9 +163,7 @@ def test_another_file_is_refused_and_replaces_nothing(
 
 
 @pytest.mark.parametrize(("lang", "pieces"), [("en", 0), ("es", len(PIECES) - 1)])
-def test_names_in_one_language_are_refused(
-    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lang: str, pieces: int
-) -> None:
+def test_names_in_one_language_are_refused(call, tmp_path, monkeypatch, lang, pieces):
     content = written()[0]
     (tmp_path / multilingual.FILE).write_bytes(content)
     monkeypatch.setattr(embedded, "package_directory", lambda package, extra: tmp_path)
@@ -188,12 +182,12 @@ def _checked(content: bytes) -> Callable[..., None]:
     return partial(write_encoder, sha256=hashlib.sha256(content).hexdigest())
 
 
-def test_the_package_is_named_where_it_is_missing(call: Call, tmp_path: Path) -> None:
+def test_the_package_is_named_where_it_is_missing(call, tmp_path):
     with pytest.raises(MedlinkError, match=r"E614.*spacy-medlink\[multilingual\]"):
         embedded.package_directory("no_such_package", "multilingual")
 
 
-def test_the_network_of_the_package(tmp_path: Path) -> None:
+def test_the_network_of_the_package(tmp_path):
     pytest.importorskip(multilingual.PACKAGE)
     embedded.place_multilingual(tmp_path / "base")
     encoder, _ = open_to_encode(tmp_path / "base")

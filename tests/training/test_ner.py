@@ -7,8 +7,6 @@ import pytest
 import spacy
 from spacy.tokens import DocBin
 
-from spacy_medlink.assets import Assets
-from tests.training.conftest import Call
 from training import ner
 from training.ner import CONFIGS, PIPELINE, gold_docs, main, names_in
 
@@ -24,9 +22,7 @@ def gold(tmp_path: Path) -> Path:
     return path
 
 
-def test_from_the_command_line_to_a_pipeline(
-    gold: Path, tmp_path: Path, tiny_assets: Assets, call: Call
-) -> None:
+def test_from_the_command_line_to_a_pipeline(gold, tmp_path, tiny_assets, call):
     output = tmp_path / "ner"
     changes = [f"--set={key}={json.dumps(value)}" for key, value in FEW.items()]
     code, out, err = call(
@@ -43,13 +39,13 @@ def test_from_the_command_line_to_a_pipeline(
         assert [len(doc.ents) for doc in docs] == [1] * count
 
 
-def test_names_are_of_the_language(tiny_assets: Assets) -> None:
+def test_names_are_of_the_language(tiny_assets):
     assert "Asthma" in names_in(tiny_assets, "en")
     assert "Lungenentzündung" not in names_in(tiny_assets, "en")
     assert "asma" in names_in(tiny_assets, "es")
 
 
-def test_transformer(gold: Path, tmp_path: Path, tiny_assets: Assets, tiny_encoder: Path) -> None:
+def test_transformer(gold, tmp_path, tiny_assets, tiny_encoder):
     pytest.importorskip("spacy_transformers")
     config = CONFIGS / "ner_transformer.cfg"
     values = [f"{key}={value}" for key, value in FEW.items()]
@@ -61,7 +57,7 @@ def test_transformer(gold: Path, tmp_path: Path, tiny_assets: Assets, tiny_encod
     assert [span.text for span in doc.spans["names"]] == ["asthma"]
 
 
-def test_types_that_the_terminology_lacks_are_left_out(tmp_path: Path, tiny_assets: Assets) -> None:
+def test_types_that_the_terminology_lacks_are_left_out(tmp_path, tiny_assets):
     gold = tmp_path / "gold.jsonl"
     mentions = [
         {"start": 0, "end": 6, "mention": "Asthma", "ids": ["HP:0002099"], "type": "Disease"},
@@ -75,7 +71,7 @@ def test_types_that_the_terminology_lacks_are_left_out(tmp_path: Path, tiny_asse
     ]  # fmt: skip
 
 
-def test_bad_input(gold: Path, tmp_path: Path, tiny_assets: Assets, call: Call) -> None:
+def test_bad_input(gold, tmp_path, tiny_assets, call):
     empty = tmp_path / "empty.jsonl"
     empty.write_text('{"text": " "}\n', "utf-8")
     for arguments, code in [

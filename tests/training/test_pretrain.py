@@ -46,9 +46,7 @@ def _figures(path: Path) -> dict[str, Any]:
     return figures
 
 
-def test_it_writes_an_encoder_its_figures_and_the_hold_out(
-    arguments: list[str], tmp_path: Path, tiny_kb: KnowledgeBase
-) -> None:
+def test_it_writes_an_encoder_its_figures_and_the_hold_out(arguments, tmp_path, tiny_kb):
     result = _run(arguments)
     assert result.exit_code == 0, result.output
     encoder = BiEncoder.load(tmp_path / "sap")
@@ -66,10 +64,7 @@ def test_it_writes_an_encoder_its_figures_and_the_hold_out(
     assert not list(tmp_path.glob(".sap*"))
 
 
-def test_names_are_encoded_once(
-    arguments: list[str], tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+def test_names_are_encoded_once(arguments, tmp_path, tiny_kb, tiny_encoder, monkeypatch):
     """What a training encoded lies beside its encoder, and the next one and a build find it."""
     assert _run(arguments).exit_code == 0
     first = tmp_path / "sap"
@@ -96,9 +91,7 @@ def test_names_are_encoded_once(
     assert "Encoding names with the base" not in encoded
 
 
-def test_an_encoder_that_loses_is_not_shipped(
-    arguments: list[str], tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_encoder_that_loses_is_not_shipped(arguments, tmp_path, tiny_encoder, monkeypatch):
     bad = {"acc@1": -1.0, "acc@5": 0.0, "acc@20": 0.0}
     monkeypatch.setattr(Yardstick, "whole", lambda self, encoder: {"dev": bad, "test": bad})
     result = _run(arguments)
@@ -110,9 +103,7 @@ def test_an_encoder_that_loses_is_not_shipped(
     assert _figures(tmp_path)["shipped"] == _figures(tmp_path)["base"]
 
 
-def test_an_encoder_that_wins_is_shipped(
-    arguments: list[str], tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_encoder_that_wins_is_shipped(arguments, tmp_path, tiny_encoder, monkeypatch):
     good = {"acc@1": 101.0, "acc@5": 101.0, "acc@20": 101.0}
     monkeypatch.setattr(Yardstick, "whole", lambda self, encoder: {"dev": good, "test": good})
     result = _run(arguments, "--set=encoder.pooling=cls", "--set=encoder.max_length=9")
@@ -124,9 +115,7 @@ def test_an_encoder_that_wins_is_shipped(
     assert _figures(tmp_path)["shipped"]["test"] == good
 
 
-def test_ctrl_c_exits_130_and_resume_ends_the_work(
-    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_exits_130_and_resume_ends_the_work(arguments, tmp_path, monkeypatch):
     _run([*arguments, f"--output={tmp_path / 'whole'}"])
     learn = Learner.learn
 
@@ -147,7 +136,7 @@ def test_ctrl_c_exits_130_and_resume_ends_the_work(
     assert _figures(tmp_path)["training"]["steps"] > 4
 
 
-def test_a_budget_is_kept(arguments: list[str], tmp_path: Path) -> None:
+def test_a_budget_is_kept(arguments, tmp_path):
     result = _run(arguments, "--set=training.max_minutes=0.01", "--set=training.epochs=100000")
     assert result.exit_code == 0, result.output
     assert _figures(tmp_path)["training"]["seconds"] < 20
@@ -175,15 +164,11 @@ def _message(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ("--resume", "E505"),
     ],
 )
-def test_bad_input_is_a_line_and_exit_code_1(
-    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], more: str, code: str
-) -> None:
+def test_bad_input_is_a_line_and_exit_code_1(arguments, tmp_path, capsys, more, code):
     assert f"[{code}]" in _message([*arguments, more], capsys)
     assert not (tmp_path / "sap").exists()
 
 
-def test_a_kb_without_synonyms_is_an_error(
-    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_kb_without_synonyms_is_an_error(arguments, tmp_path, capsys):
     build_kb(tmp_path / "kb", [Concept(id, id, (Name(id),)) for id in ("a", "b", "c")])
     assert "[E530]" in _message([*arguments, f"--kb={tmp_path / 'kb'}"], capsys)

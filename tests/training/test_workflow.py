@@ -38,7 +38,7 @@ WORKFLOWS = [
 @pytest.mark.parametrize(
     ("project", "script"), SCRIPTS, ids=lambda part: getattr(part, "name", part)
 )
-def test_options_exist(project: Path, script: str) -> None:
+def test_options_exist(project, script):
     """Parse without running; a wrong option raises."""
     words = shlex.split(script)
     if words[:3] == ["python", "-m", "spacy"]:
@@ -60,7 +60,7 @@ def test_options_exist(project: Path, script: str) -> None:
 
 
 @pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
-def test_substitution_does_not_join_paths(project: Path) -> None:
+def test_substitution_does_not_join_paths(project):
     """Of two neighbours that are nothing but variables the config system makes one path."""
     for command in load_project_config(project)["commands"]:
         for path in (*command.get("deps", ()), *command.get("outputs", ())):
@@ -68,7 +68,7 @@ def test_substitution_does_not_join_paths(project: Path) -> None:
 
 
 @pytest.mark.parametrize(("project", "workflow"), WORKFLOWS, ids=str)
-def test_a_step_reads_what_an_earlier_one_made(project: Path, workflow: str) -> None:
+def test_a_step_reads_what_an_earlier_one_made(project, workflow):
     config = load_project_config(project)
     commands = {command["name"]: command for command in config["commands"]}
     made = {"corpora/collected.json"}  # of `download`, which always runs and so lists no outputs
@@ -78,7 +78,7 @@ def test_a_step_reads_what_an_earlier_one_made(project: Path, workflow: str) -> 
         made.update(commands[name].get("outputs", ()))
 
 
-def test_every_step_that_trains_takes_the_device() -> None:
+def test_every_step_that_trains_takes_the_device():
     config = load_project_config(ROOT, overrides={"vars.device": "cuda:3"})
     scripts = [line for command in config["commands"] for line in command["script"]]
     training = [line for line in scripts if line.split()[2] == "training.train"]
@@ -127,7 +127,7 @@ def _first(source: Path, target: Path, count: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_train_runs_to_its_end_with_and_without_gold(checkout: Path, data_dir: Path) -> None:
+def test_train_runs_to_its_end_with_and_without_gold(checkout, data_dir):
     """A small part of MEDIC, first without any annotated text, then with files put in place."""
     corpora = checkout / "corpora"
     corpora.mkdir()
@@ -174,13 +174,8 @@ def test_train_runs_to_its_end_with_and_without_gold(checkout: Path, data_dir: P
     ],
 )
 def test_a_pipeline_whose_mentions_an_ner_finds(
-    checkout: Path,
-    data_dir: Path,
-    workflow: str,
-    corpora: tuple[str, ...],
-    terminology: str,
-    package: str,
-) -> None:
+    checkout, data_dir, workflow, corpora, terminology, package
+):
     """A few documents, from a dictionary and corpora that the user put in place to a wheel."""
     (checkout / "corpora").mkdir(exist_ok=True)
     for corpus in corpora:

@@ -53,7 +53,7 @@ def _misplaced(tree: ast.Module) -> Iterator[int]:
                 yield node.lineno
 
 
-def test_no_other_module_moves_tensors_or_chooses_their_device() -> None:
+def test_no_other_module_moves_tensors_or_chooses_their_device():
     own = ROOT / "spacy_medlink" / "util" / "devices.py"
     found = []
     for path in _modules():
@@ -63,12 +63,12 @@ def test_no_other_module_moves_tensors_or_chooses_their_device() -> None:
     assert not found, found
 
 
-def test_the_check_finds_what_it_looks_for() -> None:
+def test_the_check_finds_what_it_looks_for():
     lines = ["x.to(d)", "x.cuda()", "torch.zeros(1, device=d)", "torch.zeros(1, device=x.device)"]
     assert list(_misplaced(ast.parse("\n".join(lines)))) == [1, 2, 3]
 
 
-def test_auto_is_a_gpu_where_there_is_one() -> None:
+def test_auto_is_a_gpu_where_there_is_one():
     expected = "cuda" if torch.cuda.is_available() else "cpu"
     assert devices.find_device().type == devices.find_device("auto").type == expected
     assert devices.find_device("cpu") == devices.CPU
@@ -82,13 +82,13 @@ def test_ids_are_those_of_spacy(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["cuda:99", "gpu", "", "cuda:x"])
-def test_a_device_that_is_not_there_is_refused(name: str) -> None:
+def test_a_device_that_is_not_there_is_refused(name):
     with pytest.raises(MedlinkError, match=r"E508.*cpu"):
         devices.find_device(name)
 
 
 @pytest.mark.parametrize("opened", ["whole", "light"])
-def test_an_encoder_computes_where_it_is(tiny_encoder: Path, tmp_path: Path, opened: str) -> None:
+def test_an_encoder_computes_where_it_is(tiny_encoder, tmp_path, opened):
     BiEncoder.load(tiny_encoder).save(tmp_path)
     encoder = (BiEncoder.load(tmp_path) if opened == "whole" else open_to_encode(tmp_path)[0]).move(
         META
@@ -100,9 +100,7 @@ def test_an_encoder_computes_where_it_is(tiny_encoder: Path, tmp_path: Path, ope
     assert vectors.shape == (5, encoder.dim)
 
 
-def test_a_cross_encoder_computes_where_it_is(
-    tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cross_encoder_computes_where_it_is(tiny_encoder, monkeypatch):
     # How many pieces count is a look at values, once a batch: here all of them do.
     monkeypatch.setattr(torch, "nonzero", lambda t: torch.arange(len(t), device=t.device)[:, None])
     encoder = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings()).move(META)
@@ -112,9 +110,7 @@ def test_a_cross_encoder_computes_where_it_is(
 
 
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
-def test_encoding_waits_for_nothing(
-    tiny_encoder: Path, attention: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_encoding_waits_for_nothing(tiny_encoder, attention, monkeypatch):
     """Whatever looks at a value waits for the device; the meta device has none to look at."""
     monkeypatch.setattr(devices, "attention_for", lambda device: attention)
     encoder = BiEncoder.load(tiny_encoder, device=META)
@@ -126,7 +122,7 @@ def test_encoding_waits_for_nothing(
     assert all(vectors.device == META for _, vectors in parts)
 
 
-def test_a_tensor_left_behind_is_noticed(tiny_encoder: Path) -> None:
+def test_a_tensor_left_behind_is_noticed(tiny_encoder):
     """The test of the tests above: with one tensor on the processor they fail."""
     encoder = BiEncoder.load(tiny_encoder).move(META)
     encoder.module.embeddings.token_type_embeddings = torch.nn.Embedding(2, encoder.dim)
@@ -134,9 +130,7 @@ def test_a_tensor_left_behind_is_noticed(tiny_encoder: Path) -> None:
         encoder.forward(encoder.tokenize(TEXTS))
 
 
-def test_other_errors_and_a_single_text_that_does_not_fit_are_raised(
-    tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_errors_and_a_single_text_that_does_not_fit_are_raised(tiny_encoder, monkeypatch):
     encoder = BiEncoder.load(tiny_encoder)
 
     def full(module: torch.nn.Module, pieces: list[list[int]]) -> torch.Tensor:
@@ -147,9 +141,7 @@ def test_other_errors_and_a_single_text_that_does_not_fit_are_raised(
         encoder.encode(TEXTS)
 
 
-def test_vectors_are_fetched_once_however_many_batches(
-    tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_vectors_are_fetched_once_however_many_batches(tiny_encoder, monkeypatch):
     encoder, fetched, calls = BiEncoder.load(tiny_encoder), devices.fetched, []
     monkeypatch.setattr(encoder, "_workers", lambda pieces: 1)  # as on a GPU
     monkeypatch.setattr(devices, "fetched", lambda tensor: calls.append(1) or fetched(tensor))
@@ -158,7 +150,7 @@ def test_vectors_are_fetched_once_however_many_batches(
 
 
 @given(st.lists(st.lists(st.integers(1, 99), min_size=1, max_size=9), min_size=1, max_size=9))
-def test_padding_gives_back_what_was_padded(pieces: list[list[int]]) -> None:
+def test_padding_gives_back_what_was_padded(pieces):
     ids, mask = pad(pieces, 7)
     assert ids.shape == mask.shape == (len(pieces), max(map(len, pieces)))
     assert ids.dtype == mask.dtype == torch.int64
@@ -169,9 +161,7 @@ def test_padding_gives_back_what_was_padded(pieces: list[list[int]]) -> None:
 
 
 @pytest.mark.parametrize(("free", "pieces"), [(0, 4096), (80 << 30, 1 << 17)])
-def test_a_gpu_takes_as_many_pieces_as_fit(
-    monkeypatch: pytest.MonkeyPatch, free: int, pieces: int
-) -> None:
+def test_a_gpu_takes_as_many_pieces_as_fit(monkeypatch, free, pieces):
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, free))
     assert devices.batch_pieces(torch.device("cuda"), 384) == pieces
     assert devices.batch_pieces(devices.CPU, 384) == 512
@@ -182,15 +172,11 @@ def test_a_gpu_takes_as_many_pieces_as_fit(
     [(5, 25, "cpu", 5), (5, 25, "cuda", 8), (8, 25, "cuda", 8), (9, 25, "cuda", 16),
      (24, 25, "cuda", 24), (25, 25, "cuda", 25), (30, 25, "cuda", 30)],
 )  # fmt: skip
-def test_a_gpu_gets_batches_of_few_lengths(
-    length: int, most: int, device: str, padded: int
-) -> None:
+def test_a_gpu_gets_batches_of_few_lengths(length, most, device, padded):
     assert devices.padded_length(length, most, torch.device(device)) == padded
 
 
-def test_padding_for_a_gpu_changes_no_vector(
-    tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_padding_for_a_gpu_changes_no_vector(tiny_encoder, monkeypatch):
     encoder, texts = BiEncoder.load(tiny_encoder), ["gout", "heart failure", ""]
     expected = encoder.encode(texts)
     gpu = torch.device("cuda")

@@ -1,16 +1,14 @@
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.report import compare_metrics, read_records
-from tests.evaluation.report.conftest import Make
 
 OTHER = Path("other.json")
 
 
-def test_against_counting_by_hand(metrics: dict[str, Any], make_metrics: Make) -> None:
+def test_against_counting_by_hand(metrics, make_metrics):
     other = make_metrics(tiers=("exact",))
     found = compare_metrics(metrics, other, OTHER)
     pairs = [
@@ -27,13 +25,13 @@ def test_against_counting_by_hand(metrics: dict[str, Any], make_metrics: Make) -
     assert (found["name"], found["tiers_used"]) == ("other.json", ["exact"])
 
 
-def test_a_system_against_itself(metrics: dict[str, Any]) -> None:
+def test_a_system_against_itself(metrics):
     found = compare_metrics(metrics, metrics, OTHER)
     assert found["acc@1"]["difference"] == 0.0
     assert found["acc@1"]["p"] == 1.0
 
 
-def test_only_depths_that_both_have(metrics: dict[str, Any], make_metrics: Make) -> None:
+def test_only_depths_that_both_have(metrics, make_metrics):
     assert "acc@3" not in compare_metrics(metrics, make_metrics(ks=(1, 2)), OTHER)
 
 
@@ -42,15 +40,13 @@ def test_only_depths_that_both_have(metrics: dict[str, Any], make_metrics: Make)
     [({"protocol": "names"}, "ranks count names, not concepts"),
      ({"only_known": True}, "5 mentions, not 6")],
 )  # fmt: skip
-def test_what_cannot_be_compared(
-    metrics: dict[str, Any], make_metrics: Make, settings: dict[str, Any], said: str
-) -> None:
+def test_what_cannot_be_compared(metrics, make_metrics, settings, said):
     with pytest.raises(MedlinkError, match=said) as caught:
         compare_metrics(metrics, make_metrics(**settings), OTHER)
     assert caught.value.code == "E411"
 
 
-def test_other_mentions(metrics: dict[str, Any]) -> None:
+def test_other_mentions(metrics):
     place = metrics["mentions"]["columns"].index("start")
     rows = [list(row) for row in metrics["mentions"]["rows"]]
     rows[1][place] += 1

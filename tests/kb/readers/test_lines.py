@@ -44,7 +44,7 @@ def _one_by_one(data: bytes) -> tuple[list[tuple[int, str]], list[int]]:
 
 @settings(max_examples=150, suppress_health_check=list(HealthCheck), deadline=None)
 @given(st.lists(PIECES, max_size=40).map(b"".join), st.integers(1, 20), st.booleans())
-def test_lines_in_blocks(tmp_path: Path, data: bytes, size: int, gz: bool) -> None:
+def test_lines_in_blocks(tmp_path, data, size, gz):
     """However long the blocks are that are read at once, the lines are the same."""
     path = tmp_path / ("x.txt.gz" if gz else "x.txt")
     path.write_bytes(gzip.compress(data) if gz else data)
@@ -54,7 +54,7 @@ def test_lines_in_blocks(tmp_path: Path, data: bytes, size: int, gz: bool) -> No
     assert (found, [line.line for line in bad]) == _one_by_one(data)
 
 
-def test_the_first_bad_line_is_an_error(tmp_path: Path) -> None:
+def test_the_first_bad_line_is_an_error(tmp_path):
     path = tmp_path / "x.txt"
     path.write_bytes(b"good\nb\xffd\n\0\n")
     found = numbered_lines(path)
@@ -63,7 +63,7 @@ def test_the_first_bad_line_is_an_error(tmp_path: Path) -> None:
         next(found)
 
 
-def test_a_file_that_may_not_be_opened(tmp_path: Path) -> None:
+def test_a_file_that_may_not_be_opened(tmp_path):
     path = tmp_path / "x.txt"
     path.write_text("x")
     path.chmod(0)
@@ -76,7 +76,7 @@ def test_a_file_that_may_not_be_opened(tmp_path: Path) -> None:
         pytest.skip("this user may open everything")
 
 
-def test_a_packed_file_needs_no_suffix(tmp_path: Path) -> None:
+def test_a_packed_file_needs_no_suffix(tmp_path):
     (tmp_path / "x.csv").write_bytes(gzip.compress(b"one\ntwo\n"))
     assert [line for _, line in numbered_lines(tmp_path / "x.csv")] == ["one", "two"]
 
@@ -90,7 +90,7 @@ def test_a_packed_file_needs_no_suffix(tmp_path: Path) -> None:
         (b"\xd0\xcf\x11\xe0", "xls"),
     ],
 )
-def test_what_is_no_text_is_refused_by_name(tmp_path: Path, start: bytes, said: str) -> None:
+def test_what_is_no_text_is_refused_by_name(tmp_path, start, said):
     (tmp_path / "x.csv").write_bytes(start + b"\0\1\xff" * 20)
     for format in ("csv", "obo", "fhir", "mesh", "owl", "icd"):
         with pytest.raises(MedlinkError, match=rf"E160.*x\.csv is not text.*{said}.*saved as CSV"):
@@ -98,7 +98,7 @@ def test_what_is_no_text_is_refused_by_name(tmp_path: Path, start: bytes, said: 
 
 
 @pytest.mark.parametrize("gz", [False, True])
-def test_lines_that_end_with_cr_alone(tmp_path: Path, gz: bool) -> None:
+def test_lines_that_end_with_cr_alone(tmp_path, gz):
     """As on old systems; in every reader of lines, also where a line is longer than a block."""
     data = b'doc_id,text\r1,"an ataxia"\r2,' + b"x" * 100_000 + b"\r3,c"
     path = tmp_path / ("x.csv.gz" if gz else "x.csv")
@@ -126,9 +126,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("end", [b"\n", b"\r"])
-def test_a_line_without_end_is_an_error_and_not_held(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: str, end: bytes
-) -> None:
+def test_a_line_without_end_is_an_error_and_not_held(tmp_path, monkeypatch, reader, end):
     """Of much in a small file, no more is unpacked than the longest line."""
     monkeypatch.setattr(lines, "LONGEST", 1 << 20)
     path = tmp_path / "x.jsonl.gz"
@@ -145,9 +143,7 @@ def test_a_line_without_end_is_an_error_and_not_held(
 
 
 @pytest.mark.parametrize("reader", [*READERS, "metrics"])
-def test_a_gzip_bomb_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: str
-) -> None:
+def test_a_gzip_bomb_is_an_error(tmp_path, monkeypatch, reader):
     """Lines are short, and there is no end of them."""
     monkeypatch.setattr(lines, "_MUCH", 1 << 16)
     path = tmp_path / "x.jsonl.gz"
@@ -156,9 +152,7 @@ def test_a_gzip_bomb_is_an_error(
         list(READERS.get(reader, read_metrics)(path))
 
 
-def test_an_element_without_end_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_element_without_end_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(xml_records, "LONGEST", 1 << 20)
     monkeypatch.setattr(xml_records, "LONGEST_TAG", 1 << 20)
     for start in (b"<a><r>", b'<a><r x="', b"<a><!--", b"<a><r><s>x</s>"):

@@ -50,13 +50,13 @@ def _concept(tmp_path: Path, text: str, **options: str) -> Concept:
     return concept
 
 
-def test_the_same_as_from_obo(tmp_path: Path) -> None:
+def test_the_same_as_from_obo(tmp_path):
     obo, owl = _write(tmp_path / "hp.obo", samples.OBO), _write(tmp_path / "hp.owl", samples.OWL)
     assert list(read("owl", owl)) == list(read("obo", obo))
     assert release_of(owl) == "2024-01-01"
 
 
-def test_relations_and_matches_are_the_same_as_from_obo(tmp_path: Path) -> None:
+def test_relations_and_matches_are_the_same_as_from_obo(tmp_path):
     obo = _write(
         tmp_path / "x.obo",
         "ontology: x\n\n[Term]\nid: X:1\nname: sweet foot\n"
@@ -89,7 +89,7 @@ def test_relations_and_matches_are_the_same_as_from_obo(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["hp.ttl", "hp.nt", "hp.rdf", "hp", "hp.owl.gz", "hp.nt.gz"])
-def test_syntaxes_say_the_same(tmp_path: Path, name: str) -> None:
+def test_syntaxes_say_the_same(tmp_path, name):
     expected = list(read("owl", _write(tmp_path / "a.owl", samples.OWL)))
     text = samples.OWL.encode()
     if name.startswith(("hp.ttl", "hp.nt")):
@@ -101,7 +101,7 @@ def test_syntaxes_say_the_same(tmp_path: Path, name: str) -> None:
     assert list(read("owl", path)) == expected
 
 
-def test_thesaurus(tmp_path: Path) -> None:
+def test_thesaurus(tmp_path):
     path = _write(tmp_path / "sweet.ttl", samples.SKOS)
     three = "http://example.org/sweet/three"
     assert list(read("skos", path)) == [
@@ -138,7 +138,7 @@ def test_thesaurus(tmp_path: Path) -> None:
     assert release_of(path) == "2026"
 
 
-def test_the_language_that_is_asked_for_comes_first(tmp_path: Path) -> None:
+def test_the_language_that_is_asked_for_comes_first(tmp_path):
     text = ':a a skos:Concept ; skos:prefLabel "Fever"@en, "Fieber" ; skos:altLabel "Hitze"@de-CH .'
     concept = _concept(tmp_path, text, lang="de")
     assert concept.name == "Fieber"
@@ -146,14 +146,14 @@ def test_the_language_that_is_asked_for_comes_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("property", ["inScheme", "topConceptOf"])
-def test_a_concept_is_of_its_scheme(tmp_path: Path, property: str) -> None:
+def test_a_concept_is_of_its_scheme(tmp_path, property):
     text = (
         f'<http://x.org/1> a skos:Concept ; skos:prefLabel "a" ; skos:{property} <http://x.org/s> .'
     )
     assert [name.source for name in _concept(tmp_path, text).names] == ["S"]
 
 
-def test_a_shared_notation_is_no_id(tmp_path: Path) -> None:
+def test_a_shared_notation_is_no_id(tmp_path):
     records = _turtle(
         tmp_path,
         ':a a skos:Concept ; skos:notation "1" ; skos:prefLabel "a" .'
@@ -164,7 +164,7 @@ def test_a_shared_notation_is_no_id(tmp_path: Path) -> None:
     assert isinstance(records[2], Concept) and records[2].codes == {"X": ("2", "3")}
 
 
-def test_the_nci_thesaurus(tmp_path: Path) -> None:
+def test_the_nci_thesaurus(tmp_path):
     base = "http://ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl"
     concept = _concept(
         tmp_path,
@@ -178,7 +178,7 @@ def test_the_nci_thesaurus(tmp_path: Path) -> None:
     assert concept.codes == {"UMLS": ("C0018099",)}
 
 
-def test_bioportal(tmp_path: Path) -> None:
+def test_bioportal(tmp_path):
     umls = "http://bioportal.bioontology.org/ontologies/umls/"
     icd = "http://purl.bioontology.org/ontology/ICD10CM"
     concept = _concept(
@@ -209,7 +209,7 @@ def test_bioportal(tmp_path: Path) -> None:
         ("Fever", "Fever"),
     ],
 )
-def test_ids(tmp_path: Path, address: str, id: str) -> None:
+def test_ids(tmp_path, address, id):
     assert _concept(tmp_path, f'<{address}> a owl:Class ; rdfs:label "x" .').id == id
 
 
@@ -220,12 +220,12 @@ def test_ids(tmp_path: Path, address: str, id: str) -> None:
         ("<http://www.ebi.ac.uk/efo/efo.owl>", "EFO"), ("<>", "X"), ("[]", "X"),
     ],
 )  # fmt: skip
-def test_names_come_from_the_ontology(tmp_path: Path, ontology: str, source: str) -> None:
+def test_names_come_from_the_ontology(tmp_path, ontology, source):
     text = f'{ontology} a owl:Ontology . :a a owl:Class ; rdfs:label "a" .'
     assert _concept(tmp_path, text).names[0].source == source
 
 
-def test_what_is_passed_over(tmp_path: Path) -> None:
+def test_what_is_passed_over(tmp_path):
     concept = _concept(
         tmp_path,
         """
@@ -249,7 +249,7 @@ def test_what_is_passed_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("property", ["rdfs:subClassOf", "owl:equivalentClass"])
-def test_the_parts_of_an_intersection(tmp_path: Path, property: str) -> None:
+def test_the_parts_of_an_intersection(tmp_path, property):
     """Each part of it is above the class, also where parts are intersections again."""
     concept = _concept(
         tmp_path,
@@ -269,12 +269,12 @@ def test_the_parts_of_an_intersection(tmp_path: Path, property: str) -> None:
     }
 
 
-def test_a_class_that_is_an_intersection_itself(tmp_path: Path) -> None:
+def test_a_class_that_is_an_intersection_itself(tmp_path):
     text = 'obo:X_1 a owl:Class ; rdfs:label "a" ; owl:intersectionOf ( obo:X_2 obo:X_3 ) .'
     assert _concept(tmp_path, text).parents == ("X:2", "X:3")
 
 
-def test_a_list_that_leads_back_to_itself_ends(tmp_path: Path) -> None:
+def test_a_list_that_leads_back_to_itself_ends(tmp_path):
     text = """
         obo:X_1 a owl:Class ; rdfs:label "a" ; rdfs:subClassOf [ owl:intersectionOf _:l ] .
         _:l <http://www.w3.org/1999/02/22-rdf-syntax-ns#first> obo:X_2 ;
@@ -282,14 +282,14 @@ def test_a_list_that_leads_back_to_itself_ends(tmp_path: Path) -> None:
     assert _concept(tmp_path, text).parents == ("X:2",)
 
 
-def test_a_class_that_is_the_same_is_an_exact_code(tmp_path: Path) -> None:
+def test_a_class_that_is_the_same_is_an_exact_code(tmp_path):
     text = 'obo:X_1 a owl:Class ; rdfs:label "a" ; owl:equivalentClass obo:DOID_7 .'
     concept = _concept(tmp_path, text)
     assert concept.maps == (CodeMap("DOID", "7", "exact", "X"),)
     assert concept.parents == ()
 
 
-def test_obsolete_classes_have_a_class_of_their_own(tmp_path: Path) -> None:
+def test_obsolete_classes_have_a_class_of_their_own(tmp_path):
     records = _turtle(
         tmp_path,
         'oio:ObsoleteClass a owl:Class ; rdfs:label "Obsolete Class" .'
@@ -300,7 +300,7 @@ def test_obsolete_classes_have_a_class_of_their_own(tmp_path: Path) -> None:
     assert [record.id for record in records] == ["X:1", "X:2"]
 
 
-def test_alternative_terms(tmp_path: Path) -> None:
+def test_alternative_terms(tmp_path):
     text = 'obo:X_1 a owl:Class ; rdfs:label "a" ; obo:IAO_0000118 "b"@de ; oio:hasSynonym "c" .'
     assert _concept(tmp_path, text).names[1:] == (
         Name("b", "de", "X", "SY"), Name("c", "en", "X", "RELATED"),
@@ -325,9 +325,7 @@ def test_alternative_terms(tmp_path: Path) -> None:
         ("x.owx", '<Ontology xmlns="http://www.w3.org/2002/07/owl#"/>', "OWL/XML", "robot convert"),
     ],
 )
-def test_other_syntaxes_are_refused_by_name(
-    tmp_path: Path, name: str, text: str, syntax: str, command: str
-) -> None:
+def test_other_syntaxes_are_refused_by_name(tmp_path, name, text, syntax, command):
     path = tmp_path / name
     path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
     with pytest.raises(MedlinkError, match=f"E105.*{name}, line 1: .*{syntax}.*{command}"):
@@ -344,12 +342,12 @@ def test_other_syntaxes_are_refused_by_name(
         ("<http://purl.org/dc/terms/isReplacedBy> obo:HP_2", "replaced", "HP:2"),
     ],
 )
-def test_retired(tmp_path: Path, text: str, reason: str, successor: str) -> None:
+def test_retired(tmp_path, text, reason, successor):
     (record,) = _turtle(tmp_path, f'obo:HP_1 a owl:Class ; rdfs:label "x" ; {text} .')
     assert record == Retired("HP:1", successor, reason)
 
 
-def test_deprecated_false_is_in_use(tmp_path: Path) -> None:
+def test_deprecated_false_is_in_use(tmp_path):
     text = "owl:deprecated false ; obo:IAO_0100001 obo:HP_2"
     assert _concept(tmp_path, f'obo:HP_1 a owl:Class ; rdfs:label "x" ; {text} .').id == "HP:1"
 
@@ -369,7 +367,7 @@ def test_deprecated_false_is_in_use(tmp_path: Path) -> None:
         (':a a owl:Class ; rdfs:label "a" ; skos:notation " " .', "an empty value of", 1),
     ],
 )
-def test_bad_concepts(tmp_path: Path, text: str, problem: str, records: int) -> None:
+def test_bad_concepts(tmp_path, text, problem, records):
     path = _write(tmp_path / "x.ttl", f'{PREFIXES}:z a owl:Class ; rdfs:label "z" .\n{text}\n')
     with pytest.raises(MedlinkError, match=f"E105.*x.ttl, line {HEAD + 2}: .*{problem}"):
         list(read("owl", path))
@@ -400,9 +398,7 @@ NT = '<http://x/a> <http://x/p> "x" .\n'
         ("x.ttl", '<http://x/a> <http://x/p> "' + "x" * 20_000_000, 1),
     ],
 )
-def test_what_breaks_the_syntax_cannot_be_skipped(
-    tmp_path: Path, name: str, text: str, line: int
-) -> None:
+def test_what_breaks_the_syntax_cannot_be_skipped(tmp_path, name, text, line):
     path = _write(tmp_path / name, text)
     for bad in (None, []):
         with pytest.raises(MedlinkError, match=rf"E105.*{name}, line {line}: "):
@@ -420,8 +416,8 @@ def test_what_breaks_the_syntax_cannot_be_skipped(
     ],
 )  # fmt: skip
 def test_other_encodings_come_with_the_command_that_converts_them(
-    tmp_path: Path, name: str, encoding: str, declared: str
-) -> None:
+    tmp_path, name, encoding, declared
+):
     turtle = PREFIXES + ':a a owl:Class ; rdfs:label "é" .'
     text = turtle if name == "x.ttl" else RDF % "é"
     head = f'<?xml version="1.0" encoding="{declared}"?>\n' if declared else ""
@@ -436,7 +432,7 @@ def test_other_encodings_come_with_the_command_that_converts_them(
     assert isinstance(concept, Concept) and "é" in concept.name
 
 
-def test_cross_references_without_a_vocabulary_are_counted(tmp_path: Path) -> None:
+def test_cross_references_without_a_vocabulary_are_counted(tmp_path):
     with pytest.warns(UserWarning, match=r"W110.* 2 cross-references, such as '12345'"):
         concept = _concept(
             tmp_path,
@@ -459,7 +455,7 @@ LAUGHS = "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcde", "bc
         'SYSTEM "https://example.org/never/fetched.dtd" [<!ENTITY f "x">]',
     ],
 )
-def test_entities_that_could_hide_much_are_refused(tmp_path: Path, declared: str) -> None:
+def test_entities_that_could_hide_much_are_refused(tmp_path, declared):
     for text in (RDF % "&f;", RDF % "x", "\n" * 70_000 + RDF % "&f;"):
         path = _write(tmp_path / "x.owl", f"<!DOCTYPE rdf:RDF {declared}>\n{text}")
         with pytest.raises(MedlinkError, match=r"E105.*line 1: the DOCTYPE"):
@@ -476,9 +472,7 @@ def test_entities_that_could_hide_much_are_refused(tmp_path: Path, declared: str
         ("<rdfs:seeAlso><rdf:Description>" * 600, "elements within elements"),
     ],
 )
-def test_what_unpacks_without_end_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, problem: str
-) -> None:
+def test_what_unpacks_without_end_is_refused(tmp_path, monkeypatch, text, problem):
     """Entities may make 67 times as much; a tag without end is read again with every block."""
     monkeypatch.setattr(xml_records, "LONGEST_TAG", 1 << 16)
     declared = f'<!DOCTYPE rdf:RDF [<!ENTITY f "{"h" * 200}">]>'
@@ -486,7 +480,7 @@ def test_what_unpacks_without_end_is_refused(
         list(read("owl", _write(tmp_path / "x.owl", declared + RDF % text), []))
 
 
-def test_short_entities_are_usual(tmp_path: Path) -> None:
+def test_short_entities_are_usual(tmp_path):
     start = '<?xml version="1.0"?>\n<!-- <!DOCTYPE x> -->\n<?x y?>\n'
     declared = '<!DOCTYPE rdf:RDF [\n<!ENTITY a "http://example.org/a#" >\n<!ENTITY b "x">\n]>\n'
     (concept,) = read("owl", _write(tmp_path / "x.owl", start + declared + RDF % "&a;1 &b; &lt;"))
@@ -494,13 +488,13 @@ def test_short_entities_are_usual(tmp_path: Path) -> None:
     assert concept.name == "http://example.org/a#1 x <"
 
 
-def test_an_unfinished_comment_takes_no_exponential_time(tmp_path: Path) -> None:
+def test_an_unfinished_comment_takes_no_exponential_time(tmp_path):
     start = "<!-- x -->" * 20_000 + "<!DOCTYPE rdf:RDF [<!ELEMENT x ANY>]>"
     with pytest.raises(MedlinkError, match="the DOCTYPE"):
         list(read("owl", _write(tmp_path / "x.owl", start + RDF % "x")))
 
 
-def test_a_document_in_one_line(tmp_path: Path) -> None:
+def test_a_document_in_one_line(tmp_path):
     """Lines and characters of several bytes lie across the ends of what is read at once."""
     classes = "".join(
         f'<owl:Class rdf:about="http://example.org/{n}"><rdfs:label>{"é😀" * n}</rdfs:label>'
@@ -515,7 +509,7 @@ def test_a_document_in_one_line(tmp_path: Path) -> None:
         ]  # fmt: skip
 
 
-def test_memory_is_bounded(tmp_path: Path) -> None:
+def test_memory_is_bounded(tmp_path):
     path = tmp_path / "x.nt"
     thing = "<http://example.org/%d> <http://www.w3.org/%s> %s .\n"
     words = '"a name that repeats %d"'
@@ -539,7 +533,7 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
     assert peak < 500_000
 
 
-def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyoxigraph", None)
     reader = get_reader("owl")  # which needs it only when it reads
     path = _write(tmp_path / "hp.owl", samples.OWL)

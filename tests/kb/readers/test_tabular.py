@@ -3,7 +3,6 @@ import csv
 import gzip
 import warnings
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -27,7 +26,7 @@ def _concepts(path: Path, **options: object) -> list[Concept]:
     return [record for record in read_table(path, **options) if isinstance(record, Concept)]
 
 
-def test_columns_by_their_usual_headers(tmp_path: Path) -> None:
+def test_columns_by_their_usual_headers(tmp_path):
     diabetes, pressure = read("tsv", _write(tmp_path / "x.tsv", samples.TSV))
     assert diabetes == Concept(
         id="D1",
@@ -45,7 +44,7 @@ def test_columns_by_their_usual_headers(tmp_path: Path) -> None:
     assert pressure.name == 'Blood "pressure", high'
 
 
-def test_comma_separated_cells_may_hold_separators_and_line_ends(tmp_path: Path) -> None:
+def test_comma_separated_cells_may_hold_separators_and_line_ends(tmp_path):
     diabetes, pressure = read("csv", _write(tmp_path / "x.csv", samples.CSV))
     assert isinstance(diabetes, Concept) and isinstance(pressure, Concept)
     assert [name.text for name in diabetes.names] == [
@@ -55,7 +54,7 @@ def test_comma_separated_cells_may_hold_separators_and_line_ends(tmp_path: Path)
     assert [name.text for name in pressure.names] == ["Hypertension; arterial", "HTN"]
 
 
-def test_column_map_by_header_and_number(tmp_path: Path) -> None:
+def test_column_map_by_header_and_number(tmp_path):
     path = _write(tmp_path / "x.csv", "Was,Nr,Noch,ICD\nDiabetes,1,DM/Zucker,E11\n")
     columns = {"id": "Nr", "name": 1, "synonyms": "3", "code:ICD10GM": "ICD"}
     (concept,) = _concepts(path, columns=columns, separator="/", lang="de", source="LOCAL")
@@ -76,16 +75,14 @@ def test_column_map_by_header_and_number(tmp_path: Path) -> None:
                              "code:ICD10": [7, "h"]}),
     ],
 )  # fmt: skip
-def test_several_columns_fill_a_list(
-    tmp_path: Path, header: str, columns: dict[str, Any] | None
-) -> None:
+def test_several_columns_fill_a_list(tmp_path, header, columns):
     row = "1,Diabetes,DM,Sugar|Zucker,T047,Disease,E11,E14"
     (concept,) = _concepts(_write(tmp_path / "x.csv", f"{header}\n{row}\n"), columns=columns)
     assert [name.text for name in concept.names] == ["Diabetes", "DM", "Sugar", "Zucker"]
     assert (concept.types, concept.codes) == (("T047", "Disease"), {"ICD10": ("E11", "E14")})
 
 
-def test_one_column_fills_another_field(tmp_path: Path) -> None:
+def test_one_column_fills_another_field(tmp_path):
     path = _write(tmp_path / "x.csv", "a,b,c\n1,Diabetes,DM\n")
     with pytest.raises(MedlinkError, match=r"E108.*several columns.*name.*synonyms"):
         _concepts(path, columns={"id": "a", "name": ["b", "c"]})
@@ -95,26 +92,26 @@ def test_one_column_fills_another_field(tmp_path: Path) -> None:
     ("lang", "expected"),
     [("ger", "de"), ("deu", "de"), ("FRA", "fr"), ("pt_BR", "pt"), ("zh-Hans", "zh"), ("", "en")],
 )
-def test_languages_by_their_codes(tmp_path: Path, lang: str, expected: str) -> None:
+def test_languages_by_their_codes(tmp_path, lang, expected):
     path = _write(tmp_path / "x.csv", f"id,name,lang\n1,Diabetes,{lang}\n")
     assert [concept.names[0].lang for concept in _concepts(path)] == [expected]
 
 
-def test_a_language_is_no_word(tmp_path: Path) -> None:
+def test_a_language_is_no_word(tmp_path):
     bad: list[BadLine] = []
     path = _write(tmp_path / "x.csv", "id,name,lang\n1,Diabetes,German\n2,Fever,en\n")
     assert [concept.id for concept in _concepts(path, bad_lines=bad)] == ["2"]
     assert [(line.line, line.problem) for line in bad] == [(2, "the language 'german'")]
 
 
-def test_numbers_alone_mean_no_header_unless_it_looks_like_one(tmp_path: Path) -> None:
+def test_numbers_alone_mean_no_header_unless_it_looks_like_one(tmp_path):
     bare = _write(tmp_path / "bare.tsv", "1\tDiabetes\n2\tHypertension\n")
     headed = _write(tmp_path / "headed.tsv", "code\tterm\n1\tDiabetes\n")
     assert [concept.id for concept in _concepts(bare, columns={"id": 1, "name": 2})] == ["1", "2"]
     assert [concept.id for concept in _concepts(headed, columns={"id": 1, "name": 2})] == ["1"]
 
 
-def test_rows_apart_are_left_to_the_builder(tmp_path: Path) -> None:
+def test_rows_apart_are_left_to_the_builder(tmp_path):
     path = _write(tmp_path / "x.tsv", "id\tname\n1\ta\n2\tb\n1\tc\n")
     assert [concept.id for concept in _concepts(path)] == ["1", "2", "1"]
 
@@ -129,15 +126,13 @@ def test_rows_apart_are_left_to_the_builder(tmp_path: Path) -> None:
         ("id\tname\n1\ta\n", {"id": 0, "name": 1}, "0"),
     ],
 )
-def test_missing_columns(
-    tmp_path: Path, text: str, columns: dict[str, str | int] | None, said: str
-) -> None:
+def test_missing_columns(tmp_path, text, columns, said):
     with pytest.raises(MedlinkError, match="E161") as caught:
         _concepts(_write(tmp_path / "x.tsv", text), columns=columns)
     assert f"no column {said};" in caught.value.message
 
 
-def test_unknown_field(tmp_path: Path) -> None:
+def test_unknown_field(tmp_path):
     with pytest.raises(MedlinkError, match=r"E108.*'nmae'"):
         _concepts(_write(tmp_path / "x.tsv", "id\tname\n"), columns={"nmae": 1})
 
@@ -156,7 +151,7 @@ def test_unknown_field(tmp_path: Path) -> None:
         ('id,name\n1,"' + "x" * 200_000 + '"\n', 2, "field larger"),
     ],
 )
-def test_bad_lines(tmp_path: Path, text: str, line: int, problem: str) -> None:
+def test_bad_lines(tmp_path, text, line, problem):
     path = _write(tmp_path / "x.txt", text)
     with pytest.raises(MedlinkError, match="E105") as caught:
         list(read("tsv", path))
@@ -175,7 +170,7 @@ def test_bad_lines(tmp_path: Path, text: str, line: int, problem: str) -> None:
         ("id,name,type", ""),
     ],
 )
-def test_columns_that_are_not_read_are_named(tmp_path: Path, header: str, unread: str) -> None:
+def test_columns_that_are_not_read_are_named(tmp_path, header, unread):
     path = _write(tmp_path / "x.csv", f"{header}\n1,a,b,c,d\n")
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -187,7 +182,7 @@ def test_columns_that_are_not_read_are_named(tmp_path: Path, header: str, unread
 
 
 @pytest.mark.parametrize("mark", ["|", ";", "; ", "\n", " | "])
-def test_the_separator_is_found(tmp_path: Path, mark: str) -> None:
+def test_the_separator_is_found(tmp_path, mark):
     rows = f'1,Fever,"Pyrexia{mark}Temperature, high","T1{mark}T2","R50{mark}R51"\n'
     rows += '2,Flu,"Influenza, A",,\n'
     path = _write(tmp_path / "x.csv", f"id,name,synonyms,type,icd10\n{rows}")
@@ -198,7 +193,7 @@ def test_the_separator_is_found(tmp_path: Path, mark: str) -> None:
 
 
 @pytest.mark.parametrize("cell", ["Pyrexia, hot", "Pyrexia,hot"])
-def test_commas_between_synonyms_are_asked_about(tmp_path: Path, cell: str) -> None:
+def test_commas_between_synonyms_are_asked_about(tmp_path, cell):
     path = _write(tmp_path / "x.csv", f'id,name,synonyms\n0,a,b\n1,Fever,"{cell}"\n')
     with pytest.raises(MedlinkError, match=rf"E132.*x.csv.*'{cell}'.*--separator"):
         _concepts(path)
@@ -207,7 +202,7 @@ def test_commas_between_synonyms_are_asked_about(tmp_path: Path, cell: str) -> N
 
 
 @pytest.mark.parametrize("cell", ["['Pyrexia', \"Temp, high\"]", '[""Pyrexia"", ""Temp, high""]'])
-def test_lists_as_pandas_writes_them(tmp_path: Path, cell: str) -> None:
+def test_lists_as_pandas_writes_them(tmp_path, cell):
     path = tmp_path / "x.csv"
     with path.open("w", newline="") as file:
         csv.writer(file).writerows(
@@ -217,7 +212,7 @@ def test_lists_as_pandas_writes_them(tmp_path: Path, cell: str) -> None:
     assert [name.text for name in fever.names] == ["[X]Fever", "Pyrexia", "Temp, high"]
 
 
-def test_a_comma_in_a_formula_separates_nothing(tmp_path: Path) -> None:
+def test_a_comma_in_a_formula_separates_nothing(tmp_path):
     path = _write(tmp_path / "x.csv", 'id,name,synonyms\n1,DMT,"N,N-dimethyltryptamine"\n')
     assert [name.text for name in _concepts(path)[0].names] == ["DMT", "N,N-dimethyltryptamine"]
 
@@ -225,7 +220,7 @@ def test_a_comma_in_a_formula_separates_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "mark", ["nan", "NULL", "#N/A", "None", "#REF!", "<NA>", "N/A", "-", "n.a."]
 )
-def test_marks_of_a_missing_value_are_no_values(tmp_path: Path, mark: str) -> None:
+def test_marks_of_a_missing_value_are_no_values(tmp_path, mark):
     header = "id\tname\tsynonyms\ttype\tlang\tdefinition\tparents\ticd10"
     row = "\t".join(["1", "Fever", f"Pyrexia|{mark}", *[mark] * 5])
     bare = f"2\tFlu\t{mark}\t\t\t\t\t"
@@ -239,7 +234,7 @@ def test_marks_of_a_missing_value_are_no_values(tmp_path: Path, mark: str) -> No
     assert [(line.line, line.problem) for line in bad] == [(4, f"{mark!r} for an empty name")]
 
 
-def test_a_name_may_be_na(tmp_path: Path) -> None:
+def test_a_name_may_be_na(tmp_path):
     path = _write(tmp_path / "x.csv", "id,name,synonyms,type\n1,sodium,Na|NA,NA\n")
     (sodium,) = _concepts(path)
     assert ([name.text for name in sodium.names], sodium.types) == (["sodium", "Na", "NA"], ())
@@ -261,7 +256,7 @@ def test_a_name_may_be_na(tmp_path: Path) -> None:
         ("2E5", "2E5"),
     ],
 )
-def test_ids_that_a_spreadsheet_has_changed(tmp_path: Path, id: str, expected: str | None) -> None:
+def test_ids_that_a_spreadsheet_has_changed(tmp_path, id, expected):
     in_a_list = [] if "," in id else [f"1\tFever\t{id}\n"]
     for text in (f"{id}\tFever\t\n", *in_a_list):
         path = _write(tmp_path / "x.tsv", f"id\tname\ticd10\n{text}")
@@ -273,7 +268,7 @@ def test_ids_that_a_spreadsheet_has_changed(tmp_path: Path, id: str, expected: s
             assert expected in (concepts[0].id, *concepts[0].codes.get("ICD10", ()))
 
 
-def test_entities_and_tags_are_decoded(tmp_path: Path) -> None:
+def test_entities_and_tags_are_decoded(tmp_path):
     path = _write(
         tmp_path / "x.tsv",
         "id\tname\tsynonyms\tdefinition\n"
@@ -300,19 +295,19 @@ def test_entities_and_tags_are_decoded(tmp_path: Path) -> None:
         "\ufeffsep=,\n# some\n\nid,name\n",
     ],
 )
-def test_what_stands_before_the_header(tmp_path: Path, before: str) -> None:
+def test_what_stands_before_the_header(tmp_path, before):
     path = _write(tmp_path / "x.csv", before + "1,Fever\n2,Cough\n")
     assert [(one.id, one.name) for one in _concepts(path)] == [("1", "Fever"), ("2", "Cough")]
     named = _concepts(path, columns={"id": "id", "name": "name"})
     assert [one.id for one in named] == ["1", "2"]
 
 
-def test_sep_says_the_delimiter(tmp_path: Path) -> None:
+def test_sep_says_the_delimiter(tmp_path):
     path = _write(tmp_path / "x.csv", "sep=;\nid;name\n1;a, b, c, d\n")
     assert [one.name for one in _concepts(path)] == ["a, b, c, d"]
 
 
-def test_dollars_of_meddra(tmp_path: Path) -> None:
+def test_dollars_of_meddra(tmp_path):
     path = _write(tmp_path / "llt.asc", "1$Fever$9$$$Y$$\n2$Cough$9$$$Y$$\n")
     with pytest.raises(MedlinkError, match=r"E161.*--columns id=1,name=2"):
         _concepts(path)
@@ -324,7 +319,7 @@ def test_dollars_of_meddra(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
 @pytest.mark.parametrize("suffix", [".txt", ".txt.gz"])
-def test_unicode_text_of_a_spreadsheet(tmp_path: Path, encoding: str, suffix: str) -> None:
+def test_unicode_text_of_a_spreadsheet(tmp_path, encoding, suffix):
     path = tmp_path / f"x{suffix}"
     mark = codecs.BOM_UTF16_BE if encoding == "utf-16-be" else b""
     rows = "".join(f"{n}\tHuſten 🤒 {n}\r\n" for n in range(9000))
@@ -334,7 +329,7 @@ def test_unicode_text_of_a_spreadsheet(tmp_path: Path, encoding: str, suffix: st
     assert len(concepts) == 9000 and concepts[-1].name == "Huſten 🤒 8999"
 
 
-def test_damaged_unicode_text(tmp_path: Path) -> None:
+def test_damaged_unicode_text(tmp_path):
     path = tmp_path / "x.txt"
     path.write_bytes("id\tname\n1\ta\ud800\n2\tb\n".encode("utf-16", "surrogatepass"))
     bad: list[BadLine] = []
@@ -355,9 +350,7 @@ TEXT = CELL | CELL.map(lambda text: f'{text} "x", {text}')
 @settings(max_examples=40, suppress_health_check=list(HealthCheck), deadline=None)
 @given(rows=st.lists(st.tuples(ID, TEXT, st.lists(TEXT, max_size=3)), min_size=1, max_size=5))
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_what_the_csv_module_writes_is_read(
-    tmp_path: Path, delimiter: str, rows: list[tuple[str, str, list[str]]]
-) -> None:
+def test_what_the_csv_module_writes_is_read(tmp_path, delimiter, rows):
     path = tmp_path / "x.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, delimiter=delimiter).writerows(
@@ -371,5 +364,5 @@ def test_what_the_csv_module_writes_is_read(
     )
 
 
-def test_empty_file(tmp_path: Path) -> None:
+def test_empty_file(tmp_path):
     assert list(read("tsv", _write(tmp_path / "x.tsv", "\n \n"))) == []

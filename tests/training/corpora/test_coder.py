@@ -1,11 +1,8 @@
 """The folds of CODER: five folders, and what is wrong with them is said with its line."""
 
-from pathlib import Path
-
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from tests.training.corpora.conftest import Convert
 from tests.training.papers import toy
 from training.corpora import coder
 from training.corpora.tally import Tally
@@ -21,14 +18,14 @@ FILES: dict[str, str | bytes] = {
 }
 
 
-def test_phrases_of_a_fold_stay_as_often_as_they_are(converted: Convert) -> None:
+def test_phrases_of_a_fold_stay_as_often_as_they_are(converted):
     fold = converted("coder-folds", FILES, "fold-3.test", strict=True)
     assert fold.brief() == [
         ("hurts 3", ["22253000"]), ("hurts 3", ["22253000"]), ("so tired", ["84229001"]),
     ]  # fmt: skip
 
 
-def test_targets_have_one_name_each(tmp_path: Path) -> None:
+def test_targets_have_one_name_each(tmp_path):
     toy.coder_folds(tmp_path)
     targets = coder.read_targets(tmp_path / "psytar_disjoint_folds")
     assert [(one.id, one.name) for one in targets] == [
@@ -48,9 +45,7 @@ def test_targets_have_one_name_each(tmp_path: Path) -> None:
         ("CADEC_2/standard.txt", "100100\tpain\n100100\tache\n", "standard.txt.*line 2"),
     ],
 )
-def test_what_is_no_fold_is_said_with_its_line(
-    tmp_path: Path, file: str, text: str | None, said: str
-) -> None:
+def test_what_is_no_fold_is_said_with_its_line(tmp_path, file, text, said):
     toy.coder_folds(tmp_path)
     path = tmp_path / "cadec" / file
     path.unlink() if text is None else path.write_text(text, "utf-8")
@@ -58,6 +53,6 @@ def test_what_is_no_fold_is_said_with_its_line(
         list(coder.read(tmp_path / "cadec", Tally()))
 
 
-def test_a_folder_without_folds(tmp_path: Path) -> None:
+def test_a_folder_without_folds(tmp_path):
     with pytest.raises(MedlinkError, match=r"E160.*no folder in it has a standard.txt"):
         coder.read_targets(tmp_path)

@@ -28,9 +28,7 @@ def _kb(path: Path, names: list[list[str]]) -> KnowledgeBase:
 
 @given(NAMES, st.integers(0, 9))
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
-def test_a_held_out_string_is_nowhere_else(
-    tmp_path_factory: pytest.TempPathFactory, texts: list[list[str]], seed: int
-) -> None:
+def test_a_held_out_string_is_nowhere_else(tmp_path_factory, texts, seed):
     kb = _kb(tmp_path_factory.mktemp("kb") / "kb", texts)
     try:
         holdout = make_holdout(kb, 0.5, 100, seed)
@@ -53,7 +51,7 @@ def test_a_held_out_string_is_nowhere_else(
         assert kb.name_at(query.row).text == query.text
 
 
-def test_halves_are_even_and_the_seed_decides(tiny_kb: KnowledgeBase) -> None:
+def test_halves_are_even_and_the_seed_decides(tiny_kb):
     holdout = make_holdout(tiny_kb, 0.5, 100, seed=1)
     assert holdout.dev
     assert 0 <= len(holdout.test) - len(holdout.dev) <= 1
@@ -62,14 +60,14 @@ def test_halves_are_even_and_the_seed_decides(tiny_kb: KnowledgeBase) -> None:
     assert len(make_holdout(tiny_kb, 0.5, 3, seed=1).rows) == 3
 
 
-def test_training_never_sees_a_held_out_name(tiny_kb: KnowledgeBase) -> None:
+def test_training_never_sees_a_held_out_name(tiny_kb):
     holdout = make_holdout(tiny_kb, 0.5, 100, seed=0)
     names = read_names(tiny_kb, lambda texts: [[0] for _ in texts], skip=holdout.rows)
     assert not set(names.rows.tolist()) & set(holdout.rows)
     assert not {string_hash(query.text) for query in holdout.dev} & set(names.strings.tolist())
 
 
-def test_files_are_mentions_and_can_be_read_back(tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+def test_files_are_mentions_and_can_be_read_back(tmp_path, tiny_kb):
     holdout = make_holdout(tiny_kb, 0.5, 100, seed=0)
     holdout.save(tmp_path / "held")
     assert Holdout.load(tmp_path / "held", tiny_kb) == holdout
@@ -81,7 +79,7 @@ def test_files_are_mentions_and_can_be_read_back(tmp_path: Path, tiny_kb: Knowle
         assert all(mention.keys() == {"mention", "ids", "lang", "type"} for mention in mentions)
 
 
-def test_a_hold_out_of_another_kb_is_refused(tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+def test_a_hold_out_of_another_kb_is_refused(tmp_path, tiny_kb):
     other = _kb(tmp_path / "other.kb", [["a", "b"], ["c", "d"]])
     make_holdout(other, 0.5, 100, seed=0).save(tmp_path / "held")
     with pytest.raises(MedlinkError, match=r"E507.*another KB"):
@@ -90,7 +88,7 @@ def test_a_hold_out_of_another_kb_is_refused(tmp_path: Path, tiny_kb: KnowledgeB
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"kb": "x", "rows": [], "dev": [1]}'])
-def test_a_damaged_hold_out_is_an_error(tmp_path: Path, tiny_kb: KnowledgeBase, text: str) -> None:
+def test_a_damaged_hold_out_is_an_error(tmp_path, tiny_kb, text):
     (tmp_path / "holdout.json").write_text(text, encoding="utf-8")
     with pytest.raises(MedlinkError, match="E507"):
         Holdout.load(tmp_path, tiny_kb)
@@ -104,8 +102,6 @@ def test_a_damaged_hold_out_is_an_error(tmp_path: Path, tiny_kb: KnowledgeBase, 
         [["a", "shared"], ["b", "shared"], ["c", "only one"]],
     ],
 )
-def test_a_kb_without_two_names_a_concept_is_an_error(
-    tmp_path: Path, names: list[list[str]]
-) -> None:
+def test_a_kb_without_two_names_a_concept_is_an_error(tmp_path, names):
     with pytest.raises(MedlinkError, match="E530"):
         make_holdout(_kb(tmp_path / "kb", names), 0.5, 100, seed=0)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spacy_medlink.kb import KnowledgeBase
 from training.data.names import TokenTable, read_names, string_hash
 from training.recipe.settings import DataSettings
 
@@ -18,7 +17,7 @@ def _text(tokens: TokenTable, position: int) -> str:
     return "".join(map(chr, pieces))
 
 
-def test_token_table_gives_back_what_was_tokenised() -> None:
+def test_token_table_gives_back_what_was_tokenised():
     texts = ["high fever", "", "DM", "hipertensión"]
     table = TokenTable.build(iter(texts), _letters)
     assert [_text(table, row) for row in range(4)] == texts
@@ -27,7 +26,7 @@ def test_token_table_gives_back_what_was_tokenised() -> None:
     assert len(TokenTable.build([], _letters)) == 0
 
 
-def test_names_are_those_of_the_knowledge_base(tiny_kb: KnowledgeBase) -> None:
+def test_names_are_those_of_the_knowledge_base(tiny_kb):
     names = read_names(tiny_kb, _letters)
     assert names.trainable.all()
     assert (np.diff(names.concepts) >= 0).all()
@@ -39,15 +38,13 @@ def test_names_are_those_of_the_knowledge_base(tiny_kb: KnowledgeBase) -> None:
         assert name in concept.names
 
 
-def test_rows_to_skip_are_not_there(tiny_kb: KnowledgeBase) -> None:
+def test_rows_to_skip_are_not_there(tiny_kb):
     names = read_names(tiny_kb, _letters, skip=[0, 5])
     assert not {0, 5} & set(names.rows.tolist())
     assert len(names) == len(read_names(tiny_kb, _letters)) - 2
 
 
-def test_other_languages_and_obsolete_names_stay_but_are_not_trained_on(
-    tiny_kb: KnowledgeBase,
-) -> None:
+def test_other_languages_and_obsolete_names_stay_but_are_not_trained_on(tiny_kb):
     everything = read_names(tiny_kb, _letters)
     names = read_names(tiny_kb, _letters, how=DataSettings(languages=("en",), obsolete=False))
     assert names.rows.tolist() == everything.rows.tolist()

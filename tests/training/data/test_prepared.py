@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.preparation import Preparation
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase
 from training.data import prepared
 from training.data.material import Material, Wanted, read_material
 from training.data.prepared import open_material, prepare
@@ -49,9 +48,7 @@ def _assert_same(first: Material, second: Material) -> None:
     assert first.n_kb == second.n_kb
 
 
-def test_what_lies_on_disk_is_what_would_be_read_into_memory(
-    tiny_kb: KnowledgeBase, encoder: BiEncoder, wanted: Wanted, tmp_path: Path
-) -> None:
+def test_what_lies_on_disk_is_what_would_be_read_into_memory(tiny_kb, encoder, wanted, tmp_path):
     place = prepare(tiny_kb, encoder, wanted, tmp_path / "prepared")
     material = open_material(place, tiny_kb)
     _assert_same(material, read_material(tiny_kb, encoder.tokenize, wanted))
@@ -60,9 +57,8 @@ def test_what_lies_on_disk_is_what_would_be_read_into_memory(
 
 
 def test_it_is_made_once_and_again_when_anything_differs(
-    tiny_kb: KnowledgeBase, encoder: BiEncoder, wanted: Wanted, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    tiny_kb, encoder, wanted, tmp_path, monkeypatch
+):
     made: list[Path] = []
     write = prepared._write
 
@@ -91,18 +87,14 @@ def test_it_is_made_once_and_again_when_anything_differs(
 
 
 @pytest.mark.parametrize("file", ["rows", "pairs.npy", "manifest.json"])
-def test_what_is_damaged_is_made_again(
-    tiny_kb: KnowledgeBase, encoder: BiEncoder, wanted: Wanted, tmp_path: Path, file: str
-) -> None:
+def test_what_is_damaged_is_made_again(tiny_kb, encoder, wanted, tmp_path, file):
     place = prepare(tiny_kb, encoder, wanted, tmp_path)
     (place / file).write_bytes((place / file).read_bytes()[:20])
     assert prepare(tiny_kb, encoder, wanted, tmp_path) == place
     _assert_same(open_material(place, tiny_kb), read_material(tiny_kb, encoder.tokenize, wanted))
 
 
-def test_a_bad_bitext_leaves_nothing_behind(
-    tiny_kb: KnowledgeBase, encoder: BiEncoder, wanted: Wanted, tmp_path: Path
-) -> None:
+def test_a_bad_bitext_leaves_nothing_behind(tiny_kb, encoder, wanted, tmp_path):
     assert wanted.bitext is not None
     wanted.bitext.write_text("Herz\n", encoding="utf-8")
     with pytest.raises(MedlinkError, match=r"E401.*line 1"):
@@ -110,9 +102,7 @@ def test_a_bad_bitext_leaves_nothing_behind(
     assert not list((tmp_path / "p").iterdir())
 
 
-def test_the_manifest_says_what_it_was_made_of(
-    tiny_kb: KnowledgeBase, encoder: BiEncoder, wanted: Wanted, tmp_path: Path
-) -> None:
+def test_the_manifest_says_what_it_was_made_of(tiny_kb, encoder, wanted, tmp_path):
     place = prepare(tiny_kb, encoder, wanted, tmp_path)
     manifest = json.loads((place / "manifest.json").read_text("utf-8"))
     assert manifest["made_of"]["wanted"]["data"]["languages"] == ["en", "de"]

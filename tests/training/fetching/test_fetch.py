@@ -22,24 +22,24 @@ def _get(server: Server, target: Path, known: str = SHA256) -> None:
 
 
 @pytest.mark.parametrize("known", [SHA256, ""])
-def test_at_once(server: Server, tmp_path: Path, known: str) -> None:
+def test_at_once(server, tmp_path, known):
     server.replies = [whole(DATA)]
     _get(server, tmp_path / "file", known)
     assert server.requests == ["/data.bin"] and server.slept == []
 
 
-def test_busy_or_cut_off_then_well(server: Server, tmp_path: Path) -> None:
+def test_busy_or_cut_off_then_well(server, tmp_path):
     server.replies = [status(500), whole(DATA, cut=300_000), status(429), whole(DATA)]
     _get(server, tmp_path / "file")
     assert server.slept == [2.0, 4.0, 8.0]
 
 
-def test_redirection_is_followed(server: Server, tmp_path: Path) -> None:
+def test_redirection_is_followed(server, tmp_path):
     server.replies = [status(302, Location=server.url("elsewhere")), whole(DATA)]
     _get(server, tmp_path / "file")
 
 
-def test_cut_off_each_time_leaves_nothing(server: Server, tmp_path: Path) -> None:
+def test_cut_off_each_time_leaves_nothing(server, tmp_path):
     server.otherwise = whole(DATA, cut=10)
     with pytest.raises(MedlinkError, match=r"E711.*10 bytes read"):
         fetch(server.url(), tmp_path / "file", PAGE)
@@ -55,9 +55,7 @@ def test_cut_off_each_time_leaves_nothing(server: Server, tmp_path: Path) -> Non
         (b"<html><body>", "application/zip", "E712"),
     ],
 )
-def test_another_file_or_a_page_is_not_kept(
-    server: Server, tmp_path: Path, data: bytes, kind: str, code: str
-) -> None:
+def test_another_file_or_a_page_is_not_kept(server, tmp_path, data, kind, code):
     server.otherwise = whole(data, kind)
     with pytest.raises(MedlinkError, match=code):
         fetch(server.url(), tmp_path / "file", PAGE, "0" * 64)
@@ -65,16 +63,14 @@ def test_another_file_or_a_page_is_not_kept(
 
 
 @pytest.mark.parametrize(("code", "says"), [(404, "HTTP 404"), (401, "log-in"), (403, "log-in")])
-def test_what_will_not_change_is_not_tried_again(
-    server: Server, tmp_path: Path, code: int, says: str
-) -> None:
+def test_what_will_not_change_is_not_tried_again(server, tmp_path, code, says):
     server.otherwise = status(code)
     with pytest.raises(MedlinkError, match=f"E711.*{says}"):
         fetch(server.url(), tmp_path / "file", PAGE)
     assert len(server.requests) == 1
 
 
-def test_nobody_waits_where_there_is_no_network(server: Server, tmp_path: Path) -> None:
+def test_nobody_waits_where_there_is_no_network(server, tmp_path):
     server.server_close()
     with pytest.raises(MedlinkError, match=r"E711.*(refused|reset)"):
         fetch(server.url(), tmp_path / "file", PAGE)
@@ -82,7 +78,7 @@ def test_nobody_waits_where_there_is_no_network(server: Server, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("reply", [status(500), whole(DATA, cut=5)])
-def test_key_is_sent_and_never_told(server: Server, tmp_path: Path, reply: object) -> None:
+def test_key_is_sent_and_never_told(server, tmp_path, reply):
     server.otherwise = reply
     query = {"url": "https://there/x.zip", "apiKey": "s3cret"}
     with pytest.raises(MedlinkError, match="E711") as caught:

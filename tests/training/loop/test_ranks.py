@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file
 
-from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.devices import rank_device
 from tests.children import killed
 from training.loop.metrics import read_log
@@ -68,9 +67,7 @@ TRAININGS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-def test_two_ranks_compute_what_one_does(
-    tiny_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path
-) -> None:
+def test_two_ranks_compute_what_one_does(tiny_kb, tiny_encoder, tmp_path):
     paths, port = [str(tiny_kb.path), str(tiny_encoder)], _free_port()
     processes = [
         _start([two_ranks.__file__, *paths, str(tmp_path / f"{rank}"), json.dumps(TRAININGS)],
@@ -92,9 +89,7 @@ def test_two_ranks_compute_what_one_does(
 
 
 @pytest.mark.slow
-def test_torchrun_trains_writes_once_and_resumes(
-    tiny_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path
-) -> None:
+def test_torchrun_trains_writes_once_and_resumes(tiny_kb, tiny_encoder, tmp_path):
     recipe = tmp_path / "recipe.cfg"
     recipe.write_text('[recipe]\nkind = "pretrain"\n', encoding="utf-8")
     settings = {**SETTINGS, "training.epochs": 2, "selection.min_gain": -101}
@@ -134,7 +129,7 @@ def _assert_near(first: Path, second: Path) -> None:
 
 
 @given(st.lists(st.integers(3, 25), max_size=40), st.integers(1, 5))
-def test_shares_are_a_division_into_equal_work(lengths: list[int], count: int) -> None:
+def test_shares_are_a_division_into_equal_work(lengths, count):
     shares = Ranks(0, count, torch.device("cpu")).shares(lengths)
     assert sorted(np.concatenate(shares).tolist()) == list(range(len(lengths)))
     sizes = [len(share) for share in shares]
@@ -143,13 +138,13 @@ def test_shares_are_a_division_into_equal_work(lengths: list[int], count: int) -
     assert max(work) - min(work) <= max(lengths, default=0)
 
 
-def test_alone_there_is_nothing_to_agree_on() -> None:
+def test_alone_there_is_nothing_to_agree_on():
     assert ALONE.agree(True, 3.5) == (True, 3.5)
     assert ALONE.from_first(lambda: 7) == 7
     ALONE.wait()
 
 
-def test_every_rank_has_its_device(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_rank_has_its_device(monkeypatch):
     assert rank_device("cuda") == "cuda"
     monkeypatch.setenv("LOCAL_RANK", "3")
     assert rank_device("cuda") == "cuda:3"

@@ -52,9 +52,7 @@ def _measure(
     return {(row.system, row.part): row for row in with_averages(rows, read.averages)}
 
 
-def test_medical_crossing(
-    tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path, gold: Path
-) -> None:
+def test_medical_crossing(tmp_path, tiny_kb, tiny_encoder, gold):
     train = tmp_path / "train.jsonl"
     train.write_text('{"mention": "fiebre", "ids": ["HP:0001945"]}\n', encoding="utf-8")
     work = tmp_path / "work"
@@ -77,8 +75,8 @@ def test_medical_crossing(
 
 
 def test_a_cross_encoder_orders_what_the_encoder_alone_finds(
-    tmp_path: Path, tiny_assets: Assets, tiny_encoder: Path, gold: Path
-) -> None:
+    tmp_path, tiny_assets, tiny_encoder, gold
+):
     cross = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings(top=50, weight=1.0))
     cross.save(tmp_path / "made" / RERANKER)
     layout = read_layout(LAYOUTS / "clinlinker.cfg")
@@ -90,9 +88,7 @@ def test_a_cross_encoder_orders_what_the_encoder_alone_finds(
     assert _measure(*given) == _measure(*given, reranker=tmp_path / "made")
 
 
-def test_a_column_for_each_language(
-    tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path, gold: Path
-) -> None:
+def test_a_column_for_each_language(tmp_path, tiny_kb, tiny_encoder, gold):
     rows = _measure("xl_bel", tiny_kb, gold, tmp_path / "work", tiny_encoder)
     assert [part for system, part in rows if system == "exact"] == ["en", "es", "avg"]
     assert rows["exact", "en"].figures["acc@1"] == pytest.approx(200 / 3)
@@ -106,8 +102,8 @@ def test_a_column_for_each_language(
 
 
 def test_pooling_is_what_the_encoder_says_else_what_is_wanted(
-    tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path, gold: Path
-) -> None:
+    tmp_path, tiny_kb, tiny_encoder, gold
+):
     silent = tmp_path / "silent"
     copytree(tiny_encoder, silent, ignore=ignore_patterns(SETTINGS_FILE))
     saying = tmp_path / "saying"

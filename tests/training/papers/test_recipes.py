@@ -1,13 +1,10 @@
 """The papers' recipes train to their end on toy data, and ship what the last step made."""
 
-from pathlib import Path
-
 import pytest
 from transformers import AlbertConfig, AlbertModel, BertModel, DistilBertConfig, DistilBertModel
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.devices import CPU
 from training.kinds.pretraining import Pretraining
 from training.loop.modules import prepare
@@ -25,9 +22,7 @@ OF_NAMES = sorted(
 
 
 @pytest.mark.parametrize("name", OF_NAMES)
-def test_a_recipe_of_names_trains_to_its_end(
-    name: str, tiny_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path
-) -> None:
+def test_a_recipe_of_names_trains_to_its_end(name, tiny_kb, tiny_encoder, tmp_path):
     changes = {"holdout.fraction": 0.5, "data.languages": [], "training.precision": "fp32"}
     if name == "coder":
         changes["training.names"] = 64
@@ -44,14 +39,14 @@ def test_a_recipe_of_names_trains_to_its_end(
 
 
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.cfg")), ids=lambda path: path.stem)
-def test_a_paper_chooses_nothing(path: Path) -> None:
+def test_a_paper_chooses_nothing(path):
     if path.stem != "published":
         assert not read_recipe(path).chooses
     ours = CONFIGS.parents[1] / "configs" / "finetune.cfg"
     assert read_recipe(ours).chooses
 
 
-def test_frozen_layers_are_the_first_ones_and_the_embeddings(tiny_encoder: Path) -> None:
+def test_frozen_layers_are_the_first_ones_and_the_embeddings(tiny_encoder):
     encoder = BiEncoder.load(tiny_encoder)
     encoder.module.config.num_hidden_layers = 3
     encoder.module = BertModel(encoder.module.config)
@@ -60,7 +55,7 @@ def test_frozen_layers_are_the_first_ones_and_the_embeddings(tiny_encoder: Path)
     assert learning and all(name.startswith("encoder.layer.2.") for name in learning)
 
 
-def test_layers_of_a_distilbert_are_frozen_too(tiny_encoder: Path) -> None:
+def test_layers_of_a_distilbert_are_frozen_too(tiny_encoder):
     encoder = BiEncoder.load(tiny_encoder)
     encoder.module = DistilBertModel(
         DistilBertConfig(vocab_size=100, dim=32, n_heads=2, hidden_dim=64, n_layers=3)
@@ -70,7 +65,7 @@ def test_layers_of_a_distilbert_are_frozen_too(tiny_encoder: Path) -> None:
     assert learning and all(name.startswith("transformer.layer.2.") for name in learning)
 
 
-def test_a_base_without_a_list_of_layers_cannot_be_frozen(tiny_encoder: Path) -> None:
+def test_a_base_without_a_list_of_layers_cannot_be_frozen(tiny_encoder):
     encoder = BiEncoder.load(tiny_encoder)
     encoder.module = AlbertModel(  # its layers share their weights
         AlbertConfig(

@@ -1,11 +1,8 @@
-from pathlib import Path
-
 import pytest
 import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase
 from training.corpora.tally import Tally
 from training.representations.relations import (
     HeadSettings,
@@ -25,7 +22,7 @@ TRIPLETS = [
 
 
 @pytest.mark.parametrize("tune", [False, True])
-def test_relations_are_learned(tiny_encoder: Path, tune: bool) -> None:
+def test_relations_are_learned(tiny_encoder, tune):
     encoder = BiEncoder.load(tiny_encoder)
     with torch.no_grad():  # at first, [CLS] is nearly the same for all texts
         for weight in encoder.module.parameters():
@@ -42,7 +39,7 @@ def test_relations_are_learned(tiny_encoder: Path, tune: bool) -> None:
     assert is_changed == tune
 
 
-def test_a_relation_that_training_lacks_is_wrong(tiny_encoder: Path) -> None:
+def test_a_relation_that_training_lacks_is_wrong(tiny_encoder):
     train = [one for one in TRIPLETS if one.relation != "same"]
     test = [Triplet("asthma", "asthma", "same"), Triplet("asthma", "fever", "before")]
     settings = HeadSettings(epochs=3, learning_rate=1e-2)
@@ -50,7 +47,7 @@ def test_a_relation_that_training_lacks_is_wrong(tiny_encoder: Path) -> None:
 
 
 @pytest.mark.parametrize("tune", [False, True])
-def test_the_same_again(tiny_encoder: Path, tune: bool) -> None:
+def test_the_same_again(tiny_encoder, tune):
     settings = HeadSettings(tune, epochs=2, seed=4)
     encoders = [BiEncoder.load(tiny_encoder, "pooler") for _ in range(2)]
     one, other = (classify(encoder, TRIPLETS, TRIPLETS, settings) for encoder in encoders)
@@ -58,14 +55,14 @@ def test_the_same_again(tiny_encoder: Path, tune: bool) -> None:
     assert encoders[0].fingerprint() == encoders[1].fingerprint()
 
 
-def test_division_is_four_to_one_and_loses_nothing() -> None:
+def test_division_is_four_to_one_and_loses_nothing():
     train, test = divide(TRIPLETS, 3)
     assert (len(train), len(test)) == (29, 7)
     assert sorted(train + test) == sorted(TRIPLETS)
     assert divide(TRIPLETS, 3)[1] == test != divide(TRIPLETS, 4)[1]
 
 
-def test_ids_stand_for_names_drawn_at_random(tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+def test_ids_stand_for_names_drawn_at_random(tmp_path, tiny_kb):
     file = tmp_path / "triplets.tsv"
     rows = [f"HP:0002099\tHP:0001945\tcause {number}" for number in range(4)]
     rows += ["HP:0005965\tHP:0001945\tretired", "HP:9999999\tHP:0001945\tunknown", "HP:1\t\t"]
@@ -85,7 +82,7 @@ def test_ids_stand_for_names_drawn_at_random(tmp_path: Path, tiny_kb: KnowledgeB
         read_triplets(file, Tally(strict=True), tiny_kb)
 
 
-def test_hardly_any_triplet(tmp_path: Path) -> None:
+def test_hardly_any_triplet(tmp_path):
     file = tmp_path / "triplets.csv"
     file.write_text("head,tail,relation\na,b,c\n", encoding="utf-8")
     with pytest.raises(MedlinkError, match="E530"):
