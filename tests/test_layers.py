@@ -54,13 +54,13 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("fitting",): 2_890,  # wanted: 2,600
     ("evaluation",): 2_770,  # wanted: 2,300
     ("assets",): 3_250,  # wanted: 3,000
-    ("components",): 6_430,  # wanted: 4,000
+    ("components",): 6_690,  # wanted: 5,000
     ("annotate",): 3_590,  # wanted: 2,200
     ("serve",): 1_840,  # wanted: 1,300
     ("cli",): 2_340,  # wanted: 1,800
     ("training",): 11_540,  # wanted: 8,000
     ("benchmarks",): 3_010,  # wanted: 2,500
-    ("tests",): 53_320,  # wanted: 38,000
+    ("tests",): 53_060,  # wanted: 45,000
 }
 
 Imports = dict[str, set[str]]

@@ -21,13 +21,13 @@ from spacy_medlink.kb.readers import read
 from spacy_medlink.kb.writer import distinct_names
 from spacy_medlink.types import Concept
 
-from ..data.bitext import translations_in
 from ..fetching.sources import find_source
 from .convert import without_repeats
 from .layout import PARTS, walk
 from .records import Document, Ids, Mention
 from .registry import CORPORA
 from .tally import Tally
+from .translations import translations_in
 
 _GOLD = re.compile(r"(.+)\.((?:train|dev|test)\d*)\.jsonl(?:\.gz)?")
 _NAMES = (".kb", ".kb.jsonl", ".kb.jsonl.gz")

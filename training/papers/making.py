@@ -33,7 +33,7 @@ from ..corpora.layout import walk
 from ..corpora.records import GoldDocument
 from ..corpora.registry import find_corpus
 from ..corpora.tally import Tally
-from ..data.bitext import convert_bitext
+from ..corpora.translations import convert_bitext
 from ..fetching.sources import sources
 from ..loop.trainer import CHECKPOINT
 from ..recipe.reading import read_recipe

@@ -156,7 +156,7 @@ class Corpus(Section):
 
 
 class Bitext(Section):
-    """Translations: files of one format of `training.data.bitext`, of some languages."""
+    """Translations: files of one format of `training.corpora.translations`, of some languages."""
 
     format: str
     sources: tuple[str, ...]

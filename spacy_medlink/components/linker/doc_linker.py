@@ -101,13 +101,17 @@ class DocLinker:
 
     def _characters(self, doc: Doc, text: str, spans: Sequence[Span]) -> list[tuple[int, int]]:
         """Find the characters that are read of spans; one with a reading was read already."""
-        cues, retrieve = shipped_cues(self.opened.lang), self._candidates
-        return [
-            read_characters(span)
-            if span.doc.user_data and span._.get(READING)
-            else read_without_cues(text, read_characters(span), cues, retrieve)
-            for span in spans
-        ]
+        cues, read = shipped_cues(self.opened.lang), list[tuple[int, int]]()
+        for span in spans:
+            start, end = span.start_char, span.end_char
+            if text[start:end].isalpha():  # a word alone
+                read.append((start, end))
+                continue
+            start, end = read_characters(span)
+            if not (doc.user_data and span._.get(READING)):
+                start, end = read_without_cues(text, (start, end), cues, self._candidates)
+            read.append((start, end))
+        return read
 
     def _candidates(self, texts: list[str]) -> list[list[Candidate]]:
         return self.opened.linker.retrieve(list(map(self.bare, texts)), 1, force=True).rankings

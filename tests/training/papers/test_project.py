@@ -13,7 +13,7 @@ import pytest
 from weasel.util import load_project_config
 
 from spacy_medlink.errors import MedlinkError
-from training.data.bitext import convert_bitext
+from training.corpora.translations import convert_bitext
 from training.papers.making import Maker
 from training.papers.plan import _VARIABLE, Plan, read_layout, read_plan, variables
 from training.papers.published import LAYOUTS, papers, read_published
