@@ -141,12 +141,15 @@ class SharedAncestors:
     def are_shared(self, rows: Sequence[int], others: Sequence[int]) -> bool:
         """Tell whether a concept of some names is a kind of one of others, or both of a third.
 
-        The top two levels of a hierarchy are no such third, since all concepts share them.
+        The top two levels of a hierarchy are no such third, since all concepts share them. A
+        name of the very concept says nothing more.
 
         rows, others (Sequence[int]): of the names.
         """
-        wanted = {int(self._concept[row]) for row in others}
-        above = set[int]().union(*(self._of(int(self._concept[row])) for row in rows))
+        wanted, longer = ({int(self._concept[row]) for row in names} for names in (others, rows))
+        if wanted <= longer:
+            return False
+        above = set[int]().union(*map(self._of, longer))
         both = above.intersection(set[int]().union(*map(self._of, wanted)))
         return not wanted.isdisjoint(above) or any(len(self._of(at)) >= _LEVELS for at in both)
 
