@@ -36,5 +36,6 @@ class _Finder:
             execute(module)
             self._call()
 
+        # Of this one loader, not of its class: no other import is changed.
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec

@@ -91,7 +91,7 @@ class EncoderTraining(ABC):
     def _facts(self) -> dict[str, int]:
         """Count the training data."""
 
-    def store(self, directory: Path) -> None:  # noqa: B027
+    def store(self, directory: Path) -> None:  # noqa: B027  # most kinds write nothing
         """Write what belongs beside the encoder, if anything."""
 
     def run(self, directory: Path, resume: bool = False) -> Result | None:
