@@ -49,7 +49,7 @@ test-gpu: $(INSTALLED) ## Run the tests that need a CUDA device, also the long o
 # Tests of rooms that use the libraries most. Old libraries warn of what newer ones have replaced.
 test-floors: $(FLOORS)/installed ## Run some tests with the lowest versions that setup.cfg allows
 	$(FLOORS)/bin/python -m pytest -n $(TEST_PROCESSES) -W ignore::DeprecationWarning -m "not slow and not gpu" \
-		tests/serve/test_guard.py tests/serve/test_mappings.py tests/encoders/test_bi_encoder.py
+		tests/workbench/serve/test_guard.py tests/workbench/serve/test_mappings.py tests/encoders/test_bi_encoder.py
 
 lint: $(INSTALLED) ## Check style, formatting and types
 	$(PY) -m ruff check .

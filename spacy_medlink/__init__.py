@@ -37,7 +37,7 @@ _WHERE = {
     "evaluate": "annotate.evaluate",
     "learn": "assets.learn",
     "link": "annotate.linked_text",
-    "map_terms": "annotate.mapping.run",
+    "map_terms": "workbench.mapping.run",
     "open_pipeline": "components.pipelines",
     "read_gold": "kb.gold",
     "use_tokenizer": "components.tokenizer",

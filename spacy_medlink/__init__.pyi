@@ -4,7 +4,6 @@ from .annotate.evaluate import evaluate as evaluate
 from .annotate.linked_text import LinkedText as LinkedText
 from .annotate.linked_text import TextLinker as TextLinker
 from .annotate.linked_text import link as link
-from .annotate.mapping.run import map_terms as map_terms
 from .assets import Assets as Assets
 from .assets import build_assets as build_assets
 from .assets.learn import learn as learn
@@ -26,5 +25,6 @@ from .types import Mention as Mention
 from .types import Name as Name
 from .types import Relation as Relation
 from .types import Retired as Retired
+from .workbench.mapping.run import map_terms as map_terms
 
 __version__: str

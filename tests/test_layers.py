@@ -29,13 +29,17 @@ FLOORS = [
     {"fitting", "evaluation"},
     {"assets"},
     {"components"},
-    {"annotate", "serve"},
+    {"annotate"},
     {"cli"},
+    {"terminologies", "exchange"},
+    {"workbench"},
 ]
+# What registers itself by entry points. The core, which is all the rest, runs without it.
+SIDES = {"terminologies", "exchange", "workbench"}
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 
 # What may know spaCy: the glue, and the registered architectures.
-SPACY_ROOMS = {"components", "annotate", "serve", "cli"}
+SPACY_ROOMS = {"components", "annotate", "workbench", "cli"}
 SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
 
 # Lines of Python, as `wc -l` counts them, that rooms of the package and the directories beside it
@@ -45,9 +49,9 @@ SLACK = 1.03
 BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_010,  # wanted: 1,200
-    ("util",): 1_760,  # wanted: 1,200
+    ("util",): 1_810,  # wanted: 1,200
     ("text",): 3_570,  # wanted: 3,000
-    ("kb",): 10_720,  # wanted: 9,000
+    ("kb",): 8_220,  # wanted: 6,700
     ("encoders",): 2_750,  # wanted: 2,500
     ("retrieval",): 3_720,  # wanted: 3,000
     ("linking",): 3_770,  # wanted: 3,400
@@ -55,9 +59,11 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("evaluation",): 2_770,  # wanted: 2,300
     ("assets",): 3_250,  # wanted: 3,000
     ("components",): 6_690,  # wanted: 5,000
-    ("annotate",): 3_590,  # wanted: 2,200
-    ("serve",): 1_840,  # wanted: 1,300
-    ("cli",): 2_340,  # wanted: 1,800
+    ("annotate",): 1_740,  # wanted: 1,600
+    ("cli",): 2_020,  # wanted: 1,600
+    ("terminologies",): 4_800,
+    ("exchange",): 1_800,
+    ("workbench",): 4_000,
     ("training",): 11_540,  # wanted: 8,000
     ("benchmarks",): 3_010,  # wanted: 2,500
     ("tests",): 53_060,  # wanted: 45,000

@@ -19,12 +19,12 @@ from typing import Annotated
 import typer
 
 from benchmarks.measured import RESULTS, report
-from spacy_medlink.annotate.mapping.run import map_terms
 from spacy_medlink.assets import build_assets
 from spacy_medlink.components.pipelines import linker_of, open_pipeline
 from spacy_medlink.kb import build_knowledge_base
 from spacy_medlink.linking import Linker
 from spacy_medlink.text.normalisation import key
+from spacy_medlink.workbench.mapping.run import map_terms
 
 LISTS = Path(__file__).parent
 PARTS = ("1", "2")

@@ -52,7 +52,7 @@ class LinkedText(Sequence[Record]):
     def to_format(self, format: str, doc_id: str = "1") -> str:
         """Write the text and its links in a format of other tools.
 
-        format (str): a name of `annotate.formats.FORMATS`. doc_id (str): id of the text.
+        format (str): a name of `annotate.formats.formats()`. doc_id (str): id of the text.
         RAISES (MedlinkError): E108 for an unknown format.
         """
         record = {"doc_id": doc_id, "text": self.text, "mentions": self._records}

@@ -19,7 +19,7 @@ _FOLDER = DirectoryKind("a directory of links", is_edited=True)  # brat edits in
 class Output(NamedTuple):
     """A file of links, or a directory where each document has files of its own.
 
-    format (str): a name of FORMATS, "" for unchanged records. with_text (bool): whether the
+    format (str): a name of `formats()`, "" for unchanged records. with_text (bool): whether the
         records have a text.
     """
 

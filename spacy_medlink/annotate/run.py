@@ -72,7 +72,7 @@ def annotate_file(
     output (Path): `.jsonl`, `.jsonl.gz` or `.parquet`; documents that cannot be linked go to
         `<output>.bad.jsonl`. lang (str): of the texts, for assets. settings: of the linker.
     shape (Shape): content of a record. format (str): "" for records, or a name of
-        `formats.FORMATS`, whose suffix the output must have.
+        `formats.formats()`, whose suffix the output must have.
     engine (str): "local" or "ray". n_process (int): processes that link.
     device (Optional[str]): device of the networks, "auto" for a GPU where there is one; None for
         spaCy's device. part_size (int): documents that are linked and written together.

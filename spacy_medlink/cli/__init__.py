@@ -5,10 +5,12 @@ Exit codes: 0 done, 1 the input or the assets are bad (the message says what and
 `--help` is quick.
 """
 
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 import typer
 
+from ..util import sides
 from .annotate import command as annotate_command
 from .build import command as build_command
 from .evaluate import command as evaluate_command
@@ -22,9 +24,6 @@ from .kb_show import command as kb_show_command
 from .kb_show import search_command
 from .learn import command as learn_command
 from .link import command as link_command
-from .map import command as map_command
-from .serve import command as serve_command
-from .serve import mcp_command
 from .verb import Verb
 
 _HELP = (
@@ -43,15 +42,20 @@ def _group(name: str, help: str, **options: Any) -> typer.Typer:
     )  # fmt: skip
 
 
+def _registered_verbs() -> Iterator[tuple[str, Callable[..., None]]]:
+    """List the verbs that sides bring, and packages of users."""
+    for name in sides.names("medlink_verbs"):
+        if verb := sides.load_if_there("medlink_verbs", name):
+            yield name, verb
+
+
 app = _group("medlink", _HELP, add_completion=False, pretty_exceptions_enable=False)
 kb_app = _group("kb", "Build knowledge bases, and look into them.")
 import_app = _group("import", "Bring what another tool uses.")
 for parent, section, name, function in (
     (app, _LINK, "link", link_command),
     (app, _LINK, "annotate", annotate_command),
-    (app, _LINK, "map", map_command),
-    (app, _LINK, "serve", serve_command),
-    (app, _LINK, "mcp", mcp_command),
+    *((app, _LINK, name, verb) for name, verb in _registered_verbs()),
     (app, _MAKE, "build", build_command),
     (app, _MAKE, "learn", learn_command),
     (app, _MEASURE, "evaluate", evaluate_command),

@@ -43,9 +43,9 @@ def with_formats(
 
 
 def _check(format: str, options: Facts) -> None:
-    from ..kb.readers import FORMATS, get_reader
+    from ..kb.readers import formats, get_reader
 
-    one_of(format, sorted(FORMATS), "--from")
+    one_of(format, formats(), "--from")
     taken = inspect.signature(get_reader(format)).parameters
     for name in (name for name, value in options.items() if value and name not in taken):
         message = f"the format {format} has no such setting."

@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import MedlinkError
 from ..text.normalisation import hash_key
 from ..types import BadLine, Concept, Record
-from .readers import FORMATS, read_numbered, tabular
+from .readers import module_of, read_numbered, tabular
 from .scratch import scratch
 
 ERROR, WARNING = "error", "warning"
@@ -106,7 +106,7 @@ def check_sources(
             bad: list[BadLine] = []
             try:
                 records = read_numbered(format, path, bad, **options)
-                is_table = FORMATS[format] == "tabular"
+                is_table = module_of(format) is tabular
                 problems += _of_records(db, file, str(path), records, is_table, counts)
                 problems += _of_header(path, options) if is_table else ()
             except MedlinkError as error:

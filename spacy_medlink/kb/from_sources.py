@@ -11,6 +11,7 @@ from ..types import BadLine, Progress, Record
 from ..util.files import sha256_of
 from ..util.outputs import check_output
 from ..util.progress import no_progress
+from ..util.sides import load
 from .builder import KnowledgeBaseBuilder
 from .curation import read_curation
 from .filters import Filters
@@ -19,7 +20,6 @@ from .knowledge_base import KnowledgeBase
 from .readers import existing, get_reader, module_of
 from .rekey import rekey
 from .schema import KB
-from .sssom import MappingSets
 from .vocabularies import iso_639_1
 from .writer import BuildReport
 
@@ -86,7 +86,9 @@ def build_knowledge_base(
     removed: Counter[str] = Counter()
     bad_lines: list[BadLine] = []
     rules = read_curation(curation, bad_lines) if curation else None
-    mapping_sets = MappingSets([existing(path) for path in maps]) if maps else None
+    mapping_sets = None
+    if maps:
+        mapping_sets = load("medlink_maps", "sssom", "mapping set")([*map(existing, maps)])
     records = _records(sources, filters, options or {}, bad_lines, progress)
     records = filters.apply(records if skip_bad_lines else _all_sound(records, bad_lines), removed)
     records = mapping_sets.apply(records, bad_lines) if mapping_sets else records

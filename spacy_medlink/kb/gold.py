@@ -9,13 +9,14 @@ table of annotations with the notes in another one beside it.
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 from ..errors import Errors
 from ..types import BadLine, BadLines
-from ..util.json_text import read_json, write_json
+from ..util.json_text import write_json
+from ..util.sides import load_if_there
 from .annotated_notes import read_annotated_notes
-from .gold_formats import FOREIGN, foreign_format, is_export, is_prodigy, of_prodigy, read_export
 from .readers.fields import FieldError, json_of
 from .readers.lines import DAMAGED, open_source, raw_lines
 
@@ -75,14 +76,8 @@ def read_gold(
         E403 a repeated id of documents when `strict`, E160 a format that must be converted.
     """
     path = Path(path)
-    if corpus := foreign_format(path):
-        raise Errors.wrong_file(
-            path=path,
-            what="gold",
-            problem=f"it is {corpus}",
-            expected=f"what `python -m training.corpora {FOREIGN[corpus].corpus} {path} "
-            "gold.jsonl` makes of it in a checkout (BioC as XML; docs/corpora.md has them all)",
-        )
+    if other := _other_formats():
+        other.refuse(path)
     if not path.is_file():
         raise Errors.source_missing(path=path)
     any_mention = False
@@ -140,29 +135,14 @@ def gold_lines(path: Path) -> Iterable[tuple[int, str]]:
     """
     if path.suffix == ".csv":
         return enumerate(map(write_json, read_annotated_notes(path)), 1)
-    exported = _exported(path)
+    other = _other_formats()
+    exported = other.exported(path) if other else None
     return _lines(path) if exported is None else exported
 
 
-def _exported(path: Path) -> list[tuple[int, str]] | None:
-    """Read the export of a tool as lines of gold, one for each document; None for other files."""
-    if path.suffix != ".json":
-        return None
-    try:
-        data = read_json(path.read_text("utf-8-sig"))
-    except ValueError:
-        return None  # lines of JSON: what is wrong with them is said by line
-    if not is_export(data):
-        return None
-    try:
-        return list(enumerate(map(write_json, read_export(data)), 1))
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise Errors.wrong_file(
-            path=path,
-            what="the export of an annotation tool that we know",
-            problem=f"{type(error).__name__}: {error}",
-            expected="JSON of MedCATtrainer or Label Studio, or JSON Lines of Prodigy",
-        ) from error
+def _other_formats() -> ModuleType | None:
+    """Get what reads the files of other tools: `exchange.gold_formats`, where it is installed."""
+    return load_if_there("medlink_gold", "exports")
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -184,12 +164,11 @@ def _bad(path: Path, line: int, problem: object) -> Exception:
 
 def _document(text: str, line: int) -> GoldDocument:
     data = _object(json_of(text, _EXPECTED), "the line")
-    if is_prodigy(data):
+    if other := _other_formats():
         try:
-            data = of_prodigy(data)
-        except (LookupError, TypeError, AttributeError) as error:
-            problem = f"no task of Prodigy ({type(error).__name__}: {error})"
-            raise FieldError(problem, _EXPECTED) from error
+            data = other.record_of(data)
+        except ValueError as error:
+            raise FieldError(str(error), _EXPECTED) from error
     whole = data.get("text")
     if whole is not None and not isinstance(whole, str):
         raise FieldError('"text" is not a string', _EXPECTED)

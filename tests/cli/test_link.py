@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import spacy
 
-from spacy_medlink.annotate.formats import FORMATS
+from spacy_medlink.annotate.formats import formats
 from spacy_medlink.annotate.records import record_of_link
 from spacy_medlink.assets import Assets
 from spacy_medlink.components.extensions import SPAN_ATTRIBUTES
@@ -83,7 +83,7 @@ def test_formats_of_other_tools(run: Run, fail: Fail, tiny_assets: Assets, tmp_p
     )
     fail("E108", "link", tiny_assets.path, TEXT, "--as", "word")
     described = run("link", "--help").stdout
-    assert all(name in described for name in FORMATS)
+    assert all(name in described for name in formats())
 
 
 def test_files_and_standard_input(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:

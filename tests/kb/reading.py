@@ -20,7 +20,7 @@ def write(path: Path, content: str | bytes) -> Path:
 class FormatFile:
     """A file of a terminology format.
 
-    format (str): one of FORMATS. path (Path): where each content is written.
+    format (str): one of `formats()`. path (Path): where each content is written.
     """
 
     def __init__(self, format: str, path: Path) -> None:

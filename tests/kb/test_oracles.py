@@ -27,8 +27,8 @@ from rdflib import OWL, RDF, RDFS, SKOS, URIRef
 from rdflib.collection import Collection
 
 from spacy_medlink.kb.readers import read
-from spacy_medlink.kb.sssom import MappingSets
 from spacy_medlink.kb.vocabularies import canonical
+from spacy_medlink.terminologies.sssom import MappingSets
 from spacy_medlink.types import ISA, CodeMap, Concept, Name, Record, Relation, Retired
 from tests.kb import terminologies as made
 from tests.kb.terminologies import OBO, OIO, Term, facts

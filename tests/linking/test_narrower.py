@@ -6,14 +6,14 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
 
-from spacy_medlink.annotate.mapping.mapper import Mapper
-from spacy_medlink.annotate.mapping.terms import Term
 from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.kb import build_kb
 from spacy_medlink.linking import Linker, LinkSettings, open_linker
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.text.qualifiers import heads
 from spacy_medlink.types import Concept, Mention, Name
+from spacy_medlink.workbench.mapping.mapper import Mapper
+from spacy_medlink.workbench.mapping.terms import Term
 
 NAMES = {
     "COPD": ("Chronic obstructive pulmonary disease", "COPD"),

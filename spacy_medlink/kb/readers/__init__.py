@@ -1,43 +1,32 @@
-"""Readers: one file per terminology format, each a function that streams records."""
+"""Readers: a module for each terminology format, whose function `read` streams records.
+
+They register themselves as entry points `medlink_readers`: those of this package, those of
+`spacy_medlink.terminologies`, and a user's own.
+"""
 
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 from ...errors import Errors
 from ...types import BadLines, Record
+from ...util import sides
 
 Reader = Callable[..., Iterator[Record]]
 """A reader of (path, bad lines, options of the format)."""
 
-# Format name to module in this package; the module's `read` is the reader.
-FORMATS = {
-    "biosyn": "biosyn",
-    "csv": "tabular",
-    "fhir": "fhir",
-    "gazetteer": "gazetteer",
-    "icd": "icd",
-    "jsonl": "jsonl",
-    "mesh": "mesh",
-    "obo": "obo",
-    "omop": "omop",
-    "owl": "rdf",
-    "scispacy": "jsonl",
-    "skos": "rdf",
-    "snomed": "snomed",
-    "tsv": "tabular",
-    "umls": "umls",
-}
+_GROUP = "medlink_readers"
+
+
+def formats() -> list[str]:
+    """List the terminology formats that can be read."""
+    return sides.names(_GROUP)
 
 
 def module_of(format: str) -> ModuleType:
     """Import the module of a format. RAISES (MedlinkError): E108 for an unknown format."""
-    if format not in FORMATS:
-        raise Errors.unknown_choice(
-            what="terminology format", value=format, known=", ".join(sorted(FORMATS))
-        )
-    return import_module(f".{FORMATS[format]}", __name__)
+    module: ModuleType = sides.load(_GROUP, format, "terminology format")
+    return module
 
 
 def get_reader(format: str) -> Reader:
@@ -56,7 +45,7 @@ def existing(path: Path) -> Path:
 def read(format: str, path: str | Path, bad_lines: BadLines = None) -> Iterator[Record]:
     """Stream the records of a source.
 
-    format (str): one of FORMATS. path (Path): file or directory.
+    format (str): one of `formats()`. path (Path): file or directory.
     bad_lines (Optional[List[BadLine]]): collects bad lines; None makes the first one an error.
     RAISES (MedlinkError): E105 bad line, E107 no such source, E108 unknown format.
     """

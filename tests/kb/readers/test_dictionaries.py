@@ -6,7 +6,7 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.readers import read
-from spacy_medlink.kb.readers.biosyn import read as read_biosyn
+from spacy_medlink.terminologies.biosyn import read as read_biosyn
 from spacy_medlink.types import BadLine, Concept, Name, Retired
 from tests.kb import samples
 

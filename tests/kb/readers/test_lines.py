@@ -14,7 +14,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.report.metrics_file import read_metrics
 from spacy_medlink.kb.curation import read_curation
 from spacy_medlink.kb.gold import gold_lines
-from spacy_medlink.kb.readers import FORMATS, get_reader, lines, xml_records
+from spacy_medlink.kb.readers import formats, get_reader, lines, xml_records
 from spacy_medlink.kb.readers.lines import numbered_lines, open_source, raw_lines
 from spacy_medlink.kb.readers.rows import read_rows
 from spacy_medlink.types import BadLine
@@ -162,7 +162,7 @@ def test_an_element_without_end_is_an_error(tmp_path, monkeypatch):
             list(xml_records.xml_records(path, {"r"}))
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", formats())
 def test_each_has_a_reader(name):
     assert callable(get_reader(name))
 

@@ -11,9 +11,9 @@ from math import inf
 from pathlib import Path
 
 from ....types import ISA, BadLines, CodeMap, Concept, Name, Record, Relation, Retired
+from ...icd_codes import dotted
 from ...scratch import SortedRows, SqlRow, scratch
 from ...vocabularies import by_vocabulary
-from ..icd import dotted
 from .store import ASSOCIATIONS, DEFINITION, FSN, TABLES, Store, find_files, release_of
 
 __all__ = ["read", "release_of"]

@@ -1,0 +1,1 @@
+"""Formats of other tools: links go out in them, gold comes in."""

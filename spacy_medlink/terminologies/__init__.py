@@ -1,0 +1,1 @@
+"""Readers of further terminology formats, and of mapping sets."""

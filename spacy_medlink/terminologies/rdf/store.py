@@ -1,0 +1,202 @@
+"""The facts of an RDF file that say something of concepts, in a scratch database.
+
+Triples of one subject may stand anywhere in the file, and what is said of a synonym stands in a
+node of its own. The database brings them together, and memory stays bounded.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ...kb.readers.fields import FieldError, identifier
+from ...kb.readers.lines import report
+from ...types import BadLines
+from .triples import triples
+
+_NAMESPACES = {
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "xl": "http://www.w3.org/2008/05/skos-xl#",
+    "dct": "http://purl.org/dc/terms/",
+    "oio": "http://www.geneontology.org/formats/oboInOwl#",
+    "obo": "http://purl.obolibrary.org/obo/",
+    "efo": "http://www.ebi.ac.uk/efo/",
+    "ncit": "http://ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl#",
+    "umls": "http://bioportal.bioontology.org/ontologies/umls/",  # of BioPortal's Turtle
+}
+# Properties by what their values are. All others are passed over.
+_TEXTS = """
+rdfs:label skos:prefLabel skos:altLabel skos:hiddenLabel skos:definition skos:notation
+xl:literalForm owl:deprecated owl:versionInfo oio:hasExactSynonym oio:hasRelatedSynonym
+oio:hasBroadSynonym oio:hasNarrowSynonym oio:hasSynonym oio:hasOBONamespace obo:IAO_0000115
+obo:IAO_0000118 efo:alternative_term efo:definition ncit:P90 ncit:P97 ncit:P108 ncit:P207 umls:cui
+umls:tui
+"""
+_NODES = """
+rdf:type rdf:first rdf:rest rdfs:subClassOf owl:onProperty owl:someValuesFrom owl:equivalentClass
+owl:intersectionOf owl:annotatedSource owl:annotatedProperty owl:versionIRI skos:broader
+skos:narrower skos:related skos:inScheme skos:topConceptOf xl:prefLabel xl:altLabel xl:hiddenLabel
+"""
+_EITHER = """
+oio:hasDbXref oio:hasAlternativeId oio:hasSynonymType oio:source obo:IAO_0100001 dct:isReplacedBy
+owl:annotatedTarget skos:exactMatch skos:closeMatch skos:broadMatch skos:narrowMatch
+skos:relatedMatch
+"""
+# Only these may lead to a blank node, whose name is made up anew whenever the file is read.
+_ANONYMOUS = frozenset(
+    "rdfs:subClassOf owl:equivalentClass owl:intersectionOf rdf:first rdf:rest"
+    " xl:prefLabel xl:altLabel xl:hiddenLabel".split()
+)
+_TYPES = "owl:Class owl:DeprecatedClass rdfs:Class skos:Concept owl:Ontology skos:ConceptScheme"
+OBSOLETE = _NAMESPACES["oio"] + "ObsoleteClass"
+_NOTHING = frozenset({_NAMESPACES["owl"] + "Thing", _NAMESPACES["rdf"] + "nil"})
+
+
+def _addresses(names: str) -> dict[str, str]:
+    pairs = ((name, *name.partition(":")[::2]) for name in names.split())
+    return {_NAMESPACES[prefix] + local: name for name, prefix, local in pairs}
+
+
+# The name of each property, and whether it takes text and nodes.
+_PROPERTIES = {
+    **{address: (name, True, False) for address, name in _addresses(_TEXTS).items()},
+    **{address: (name, False, True) for address, name in _addresses(_NODES).items()},
+    **{address: (name, True, True) for address, name in _addresses(_EITHER).items()},
+}
+# Properties whose values are ids, addresses or codes.
+_IDS = {*_NODES.split(), *_EITHER.split(), "skos:notation", "ncit:P207", "umls:cui"} - {
+    "owl:annotatedTarget", "oio:hasSynonymType", "oio:source"
+}  # fmt: skip
+_KNOWN = {**_addresses(_TYPES), **{address: name for address, (name, *_) in _PROPERTIES.items()}}
+
+TABLES = """
+CREATE TABLE fact (subject TEXT, property TEXT, value TEXT, lang TEXT, line INTEGER);
+CREATE TABLE concept (subject TEXT PRIMARY KEY, place INTEGER, line INTEGER) WITHOUT ROWID;
+CREATE TABLE notation (subject TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID;
+CREATE TABLE axiom (subject TEXT PRIMARY KEY, source TEXT, property TEXT, target TEXT)
+    WITHOUT ROWID;
+CREATE TABLE remark (subject TEXT, property TEXT, target TEXT, kind TEXT, said TEXT);
+"""
+_GATHER = """
+CREATE INDEX fact_subject ON fact (subject);
+INSERT INTO concept SELECT subject, min(rowid), line FROM fact WHERE property = 'rdf:type'
+    AND value NOT IN ('owl:Ontology', 'skos:ConceptScheme') AND substr(subject, 1, 2) != '_:'
+    GROUP BY subject;
+INSERT INTO notation SELECT subject, min(value) FROM fact JOIN concept USING (subject)
+    WHERE property = 'skos:notation' GROUP BY subject HAVING count(DISTINCT value) = 1;
+DELETE FROM notation WHERE text IN
+    (SELECT text FROM notation GROUP BY text HAVING count(*) > 1);
+INSERT INTO axiom SELECT subject,
+    max(CASE property WHEN 'owl:annotatedSource' THEN value END),
+    max(CASE property WHEN 'owl:annotatedProperty' THEN value END),
+    max(CASE property WHEN 'owl:annotatedTarget' THEN value END)
+    FROM fact WHERE subject IN
+    (SELECT subject FROM fact WHERE property IN ('oio:hasSynonymType', 'oio:source'))
+    GROUP BY subject;
+INSERT INTO remark SELECT source, axiom.property, target, fact.property, value
+    FROM fact JOIN axiom USING (subject)
+    WHERE fact.property IN ('oio:hasSynonymType', 'oio:source') ORDER BY fact.rowid;
+CREATE INDEX remark_subject ON remark (subject);
+"""
+
+
+class Fact(NamedTuple):
+    """What a subject has: a property such as "skos:altLabel", its value, and the language of it.
+
+    Blank nodes begin with "_:". Types and annotated properties are named as properties are.
+    """
+
+    property: str
+    value: str
+    lang: str = ""
+
+
+class Remark(NamedTuple):
+    """What is said about a fact: the fact's property and value, then a property and its value."""
+
+    property: str
+    target: str
+    kind: str
+    said: str
+
+
+class Store:
+    """The facts of a file, by subject.
+
+    db (Connection): an empty database with TABLES.
+    """
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def load(self, path: Path, bad_lines: BadLines) -> None:
+        """Read a file.
+
+        RAISES (MedlinkError): as `triples`, and E105 for a value with a NUL.
+        """
+        self._db.execute("BEGIN")
+        rows = facts(path, bad_lines)
+        self._db.executemany("INSERT INTO fact VALUES (?,?,?,?,?)", rows)
+        self._db.execute("COMMIT")
+        self._db.executescript(_GATHER)
+
+    def concepts(self) -> Iterator[tuple[int, str]]:
+        """Iterate over the addresses of the concepts, behind their lines, in their order."""
+        return self._db.execute("SELECT line, subject FROM concept ORDER BY place")
+
+    def facts(self, subject: str) -> list[Fact]:
+        """List what is said of a subject, in the order of the file."""
+        query = "SELECT property, value, lang FROM fact WHERE subject = ? ORDER BY rowid"
+        return [Fact(*row) for row in dict.fromkeys(self._db.execute(query, (subject,)))]
+
+    def remarks(self, subject: str) -> list[Remark]:
+        """List what is said about the facts of a subject."""
+        query = "SELECT property, target, kind, said FROM remark WHERE subject = ? ORDER BY rowid"
+        return [Remark(*row) for row in self._db.execute(query, (subject,))]
+
+    def notation(self, subject: str) -> str:
+        """Return the notation of a concept that no other concept has; "" without one."""
+        query = "SELECT text FROM notation WHERE subject = ?"
+        row = self._db.execute(query, (subject,)).fetchone()
+        return row[0] if row else ""
+
+    def ontology(self) -> str:
+        """Return the address of the ontology, "" without one."""
+        query = (
+            "SELECT subject FROM fact WHERE property = 'rdf:type' AND value = 'owl:Ontology'"
+            " AND substr(subject, 1, 2) != '_:' ORDER BY rowid LIMIT 1"
+        )
+        row = self._db.execute(query).fetchone()
+        return row[0] if row else ""
+
+
+def facts(path: Path, bad_lines: BadLines) -> Iterator[tuple[str, str, str, str, int]]:
+    """Stream (subject, property, value, language, line) of the triples that say what is asked for.
+
+    RAISES (MedlinkError): as `triples`; E105 for a NUL or a value that cannot be an id, unless
+        `bad_lines` collects it.
+    """
+    for line, subject, predicate, value, lang in triples(path, _PROPERTIES):
+        property, takes_text, takes_node = _PROPERTIES[predicate]
+        if not (takes_node if lang is None else takes_text):
+            continue
+        if lang is None and value.startswith("_:") and property not in _ANONYMOUS:
+            continue
+        if "\0" in value:
+            report(path, line, f"NUL in {value[:60]!a}", "Unicode text", bad_lines)
+        elif property in ("rdf:type", "owl:annotatedProperty"):
+            if name := _KNOWN.get(value):
+                yield subject, property, name, "", line
+        elif property == "skos:narrower":
+            yield value, "skos:broader", subject, "", line
+        elif value not in _NOTHING:
+            try:
+                if property in _IDS:
+                    identifier(value, f"value of {property}")
+            except FieldError as error:
+                report(path, line, error.problem, error.expected, bad_lines)
+                continue
+            yield subject, property, value, lang or "", line

@@ -1,0 +1,1 @@
+"""The workbench: the service with its page and tools, and mapping of local lists."""

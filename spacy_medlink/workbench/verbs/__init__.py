@@ -1,0 +1,1 @@
+"""Verbs of the workbench on the command line."""

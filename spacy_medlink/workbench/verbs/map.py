@@ -1,0 +1,148 @@
+"""`medlink map`: maps a table of local terms, or another knowledge base, to concepts."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ...cli.opening import AUTO, Device, is_kb, open_kb
+from ...cli.output import Overwrite
+from ...cli.parsing import choices, pairs
+from ...components.pipelines import linker_of, open_pipeline
+from ...errors import Warnings
+
+if TYPE_CHECKING:
+    from ..mapping.run import Mapped
+    from ..mapping.terms import Columns
+
+SET_ASIDE = 3  # exit code: done, but some rows could not be read
+_FORMATS = ("csv", "usagi", "omop", "fhir", "sssom")
+
+
+def command(
+    terms: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TERMS",
+            help="Table: .csv, .tsv (or .gz), .parquet or .xlsx; or a knowledge base.",
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            help="Where mappings go: .csv, .usagi.csv, .json (FHIR) or .sssom.tsv. What people "
+            "decided in a .csv that is there is kept.",
+        ),
+    ],
+    to: Annotated[
+        str,
+        typer.Option(
+            metavar="ASSETS_OR_PIPELINE",
+            help="Where the concepts are: assets, saved pipeline, pipeline package, or starter.",
+        ),
+    ],
+    columns: Annotated[
+        str,
+        typer.Option(
+            help="Columns of TERMS, where their headers are not usual ones: "
+            "name=TERM, code=ID, frequency=N, context=WARD. Several of context, with | between "
+            "them, say more of a term."
+        ),
+    ] = "",
+    vocabulary: Annotated[
+        str,
+        typer.Option(
+            help="What the codes are of, such as ICD10CM: concepts that have them go first. By "
+            "default the name of the file stands in the output."
+        ),
+    ] = "",
+    as_format: Annotated[
+        str, typer.Option("--as", help=f"What to write: {', '.join(_FORMATS)}.")
+    ] = "",
+    reviewed: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            help="What people decided before: a .csv or .xlsx of mappings, or Usagi's.",
+        ),
+    ] = None,
+    approved: Annotated[
+        bool, typer.Option("--approved", help="Write only what --reviewed has as APPROVED.")
+    ] = False,
+    lang: Annotated[
+        str, typer.Option(help="Language of the terms; of a knowledge base, only names in it.")
+    ] = "",
+    overwrite: Overwrite = False,
+    device: Device = AUTO,
+) -> None:
+    """Map local terms, or another terminology, to concepts: with candidates, ready for review.
+
+    Exit code 3 says that rows were set aside; all others were mapped.
+    """
+    if approved and reviewed is None:
+        raise typer.BadParameter("--approved needs --reviewed.", param_hint="--approved")
+    if as_format:
+        choices(as_format, _FORMATS, "--as")
+    from ...util.progress import show_progress
+    from ..mapping.run import CANDIDATES, map_terms
+
+    nlp = open_pipeline(to, lang or "en", device, top_k=CANDIDATES)
+    mapped = map_terms(
+        open_kb(terms) if is_kb(terms) else terms,
+        linker_of(nlp).opened.linker,
+        output,
+        columns=_columns(columns),
+        vocabulary=vocabulary,
+        lang=lang,
+        form=as_format,
+        reviewed=reviewed,
+        approved=approved,
+        inputs=[to],
+        overwrite=overwrite,
+        progress=show_progress,
+    )
+    _tell(mapped, terms)
+    typer.echo(_summary(mapped, output))
+    if mapped.problems.aside:
+        raise typer.Exit(SET_ASIDE)
+
+
+def _columns(text: str) -> "Columns":
+    """Read headers of columns by what they hold."""
+    from ..mapping.terms import Columns
+
+    given = pairs(text, "--columns") if text else {}
+    choices(",".join(given), Columns._fields, "--columns")
+    context = tuple(given.pop("context", ()))
+    return Columns(**{column: headers[-1] for column, headers in given.items()}, context=context)
+
+
+def _tell(mapped: "Mapped", path: Path) -> None:
+
+    problems = mapped.problems
+    if problems.western:
+        line, count = problems.western[0], len(problems.western)
+        message = Warnings.western_lines.format(path=path, count=count, line=line)
+        typer.echo(message, err=True)
+    for problem, count in problems.aside.items():
+        first = problems.first[problem]
+        typer.echo(f"{count:,} rows set aside: {problem} (the first is row {first}).", err=True)
+
+
+def _summary(mapped: "Mapped", output: Path) -> str:
+    total, reviewed = mapped.exact + mapped.probable + mapped.without, mapped.reviewed
+    lines = [
+        f"{total:,} terms: {mapped.exact:,} exact, {mapped.probable:,} probable, "
+        f"{mapped.without:,} without: {output}"
+    ]
+    if reviewed.path is not None:
+        lines.append(
+            f"Reviewed before: {reviewed.kept:,} kept, {reviewed.gone:,} of terms that are not "
+            f"there any more, {reviewed.invalid:,} whose concept is gone (INVALID_TARGET)."
+        )
+        lines.append(
+            f"Mapped again: {reviewed.same:,} as before, {reviewed.changed:,} changed, "
+            f"{reviewed.new:,} new."
+        )
+    return "\n".join(lines)

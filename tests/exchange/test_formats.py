@@ -1,0 +1,300 @@
+"""What other tools read: each format by the rules of its field, whatever stands in a note."""
+
+import csv
+import io
+import json
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fhir.resources.R4B.bundle import Bundle
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from spacy_medlink.annotate import annotate_file
+from spacy_medlink.annotate.formats import format_named, formats
+from spacy_medlink.annotate.output import Output
+from spacy_medlink.annotate.records import record_of_link
+from spacy_medlink.annotate.spreadsheets import escaped
+from spacy_medlink.assets import Assets
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb.gold import read_gold
+from spacy_medlink.text.context import KINDS
+from tests.pipelines import pipeline
+from tests.workbench.mapping.conftest import EXECUTED
+from training.corpora.formats.brat import read_brat
+from training.corpora.tally import Tally
+
+Record = dict[str, Any]
+HOSTILE = "<script>alert(1)</script> fever\0\x1b]\r\nasthma\t=1+1 😀"
+# The library of BioC (bioc 2.1, with which this was compared) asks for docopt of 2014, which has no
+# wheel. Its rules stand here.
+TEXT: Record = {"type": "string"}
+COUNT: Record = {"type": "integer", "minimum": 0}
+INFONS: Record = {"type": "object", "additionalProperties": TEXT}
+
+
+def _object(**properties: Record) -> Record:
+    return {"type": "object", "properties": properties, "required": list(properties),
+            "additionalProperties": False}  # fmt: skip
+
+
+def _list(items: Record, **more: object) -> Record:
+    return {"type": "array", "items": items, **more}
+
+
+_EMPTY = _list({}, maxItems=0)
+_PLACE = _object(offset=COUNT, length={"type": "integer", "minimum": 1})
+_PASSAGE = _object(
+    offset=COUNT, infons=INFONS, text=TEXT, sentences=_EMPTY, relations=_EMPTY,
+    annotations=_list(_object(id=TEXT, infons=INFONS, text=TEXT, locations=_list(_PLACE))),
+)  # fmt: skip
+BIOC = Draft202012Validator(_object(
+    source=TEXT, date={"type": "string", "format": "date"}, key=TEXT, version=TEXT, infons=INFONS,
+    documents=_list(_object(id=TEXT, infons=INFONS, passages=_list(_PASSAGE), annotations=_EMPTY,
+                            relations=_EMPTY)),
+))  # fmt: skip
+
+
+def _mention(text: str, start: int, end: int, ids: tuple[str, ...] = (), **more: Any) -> Record:
+    return {
+        "start": start, "end": end, "mention": text[start:end], "type": "CONCEPT", "ids": [*ids],
+        "name": "Fever" if ids else None, "score": 0.9 if ids else None, "prob": None,
+        "reason": None, "codes": {}, "parts": [], **more,
+    }  # fmt: skip
+
+
+PARTS = [{"id": "D1", "name": "one"}, {"id": "D2", "name": "two"}]
+TEXTS = st.text(
+    st.sampled_from("a\u0301é😀👩\u200d👧\t\r\n \u2028\x85\0\x1c\x7f<&\"'=,;\\\ufeff\u00a0漢")
+    | st.characters(codec="utf-8"),
+    min_size=1,
+    max_size=60,
+)
+
+
+@st.composite
+def some_records(draw: st.DrawFn) -> Record:
+    text = draw(TEXTS)
+    mentions = []
+    for _ in range(draw(st.integers(0, 4))):
+        start, end = sorted(draw(st.tuples(*[st.integers(0, len(text))] * 2)))
+        if text[start:end].strip():
+            ids = draw(st.sampled_from([(), ("HP:0001945",), ("D1",)]))
+            own = {"parts": PARTS, "codes": {"MESH": ["D1"]}} if ids == ("D1",) else {}
+            said = {kind: draw(st.booleans()) for kind in KINDS}
+            section = draw(st.sampled_from(["", "family_history"]))
+            prob = draw(st.none() | st.floats(0, 1)) if ids else None
+            more = {**own, **said, "section": section, "prob": prob}
+            mentions.append(_mention(text, start, end, ids, **more))
+    doc_id = draw(st.sampled_from(["7", "a/b.txt", "é 😀:?", "..", "=1+1", "http://x.y/z"]))
+    return {"doc_id": doc_id, "text": text, "mentions": mentions}
+
+
+def _written(format: str, *records: Record) -> str:
+    return "".join(format_named(format).write(records))
+
+
+def _places(record: Record) -> list[tuple[int, int]]:
+    return [(one["start"], one["end"]) for one in record["mentions"]]
+
+
+@given(some_records())
+def test_bioc(record: Record) -> None:
+    collection = json.loads(_written("bioc", record))
+    BIOC.validate(collection)
+    (passage,) = collection["documents"][0]["passages"]
+    assert passage["text"] == record["text"]
+    found = [(one["text"], one["locations"][0]) for one in passage["annotations"]]
+    places = [(one["offset"], one["offset"] + one["length"]) for _, one in found]
+    assert places == _places(record)
+    assert [text for text, _ in found] == [record["text"][slice(*place)] for place in places]
+
+
+@pytest.mark.parametrize("tool", ["label_studio", "prodigy"])
+@settings(max_examples=50)
+@given(record=some_records())
+def test_what_annotators_accept_is_gold(
+    tmp_path_factory: pytest.TempPathFactory, tool: str, record: Record
+) -> None:
+    written = _written(tool, record)
+    path = tmp_path_factory.mktemp("gold") / "export.jsonl"
+    if tool == "label_studio":  # its export has the accepted prediction among the annotations
+        (task,) = json.loads(written)
+        path = path.with_suffix(".json")
+        written = json.dumps([{**task, "annotations": task.pop("predictions")}])
+    path.write_text(written, encoding="utf-8")
+    if not record["mentions"]:
+        with pytest.raises(MedlinkError, match="E404"):
+            list(read_gold(path))
+        return
+    (document,) = read_gold(path, strict=True)
+    assert document.text == record["text"]
+    for one, mention in zip(document.mentions, record["mentions"], strict=True):
+        ids = [part["id"] for part in mention["parts"]] or mention["ids"]
+        ids = ids[:1] if tool == "prodigy" else ids
+        assert (one.start, one.end, [*one.ids]) == (mention["start"], mention["end"], ids)
+        assert one.type == mention["type"]
+
+
+@given(some_records())
+def test_fhir(record: Record) -> None:
+    written = _written("fhir", record, record)
+    bundle = Bundle.model_validate(json.loads(written))
+    assert len({entry.fullUrl for entry in bundle.entry}) == 2
+    _, *mentions = bundle.entry[0].resource.parameter
+    parts = [{one.name: one for one in mention.part} for mention in mentions]
+    places = [(own["start"].valueUnsignedInt, own["end"].valueUnsignedInt) for own in parts]
+    assert places == _places(record)
+    for mention, own in zip(mentions, record["mentions"], strict=True):
+        said = [one.valueCode for one in mention.modifierExtension or []]
+        assert said == [kind for kind in KINDS if own[kind]]
+
+
+@given(some_records())
+def test_note_nlp(record: Record) -> None:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        written = _written("note_nlp", record)
+    assert bool(told) == (record["doc_id"] != "7")
+    rows = list(csv.DictReader(io.StringIO(written, newline="")))
+    assert {len(row) for row in rows} <= {14}
+    assert [row["note_nlp_id"] for row in rows] == [str(n + 1) for n in range(len(rows))]
+    for row in rows:
+        raw = record["text"][int(row["offset"]) :].replace("\0", "\ufffd")
+        assert escaped(raw).startswith(row["lexical_variant"])
+        assert max(len(row["snippet"]), len(row["lexical_variant"])) <= 250
+        assert not any(cell.startswith(EXECUTED) for cell in row.values())
+
+
+@given(some_records())
+def test_brat(record: Record) -> None:
+    lines = _written("brat", record).split("\n")
+    assert "\n".join(lines).splitlines() == lines[:-1], "a line ends nowhere else"
+    rows = [line.split("\t") for line in lines[:-1]]
+    bounds = {id: (head, said) for id, head, said in (row for row in rows if row[0][0] == "T")}
+    assert len(bounds) == len(record["mentions"])
+    for (head, said), mention in zip(bounds.values(), record["mentions"], strict=True):
+        spans = [tuple(map(int, one.split())) for one in head.partition(" ")[2].split(";")]
+        assert " ".join(record["text"][start:end] for start, end in spans) == said
+        assert mention["start"] <= spans[0][0] < spans[-1][1] <= mention["end"]
+        assert said.split() == mention["mention"].split()
+    for id, head, *_ in rows:
+        if not id.startswith("T"):
+            assert head.split()[1] in bounds
+            assert id[0] != "N" or re.fullmatch(r"Reference T\d+ \S+?:\S+", head)
+
+
+def test_a_directory_for_brat(tmp_path: Path) -> None:
+    ids = ["a.txt", "A", "a", "../a", ".x", "x" * 300, "x" * 300]
+    text = "breast and\r\novarian cancer"
+    mention = _mention(text, 0, len(text), ("D1",), parts=PARTS, codes={"MESH": ["D1"]},
+                       negated=True, section="findings")  # fmt: skip
+    records = [{"doc_id": id, "text": text, "mentions": [mention, mention]} for id in ids]
+    write_folder = format_named("brat").write_folder
+    assert write_folder is not None
+    write_folder(iter(records), tmp_path)
+    texts = sorted(tmp_path.glob("*.txt"))
+    assert len(texts) == len(ids)
+    for path in texts:
+        assert path.read_bytes().decode() == text
+        tally = Tally()
+        standoff = read_brat(path.with_suffix(".ann"), tally)
+        assert {one.spans for one in standoff.bounds.values()} == {((0, 10), (12, 26))}
+        annotations = path.with_suffix(".ann").read_text(encoding="utf-8")
+        references = re.findall(r"^N\d+\tReference T2 (\S+)\t", annotations, re.MULTILINE)
+        assert references == ["MESH:D1", "MESH:D2"]
+    config = (tmp_path / "annotation.conf").read_text()
+    assert "[entities]\nCONCEPT\n" in config
+    assert "Section\tArg:<ENTITY>, Value:findings" in config
+
+
+def test_where_what_is_said_goes() -> None:
+    text = "mother had fever"
+    said = dict.fromkeys(KINDS, False)
+    for kind, exists, temporal in (
+        ("negated", "N", "Present"), ("family", "N", "Present"), ("hypothetical", "N", "Present"),
+        ("historical", "Y", "Past"), ("uncertain", "Y", "Present"),
+    ):  # fmt: skip
+        codes = {"OMOP": ["437663"]}
+        mention = _mention(text, 11, 16, ("437663",), codes=codes, **{**said, kind: True})
+        record = {"doc_id": "7", "text": text, "mentions": [mention]}
+        (row,) = csv.DictReader(io.StringIO(_written("note_nlp", record)))
+        assert (row["term_exists"], row["term_temporal"]) == (exists, temporal)
+        assert f"{kind}=true" in row["term_modifiers"]
+        assert row["note_nlp_concept_id"] == "437663"
+        assert kind.title() in _written("brat", record)
+        assert f'"{kind}":"true"' in _written("bioc", record)
+        assert f'"valueCode":"{kind}"' in _written("fhir", record)
+    nothing = {"doc_id": "7", "text": text, "mentions": [_mention(text, 11, 16)]}
+    (row,) = csv.DictReader(io.StringIO(_written("note_nlp", nothing)))
+    assert (row["term_exists"], row["term_temporal"], row["note_nlp_concept_id"]) == ("", "", "0")
+
+
+def test_codes_of_fhir_are_in_order(tiny_assets: Assets) -> None:
+    nlp = pipeline(tiny_assets)
+    (ent,) = nlp("type 2 diabetes").ents
+    record = {"doc_id": "1", "text": ent.doc.text, "mentions": [record_of_link(ent)]}
+    (entry,) = json.loads(_written("fhir", record))["entry"]
+    (concept,) = [one["valueCodeableConcept"] for one in entry["resource"]["parameter"][1]["part"]
+                  if one["name"] == "concept"]  # fmt: skip
+    assert [(one["system"], one["code"]) for one in concept["coding"]] == [
+        ("http://human-phenotype-ontology.org", "HP:0005978"),
+        ("http://hl7.org/fhir/sid/icd-10-cm", "E11"),
+        ("http://www.nlm.nih.gov/research/umls", "C0011860"),
+    ]
+    assert concept["coding"][0]["display"] == "Type II diabetes mellitus"
+
+
+@pytest.mark.parametrize("format", formats())
+@pytest.mark.filterwarnings("ignore:.*W342")
+def test_a_run_writes_each(format: str, tiny_assets: Assets, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.jsonl"
+    texts = ["No fever 😀.", HOSTILE, ""]
+    lines = [json.dumps({"doc_id": f"n{n}", "text": text}) for n, text in enumerate(texts)]
+    notes.write_text("\n".join(lines))
+    suffix = next(iter(format_named(format).suffixes), "")
+    for name in (f"one{suffix}", f"two{suffix}"):
+        done = annotate_file(str(tiny_assets.path), notes, tmp_path / name, format=format,
+                             part_size=2)  # fmt: skip
+        assert done.linked == 3
+    one, two = (tmp_path / f"{name}{suffix}" for name in ("one", "two"))
+    if suffix:
+        assert one.read_bytes() == two.read_bytes()
+        assert "fever" in one.read_text(encoding="utf-8")
+    else:
+        assert (one / "n1.txt").read_bytes().decode() == HOSTILE
+        assert "HP:0001945" in (one / "n1.ann").read_text(encoding="utf-8")
+        with pytest.raises(MedlinkError, match="E612"):
+            annotate_file(str(tiny_assets.path), notes, one, format=format)
+        annotate_file(str(tiny_assets.path), notes, one, format=format, overwrite=True)
+
+
+def test_what_is_no_format(tiny_assets: Assets, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("{}\n")
+    given = (str(tiny_assets.path), tmp_path / "a.jsonl")
+    with pytest.raises(MedlinkError, match="E108"):
+        annotate_file(*given, tmp_path / "o.json", format="word")
+    with pytest.raises(MedlinkError, match=r"E611.*\.csv"):
+        annotate_file(*given, tmp_path / "o.json", format="note_nlp")
+    with pytest.raises(MedlinkError, match="E108"):
+        format_named("")
+
+
+def test_a_directory_in_which_people_edited_is_not_replaced(tmp_path: Path) -> None:
+    output = Output(tmp_path / "brat", "brat")
+    line = json.dumps({"doc_id": "a", "text": "No fever.", "mentions": []}).encode()
+    output.write([line])
+    output.check([])
+    output.write([line])  # nobody has changed it
+    (tmp_path / "brat" / "a.ann").write_text("T1\tFever 3 8\tfever\n", encoding="utf-8")
+    with pytest.raises(MedlinkError, match="E121"):
+        output.check([])
+    with pytest.raises(MedlinkError, match="E121"):
+        output.write([line])
+    assert "fever" in (tmp_path / "brat" / "a.ann").read_text(encoding="utf-8")
+    output._replace(overwrite=True).write([line])
+    assert (tmp_path / "brat" / "a.ann").read_text(encoding="utf-8") == ""

@@ -1,0 +1,174 @@
+"""The MeSH reader: both files, plain and packed, and what it refuses."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb.readers import read
+from spacy_medlink.terminologies.mesh import release_of
+from spacy_medlink.types import BadLine, Concept, Name, Record, Relation
+from tests.kb.mesh_release import DESCRIPTORS, SUPPLEMENTS, concept, descriptor, document, term
+
+
+def records_of(path: Path, bad_lines: list[BadLine] | None = None) -> list[Record]:
+    return list(read("mesh", path, bad_lines))
+
+
+def one(tmp_path: Path, xml: str) -> Concept:
+    path = tmp_path / "desc2026.xml"
+    path.write_text(xml, encoding="utf8")
+    (record,) = records_of(path)
+    assert isinstance(record, Concept)
+    return record
+
+
+@pytest.fixture
+def release(tmp_path):
+    (tmp_path / "desc2026.xml").write_text(DESCRIPTORS, encoding="utf8")
+    (tmp_path / "supp2026.xml.gz").write_bytes(gzip.compress(SUPPLEMENTS.encode()))
+    return tmp_path
+
+
+def test_a_descriptor(release):
+    assert records_of(release)[1] == Concept(
+        id="D006973",
+        name="Hypertension",
+        names=(
+            Name("Hypertension", "en", "MESH", "MH"),
+            Name("Blood Pressure, High", "en", "MESH", "ET"),
+            Name("Pressure, High Blood", "en", "MESH", "PM"),
+            Name("Hypertension, Mild & Moderate", "en", "MESH", "PEP"),
+        ),
+        types=("C", "G"),
+        definition="Persistently high systemic arterial BLOOD PRESSURE.",
+        parents=("D014652",),
+        relations=(Relation("isa", "D014652", "MESH"),),
+    )
+
+
+def test_a_supplementary_record(release):
+    assert records_of(release)[2] == Concept(
+        id="C000002",
+        name="bevonium",
+        names=(
+            Name("bevonium", "en", "MESH", "NM"),
+            Name("bevonium methyl sulfate", "en", "MESH", "ET"),
+        ),
+        types=("D",),
+        definition="structure given in first source",
+        codes={"UNII": ("34B0471E08",), "CAS": ("5205-82-3",), "EC": ("3.4.21.-",)},
+        parents=("D001561", "D010880"),
+        relations=(Relation("isa", "D001561", "MESH"), Relation("isa", "D010880", "MESH")),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["desc2026.xml", "supp2026.xml.gz"])
+def test_one_file(release, name):
+    ids = {"desc2026.xml": ["D014652", "D006973"], "supp2026.xml.gz": ["C000002"]}
+    assert [record.id for record in records_of(release / name)] == ids[name]
+
+
+def test_the_last_year_counts(release):
+    (release / "desc2019.xml").write_text(document(descriptor("D000001", "Old")), encoding="utf8")
+    assert [record.id for record in records_of(release)] == ["D014652", "D006973", "C000002"]
+    assert release_of(release) == "2026"
+
+
+def test_the_written_hierarchy(release):
+    path = release / "mesh.kb"
+    report = build_kb(path, read("mesh", release))
+    assert KnowledgeBase(path).children("D014652") == ["D006973"]
+    assert report.missing_parents == 2
+
+
+@pytest.mark.parametrize(
+    ("code", "lang"), [("eng", "en"), ("fre", "fr"), ("scr", "hr"), ("xyz", "xyz")]
+)
+def test_language(tmp_path, code, lang):
+    found = one(tmp_path, document(descriptor("D000001", "Name"), lang=code))
+    assert {name.lang for name in found.names} == {lang}
+
+
+def test_a_record_without_terms_has_its_name(tmp_path):
+    assert one(tmp_path, document(descriptor("D000001", "  A \n name "))).name == "A name"
+
+
+def test_a_record_without_name_has_its_terms(tmp_path):
+    inside = concept(term("a term"), preferred="Y")
+    assert one(tmp_path, document(descriptor("D000001", "", inside))).name == "a term"
+
+
+class TestBadRecords:
+    @pytest.mark.parametrize(
+        ("record", "problem"),
+        [
+            (descriptor("", "Name"), "DescriptorUI is ''"),
+            (descriptor("D00 0001", "Name"), "DescriptorUI is 'D00 0001'"),
+            (descriptor("D000\u00ad001", "Name"), "DescriptorUI is"),
+            (descriptor("D000001", " "), "D000001 has no name"),
+        ],
+    )
+    def test_reported_with_their_line(self, tmp_path, record, problem):
+        path = tmp_path / "desc2026.xml"
+        good = descriptor("D000009", "Good")
+        path.write_text(document(good + record + good), encoding="utf8")
+        line = 3 + good.count("\n")
+        with pytest.raises(MedlinkError, match=rf"E105.*desc2026.xml, line {line}: .*{problem}"):
+            records_of(path)
+        bad_lines: list[BadLine] = []
+        assert [found.id for found in records_of(path, bad_lines)] == ["D000009", "D000009"]
+        assert [(bad.path, bad.line) for bad in bad_lines] == [(str(path), line)]
+
+    def test_nothing_there(self, tmp_path):
+        with pytest.raises(MedlinkError, match="E160"):
+            records_of(tmp_path)
+
+
+class TestBadDocuments:
+    @pytest.mark.parametrize(
+        ("data", "problem"),
+        [
+            (DESCRIPTORS.encode()[:-50], "not well-formed XML"),
+            (b"", "not well-formed XML"),
+            (b"id||name\n", "not well-formed XML"),
+            (DESCRIPTORS.encode().replace(b"High", b"H\xffigh"), "not well-formed XML"),
+            (DESCRIPTORS.encode().replace(b"High", b"H\0igh"), "not well-formed XML"),
+            (b'<?xml version="1.0" encoding="klingon"?><a/>', "klingon"),
+            (document("<DescriptorRecord>" * 100).encode(), "nested more than 64 deep"),
+        ],
+    )
+    def test_cannot_be_skipped(self, tmp_path, data, problem):
+        path = tmp_path / "desc2026.xml"
+        path.write_bytes(data)
+        with pytest.raises(MedlinkError, match=f"E105.*{problem}"):
+            records_of(path, [])
+
+    @pytest.mark.parametrize("cut", [10, 300])
+    def test_damaged_gzip(self, tmp_path, cut):
+        path = tmp_path / "desc2026.xml.gz"
+        path.write_bytes(gzip.compress(DESCRIPTORS.encode())[:cut])
+        with pytest.raises(MedlinkError, match=r"E105.*damaged gzip"):
+            records_of(path, [])
+
+    @pytest.mark.parametrize(
+        ("subset", "use"),
+        [
+            ('[<!ENTITY lol "lol"><!ENTITY lol2 "&lol;&lol;&lol;">]', "&lol2;"),
+            ('[<!ENTITY lol SYSTEM "file:///etc/passwd">]', "&lol;"),
+            ('[<!ENTITY % lol SYSTEM "file:///etc/passwd"> %lol;]', ""),
+            ('SYSTEM "desc.dtd"', "&lol;"),
+        ],
+    )
+    def test_entities_are_refused(self, tmp_path, subset, use):
+        path = tmp_path / "desc2026.xml"
+        good = document(descriptor("D000001", f"Name {use}"))
+        path.write_text(good.replace('SYSTEM "nlm.dtd"', subset), encoding="utf8")
+        with pytest.raises(MedlinkError, match=r"E105.*'lol"):
+            records_of(path, [])
+
+    def test_characters_that_are_no_entities_of_the_document(self, tmp_path):
+        found = one(tmp_path, document(descriptor("D000001", "a &lt; b &#233; &#x1F600;")))
+        assert found.name == "a < b é 😀"

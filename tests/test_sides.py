@@ -1,0 +1,81 @@
+"""The core alone: without its sides it builds, links, learns, evaluates and packages."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import spacy_medlink
+from tests.test_layers import SIDES
+
+ASTHMA, GOUT = "Known asthma.", "He has gout."
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Copy the package as it is installed, without its sides."""
+    site = tmp_path_factory.mktemp("site")
+    package = Path(spacy_medlink.__file__).parent
+    ignored = shutil.ignore_patterns("__pycache__", *SIDES)
+    shutil.copytree(package, site / package.name, ignore=ignored)
+    assert not any((site / package.name / side).exists() for side in SIDES)
+    return site
+
+
+def test_the_core_does_its_work_without_the_sides(core: Path, tmp_path: Path) -> None:
+    def run(*words: str) -> str:
+        environment = os.environ | {"PYTHONPATH": str(core)}
+        command = [sys.executable, *words]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def medlink(*words: str) -> str:
+        return run("-m", "spacy_medlink.cli", *words)
+
+    assert str(core) in run("-c", "import spacy_medlink; print(spacy_medlink.__file__)")
+    concepts = [("D1", "asthma"), ("D2", "gout"), ("D3", "fever")]
+    (tmp_path / "names.csv").write_text(
+        "\n".join(["id,name", *(",".join(row) for row in concepts)]), encoding="utf-8"
+    )
+    gold = [
+        {"text": text, "mentions": [{"start": start, "end": end, "ids": [id]}]}
+        for text, start, end, id in ((ASTHMA, 6, 12, "D1"), (GOUT, 7, 11, "D2"))
+    ]
+    (tmp_path / "gold.jsonl").write_text("\n".join(map(json.dumps, gold)), encoding="utf-8")
+    medlink("kb", "build", "names.csv", "--from", "csv", "--output", "my.kb")
+    medlink("build", "my.kb", "--output", "assets")
+    assert "D1" in medlink("link", "assets", ASTHMA)
+    medlink("learn", "assets", "gold.jsonl", "--output", "learned")
+    medlink("evaluate", "learned", "gold.jsonl", "--output", "metrics.json")
+    assert json.loads((tmp_path / "metrics.json").read_text())
+    packaged = (
+        "import spacy_medlink, spacy;"
+        "spacy_medlink.open_pipeline('learned').to_disk('pipeline');"
+        f"print([ent._.cui for ent in spacy.load('pipeline')({GOUT!r}).ents])"
+    )
+    assert "D2" in run("-c", packaged)
+
+
+def test_what_lies_in_a_side_is_not_offered_without_it(core: Path, tmp_path: Path) -> None:
+    def medlink(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "spacy_medlink.cli", *words]
+        environment = os.environ | {"PYTHONPATH": str(core)}
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, cwd=tmp_path
+        )
+
+    shown = medlink("--help").stdout
+    assert " annotate " in shown
+    assert " serve " not in shown
+    (tmp_path / "x.owl").write_text("", encoding="utf-8")
+    refused = medlink("kb", "build", "x.owl", "--from", "owl", "--output", "x.kb")
+    assert refused.returncode in (1, 2)
+    assert "owl" in refused.stderr
+    assert "Traceback" not in refused.stderr
