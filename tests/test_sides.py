@@ -22,6 +22,11 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     package = Path(spacy_medlink.__file__).parent
     ignored = shutil.ignore_patterns("__pycache__", *SIDES)
     shutil.copytree(package, site / package.name, ignore=ignored)
+    # What finds the modules of an editable installation would find the sides, too.
+    (site / "sitecustomize.py").write_text(
+        "import sys\n"
+        "sys.meta_path[:] = [one for one in sys.meta_path if 'editable' not in str(one)]\n"
+    )
     assert not any((site / package.name / side).exists() for side in SIDES)
     return site
 

@@ -12,7 +12,7 @@ from spacy_medlink.assets import Assets, build, build_assets, fits
 from spacy_medlink.assets.fits import CHANGED, count_changed
 from spacy_medlink.assets.manifest import CALIBRATOR
 from spacy_medlink.assets.variant import write_variant
-from spacy_medlink.cli import app
+from spacy_medlink.cli.app import app
 from spacy_medlink.fitting.weights import DEFAULT_WEIGHTS
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Mention, Name

@@ -13,7 +13,7 @@ from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.assets.learn import learn
 from spacy_medlink.assets.manifest import CALIBRATOR
 from spacy_medlink.assets.variant import write_variant
-from spacy_medlink.cli import app
+from spacy_medlink.cli.app import app
 from spacy_medlink.cli.learn import command as learn_command
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.fitting.calibrate import TARGET_PRECISION

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from spacy_medlink.assets import Assets, build_assets, update, vectors
 from spacy_medlink.assets.update import CHANGED
-from spacy_medlink.cli import app
+from spacy_medlink.cli.app import app
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from spacy_medlink.cli import app
+from spacy_medlink.cli.app import app
 
 Run = Callable[..., Any]
 Fail = Callable[..., str]

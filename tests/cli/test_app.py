@@ -14,7 +14,7 @@ import pytest
 import typer
 
 import spacy_medlink
-from spacy_medlink.cli import app
+from spacy_medlink.cli.app import app
 from spacy_medlink.kb import KnowledgeBase
 from tests.cli.conftest import Run
 

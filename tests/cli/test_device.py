@@ -9,7 +9,7 @@ from typer.main import get_command
 
 import spacy_medlink.util.devices as devices
 from spacy_medlink.assets import Assets
-from spacy_medlink.cli import app
+from spacy_medlink.cli.app import app
 
 VERBS = ["build", "learn", "link", "evaluate", "annotate", "map", "serve", "mcp"]
 

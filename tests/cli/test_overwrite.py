@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from spacy_medlink.cli import app
+from spacy_medlink.cli.app import app
 from spacy_medlink.kb import build_kb
 from tests.tiny import TINY_RECORDS
 

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 from typer.testing import CliRunner
 
-from spacy_medlink.cli import app
+from spacy_medlink.cli.app import app
 from tests import declared
 from tests.docs.markdown import ROOT
 

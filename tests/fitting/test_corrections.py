@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.assets.learn import learn
-from spacy_medlink.cli import app
+from spacy_medlink.cli.app import app
 from spacy_medlink.evaluation import Settings, load_gold, measure
 from spacy_medlink.fitting.memory import _winner
 from spacy_medlink.kb import KnowledgeBase

@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from spacy_medlink.cli import app
+from spacy_medlink.cli.app import app
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, KnowledgeBaseBuilder
 from spacy_medlink.types import Concept, Name, Retired

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.assets.learn import learn
 from spacy_medlink.assets.manifest import ASSETS
-from spacy_medlink.cli import app
+from spacy_medlink.cli.app import app
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
 from spacy_medlink.kb.schema import KB

@@ -11,7 +11,7 @@ from spacy_medlink import link
 from spacy_medlink.annotate.documents import Document
 from spacy_medlink.annotate.records import PLAIN, Where, record_of
 from spacy_medlink.assets.starter import keys_of_code
-from spacy_medlink.cli import app
+from spacy_medlink.cli.app import app
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.readers import read
 from spacy_medlink.kb.resolve import CodeChooser

@@ -13,7 +13,7 @@ import pytest
 import srsly
 import typer.main
 
-from spacy_medlink.cli import app
+from spacy_medlink.cli.app import app
 
 ROOT = Path(__file__).parents[3]
 DOCKER = ROOT / "docker"

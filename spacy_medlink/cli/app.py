@@ -1,0 +1,92 @@
+"""The command `medlink`. Each verb has a typer function that calls a working function.
+
+Exit codes: 0 done, 1 the input or the assets are bad (the message says what and how to repair it),
+2 usage, 130 interrupted. Modules of this package import large packages inside functions, so that
+`--help` is quick.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any
+
+import typer
+
+from ..util import sides
+from .annotate import command as annotate_command
+from .build import command as build_command
+from .evaluate import command as evaluate_command
+from .evaluate import report_command
+from .failures import ReportingGroup
+from .kb_build import add_mentions_command, import_scispacy_command
+from .kb_build import command as kb_build_command
+from .kb_diff import command as kb_diff_command
+from .kb_info import command as kb_info_command
+from .kb_show import command as kb_show_command
+from .kb_show import search_command
+from .learn import command as learn_command
+from .link import command as link_command
+from .verb import Verb
+
+_HELP = (
+    "Link medical mentions in text to concepts of a terminology.\n\n"
+    'First, with the built-in terminology: medlink link starter "No fever, known asthma."\n\n'
+    "Then, with your own: medlink kb build FILES --from FORMAT --output my.kb; medlink build my.kb "
+    "--output my_assets; and my_assets in place of starter."
+)
+_LINK, _MAKE, _MEASURE = "Link", "Make a terminology ready", "Measure"
+
+
+def _group(name: str, help: str, **options: Any) -> typer.Typer:
+    return typer.Typer(
+        name=name, help=help, cls=ReportingGroup, no_args_is_help=True, rich_markup_mode="rich",
+        **options,
+    )  # fmt: skip
+
+
+def _registered_verbs() -> Iterator[tuple[str, Callable[..., None]]]:
+    """List the verbs that sides bring, and packages of users."""
+    for name in sides.names("medlink_verbs"):
+        if verb := sides.load_if_there("medlink_verbs", name):
+            yield name, verb
+
+
+app = _group("medlink", _HELP, add_completion=False, pretty_exceptions_enable=False)
+kb_app = _group("kb", "Build knowledge bases, and look into them.")
+import_app = _group("import", "Bring what another tool uses.")
+_VERBS: tuple[tuple[typer.Typer, str | None, str, Callable[..., None]], ...] = (
+    (app, _LINK, "link", link_command),
+    (app, _LINK, "annotate", annotate_command),
+    *((app, _LINK, name, verb) for name, verb in _registered_verbs()),
+    (app, _MAKE, "build", build_command),
+    (app, _MAKE, "learn", learn_command),
+    (app, _MEASURE, "evaluate", evaluate_command),
+    (app, _MEASURE, "report", report_command),
+    (kb_app, None, "build", kb_build_command),
+    (kb_app, None, "add-mentions", add_mentions_command),
+    (kb_app, None, "info", kb_info_command),
+    (kb_app, None, "show", kb_show_command),
+    (kb_app, None, "search", search_command),
+    (kb_app, None, "diff", kb_diff_command),
+    (import_app, None, "scispacy-kb", import_scispacy_command),
+)
+for parent, section, name, function in _VERBS:
+    parent.command(name, cls=Verb, rich_help_panel=section)(function)
+app.add_typer(kb_app, rich_help_panel=_MAKE)
+app.add_typer(import_app, rich_help_panel=_MAKE)
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        from .. import __version__
+
+        typer.echo(f"medlink {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    pass
