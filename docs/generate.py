@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import typer
 
-from spacy_medlink.cli import app
+from spacy_medlink.cli.app import app
 from spacy_medlink.components.context import ContextSettings, MedicalContext
 from spacy_medlink.components.finding.settings import MentionSettings
 from spacy_medlink.components.linker import MedicalLinker

@@ -53,8 +53,8 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("text",): 3_570,  # wanted: 3,000
     ("kb",): 8_220,  # wanted: 6,700
     ("encoders",): 2_750,  # wanted: 2,500
-    ("retrieval",): 3_720,  # wanted: 3,000
-    ("linking",): 3_770,  # wanted: 3,400
+    ("retrieval",): 3_790,  # wanted: 3,000
+    ("linking",): 3_800,  # wanted: 3,400
     ("fitting",): 2_890,  # wanted: 2,600
     ("evaluation",): 2_770,  # wanted: 2,300
     ("assets",): 3_250,  # wanted: 3,000
@@ -66,7 +66,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("workbench",): 4_000,
     ("training",): 11_540,  # wanted: 8,000
     ("benchmarks",): 3_010,  # wanted: 2,500
-    ("tests",): 53_060,  # wanted: 45,000
+    ("tests",): 54_000,  # wanted: 45,000
 }
 
 Imports = dict[str, set[str]]

@@ -87,9 +87,10 @@ def _untrained(assets: Assets, base: Path) -> Linker:
     encoder = BiEncoder.load(base, described["pooling"] if described else None, device=device)
     encoder.halve()
     vectors = name_vectors(encoder, assets.kb, None, show_progress)
+    dense = DenseIndex.build(vectors, assets.kb.n_names, encoder.dim, "Flat")
     parts = Parts(
         assets.name_concept,
-        dense=DenseIndex.build(vectors, assets.kb.n_names, encoder.dim, "Flat").move(device),
+        others={"dense": dense.move(device)},
         encoder=encoder,
         fusion=WeightedFusion({"dense": 1.0}),
     )

@@ -37,6 +37,7 @@ from ..retrieval.facets import Facets
 from ..retrieval.filters import NameFilters
 from ..retrieval.fusion import used_tiers
 from ..retrieval.memory import MentionMemory, Remembered, read_memory
+from ..retrieval.tier import DENSE, Tier
 from ..retrieval.word_ngram import WordNgramIndex
 from ..types import Calibrator, Data, Encoder, Facts
 from ..util.extras import missing
@@ -45,7 +46,7 @@ from ..util.held import HeldFile, HeldFiles
 from ..util.locks import ForkSafeLock
 from . import parts
 from .build_files import open_build
-from .manifest import ASSETS, FACETS, MANIFEST, MEMORY, RERANKER, TIER_FILES
+from .manifest import ASSETS, FACETS, MANIFEST, MEMORY, RERANKER, files_of_tier
 
 if TYPE_CHECKING:  # faiss and torch are loaded where there is a dense tier or a reranker
     from ..encoders.cross_encoder import CrossEncoder
@@ -162,7 +163,7 @@ class Assets:
 
     @property
     def tiers(self) -> list[str]:
-        """The tiers that were built: of "exact", "ngram" and "dense"."""
+        """The tiers that were built, such as "exact", "ngram" and "dense"."""
         return list(self.manifest["tiers"])
 
     @property
@@ -183,7 +184,7 @@ class Assets:
 
     def size_of(self, tiers: Iterable[str]) -> int:
         """Sum the sizes of the files of tiers, in bytes; the encoder belongs to the dense tier."""
-        starts = tuple(start for tier in tiers for start in TIER_FILES[tier])
+        starts = tuple(start for tier in tiers for start in files_of_tier(tier))
         files = self.manifest["files"]
         return sum(entry["size"] for name, entry in files.items() if name.startswith(starts))
 
@@ -216,7 +217,7 @@ class Assets:
     @loaded_once
     def ngram(self) -> WordNgramIndex:
         """The n-gram tier."""
-        return parts.open_ngram(self._held, self.manifest)
+        return cast(WordNgramIndex, parts.open_tier("ngram", self._held, self.manifest))
 
     @property
     @loaded_once
@@ -229,6 +230,16 @@ class Assets:
     def encoder(self) -> Encoder:
         """The encoder that made the dense tier's vectors, in torch or as an exported network."""
         return parts.open_encoder(self._held, self.manifest, self.device)
+
+    def tier(self, name: str) -> Tier:
+        """Open a tier beside the exact one. RAISES (MedlinkError): E108 where no package has it."""
+        if name in ("ngram", DENSE):
+            tier: Tier = getattr(self, name)
+            return tier
+        with self.lock:
+            if (key := f"tier {name}") not in self.parts:
+                self.parts[key] = parts.open_tier(name, self._held, self.manifest)
+            return cast(Tier, self.parts[key])
 
     @property
     @loaded_once

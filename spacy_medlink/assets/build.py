@@ -15,7 +15,7 @@ from ..fitting.memory import Learned, carry_over, learn_memory
 from ..fitting.retrieved import RetrievedExamples
 from ..fitting.weights import DEFAULT_WEIGHTS, choose_weights, normalised
 from ..kb import KnowledgeBase
-from ..linking import TIERS, Linker, Parts
+from ..linking import Linker, Parts
 from ..linking.language_weights import LanguageWeights
 from ..retrieval.arrays import save_arrays
 from ..retrieval.exact import ExactIndex
@@ -24,7 +24,7 @@ from ..retrieval.filters import NameFilters
 from ..retrieval.fusion import WeightedFusion, fusion_of, used_tiers
 from ..retrieval.index_size import default_spec
 from ..retrieval.memory import write_memory
-from ..retrieval.word_ngram import WordNgramIndex
+from ..retrieval.tier import DENSE, EXACT, Tier, tiers_of_names
 from ..types import Data, Facts, Progress
 from ..util.files import replacing_directory
 from ..util.outputs import check_output
@@ -38,12 +38,10 @@ from .manifest import (
     ASSETS,
     CALIBRATOR,
     ENCODER,
-    EXACT,
     FACETS,
     KB_FILE,
     MEMORY,
     NAME_CONCEPT,
-    NGRAM,
     RUNTIME,
     write_manifest,
 )
@@ -236,9 +234,11 @@ class Build:
         kb = self.kb
         facets = Facets.of(kb)
         facets.save(path / FACETS)
-        # The n-gram tier takes most memory, so what is larger than facets is not held before it.
-        ngram = WordNgramIndex.build(kb.iter_texts())
-        ngram.save(path / NGRAM)
+        # These tiers take most memory, so what is larger than facets is not held before them.
+        others: dict[str, Tier] = {}
+        for name, tier in tiers_of_names().items():
+            built = others[name] = tier.build(kb.iter_texts())
+            built.save(path / name)
         names = kb.iter_texts()
         exact = ExactIndex.build(kb.lookup_table(), names, kb.texts_at, word_forms(kb))
         exact.save(path / EXACT)
@@ -248,8 +248,7 @@ class Build:
         parts = Parts(
             name_concept,
             exact=exact,
-            ngram=ngram,
-            dense=index,
+            others=others if index is None else {**others, DENSE: index},
             encoder=dense.encoder,
             facets=facets,
             filters=NameFilters(kb, facets, name_concept),
@@ -261,14 +260,14 @@ class Build:
         """Choose how the scores of the tiers are fused, or keep the earlier choice."""
         if self.weights is not None:
             return {"weights": normalised(self.weights), "chosen_on": None}
-        kept = kept_fusion(self.old, self.reuse, _built(tiers))
+        kept = kept_fusion(self.old, self.reuse, tiers.parts.tier_names)
         return choose_weights(tiers, self.kb, self.dev, kept, names)
 
     def _facts(self, tiers: Linker, dense: DenseBuild, fusion: Data) -> Data:
         reuse, encoder = self.reuse, self.encoder
         return {
             "kb": self.kb.manifest,
-            "tiers": _built(tiers),
+            "tiers": tiers.parts.tier_names,
             "encoder": _describe(encoder, self.source) if encoder is not None else None,
             "index": dense.entry,
             "memory": self.memory.entry if self.memory is not None else None,
@@ -286,7 +285,7 @@ class Build:
 
     def _export(self, path: Path, linker: Linker, fits: KeptFits, manifest: Data) -> None:
         """Export the encoder to a runtime, or keep the export."""
-        if self.encoder is None or self.runtime == TORCH or linker.parts.dense is None:
+        if self.encoder is None or self.runtime == TORCH or not linker.parts.asks_vectors:
             return
         from .export import export
 
@@ -316,10 +315,6 @@ class Build:
         add_calibrator(path, made, fit)
 
 
-def _built(tiers: Linker) -> list[str]:
-    return [tier for tier in TIERS if getattr(tiers.parts, tier) is not None]
-
-
 def _runtime_of(assets: Assets | None) -> str:
     made_by = assets.manifest["encoder"] if assets is not None else None
     return str(((made_by or {}).get("runtime") or {}).get("name", TORCH))
@@ -328,11 +323,15 @@ def _runtime_of(assets: Assets | None) -> str:
 def _default_linker(tiers: Linker, fusion: Facts, encoder: Facts | None) -> tuple[Linker, Data]:
     """Make the default linker of these assets, and the conditions on which its scores depend."""
     by_language, facets = fusion.get("languages"), tiers.parts.facets
-    unused = dict.fromkeys(set(TIERS).difference(used_tiers(fusion)))
+    used, parts = used_tiers(fusion), tiers.parts
+    others = {name: tier for name, tier in parts.others.items() if name in used}
+    exact = parts.exact if EXACT in used else None
     languages = None
     if by_language and facets is not None:
         languages = LanguageWeights(facets.lang, facets.langs, by_language)
-    linker = tiers.with_parts(fusion=fusion_of(fusion), languages=languages, **unused)
+    linker = tiers.with_parts(
+        fusion=fusion_of(fusion), languages=languages, exact=exact, others=others
+    )
     return linker, linker.parts.conditions(encoder)
 
 

@@ -18,30 +18,25 @@ from pydantic import (
 )
 
 from ..errors import Errors
+from ..retrieval.tier import DENSE, EXACT
 from ..types import Data
 from .manifest import (
-    DENSE_FILE,
-    EXACT,
     FACTS,
     KB_FILE,
     MANIFEST,
     NAME_CONCEPT,
-    NGRAM,
     SCHEMA,
+    files_of_tier,
 )
 
 _MANY = 1 << 32  # limit of numbers in arrays
 _SHOWN = 40  # characters of a value
-_NEEDED = {
-    "exact": tuple(f"{EXACT}/{name}.npy" for name in ("hash", "start", "row", "check")),
-    "ngram": (f"{NGRAM}/idf.npy",),
-    "dense": (DENSE_FILE,),
-}
+_OF_EXACT = tuple(f"{EXACT}/{name}.npy" for name in ("hash", "start", "row", "check"))
 
 Count = Annotated[StrictInt, Field(ge=0, lt=_MANY)]
 Weight = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 _Free = dict[StrictStr, Any]
-Tier = Literal["exact", "ngram", "dense"]
+Tier = Annotated[str, Field(strict=True, pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
 
 
 class _Facts(BaseModel):
@@ -132,7 +127,7 @@ class ManifestFacts(_Facts):
     """The whole manifest."""
 
     kb: KBFacts
-    tiers: Annotated[list[Tier], Field(min_length=1, max_length=3)]
+    tiers: Annotated[list[Tier], Field(min_length=1, max_length=40)]
     encoder: EncoderFacts | None
     fusion: FusionFacts
     files: dict[StrictStr, FileFacts]
@@ -152,16 +147,25 @@ class ManifestFacts(_Facts):
             if not _is_inside(name):
                 raise ValueError(f"the file {name!r} would lie outside")
         needed = [KB_FILE, f"{NAME_CONCEPT}.npy"]
-        needed += [file for tier in self.tiers for file in _NEEDED[tier]]
+        needed += [*(_OF_EXACT if EXACT in self.tiers else ()), *self._first_files()]
         if absent := [name for name in needed if name not in self.files]:
             raise ValueError(f"no checksum of {', '.join(absent)}")
-        if "dense" in self.tiers and self.encoder is None:
+        if DENSE in self.tiers and self.encoder is None:
             raise ValueError("vectors without an encoder")
         if self.index is not None and self.index.names != self.kb.names:
             raise ValueError(
                 f"an index of {self.index.names} names for a knowledge base of {self.kb.names}"
             )
         return self
+
+    def _first_files(self) -> list[str]:
+        """Name a file of each tier; where there is none, a place that it could have."""
+        first = []
+        for tier in self.tiers:
+            begins = files_of_tier(tier)[0]
+            own = (name for name in self.files if name.startswith(begins))
+            first.append(next(own, f"{begins}*" if begins.endswith("/") else begins))
+        return first
 
 
 def parse_manifest(path: Path, text: bytes) -> Data:

@@ -13,10 +13,11 @@ import numpy as np
 
 from ..kb import KnowledgeBase
 from ..linking.linear import difference
+from ..retrieval.tier import tiers_of_names
 from ..text.normalisation import hash_keys
 from ..types import Data, Facts, Hashes1d
 from .assets import Assets
-from .manifest import CALIBRATOR, NGRAM, RUNTIME
+from .manifest import CALIBRATOR, RUNTIME
 from .update import CHANGED, MOST_CHANGED, Update, text_hashes
 
 # Recall is a result of the index, not a setting.
@@ -115,8 +116,10 @@ def _count_absent(ascending: Hashes1d, others: Hashes1d) -> int:
 
 def _has_same_setup(old: Assets, path: Path, manifest: Facts) -> bool:
     """Tell whether assets have all in common that a fit depends on, except names and conditions."""
-    written = {f"{NGRAM}/{file.name}" for file in (path / NGRAM).iterdir()}
-    is_same_kind = written == {name for name in old.files if name.startswith(f"{NGRAM}/")}
+    tiers = tiers_of_names()
+    written = [f"{name}/{file.name}" for name in tiers for file in (path / name).iterdir()]
+    starts = tuple(f"{name}/" for name in tiers)
+    is_same_kind = {*written} == {name for name in old.files if name.startswith(starts)}
     return is_same_kind and _setup(old.manifest) == _setup(manifest)
 
 

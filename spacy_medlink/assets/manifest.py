@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from ..retrieval.tier import DENSE
 from ..types import Facts
 from ..util.files import sha256_of
 from ..util.outputs import DirectoryKind, read_json
@@ -12,15 +13,16 @@ from ..util.outputs import DirectoryKind, read_json
 MANIFEST = "manifest.json"
 KB_FILE = "kb.sqlite"
 NAME_CONCEPT = "name_concept"
-EXACT, NGRAM, DENSE_FILE, ENCODER = "exact", "ngram", "dense.faiss", "encoder"
+DENSE_FILE, ENCODER = "dense.faiss", "encoder"
 FACETS, MEMORY, CALIBRATOR = "facets", "memory", "calibrator.json"
 RERANKER, RUNTIME = "reranker", "runtime"
 RANKER_FILE = "ranker.json"
-TIER_FILES = {
-    "exact": (f"{EXACT}/",),
-    "ngram": (f"{NGRAM}/",),
-    "dense": (DENSE_FILE, f"{ENCODER}/", f"{RUNTIME}/"),
-}
+
+
+def files_of_tier(tier: str) -> tuple[str, ...]:
+    """Say how the names of a tier's files begin; the encoder belongs to the dense tier."""
+    return (DENSE_FILE, f"{ENCODER}/", f"{RUNTIME}/") if tier == DENSE else (f"{tier}/",)
+
 
 SCHEMA = 1
 FACTS = ("kb", "tiers", "encoder", "fusion", "files")

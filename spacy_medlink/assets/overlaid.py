@@ -14,6 +14,7 @@ from ..retrieval.added import AddedNames
 from ..retrieval.exact import ExactIndex
 from ..retrieval.facets import Facets
 from ..retrieval.memory import MentionMemory, Remembered, memory_key
+from ..retrieval.tier import Tier
 from ..retrieval.word_ngram import WordNgramIndex
 from ..types import Data, Encoder, Facts
 from .assets import Assets, loaded_once
@@ -88,6 +89,10 @@ class OverlaidAssets(Assets):
     dense: "DenseIndex" = _of_base("dense")
     encoder: Encoder = _of_base("encoder")
     reranker: "CrossEncoder | None" = _of_base("reranker")
+
+    def tier(self, name: str) -> Tier:
+        """Open a tier of the base."""
+        return self.base.tier(name)
 
     @property
     @loaded_once

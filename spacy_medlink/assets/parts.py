@@ -18,7 +18,7 @@ from ..linking.ranker import CandidateRanker
 from ..retrieval.arrays import check, check_below, load_arrays
 from ..retrieval.exact import ExactIndex
 from ..retrieval.memory import MentionMemory, Remembered
-from ..retrieval.word_ngram import WordNgramIndex
+from ..retrieval.tier import EXACT, Tier, tier_of_names
 from ..types import Encoder, Facts
 from ..util.extras import CPU as CPU
 from ..util.extras import is_installed, is_processor, lacking
@@ -28,10 +28,8 @@ from .manifest import (
     CALIBRATOR,
     DENSE_FILE,
     ENCODER,
-    EXACT,
     KB_FILE,
     NAME_CONCEPT,
-    NGRAM,
     RANKER_FILE,
     RUNTIME,
 )
@@ -72,9 +70,9 @@ def open_exact(files: HeldFiles, manifest: Facts, kb: KnowledgeBase) -> ExactInd
     return ExactIndex.load(files.part(EXACT), manifest["kb"]["names"], kb.texts_at)
 
 
-def open_ngram(files: HeldFiles, manifest: Facts) -> WordNgramIndex:
-    """Map the n-gram tier. RAISES (MedlinkError): E202."""
-    return WordNgramIndex.load(files.part(NGRAM), manifest["kb"]["names"])
+def open_tier(name: str, files: HeldFiles, manifest: Facts) -> Tier:
+    """Open a tier that was built of names. RAISES (MedlinkError): E108 where no package has it."""
+    return tier_of_names(name).load(files.part(name), manifest["kb"]["names"])
 
 
 def open_dense(files: HeldFiles, manifest: Facts, device: str) -> "DenseIndex":

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
+from ..retrieval.tier import known_tiers
 from .metrics_report import metrics_report
 from .opening import AUTO, Device, Source
 from .output import Overwrite
 from .parsing import choices, depths, one_of
 
-_TIERS = ("exact", "ngram", "dense")
 _METRICS = ("links", "char-iou")
 _DICTIONARY = "dictionary"  # in place of a file of training mentions
 
@@ -120,7 +120,7 @@ def command(
         check_output(output, METRICS_FILE, inputs, overwrite=overwrite)
     settings = Settings(
         ks=depths(k),
-        tiers=choices(tiers, _TIERS, "--tiers"),
+        tiers=choices(tiers, known_tiers(), "--tiers"),
         each_tier=all_tiers,
         protocol=one_of(protocol, PROTOCOLS, "--protocol"),
         threshold=threshold,

@@ -7,10 +7,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..errors import Errors
-from ..linking import TIERS, Linker, LinkSettings, open_linker
+from ..linking import Linker, LinkSettings, open_linker
 from ..linking.asset_parts import AssetParts
 from ..linking.prepare import Document, prepare
 from ..linking.settings import NAMES_PER_TIER
+from ..retrieval.tier import EXACT, known_tiers
 from ..text.identifiers import is_identified
 from ..text.lexicon import open_lexicon
 from ..types import Mention, Progress
@@ -108,11 +109,13 @@ def alone(linker: Linker, tier: str, assets: AssetParts) -> Linker:
 
     Identifiers, abbreviations of the document and corrections are left out: they help every tier.
     """
+    own = linker.parts.others.get(tier)
+    others = None if tier == EXACT else assets.tier(tier) if own is None else own
+    asks_vectors = others is not None and others.asks_vectors
     return linker.with_parts(
-        exact=assets.exact if tier == "exact" else None,
-        ngram=(linker.parts.ngram or assets.ngram) if tier == "ngram" else None,
-        dense=assets.dense if tier == "dense" else None,
-        encoder=(linker.parts.encoder or assets.encoder) if tier == "dense" else None,
+        exact=assets.exact if tier == EXACT else None,
+        others={tier: others} if others is not None else {},
+        encoder=(linker.parts.encoder or assets.encoder) if asks_vectors else None,
         fusion=linker.parts.fusion.with_weights({tier: 1.0}), languages=None,
         memory=None, rescorer=None, calibrator=None, identifiers_of=None, gate=None,
     )  # fmt: skip
@@ -144,8 +147,8 @@ def _chosen(assets: AssetParts, settings: Settings, linker: Linker | None) -> li
             built = ", ".join(assets.tiers)
             raise Errors.tier_not_built(path=assets.path, tier=tier, built=built)
     if linker is not None:
-        return [tier for tier in TIERS if getattr(linker.parts, tier) is not None]
-    return [tier for tier in TIERS if tier in (settings.tiers or assets.used_tiers)]
+        return linker.parts.tier_names
+    return [tier for tier in known_tiers() if tier in (settings.tiers or assets.used_tiers)]
 
 
 def _counts(case: Case, settings: Settings) -> bool:
@@ -201,7 +204,7 @@ class _Bench(NamedTuple):
         settings, built = self.settings, self.assets.tiers
         wanted = [*_BASELINES] if settings.baselines else []
         wanted += (settings.tiers or built) if settings.each_tier else []
-        tiers = [tier for tier in TIERS if tier in wanted and tier in built]
+        tiers = [tier for tier in known_tiers() if tier in wanted and tier in built]
         linkers = {tier: alone(linker, tier, self.assets) for tier in tiers} | dict(others)
         return {name: self._measure(name, linker) for name, linker in linkers.items()}
 

@@ -39,7 +39,7 @@ def fit_gate(
         examples, such as mentions of the memory.
     RETURNS (Optional[Dict]): None without an exact or a dense tier.
     """
-    if linker.parts.exact is None or linker.parts.dense is None:
+    if linker.parts.exact is None or not linker.parts.asks_vectors:
         return None
     names = [*gold, *(Mention(text) for text in _texts(kb))]
     kinds = _kinds(linker, names)

@@ -28,11 +28,12 @@ from numpy.typing import NDArray
 from ..evaluation.gold_set import GoldSet
 from ..evaluation.intervals import reciprocal
 from ..kb import KnowledgeBase
-from ..linking import TIERS, Linker
+from ..linking import Linker
 from ..linking.language_weights import language_of
 from ..linking.linear import Floats
 from ..linking.tiers import ScoredNames
 from ..retrieval.fusion import FUSIONS, RECIPROCAL_RANK, WEIGHTED
+from ..retrieval.tier import tier_of_names
 from ..types import FROM_MENTIONS, Data, Floats2d, Fusion, Ints1d, Ints2d
 from .name_examples import MUTATED, NARROWER, SLIP, SPECIFIC, SYNONYM, TRANSLATED, VERBATIM
 from .retrieved import RetrievedExamples
@@ -123,7 +124,7 @@ def choose_weights(
         scores 1.0), `languages` with the weights of those that choose otherwise, and `chosen_on`:
         the source, its size, and the mean reciprocal rank of each choice and each single tier.
     """
-    tiers = [tier for tier in TIERS if getattr(engine.parts, tier) is not None]
+    tiers = engine.parts.tier_names
     tried, details = _on_gold(engine, kb, dev, tiers) if dev is not None else (None, {})
     if tried is None and kept is not None:
         return kept
@@ -132,7 +133,7 @@ def choose_weights(
         made = names() if names is not None else RetrievedExamples.of(engine, kb)
         tried, details = _on_names(engine, made, tiers)
     if tried is None:
-        default = {tier: DEFAULT_WEIGHTS[tier] for tier in tiers}
+        default = {tier: default_weight(tier) for tier in tiers}
         return {"weights": normalised(default), "chosen_on": None}
     choose = best_on_names if on_names else best_choice
     best = choose(tried)
@@ -319,4 +320,10 @@ def _of_tiers(choice: Choice, tiers: Sequence[str]) -> dict[str, float]:
 
 
 def _weights(tiers: Sequence[str], ngram: float) -> dict[str, float]:
-    return {tier: ngram if tier == "ngram" else DEFAULT_WEIGHTS[tier] for tier in tiers}
+    return {tier: ngram if tier == "ngram" else default_weight(tier) for tier in tiers}
+
+
+def default_weight(tier: str) -> float:
+    """Get the weight of a tier where nothing chooses weights; a tier of a package says its own."""
+    weight = DEFAULT_WEIGHTS.get(tier)
+    return tier_of_names(tier).weight if weight is None else weight

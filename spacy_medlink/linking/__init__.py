@@ -4,6 +4,5 @@ from .linker import Linker
 from .opening import open_linker
 from .parts import Parts
 from .settings import LinkSettings
-from .tiers import TIERS
 
-__all__ = ["TIERS", "LinkSettings", "Linker", "Parts", "open_linker"]
+__all__ = ["LinkSettings", "Linker", "Parts", "open_linker"]

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..retrieval.concepts import MEMORY
+from ..retrieval.tier import EXACT
 from ..types import Floats2d, Fusion, Ints1d
 from .tiers import ScoredNames
 
@@ -41,8 +43,8 @@ class LanguageWeights:
 
 
 def language_of(scored: ScoredNames, lang: NDArray[np.uint16]) -> Ints1d:
-    """Get the language of each text, (n_texts,): that of its first name by n-grams, -1 for none."""
-    hits = scored.hits.get("ngram")
+    """Get the language of each text, (n_texts,): that of the first name of a tier, -1 for none."""
+    hits = next((hits for tier, hits in scored.hits.items() if tier not in (MEMORY, EXACT)), None)
     if hits is None or not hits.rows.shape[1]:
         return np.full(len(scored.rows), -1)
     # Names that an example hides are -1, where they were.

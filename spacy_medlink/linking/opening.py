@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from ..errors import Errors, Warnings
 from ..kb import KnowledgeBase
 from ..retrieval.fusion import fusion_of
+from ..retrieval.tier import EXACT
 from ..text.identifiers import spellings
 from ..text.lexicon import Lexicon
 from ..types import Calibrator, Encoder, Fusion, Rescorer
@@ -60,8 +61,8 @@ def open_linker(
     encoder, memory, rescorer, calibrator, identifiers_of: instead of those of the assets;
         None leaves memory, rescorer and identifiers out.
     lexicon (Optional[Lexicon]): the meanings of abbreviations that a document does not define.
-    RAISES (MedlinkError): E202 for a damaged gate, E405 when "dense" is asked for and was not
-        built, E405 for "ngram", E214 for a calibrator that was fitted for something else.
+    RAISES (MedlinkError): E202 for a damaged gate, E405 for a tier that was not built,
+        E214 for a calibrator that was fitted for something else.
     """
     settings = settings or LinkSettings()
     tiers = assets.used_tiers if settings.tiers is None else list(settings.tiers)
@@ -90,26 +91,28 @@ def open_linker(
 
 def _of_tiers(assets: AssetParts, tiers: Sequence[str], encoder: Encoder | None) -> Parts:
     """Make the parts that the names of the assets and some tiers need."""
-    # Where the fusion leaves n-grams out, a mention that passes the gate would have one candidate.
-    is_left_out = "dense" in tiers and "ngram" in set(assets.tiers).difference(tiers)
-    has_spare = is_left_out and assets.manifest.get("gate") is not None
+    # A mention that passes the gate would have one candidate, where the fusion leaves all tiers
+    # out that could propose others.
+    others = {tier: assets.tier(tier) for tier in tiers if tier != EXACT}
+    asks_vectors = any(tier.asks_vectors for tier in others.values())
+    has_spare = asks_vectors and assets.manifest.get("gate") is not None
+    left_out = [tier for tier in assets.tiers if has_spare and tier not in (EXACT, *tiers)]
     return Parts(
         assets.name_concept,
         kb=assets.kb,
-        exact=assets.exact if "exact" in tiers else None,
-        ngram=assets.ngram if "ngram" in tiers else None,
-        dense=assets.dense if "dense" in tiers else None,
-        encoder=(encoder or assets.encoder) if "dense" in tiers else None,
+        exact=assets.exact if EXACT in tiers else None,
+        others=others,
+        encoder=(encoder or assets.encoder) if asks_vectors else None,
         facets=assets.facets,
         filters=assets.filters,
         added=assets.added_names(),
-        spare_ngram=assets.ngram if has_spare else None,
+        spare={tier: assets.tier(tier) for tier in left_out},
     )
 
 
 def _check_tiers(assets: AssetParts, tiers: Sequence[str]) -> None:
     for tier in tiers:
-        if tier in ("dense", "ngram") and tier not in assets.tiers:
+        if tier != EXACT and tier not in assets.tiers:
             built = ", ".join(assets.tiers)
             raise Errors.tier_not_built(path=assets.path, tier=tier, built=built)
 

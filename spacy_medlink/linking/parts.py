@@ -9,20 +9,19 @@ from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
 from ..retrieval.fusion import WeightedFusion
+from ..retrieval.tier import EXACT, Tier
 from ..text.lexicon import Lexicon
 from ..types import Calibrator, Data, Encoder, Facts, Fusion, Rescorer
 from .identified import IdentifiersOf
 from .language_weights import LanguageWeights
-from .tiers import TIERS, Tiers
+from .tiers import Tiers, of_texts
 
 if TYPE_CHECKING:  # the tiers are imported only if they are used
     from ..retrieval.added import AddedNames
-    from ..retrieval.dense import DenseIndex
     from ..retrieval.exact import ExactIndex
     from ..retrieval.facets import Facets
     from ..retrieval.filters import NameFilters
     from ..retrieval.memory import MentionMemory
-    from ..retrieval.word_ngram import WordNgramIndex
     from .gate import Gate
 
 _DIGITS = 4  # of weights
@@ -35,7 +34,8 @@ class Parts:
     name_concept (NDArray): concept row of every name row, (n_names,).
     kb (Optional[KnowledgeBase]): None for a linker that only ranks: it neither backs off nor
         explains.
-    exact, ngram, dense: the tiers; None leaves one out. encoder: needed with `dense`.
+    exact (Optional[ExactIndex]): a tier; None leaves it out. others (Mapping[str, Tier]): the other
+        tiers, by name. encoder (Optional[Encoder]): for tiers that ask vectors.
     memory (Optional[MentionMemory]): the corrections.
     added (Optional[AddedNames]): the names added after the tiers were built.
     fusion (Fusion): combines the tiers' scores, with weights.
@@ -45,8 +45,8 @@ class Parts:
     identifiers_of (Optional[IdentifiersOf]): of concepts; without it the identifiers that a
         document writes beside its mentions are ignored.
     gate (Optional[Gate]): tells where memory and exact tier answer alone.
-    spare_ngram (Optional[WordNgramIndex]): proposes further candidates for mentions that pass the
-        gate, where `ngram` is left out.
+    spare (Mapping[str, Tier]): tiers that propose further candidates for mentions that pass the
+        gate.
     calibrator (Optional[Calibrator]): gives probabilities to first candidates.
     lexicon (Lexicon): the meanings of abbreviations that a document does not define.
     """
@@ -54,8 +54,7 @@ class Parts:
     name_concept: NDArray[np.int32]
     kb: KnowledgeBase | None = None
     exact: "ExactIndex | None" = None
-    ngram: "WordNgramIndex | None" = None
-    dense: "DenseIndex | None" = None
+    others: Mapping[str, Tier] = field(default_factory=dict)
     memory: "MentionMemory | None" = None
     encoder: Encoder | None = None
     fusion: Fusion = field(default_factory=lambda: WeightedFusion().with_weights({}))
@@ -68,24 +67,35 @@ class Parts:
     lexicon: Lexicon = field(default_factory=Lexicon)
     added: "AddedNames | None" = None
     gate: "Gate | None" = None
-    spare_ngram: "WordNgramIndex | None" = None
+    spare: Mapping[str, Tier] = field(default_factory=dict)
 
     @property
     def tiers(self) -> Tiers:
         """The tiers that are asked."""
-        return Tiers(self.name_concept, self.exact, self.ngram, self.dense, self.memory, self.added)
+        return Tiers(self.name_concept, self.exact, self.others, self.memory, self.added)
 
     @property
     def cheap_tiers(self) -> Tiers:
         """The tiers that are asked about mentions that pass the gate."""
-        return replace(self.tiers, ngram=self.ngram or self.spare_ngram, dense=None)
+        others = {**self.spare, **self.others}
+        return replace(self.tiers, others=of_texts(others))
+
+    @property
+    def tier_names(self) -> list[str]:
+        """The names of the tiers that are asked, in the order in which they are asked."""
+        return [*([] if self.exact is None else [EXACT]), *self.others]
+
+    @property
+    def asks_vectors(self) -> bool:
+        """Whether a tier asks vectors of the encoder."""
+        return any(tier.asks_vectors for tier in self.others.values())
 
     def conditions(self, encoder: Facts | None) -> Data:
         """List the conditions on which scores depend, as plain data: whatever is fitted keeps them.
 
         encoder (Optional[Facts]): as the manifest describes it.
         """
-        tiers = sorted(tier for tier in TIERS if getattr(self, tier) is not None)
+        tiers = sorted(self.tier_names)
         languages = self.languages.weights if self.languages is not None else {}
         by_language = {
             lang: _rounded(tiers, weights) for lang, weights in sorted(languages.items())
@@ -94,7 +104,7 @@ class Parts:
             "tiers": tiers,
             "fusion": type(self.fusion).__name__,
             "weights": _rounded(tiers, self.fusion.weights or {}),
-            "encoder": encoder["fingerprint"] if encoder and self.dense is not None else "",
+            "encoder": encoder["fingerprint"] if encoder and self.asks_vectors else "",
             "reranker": "" if self.rescorer is None else self.rescorer.fingerprint,
         } | ({"languages": by_language} if by_language else {})
 

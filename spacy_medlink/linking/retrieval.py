@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..retrieval.concepts import MEMORY, rank_concepts, set_ranks
+from ..retrieval.tier import EXACT
 from ..types import Candidate, Floats1d, Floats2d
 from ..util.locks import Lru
 from .forms import Asked, Effort, Lookup, has_letters
@@ -51,21 +52,22 @@ class Retrieval:
     def __init__(self, parts: Parts, names_per_tier: int, cache_size: int) -> None:
         self.tiers, self._cheap, self.fusion = parts.tiers, parts.cheap_tiers, parts.fusion
         self._languages, fusion = parts.languages, parts.fusion
-        self._exact = replace(self.tiers, ngram=None, dense=None)
+        self._exact = replace(self.tiers, others={})
         # The score of a name that equals the mention.
         self.perfect = np.float32(sum((fusion.weights or {}).values()))
         weights = dict(fusion.weights or {})
-        others = {tier: weight for tier, weight in weights.items() if tier != "dense"}
-        if self._cheap.ngram is not None and not others.get("ngram"):
+        self._of_vectors = self.tiers.others.keys() - self._cheap.others.keys()
+        others = {tier: weight for tier, weight in weights.items() if tier not in self._of_vectors}
+        for tier in self._cheap.others:
             # A weight of 0 would leave the candidates behind the first one without an order.
-            others["ngram"] = others.get("exact") or 1.0
+            others[tier] = others.get(tier) or others.get(EXACT) or 1.0
         total = sum(others.values())
         self._fusion_without_dense = fusion.with_weights(
             {tier: weight * float(self.perfect) / total for tier, weight in others.items()}
             if total
             else others
         )
-        self._encoder = parts.encoder if parts.dense is not None else None
+        self._encoder = parts.encoder if self._of_vectors else None
         self._names_per_tier = names_per_tier
         self._cache: Lru[Lookup, list[Candidate]] = Lru(cache_size)
 
@@ -129,12 +131,12 @@ class Retrieval:
 
     def fused(self, scored: ScoredNames) -> Floats2d:
         """Fuse the scores of names, (n_texts, m); remembered corrections come first."""
-        if self.tiers.dense is None or "dense" in scored.scores:
+        if self._of_vectors <= scored.scores.keys():
             languages = self._languages
             fused = languages.fuse(self.fusion, scored) if languages else self.fusion(scored.scores)
             return self._remembered_first(scored, fused)
         # The dense tier would give the same score to a name that equals the text.
-        exact = scored.scores["exact"] * self.perfect
+        exact = scored.scores[EXACT] * self.perfect
         fused = np.maximum(self._fusion_without_dense(scored.scores), exact)
         return self._remembered_first(scored, fused)
 
@@ -143,7 +145,7 @@ class Retrieval:
         scored = self._exact.search(forms, None, self._names_per_tier, scope.mask, scope.label)
         # An identical string is identical for the other tiers too. The score equals the fused
         # score, so that thresholds keep their meaning.
-        fused = self._remembered_first(scored, scored.scores["exact"] * self.perfect)
+        fused = self._remembered_first(scored, scored.scores[EXACT] * self.perfect)
         return dict(zip(forms, self._ranked(forms, scored, fused, scope, k), strict=True))
 
     def _begin(self, lookups: Iterable[Lookup], effort: Effort) -> _Answers:

@@ -1,27 +1,22 @@
 """Tiers: the names that the tiers propose for a text, scored by all tiers on equal terms."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..retrieval.concepts import MEMORY
 from ..retrieval.exact import IN_CAPITALS
+from ..retrieval.tier import EXACT, Tier
 from ..types import Floats2d, Hits, Ints1d, Ints2d, Mention
 
 if TYPE_CHECKING:  # the tiers are imported only if they are used
-    from scipy.sparse import csr_matrix
-
     from ..retrieval.added import AddedNames
-    from ..retrieval.dense import DenseIndex
     from ..retrieval.exact import ExactIndex
     from ..retrieval.mask import Mask
     from ..retrieval.memory import MentionMemory
-    from ..retrieval.word_ngram import WordNgramIndex
-
-TIERS = ("exact", "ngram", "dense")
 
 
 class ScoredNames(NamedTuple):
@@ -45,18 +40,27 @@ class ScoredNames(NamedTuple):
         return ~np.any(more, axis=0) if more else np.ones(len(self.rows), dtype=np.bool_)
 
 
+class _Asking(NamedTuple):
+    """A tier, the queries that it is asked, and what it has prepared of them."""
+
+    tier: Tier
+    queries: Any
+    weighed: Any
+
+
 @dataclass(frozen=True)
 class Tiers:
-    """The tiers to ask; None leaves one out.
+    """The tiers to ask.
 
+    exact (Optional[ExactIndex]): asked first, since its answers help the others.
+    others (Mapping[str, Tier]): by name, in the order in which they are asked.
     name_concept (NDArray[int32]): concept row of every name row, ascending except for added names.
     memory: corrections. added (Optional[AddedNames]): names added after the tiers were built.
     """
 
     name_concept: NDArray[np.int32]
     exact: "ExactIndex | None" = None
-    ngram: "WordNgramIndex | None" = None
-    dense: "DenseIndex | None" = None
+    others: Mapping[str, Tier] = field(default_factory=dict)
     memory: "MentionMemory | None" = None
     added: "AddedNames | None" = None
 
@@ -70,7 +74,8 @@ class Tiers:
     ) -> ScoredNames:
         """Search all tiers, then let each tier score the names of the others.
 
-        vectors (Optional[Floats2d]): of the texts, (n, dim), for the dense tier.
+        vectors (Optional[Floats2d]): of the texts, (n, dim), for tiers that ask vectors; None
+            leaves these out.
         width (int): names that each tier proposes. label (str): of the mentions, for the memory.
         """
         added, hits = self.added, dict[str, Hits]()
@@ -80,21 +85,27 @@ class Tiers:
         if self.memory is not None:
             hits[MEMORY] = self._remembered(self.memory.find(texts, label).tolist(), mask)
         if self.exact is not None:
-            hits["exact"] = self.exact.search(texts, asked, first)
+            hits[EXACT] = self.exact.search(texts, asked, first)
             if added is not None:
-                hits["exact"] = added.with_exact(hits["exact"], texts, width, mask)
-        weighted = None if self.ngram is None else self.ngram.weigh(texts)
-        if self.ngram is not None:
-            same = self._same(hits["exact"]) if "exact" in hits else None
-            hits["ngram"] = self.ngram.search(texts, asked, first, same, weighted)
-        if self.dense is not None and vectors is not None:
-            hits["dense"] = self.dense.search(vectors, asked, first)
-        if added is not None:
-            later = [tier for tier in ("ngram", "dense") if tier in hits]
-            hits |= {tier: added.without_dropped(hits[tier], width) for tier in later}
+                hits[EXACT] = added.with_exact(hits[EXACT], texts, width, mask)
+        same = self._same(hits[EXACT]) if EXACT in hits else None
+        asking = self._asking(texts, vectors)
+        for name, (tier, queries, weighed) in asking.items():
+            hits[name] = tier.search(queries, asked, first, same, weighed)
+            if added is not None:
+                hits[name] = added.without_dropped(hits[name], width)
         none = np.empty((len(texts), 0), dtype=np.int64)
         rows = np.hstack([none, *(proposed.rows for proposed in hits.values())])
-        return ScoredNames(rows, self._scores(texts, vectors, weighted, rows, hits), hits)
+        return ScoredNames(rows, self._scores(asking, rows, hits), hits)
+
+    def _asking(self, texts: Sequence[str], vectors: Floats2d | None) -> dict[str, _Asking]:
+        """Prepare the queries of each tier that can be asked."""
+        asking = {}
+        for name, tier in self.others.items():
+            queries = vectors if tier.asks_vectors else texts
+            if queries is not None:
+                asking[name] = _Asking(tier, queries, tier.weigh(queries))
+        return asking
 
     def denied(self, mentions: Sequence[Mention]) -> list[bool]:
         """Tell for each mention whether corrections say that it is no concept."""
@@ -125,12 +136,7 @@ class Tiers:
         return np.where(first < built, first, -1)
 
     def _scores(
-        self,
-        texts: Sequence[str],
-        vectors: Floats2d | None,
-        weighted: "csr_matrix | None",
-        rows: Ints2d,
-        hits: Mapping[str, Hits],
+        self, asking: Mapping[str, _Asking], rows: Ints2d, hits: Mapping[str, Hits]
     ) -> dict[str, Floats2d]:
         """Score all names by each tier: its own as it found them, those of the others once."""
         scores: dict[str, Floats2d] = {}
@@ -139,38 +145,28 @@ class Tiers:
             end = start + proposed.rows.shape[1]
             if tier == MEMORY:
                 scores[tier] = self._same_concept(proposed.rows, rows)
-            elif tier == "exact":
+            elif tier == EXACT:
                 # The exact tier wins over other columns with the same name: no need to fill them.
                 scores[tier] = filled(proposed.scores, (start, rows.shape[1] - end))
             else:
                 others = np.hstack([rows[:, :start], rows[:, end:]])
-                others_scores = self._score(tier, texts, vectors, others, weighted)
+                others_scores = self._score(asking[tier], others)
                 scores[tier] = np.hstack(
                     [others_scores[:, :start], filled(proposed.scores), others_scores[:, start:]]
                 )
             start = end
-        if "exact" in scores and "dense" in scores:
+        if EXACT in scores:
             # One string in any case counts as one vector: the machine that encoded the names may
             # have computed in another precision, and the index may round.
-            identical = scores["exact"] >= np.float32(IN_CAPITALS)
-            scores["dense"] = np.where(identical, np.float32(1), scores["dense"])
+            identical = scores[EXACT] >= np.float32(IN_CAPITALS)
+            for name in asking:
+                if self.others[name].asks_vectors:
+                    scores[name] = np.where(identical, np.float32(1), scores[name])
         return scores
 
-    def _score(
-        self,
-        tier: str,
-        texts: Sequence[str],
-        vectors: Floats2d | None,
-        rows: Ints2d,
-        weighted: "csr_matrix | None",
-    ) -> Floats2d:
+    def _score(self, asking: _Asking, rows: Ints2d) -> Floats2d:
         asked = rows if self.added is None else self.added.built_rows(rows)
-        if tier == "ngram":
-            assert self.ngram is not None
-            scores = self.ngram.score(texts, asked, weighted)
-        else:
-            assert self.dense is not None and vectors is not None
-            scores = self.dense.score(vectors, asked)
+        scores = asking.tier.score(asking.queries, asked, asking.weighed)
         return scores if self.added is None else self.added.scored(scores, rows)
 
     def _same_concept(self, remembered: Ints2d, rows: Ints2d) -> Floats2d:
@@ -200,3 +196,8 @@ def filled(scores: Floats2d, columns: tuple[int, int] = (0, 0)) -> Floats2d:
     """Replace minus infinity of the padding by 0, and add columns of 0 before and after."""
     finite = np.where(np.isfinite(scores), scores, np.float32(0))
     return np.pad(finite, ((0, 0), columns))
+
+
+def of_texts(tiers: Mapping[str, Tier]) -> dict[str, Tier]:
+    """Leave out the tiers that ask vectors."""
+    return {name: tier for name, tier in tiers.items() if not tier.asks_vectors}

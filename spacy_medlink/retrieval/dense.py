@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import faiss
 import numpy as np
@@ -42,6 +42,9 @@ class DenseIndex:
 
     index (faiss.Index): metric inner product over vectors of length 1, so scores are cosines.
     """
+
+    weight: ClassVar[float] = 1.0
+    asks_vectors: ClassVar[bool] = True
 
     def __init__(self, index: faiss.Index) -> None:
         self._index = index
@@ -195,10 +198,21 @@ class DenseIndex:
         vectors: Floats2d = self._index.reconstruct_batch(np.asarray(rows, dtype=np.int64))
         return vectors
 
-    def search(self, vectors: Floats2d, k: int, mask: Mask | None = None) -> Hits:
+    def weigh(self, vectors: Floats2d) -> None:
+        """Prepare vectors: there is nothing to do."""
+
+    def search(
+        self,
+        vectors: Floats2d,
+        k: int,
+        mask: Mask | None = None,
+        same: Ints1d | None = None,
+        weighed: None = None,
+    ) -> Hits:
         """Find the k names nearest to each vector.
 
-        mask (Optional[Mask]): the names that may be answers; None for all.
+        mask (Optional[Mask]): the names that may be answers; None for all. The others are those of
+            every tier, and not needed here.
         RETURNS (Hits): (n, k), cosine, best first; padded with -1 and -inf.
         RAISES (MedlinkError): E208 for vectors that are not finite.
         """
@@ -249,7 +263,7 @@ class DenseIndex:
         if int(rows.max(initial=-1)) >= len(self):
             raise row_not_there(int(rows.max()), len(self))
 
-    def score(self, vectors: Floats2d, rows: Ints2d) -> Floats2d:
+    def score(self, vectors: Floats2d, rows: Ints2d, weighed: None = None) -> Floats2d:
         """Score names (n, m) for each vector; -1 rows score 0.
 
         RETURNS (Floats2d): (n, m), cosine (of the compressed vectors where the index compresses).

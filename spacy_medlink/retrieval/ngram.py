@@ -5,7 +5,7 @@ No assets hold it: the tables of the papers and the tests compare with it.
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from ..util.threads import threads
 from .grams import BUCKETS, count, in_parts, inverse_frequency, weigh
 from .mask import Mask, MaskedParts
 from .ragged import spread, sums
+from .word_ngram import WordNgramIndex
 
 
 class NgramIndex:
@@ -24,6 +25,9 @@ class NgramIndex:
     names (csr_matrix): (n_names, 2**18). grams (csr_matrix): its transpose.
     idf (Floats1d): (2**18,) weight of each trigram bucket.
     """
+
+    weight: ClassVar[float] = WordNgramIndex.weight
+    asks_vectors: ClassVar[bool] = False
 
     def __init__(self, names: sparse.csr_matrix, grams: sparse.csr_matrix, idf: Floats1d) -> None:
         self._names, self._grams, self.idf = names, grams, idf

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,9 @@ class WordNgramIndex:
 
     ranks (NDArray[int32]): the place of each name row in `names`. texts (WordTexts): of the words.
     """
+
+    weight: ClassVar[float] = 0.3
+    asks_vectors: ClassVar[bool] = False
 
     def __init__(
         self, names: NamesByWord, words: SimilarWords, ranks: NDArray[np.int32], texts: WordTexts

@@ -175,7 +175,7 @@ def test_the_dense_tier_where_there_is_none(plain):
 def test_only_the_tiers_that_are_asked_for_are_opened(own):
     assets = Assets(own)
     engine = assets.engine(["exact"])
-    assert (engine.parts.ngram, engine.parts.dense, engine.parts.encoder) == (None, None, None)
+    assert (engine.parts.tier_names, engine.parts.encoder) == (["exact"], None)
     assert not {"ngram", "dense", "encoder"} & set(assets.parts)
 
 

@@ -183,9 +183,9 @@ def test_each_tier_scores_what_the_others_found(tiny_assets, engine):
     for tier in ("ngram", "dense"):
         source = engine.parts.encoder.encode(["heart attack", "fieber"])
         want = (
-            engine.parts.dense.score(source, rows)
+            engine.parts.others["dense"].score(source, rows)
             if tier == "dense"
-            else engine.parts.ngram.score(["heart attack", "fieber"], rows)
+            else engine.parts.others["ngram"].score(["heart attack", "fieber"], rows)
         )
         np.testing.assert_allclose(scores[tier], want, atol=1e-4)
 

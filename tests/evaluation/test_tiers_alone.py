@@ -38,9 +38,8 @@ def test_more_names_are_asked_for_only_where_the_depth_needs_them(assets: Assets
 def test_one_tier_alone_keeps_the_settings_and_nothing_that_was_learned(assets: Assets) -> None:
     linker = default_linker(assets, ["exact", "ngram"], 3).using(only=Filter.of(allow=["D3"]))
     own = alone(linker, "exact", assets)
-    assert (own.parts.ngram, own.parts.memory, own.parts.rescorer, own.parts.calibrator) == (
-        None,
-    ) * 4
-    assert own.parts.exact is not None and own.parts.fusion.weights == {"exact": 1.0}
+    assert own.parts.tier_names == ["exact"]
+    assert (own.parts.memory, own.parts.rescorer, own.parts.calibrator) == (None,) * 3
+    assert own.parts.fusion.weights == {"exact": 1.0}
     assert [one.row for one in own.rank([Mention("fever number 3")], 5)[0]] == [4]
     assert own.rank([Mention("fever number 4")], 5) == [[]]

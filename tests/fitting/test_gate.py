@@ -110,7 +110,7 @@ def test_a_fusion_without_ngrams_still_has_alternatives(assets, tmp_path):
     facts = fit_gate(linker, plain.kb, plain.conditions(linker))
     variant = write_variant(plain, tmp_path / "gated", {"gate": facts})
     linker = variant.engine(calibrator=False)
-    assert linker.parts.gate is not None and linker.parts.ngram is None
+    assert linker.parts.gate is not None and "ngram" not in linker.parts.others
     passing, other = linker.rank([Mention(KNOWN[0]), Mention("nothing like it")], 5)
     assert len(passing) == 5 and passing[0].row == 0 and passing[0].score == pytest.approx(1.0)
     assert all("dense" not in one.scores and one.scores["ngram"] > 0 for one in passing)

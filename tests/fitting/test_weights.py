@@ -86,7 +86,7 @@ def oracle_engine(path, tmp_path):
     dense = DenseIndex.build([encoder.encode(texts)], len(texts), encoder.dim, "Flat")
     parts = Parts(
         kb.name_concepts(),
-        ngram=NgramIndex.build(texts), dense=dense, encoder=encoder,
+        others={"ngram": NgramIndex.build(texts), "dense": dense}, encoder=encoder,
     )  # fmt: skip
     return Linker.of(parts), kb
 
@@ -306,10 +306,10 @@ def test_a_language_that_the_encoder_cannot_read_gives_it_no_weight(two_language
     kb = KnowledgeBase(two_languages)
     encoder, texts = Monolingual(kb, "en"), list(kb.iter_texts())
     facets, vectors = Facets.of(kb), encoder.encode(texts)
+    dense = DenseIndex.build([vectors], len(texts), encoder.dim, "Flat")
     parts = Parts(
-        kb.name_concepts(), exact=exact_index(texts), ngram=NgramIndex.build(texts),
-        dense=DenseIndex.build([vectors], len(texts), encoder.dim, "Flat"), encoder=encoder,
-        facets=facets,
+        kb.name_concepts(), exact=exact_index(texts),
+        others={"ngram": NgramIndex.build(texts), "dense": dense}, encoder=encoder, facets=facets,
     )  # fmt: skip
     engine = Linker.of(parts)
     fusion = choose_weights(engine, kb)

@@ -92,7 +92,7 @@ def test_at_most_eight_own_calls_from_pipe_to_faiss(tiny_assets, monkeypatch):
             stacks.append(frames)
             return self._index.search(*given, **named)
 
-    searched = linker.engine.parts.dense
+    searched = linker.engine.parts.others["dense"]
     monkeypatch.setattr(searched, "_index", Watched(searched._index))
     doc = nlp.make_doc("a hart attak")
     doc.ents = [doc.char_span(2, 12, label="D")]
@@ -116,7 +116,7 @@ def test_a_linker_is_made_of_assets_alone(tiny_assets):
     )
     mentions = [Mention("fever"), Mention("hart attak")]
     assert wrapped.decide(mentions) == made.decide(mentions)
-    assert wrapped.parts.dense is None and made.parts.dense is None
+    assert wrapped.parts.tier_names == made.parts.tier_names == ["exact", "ngram"]
 
 
 def test_a_text_is_weighed_once_for_all_tiers(tiny_assets, monkeypatch):
@@ -128,7 +128,7 @@ def test_a_text_is_weighed_once_for_all_tiers(tiny_assets, monkeypatch):
 
     monkeypatch.setattr(word_ngram, "count", counted)
     linker = open_linker(tiny_assets, LinkSettings(exact_first=False))
-    assert linker.parts.ngram is not None and linker.parts.dense is not None
+    assert linker.parts.tier_names == ["exact", "ngram", "dense"]
     (ranking,) = linker.rank([Mention("sore hart")], 3)
     assert weighed == ["sore hart"]
     assert {"exact", "ngram", "dense"} <= ranking[0].scores.keys()

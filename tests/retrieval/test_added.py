@@ -27,9 +27,13 @@ def dense_of(names):
     return DenseIndex.build([vectors_of(names)], len(names), DIM, "Flat")
 
 
+def _of(tier, index):
+    return {"exact": index} if tier == "exact" else {"others": {tier: index}}
+
+
 def search(tier, index, added, asked, k, mask=None):
     """Search one tier, as a linker with added names does."""
-    tiers = Tiers(np.arange(100, dtype=np.int32), added=added, **{tier: index})
+    tiers = Tiers(np.arange(100, dtype=np.int32), added=added, **_of(tier, index))
     texts, vectors = (asked, None) if tier != "dense" else ([""] * len(asked), asked)
     return tiers.search(texts, vectors, k, mask).hits[tier]
 

@@ -8,6 +8,7 @@ from thinc.api import Model
 
 from ...encoders.objectives.registered import BatchChoice
 from ...errors import Errors
+from ...retrieval.tier import known_tiers
 from ...util.setting_types import (
     LIST_RULE,
     MOST,
@@ -52,6 +53,12 @@ def _some(value: list[str]) -> list[str]:
     return value
 
 
+def _tiers(value: list[str]) -> list[str]:
+    if not value or set(value).difference(known_tiers()):
+        raise ValueError("none, or an unknown one")
+    return value
+
+
 def _fusion(value: object) -> object:
     if value is not None and not (callable(value) and hasattr(value, "with_weights")):
         raise ValueError("no fusion")
@@ -83,12 +90,10 @@ class LinkerSettings(Settings):
         "must be a key, or a list of different keys",
         "link `doc.spans[spans_key]` instead of `doc.ents`; of several keys, each group",
     )
-    tiers: Annotated[list[Literal["exact", "ngram", "dense"]], AfterValidator(_some)] | None = (
-        setting(
-            None,
-            "must name at least one of exact, ngram, dense and nothing else",
-            'of "exact", "ngram", "dense"; null for all that the assets have',
-        )
+    tiers: Annotated[list[Text], AfterValidator(_tiers)] | None = setting(
+        None,
+        "must name at least one of exact, ngram, dense, or of the tiers of your packages",
+        'of "exact", "ngram", "dense", and what packages bring; null for all that the assets have',
     )
     exact_first: bool | None = flag(
         None,

@@ -81,7 +81,7 @@ def test_a_cross_encoder_orders_what_the_encoder_alone_finds(
     cross.save(tmp_path / "made" / RERANKER)
     layout = read_layout(LAYOUTS / "clinlinker.cfg")
     parts = measuring._reranking(tmp_path / "made", tiny_assets, layout).parts
-    assert parts.dense is not None and parts.exact is None and parts.ngram is None
+    assert parts.tier_names == ["dense"]
     assert parts.memory is None and isinstance(parts.rescorer, Reranker)
     given = ("clinlinker", tiny_assets.kb, gold, tmp_path / "work", tiny_encoder)
     # Without training no candidate is preferred.
