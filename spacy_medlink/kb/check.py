@@ -105,10 +105,13 @@ def check_sources(
         for file, (format, path) in enumerate(sources):
             bad: list[BadLine] = []
             try:
-                records = read_numbered(format, path, bad, **options)
                 is_table = module_of(format) is tabular
+                western: list[int] = []
+                more = {"western": western} if is_table else {}
+                records = read_numbered(format, path, bad, **options, **more)
                 problems += _of_records(db, file, str(path), records, is_table, counts)
                 problems += _of_header(path, options) if is_table else ()
+                problems += _of_encoding(path, western)
             except MedlinkError as error:
                 problems.append(Problem(str(path), 0, ERROR, "source", str(error)))
             problems += (
@@ -166,9 +169,18 @@ def _of_records(
                 yield Problem(path, line, WARNING, "stray quote", problem)
 
 
+def _of_encoding(path: Path, western: list[int]) -> Iterator[Problem]:
+    if western:
+        text = f"not UTF-8, as {len(western):,} lines are not: read as Windows-1252"
+        yield Problem(str(path), western[0], WARNING, "encoding", text)
+
+
 def _of_header(path: Path, options: Mapping[str, object]) -> Iterator[Problem]:
     """Compare the first line of a table with the ids below it: is it a header, or is it data?"""
-    laid_out = tabular.layout_of(path, cast(tabular.Columns | None, options.get("columns")))
+    columns = cast(tabular.Columns | None, options.get("columns"))
+    if tabular.published_table(path, str(options.get("encoding", ""))) and not columns:
+        return
+    laid_out = tabular.layout_of(path, columns, str(options.get("encoding", "")))
     if laid_out is None:
         return
     layout, first = laid_out

@@ -1,7 +1,7 @@
 """Code lists of the ICD family: order files, code files, tables, and the forms of ICD-11."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -10,9 +10,10 @@ from typing import NamedTuple
 from ..errors import Errors, Warnings
 from ..kb.icd_codes import ICD10, ICD11, ICDO3, LISTED, ORDERED, TABLED, Edition, edition_of
 from ..kb.readers.fields import FieldError, cell, identifier, sound, surface
+from ..kb.readers.headers import HEADERS, folded
 from ..kb.readers.lines import filled_lines
-from ..kb.readers.rows import read_table
-from ..kb.readers.tabular import Columns, Layout, layout_of
+from ..kb.readers.rows import fitted, read_table
+from ..kb.readers.tabular import Columns, Layout, layout_of, tell_western
 from ..kb.writer import united
 from ..types import ISA, BadLines, Concept, Name, Record, Relation
 from ..util.telling import tell
@@ -23,10 +24,10 @@ from .icd11 import is_tabulation, read_entities, read_tabulation
 _ORDER = re.compile(r"\d{5} \S{3}[\S ]{4} [01] ")
 # A code file has the code, then blanks, then the description.
 _CODE_FILE = re.compile(r"([A-Z0-9]{2,7}(?:\.[A-Z0-9]{1,4})?) {1,7}(\S.*)")
-# Headers of tables: those of the WHO for ICD-O-3 are Code, Struct, Label and Kode, Lvl, Title.
-_CODES = ("code", "kode", "icd", "icd-o", "codigo", "código")
-_NAMES = ("label", "title", "name", "description", "term", "titel", "descripcion", "descripción")
+# Headers of the WHO for ICD-O-3 are Code, Struct, Label and Kode, Lvl, Title.
+_CODES = ("icd", "icdo", *HEADERS["id"])
 _KINDS = ("struct", "lvl")
+_SHORT = r"short|kurz|court|corto|breve|abrev|kort"
 _REMARKS = frozenset({"note", "notes", "excl", "exclusion"})
 
 
@@ -87,9 +88,7 @@ def read(
     edition = edition_of(path, codes, editions, source) if codes else ICD10
     western: list[int] = []
     yield from united(_concepts(entries(path, bad_lines, western), edition, lang or "en"))
-    if western:
-        count, line = len(western), western[0]
-        tell(Warnings.western_lines.format(path=path, count=count, line=line))
+    tell_western(path, western)
 
 
 def _layout(lines: list[str]) -> tuple[_Entries, tuple[Edition, ...]]:
@@ -150,9 +149,9 @@ def _code_file(path: Path, bad_lines: BadLines, western: list[int]) -> Iterator[
 def _columns(path: Path, first: list[str], columns: Columns | None) -> Layout:
     if columns and (laid_out := layout_of(path, columns)):
         return laid_out[0]
-    headers = [header.strip().lower() for header in first]
-    (code, *_), levels = (*_places(headers, _CODES), None), _places(headers, _KINDS)[:1]
-    names = sorted(_places(headers, _NAMES), key=lambda column: "short" in headers[column])
+    (code, *_), levels = (*_places(first, _CODES), None), _places(first, _KINDS)[:1]
+    names = _places(first, HEADERS["name"])
+    names.sort(key=lambda column: re.search(_SHORT, first[column], re.IGNORECASE) is not None)
     if len(first) < 2 or (code is None and len(first) > 2):
         raise Errors.no_column(path=path, column="'code'", found=", ".join(first)[:500])
     # Codes have digits, and chapters have Roman numbers.
@@ -175,8 +174,7 @@ def _table(
     at = {field: places[0] for field, places in layout.fields.items() if places}
 
     def entry(cells: list[str]) -> _Entry | None:
-        if len(cells) != layout.width:
-            raise FieldError(f"{len(cells)} columns", f"{layout.width} columns as in line 1")
+        cells = fitted(cells, layout.width)
         struct = cell(cells[at["level"]]).lower() if "level" in at else ""
         if struct in _REMARKS:
             return None
@@ -190,8 +188,9 @@ def _table(
     yield from (row for _, row in sound(path, data, entry, bad_lines))
 
 
-def _places(headers: list[str], usual: tuple[str, ...]) -> list[int]:
+def _places(first: list[str], usual: Sequence[str]) -> list[int]:
     """List the columns with a usual header, else those whose last word is one ("icd9_code")."""
+    headers = list(map(folded, first))
     whole = [headers.index(header) for header in usual if header in headers]
-    last_words = [re.split(r"[\s_]", header)[-1] for header in headers]
+    last_words = [folded(re.split(r"[\s_]", header.strip())[-1]) for header in first]
     return whole or [column for column, word in enumerate(last_words) if word in usual]

@@ -197,7 +197,7 @@ k2,Cough,,K1
 K2,Cold,,K9
 K3,"Stray,x
 K4,,x,
-K5,a,b
+K5,a,b,c,d
 K1,Fever,Pyrexia|Pyrexia,
 K6,Gout "x,,K6
 K7,A,,K8

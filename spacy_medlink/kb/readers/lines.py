@@ -12,23 +12,21 @@ from typing import IO, Any, cast
 
 from ...errors import Errors, shortened
 from ...types import BadLine, BadLines
+from .foreign import what_begins
 
 LONGEST = 1 << 26  # bytes of a line: a larger one is no line of anything that people write
 _BLOCK = 1 << 16
 # What unpacks to more than this is no terminology: releases of the UMLS shrink to a tenth.
 _MUCH, _TIMES = 1 << 28, 200
 _GZIP = b"\x1f\x8b"
-# How files begin that hold text, but are none.
-_PACKED = {
-    b"PK\x03\x04": "a zip archive, as workbooks (.xlsx, .ods) are", b"BZh": "packed by bzip2",
-    b"\xfd7zXZ": "packed by xz", b"PAR1": "a Parquet file", b"%PDF": "a PDF file",
-    b"\xd0\xcf\x11\xe0": "an old workbook (.xls)", b"SQLite format 3": "an SQLite database",
-}  # fmt: skip
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)  # of a gzip file that is cut off, or broken
 
 
 def numbered_lines(
-    path: Path, bad_lines: BadLines = None, western: list[int] | None = None
+    path: Path,
+    bad_lines: BadLines = None,
+    western: list[int] | None = None,
+    encoding: str = "",
 ) -> Iterator[tuple[int, str]]:
     """Stream (line number from 1, line without its end) of a UTF-8 file, plain or `.gz`.
 
@@ -38,12 +36,14 @@ def numbered_lines(
 
     western (Optional[List[int]]): collects the numbers of lines that are not UTF-8, which are then
         read as Windows-1252.
-    RAISES (MedlinkError): E105 at the first bad line, unless `bad_lines` collects it; always E105
-        when a gzip file is cut off or damaged; E165 when the file cannot be opened, or has a line
-        of more than LONGEST bytes.
+    encoding (str): of the file, such as "latin-1" or "cp932"; "" for UTF-8 and what is said above.
+    RAISES (MedlinkError): E108 for an unknown encoding; E105 at the first bad line, unless
+        `bad_lines` collects it; always E105 when a gzip file is cut off or damaged; E165 when the
+        file cannot be opened, or has a line of more than LONGEST bytes.
     """
     with open_source(path) as opened:
-        file, line_number = _as_utf8(opened), 0
+        encoding = _encoding(opened, encoding)
+        file, line_number = _as_utf8(opened, encoding), 0
         while block := _block(file, path, line_number):
             block = block.removesuffix(b"\n")
             if line_number == 0:
@@ -58,7 +58,7 @@ def numbered_lines(
             for raw in block.split(b"\n"):
                 line_number += 1
                 problem = _problem(raw)
-                if problem and western is not None and b"\0" not in raw:
+                if problem and western is not None and not encoding and b"\0" not in raw:
                     western.append(line_number)
                     yield line_number, raw.decode("cp1252", "replace").rstrip("\r")
                 elif problem:
@@ -77,18 +77,42 @@ def filled_lines(
 
 def raw_lines(file: BufferedIOBase) -> Iterator[bytes]:
     """Stream the lines of an opened source, each with its end, as `numbered_lines` cuts them."""
-    return iter(_as_utf8(file).readline, b"")
+    return iter(_as_utf8(file, _encoding(file)).readline, b"")
 
 
-def _as_utf8(file: BufferedIOBase) -> BufferedIOBase:
-    """Read UTF-16 as UTF-8, and CR as a line end where it is the only one, as on old systems."""
-    start = b""
+def _encoding(file: BufferedIOBase, encoding: str = "") -> str:
+    """Find the encoding of a file by its mark, else the given one; "" for UTF-8.
+
+    RAISES (MedlinkError): E108 for an unknown one.
+    """
+    start = _start(file)
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    try:
+        name = codecs.lookup(encoding or "utf-8").name
+        b"".decode(name)  # codecs of bytes, such as base64, are refused here
+    except LookupError as error:
+        known = "utf-8, latin-1, cp1252, cp1250, cp1251, mac-roman, cp850, cp932, gb18030"
+        raise Errors.unknown_choice(what="encoding", value=encoding, known=known) from error
+    return "" if name.startswith("utf-8") or start.startswith(codecs.BOM_UTF8) else name
+
+
+def _start(file: BufferedIOBase) -> bytes:
     with suppress(*DAMAGED):  # the first block says what is wrong
-        start = file.peek(_BLOCK)  # type: ignore[attr-defined]
-    is_utf16 = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    text = start.decode("utf-16", "ignore").encode("utf-8", "ignore") if is_utf16 else start
+        return bytes(file.peek(_BLOCK))  # type: ignore[attr-defined]
+    return b""
+
+
+def _as_utf8(file: BufferedIOBase, encoding: str) -> BufferedIOBase:
+    """Read an encoding as UTF-8, and CR as a line end where it is the only one, as on old systems.
+
+    encoding (str): "" for UTF-8.
+    """
+    text = _start(file)
+    if encoding:
+        text = text.decode(encoding, "ignore").encode("utf-8", "ignore")
     has_cr = b"\r" in text and b"\n" not in text
-    return _Plain(_Translated(file, is_utf16, has_cr)) if is_utf16 or has_cr else file
+    return _Plain(_Translated(file, encoding, has_cr)) if encoding or has_cr else file
 
 
 def _block(file: BufferedIOBase, path: Path, line_number: int) -> bytes:
@@ -138,15 +162,15 @@ def open_source(path: Path) -> BufferedIOBase:
     """
     try:
         file = _Plain(io.FileIO(path))
-        start = file.peek(16)
+        start = file.peek(512)
         if path.suffix.lower() == ".gz" or start.startswith(_GZIP):
             return Packed(file, path, path.stat().st_size)
     except OSError as error:
         raise Errors.source_unreadable(path=path, reason=error.strerror or error) from error
-    if other := next((name for mark, name in _PACKED.items() if start.startswith(mark)), ""):
+    if other := what_begins(start):
         file.close()
-        expected = "what it holds as text: unpacked, or a sheet of it saved as CSV"
-        raise Errors.wrong_file(path=path, what="text", problem=f"it is {other}", expected=expected)
+        what, problem = "text", f"it is {other.what}"
+        raise Errors.wrong_file(path=path, what=what, problem=problem, expected=other.remedy)
     return file
 
 
@@ -171,11 +195,12 @@ class _Plain(_Bounded, io.BufferedReader):
 class _Translated(io.RawIOBase):
     """The bytes of a file as UTF-8 whose lines end with LF."""
 
-    def __init__(self, file: BufferedIOBase, is_utf16: bool, has_cr: bool) -> None:
+    def __init__(self, file: BufferedIOBase, encoding: str, has_cr: bool) -> None:
         self.name = cast(Any, file).name
         self._file, self._has_cr = file, has_cr
-        decoder = codecs.getincrementaldecoder("utf-16")("surrogatepass")
-        self._decode = decoder.decode if is_utf16 else None
+        errors = "surrogatepass" if encoding.startswith("utf") else "replace"
+        decoder = codecs.getincrementaldecoder(encoding or "utf-8")(errors)
+        self._decode = decoder.decode if encoding else None
 
     def readable(self) -> bool:
         """Return that it may be read."""

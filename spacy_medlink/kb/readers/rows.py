@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from ...types import BadLines
+from .fields import FieldError
 from .lines import numbered_lines, report
 
 Row = tuple[int, list[str]]
@@ -33,13 +34,27 @@ def read_rows(
     yield from rows_of(path, numbered_lines(path, bad_lines, western), bad_lines, delimiter)
 
 
-def read_table(path: Path, bad_lines: BadLines, delimiter: str = "") -> Iterator[Row]:
+def read_table(
+    path: Path,
+    bad_lines: BadLines,
+    delimiter: str = "",
+    western: list[int] | None = None,
+    encoding: str = "",
+) -> Iterator[Row]:
     """Stream the rows of a table as `read_rows` does, without the comments before its header.
 
     The last comment with as many cells as the first row is the header, as in files of the CTD.
-    A first line `sep=;` says the delimiter.
+    A first line `sep=;` says the delimiter. Of a workbook (.xlsx), the first sheet is the table.
+
+    western, encoding: as for `numbered_lines`.
     """
-    lines = numbered_lines(path, bad_lines)
+    from .xlsx import is_workbook, read_sheets
+
+    if is_workbook(path):
+        for _, sheet in read_sheets(path):
+            yield from (row for row in sheet if any(map(str.strip, row[1])))
+            return
+    lines = numbered_lines(path, bad_lines, western, encoding)
     comments, first = list[tuple[int, str]](), list[tuple[int, str]]()
     for line_number, line in lines:
         if not comments and (mark := _SAID.fullmatch(line.strip(" "))):
@@ -53,6 +68,16 @@ def read_table(path: Path, bad_lines: BadLines, delimiter: str = "") -> Iterator
     width = len(_cells(path, first[0], delimiter)) if first else 0
     fitting = [line for line in comments if _is_header(_cells(path, line, delimiter), width)]
     yield from rows_of(path, chain(fitting[-1:], first, lines), bad_lines, delimiter)
+
+
+def fitted(cells: list[str], width: int) -> list[str]:
+    """Give a row the width of its header: programs leave out, or add, empty cells at its end.
+
+    RAISES (FieldError): where a row has more filled cells than the header.
+    """
+    if any(map(str.strip, cells[width:])):
+        raise FieldError(f"{len(cells)} columns", f"{width} columns as in line 1")
+    return [*cells[:width], *[""] * (width - len(cells))]
 
 
 def _is_header(cells: list[str], width: int) -> bool:

@@ -2,11 +2,13 @@
 
 import re
 from ast import literal_eval
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from ...errors import Errors, Warnings
 from ...types import BadLines, Concept, Name, Record
@@ -14,24 +16,11 @@ from ...util.telling import tell
 from ..vocabularies import canonical, is_known, iso_639_1
 from ..writer import united
 from .fields import FieldError, cell, identifier, sound, surface
-from .rows import read_table
+from .headers import HEADERS, code_column, folded, places_of
+from .rows import fitted, read_table
 
-# The fields that a column can fill, and the usual headers of such columns, in lower case with "_"
-# for blanks.
-FIELDS = {
-    "id": ("id", "concept_id", "conceptid", "code", "cui", "curie", "identifier", "ui", "codigo"),
-    "name": (
-        "name", "preferred_name", "canonical_name", "preferred_term", "preferred_label", "label",
-        "term", "title", "display", "str", "string", "descripcion",
-    ),
-    "synonyms": ("synonyms", "synonym", "aliases", "alias", "alternative_names", "alt_labels"),
-    "lang": ("lang", "language", "language_code", "lat"),
-    "type": ("type", "types", "semantic_type", "semantic_types", "semantic_tag", "tui", "category"),
-    "source": ("source", "sources", "sab", "vocabulary", "terminology"),
-    "tty": ("tty", "term_type"),
-    "definition": ("definition", "def", "description"),
-    "parents": ("parents", "parent", "parent_id", "parent_ids", "is_a"),
-}  # fmt: skip
+FIELDS = tuple(field for field in HEADERS if field != "frequency")
+"""The fields that a column can fill."""
 _CODE = "code:"
 MAIN = "main"
 """The field of what says that a row's name is the preferred one: anything but 0, no or false."""
@@ -40,8 +29,10 @@ _NAMES = ("name", "synonyms", "definition")  # what may have entities and tags o
 _LISTS = ("synonyms", "type")  # in whose values a comma may be part
 MANY = (*_LISTS, "parents")  # fields that several columns may fill, as codes of a vocabulary may
 _LONGEST_CODE = 3  # letters of a code of a language
-_NUMBERED = re.compile(r"_?\d+$")  # behind the headers of such columns
+_NUMBERED = re.compile(r"\d+$")  # behind the headers of such columns
 Columns = Mapping[str, str | int | Sequence[str | int]]
+PublishedReader = Callable[[BadLines, str, str, list[int]], Iterator[tuple[int, Record]]]
+"""Reads a table of a known layout: (bad lines, language, vocabulary, lines in Windows-1252)."""
 _COMMA = re.compile(r",\s|[^\W\d]{2},[^\W\d]{2}")
 _BETWEEN_IDS = re.compile(r"[|;,\n]")
 
@@ -68,8 +59,9 @@ def read(
     columns: Columns | None = None,
     delimiter: str = "",
     separator: str = "",
-    lang: str = "en",
+    lang: str = "",
     source: str = "",
+    encoding: str = "",
 ) -> Iterator[Record]:
     """Stream the concepts of a table: a row has an id and a name, and may have more.
 
@@ -86,18 +78,22 @@ def read(
     separator (str): separates the values of synonyms, type, parents and codes; "" finds "|", else
         ";", else a line end in each column of synonyms and types, and any of these or "," between
         ids.
-    lang, source (str): language and source of names in rows that have none.
+    lang, source (str): language and source of names in rows that have none; "" is English.
+    encoding (str): of the file; "" for UTF-8, with Windows-1252 for lines that are not.
     RAISES (MedlinkError): E161 without a header, E161 without a column of ids or names, E132 where
         commas may separate synonyms; E105 for a bad line, unless `bad_lines` collects it.
     """
-    laid_out = layout_of(path, columns, delimiter)
-    if laid_out is not None and laid_out[0].unread:
-        tell(Warnings.unread_columns.format(path=path, columns=", ".join(laid_out[0].unread)))
+    western: list[int] = []
+    if columns or not published_table(path, encoding):
+        laid_out = layout_of(path, columns, encoding, delimiter)
+        if laid_out is not None and laid_out[0].unread:
+            tell(Warnings.unread_columns.format(path=path, columns=", ".join(laid_out[0].unread)))
     pieces = numbered(
         path, bad_lines, columns=columns, delimiter=delimiter, separator=separator, lang=lang,
-        source=source,
+        source=source, encoding=encoding, western=western,
     )  # fmt: skip
-    return united(piece for _, piece in pieces)
+    yield from united(piece for _, piece in pieces)
+    tell_western(path, western)
 
 
 def numbered(
@@ -107,48 +103,83 @@ def numbered(
     columns: Columns | None = None,
     delimiter: str = "",
     separator: str = "",
-    lang: str = "en",
+    lang: str = "",
     source: str = "",
-) -> Iterator[tuple[int, Concept]]:
-    """Stream the record of each row with the row's line number; see `read`."""
-    rows = read_table(path, bad_lines, delimiter)
+    encoding: str = "",
+    western: list[int] | None = None,
+) -> Iterator[tuple[int, Record]]:
+    """Stream the record of each row with the row's line number; see `read`.
+
+    western (Optional[List[int]]): collects the numbers of lines that are read as Windows-1252.
+    """
+    western = [] if western is None else western
+    if not columns and (published := published_table(path, encoding)):
+        yield from published(bad_lines, lang, source, western)
+        return
+    rows = read_table(path, bad_lines, delimiter, western, encoding)
     first = next(rows, None)
     if first is None:
         return
     layout = _layout(path, first[1], columns)
+    table = _Table(path, delimiter, encoding)
     separators = {
-        field: separator or _separator(path, field, layout.fields[field], delimiter)
+        field: separator or _separator(table, field, layout.fields[field])
         for field in _LISTS if field in layout.fields
     }  # fmt: skip
     separators["ids"] = separator
+    default = Name("", lang or "en", source)
 
     def concept(cells: list[str]) -> Concept:
-        if len(cells) != layout.width:
-            raise FieldError(f"{len(cells)} columns", f"{layout.width} columns as in line 1")
-        return _concept(cells, layout, separators, Name("", lang, source))
+        return _concept(fitted(cells, layout.width), layout, separators, default)
 
     yield from sound(path, rows if layout.has_header else chain([first], rows), concept, bad_lines)
 
 
+def published_table(path: Path, encoding: str = "") -> PublishedReader | None:
+    """Find the reader of a table that has its publisher's layout, if a side has registered it."""
+    for entry_point in entry_points(group="medlink_layouts"):
+        find: Callable[[Path, str], PublishedReader | None] = entry_point.load()
+        if reader := find(path, encoding):
+            return reader
+    return None
+
+
+def tell_western(path: Path, western: list[int]) -> None:
+    """Warn once of lines that were read as Windows-1252. western: their numbers."""
+    if western:
+        count, line = len(western), western[0]
+        tell(Warnings.western_lines.format(path=path, count=count, line=line))
+
+
+class _Table(NamedTuple):
+    path: Path
+    delimiter: str
+    encoding: str
+
+    def rows(self) -> Iterator[list[str]]:
+        rows = read_table(self.path, [], self.delimiter, [], self.encoding)
+        return (cells for _, cells in rows)
+
+
 def layout_of(
-    path: Path, columns: Columns | None = None, delimiter: str = ""
+    path: Path, columns: Columns | None = None, encoding: str = "", delimiter: str = ""
 ) -> tuple[Layout, list[str]] | None:
     """Find the columns of a table.
 
     RETURNS: the layout and the cells of the first row; None for an empty table.
     RAISES (MedlinkError): E161, E161 as `read` does.
     """
-    first = next(read_table(path, [], delimiter), None)
-    return None if first is None else (_layout(path, first[1], columns), first[1])
+    first = next(_Table(path, delimiter, encoding).rows(), None)
+    return None if first is None else (_layout(path, first, columns), first)
 
 
-def _separator(path: Path, field: str, columns: tuple[int, ...], delimiter: str) -> str:
+def _separator(table: _Table, field: str, columns: tuple[int, ...]) -> str:
     """Find what separates the values of a field.
 
     RAISES (MedlinkError): E132 where only commas may, which are also parts of names.
     """
     marks, doubtful = dict[str, None](), ""
-    rows = (cells for _, cells in read_table(path, [], delimiter))
+    rows = table.rows()
     for raw in (cells[column] for cells in rows for column in columns if column < len(cells)):
         text = cell(raw, is_name=True)
         text = "" if _listed(text) else text
@@ -159,7 +190,7 @@ def _separator(path: Path, field: str, columns: tuple[int, ...], delimiter: str)
     if doubtful and not marks:
         what = "what separates its synonyms"
         remedy = "`--separator ', '`, or with `--separator '|'` if the comma is part of the name"
-        raise Errors.unclear_source(path=path, what=what, value=doubtful, remedy=remedy)
+        raise Errors.unclear_source(path=table.path, what=what, value=doubtful, remedy=remedy)
     return ";" if ";" in marks else "\n" if marks else "|"
 
 
@@ -220,7 +251,7 @@ def _listed(text: str) -> list[str]:
 
 
 def _layout(path: Path, first: list[str], columns: Columns | None) -> Layout:
-    headers = ["_".join(header.lstrip("#").lower().replace("-", "_").split()) for header in first]
+    headers = list(map(folded, first))
     places = mapped(path, first, columns) if columns else _usual(headers)
     if not (columns or places):
         column = "with a known name, such as id or name"
@@ -276,18 +307,23 @@ def _number(column: str | int, width: int) -> int:
 
 
 def _usual(headers: list[str]) -> dict[str, tuple[int, ...]]:
-    """Find columns by their headers: the likeliest one, and of lists all ("synonym1")."""
+    """Find columns by their folded headers: the likeliest one, and of lists all ("synonym1").
+
+    Without a column of ids, the only one of codes has them.
+    """
     places: dict[str, tuple[int, ...]] = {}
-    for field, names in FIELDS.items():
-        if field in MANY:
-            bare = [_NUMBERED.sub("", header) for header in headers]
-            places[field] = tuple(nth for nth, header in enumerate(bare) if header in names)
-        else:
-            places[field] = tuple(headers.index(name) for name in names if name in headers)[:1]
-    places = {field: columns for field, columns in places.items() if columns}
-    taken = {column for columns in places.values() for column in columns}
-    for position, header in enumerate(headers):
-        if is_known(header) and position not in taken:
-            vocabulary = _CODE + canonical(header)
-            places[vocabulary] = (*places.get(vocabulary, ()), position)
+    free = list(headers)
+    for field in FIELDS:
+        bare = [_NUMBERED.sub("", header) for header in free] if field in MANY else free
+        columns = places_of(field, bare)
+        if columns := columns if field in MANY else columns[:1]:
+            places[field] = tuple(sorted(columns))
+            free = ["" if nth in columns else header for nth, header in enumerate(free)]
+    codes = [nth for nth, header in enumerate(free) if header and is_known(header)]
+    for nth in codes:
+        vocabulary = _CODE + canonical(free[nth])
+        places[vocabulary] = (*places.get(vocabulary, ()), nth)
+    if "id" not in places and "name" in places:
+        column = codes[0] if len(codes) == 1 else None if codes else code_column(free)
+        places |= {} if column is None else {"id": (column,)}
     return places

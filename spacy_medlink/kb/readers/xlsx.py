@@ -55,6 +55,15 @@ def read_sheets(path: Path) -> Iterator[tuple[str, Iterator[Row]]]:
             yield sheet.get("name", ""), (_row(row, strings, formats, far) for row in rows)
 
 
+def is_workbook(path: Path) -> bool:
+    """Tell whether a file is a zip archive with a workbook in it."""
+    try:
+        with ZipFile(path) as archive:
+            return _BOOK in archive.namelist()
+    except _DAMAGED:
+        return False
+
+
 @contextmanager
 def _reporting(path: Path) -> Iterator[None]:
     try:

@@ -92,7 +92,7 @@ def test_a_header_that_says_nothing(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "row", ["1\tes\tfiebre\tfinding", "\tes\tfiebre\tfinding\t1", "1\tes\t\tfinding\t1"]
+    "row", ["1\tes\tfiebre\tfinding\t1\tx", "\tes\tfiebre\tfinding\t1", "1\tes\t\tfinding\t1"]
 )
 def test_bad_rows_of_a_gazetteer(tmp_path: Path, row: str) -> None:
     path = _write(tmp_path / "x.tsv", f"{samples.GAZETTEER}{row}\n")

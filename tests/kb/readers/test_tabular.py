@@ -141,7 +141,7 @@ def test_unknown_field(tmp_path):
     ("text", "line", "problem"),
     [
         ("id\tname\n1\ta\tb\n", 2, "3 columns"),
-        ("id\tname\n\n1\n", 3, "1 columns"),
+        ("id\tname\n\n1\n", 3, "an empty name"),
         ("id\tname\n\ta\n", 2, "an empty id"),
         ("id\tname\n1\t \n", 2, "an empty name"),
         ("id\tname\n1\u200b\ta\n", 2, "invisible character"),
