@@ -11,7 +11,7 @@ from .kb_summary import bad_line_report, summary
 from .output import Overwrite
 from .parsing import allowed_in, comma_list, pairs
 from .reports import curation_report
-from .sources import COLUMNS_HELP, SEPARATOR_HELP, VOCABULARY_HELP, with_formats
+from .sources import COLUMNS_HELP, ENCODING_HELP, SEPARATOR_HELP, VOCABULARY_HELP, with_formats
 
 
 def command(
@@ -22,15 +22,15 @@ def command(
         ),
     ],
     formats: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "--from",
             metavar="FORMAT",
             help="Format of the source, such as obo, jsonl, umls, snomed, omop, mesh, icd, fhir, "
             "tsv, csv, owl, skos, biosyn or gazetteer; with several sources, once for "
-            "all or once each.",
+            "all or once each. Without it, the content and the name of each source tell.",
         ),
-    ],
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="The knowledge base to write.")] = None,
     languages: Annotated[str, typer.Option(help="Keep names of these languages: en,es.")] = "",
     kept_sources: Annotated[
@@ -62,6 +62,7 @@ def command(
     columns: Annotated[str, typer.Option(help=COLUMNS_HELP)] = "",
     separator: Annotated[str, typer.Option(help=SEPARATOR_HELP)] = "",
     vocabulary: Annotated[str, typer.Option(help=VOCABULARY_HELP)] = "",
+    encoding: Annotated[str, typer.Option(help=ENCODING_HELP)] = "",
     lang: Annotated[
         str, typer.Option(help="Language of names where the source does not say.")
     ] = "",
@@ -90,11 +91,11 @@ def command(
 
     options: Data = {
         "columns": pairs(columns, "--columns"), "lang": lang, "separator": separator,
-        "source": vocabulary,
+        "source": vocabulary, "encoding": encoding,
     }  # fmt: skip
     given_options = {name: value for name, value in options.items() if value}
     if dry_run:
-        _check(with_formats(places, formats, options), given_options)
+        _check(with_formats(places, formats or [], options), given_options)
         return
     if output is None:
         raise typer.BadParameter("name the knowledge base to write.", param_hint="--output")
@@ -109,7 +110,7 @@ def command(
     )
     built = build_knowledge_base(
         out=output,
-        sources=with_formats(places, formats, options),
+        sources=with_formats(places, formats or [], options),
         filters=filters,
         id_scheme=id_scheme,
         curation=curation,

@@ -22,6 +22,10 @@ SEPARATOR_HELP = (
 VOCABULARY_HELP = (
     "Vocabulary of a table or code list, where the source does not say: ICD9CM, LOCAL."
 )
+ENCODING_HELP = (
+    "Encoding of a table or code list: latin-1, cp1250, cp932. Without it, UTF-8, and Windows-1252 "
+    "for lines that are not."
+)
 _OPTIONS = {"source": "--vocabulary"}  # where the option has another name than the setting
 
 
@@ -30,9 +34,16 @@ def with_formats(
 ) -> list[tuple[str, Path]]:
     """Pair sources with formats.
 
-    formats (Sequence[str]): one for all or one each. options (Facts): for the readers.
-    RAISES (typer.BadParameter): for formats or options that do not fit.
+    formats (Sequence[str]): one for all or one each; none guesses them, and says what it guessed.
+    options (Facts): for the readers.
+    RAISES (typer.BadParameter): for formats or options that do not fit. As `format_of`.
     """
+    from ..kb.readers.foreign import format_of
+
+    if not formats:
+        formats = [format_of(path) for path in sources]
+        for path, format in zip(sources, formats, strict=True):
+            typer.echo(f"{path.name}: read with --from {format}", err=True)
     for format in dict.fromkeys(formats):
         _check(format, options)
     if len(formats) not in (1, len(sources)):

@@ -17,7 +17,7 @@ from .curation import read_curation
 from .filters import Filters
 from .history import History
 from .knowledge_base import KnowledgeBase
-from .readers import existing, get_reader, module_of
+from .readers import checked, existing, get_reader, module_of
 from .rekey import rekey
 from .schema import KB
 from .vocabularies import iso_639_1
@@ -118,7 +118,7 @@ def _records(
         reader = get_reader(format)
         taken = inspect.signature(reader).parameters
         wanted = {name: getattr(filters, name) for name in _WANTED if name in taken}
-        records = reader(existing(path), bad_lines, **options, **wanted)
+        records = reader(checked(format, path), bad_lines, **options, **wanted)
         yield from (progress or no_progress)(records, None, f"reading {path.name}")
 
 

@@ -13,7 +13,9 @@ from ..kb.readers.fields import FieldError, cell, identifier, sound, surface
 from ..kb.readers.headers import HEADERS, folded
 from ..kb.readers.lines import filled_lines
 from ..kb.readers.rows import fitted, read_table
-from ..kb.readers.tabular import Columns, Layout, layout_of, tell_western
+from ..kb.readers.tabular import Columns, Layout, layout_of, published_table, tell_western
+from ..kb.readers.tabular import read as read_named
+from ..kb.readers.xlsx import is_workbook
 from ..kb.writer import united
 from ..types import ISA, BadLines, Concept, Name, Record, Relation
 from ..util.telling import tell
@@ -39,8 +41,8 @@ class _Entry(NamedTuple):
     tty: str = "PT"
 
 
-_Entries = Callable[[Path, BadLines, list[int]], Iterator[_Entry]]
-"""A reader of (path, bad lines, numbers of lines in Windows-1252, as CMS writes some)."""
+_Entries = Callable[[Path, BadLines, list[int], str], Iterator[_Entry]]
+"""A reader of (path, bad lines, lines in Windows-1252, as CMS writes some, encoding)."""
 
 
 def read(
@@ -50,6 +52,7 @@ def read(
     columns: Columns | None = None,
     lang: str = "",
     source: str = "",
+    encoding: str = "",
 ) -> Iterator[Record]:
     """Stream the codes of a list as concepts; the parent is the longest code that is a prefix.
 
@@ -61,13 +64,18 @@ def read(
     columns (Optional[Columns]): of a table, as for `tabular.read`; None finds them by headers.
     lang (str): language of the descriptions; "" means English, or what ICD-11 says. source (str):
         vocabulary; "" finds it by the name of the file and the codes: ICD10CM, ICD10PCS, ICD10,
-        ICD10GM, ICD9CM, ICD9PROC, ICD11, ICDO3 or ICPC2.
+        ICD10GM, ICD9CM, ICD9PROC, ICD11, ICDO3 or ICPC2. encoding (str): as for tables, whose
+        publishers' layouts are known here, too.
     RAISES (MedlinkError): E132 where codes and name do not tell the vocabulary, E161 for a table
         that needs a header and has none, E160 for XML, E105 for a bad line, unless `bad_lines`
         collects it.
     """
+    if not columns and published_table(path, encoding):
+        yield from read_named(path, bad_lines, lang=lang, source=source, encoding=encoding)
+        return
     # Several lines are tested, because the first one may be damaged.
-    lines = [line for _, line in islice(filled_lines(path, [], []), 20)]
+    text_lines = () if is_workbook(path) else filled_lines(path, [], [], encoding)
+    lines = [line for _, line in islice(text_lines, 20)]
     if lines and lines[0].lstrip()[:1] in ("{", "["):
         yield from read_entities(path, bad_lines, lang, source or ICD11.vocabulary)
         return
@@ -77,17 +85,17 @@ def read(
     entries, editions = _layout(lines)
     if columns:
         entries, editions = partial(_table, columns=columns), TABLED
-    if entries is _table and is_tabulation(next(read_table(path, []), (0, []))[1]):
-        rows = read_table(path, bad_lines)
+    first = next(read_table(path, [], "", [], encoding), (0, []))[1] if entries is _table else []
+    if is_tabulation(first):
+        rows = read_table(path, bad_lines, "", None, encoding)
         yield from read_tabulation(path, rows, bad_lines, lang, source or ICD11.vocabulary)
         return
-    first = next(read_table(path, []), (0, []))[1] if entries is _table else []
     if first and (unread := _columns(path, first, columns).unread):
         tell(Warnings.unread_columns.format(path=path, columns=", ".join(unread)))
-    codes = {entry.code for entry in entries(path, [], [])}
+    codes = {entry.code for entry in entries(path, [], [], encoding)}
     edition = edition_of(path, codes, editions, source) if codes else ICD10
     western: list[int] = []
-    yield from united(_concepts(entries(path, bad_lines, western), edition, lang or "en"))
+    yield from united(_concepts(entries(path, bad_lines, western, encoding), edition, lang or "en"))
     tell_western(path, western)
 
 
@@ -120,7 +128,9 @@ def _concepts(entries: Iterator[_Entry], edition: Edition, lang: str) -> Iterato
         )  # fmt: skip
 
 
-def _order_file(path: Path, bad_lines: BadLines, western: list[int]) -> Iterator[_Entry]:
+def _order_file(
+    path: Path, bad_lines: BadLines, western: list[int], encoding: str
+) -> Iterator[_Entry]:
     expected = "an order number, a code, 0 or 1, a short and a long description in fixed columns"
 
     def entry(line: str) -> _Entry:
@@ -131,18 +141,20 @@ def _order_file(path: Path, bad_lines: BadLines, western: list[int]) -> Iterator
         level = "code" if line[14] == "1" else "category"
         return _Entry(identifier(line[6:13], "code"), name, short, level)
 
-    rows = sound(path, filled_lines(path, bad_lines, western), entry, bad_lines)
+    rows = sound(path, filled_lines(path, bad_lines, western, encoding), entry, bad_lines)
     return (row for _, row in rows)
 
 
-def _code_file(path: Path, bad_lines: BadLines, western: list[int]) -> Iterator[_Entry]:
+def _code_file(
+    path: Path, bad_lines: BadLines, western: list[int], encoding: str
+) -> Iterator[_Entry]:
     def entry(line: str) -> _Entry:
         match = _CODE_FILE.fullmatch(line.rstrip())
         if match is None:
             raise FieldError("no code and description", "`A000    Cholera ...`")
         return _Entry(match[1], match[2])
 
-    rows = sound(path, filled_lines(path, bad_lines, western), entry, bad_lines)
+    rows = sound(path, filled_lines(path, bad_lines, western, encoding), entry, bad_lines)
     return (row for _, row in rows)
 
 
@@ -164,9 +176,13 @@ def _columns(path: Path, first: list[str], columns: Columns | None) -> Layout:
 
 
 def _table(
-    path: Path, bad_lines: BadLines, _: list[int], columns: Columns | None = None
+    path: Path,
+    bad_lines: BadLines,
+    western: list[int],
+    encoding: str,
+    columns: Columns | None = None,
 ) -> Iterator[_Entry]:
-    rows = read_table(path, bad_lines)
+    rows = read_table(path, bad_lines, "", western, encoding)
     first = next(rows, None)
     if first is None:
         return

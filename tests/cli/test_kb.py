@@ -233,7 +233,6 @@ def test_place_that_cannot_be_written(fail, tmp_path, jsonl):
         (("--from", "obo", "--from", "jsonl", "--from", "obo"), "3 formats for 1 sources"),
         (("--from", "obo", "--columns", "id=1"), "the format obo has no such setting"),
         (("--from", "tsv", "--columns", "id"), "'id' is not of the form name=value"),
-        ((), "--from"),
     ],
 )
 def test_usage(run, tmp_path, obo, arguments, said):

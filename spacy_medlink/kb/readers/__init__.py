@@ -11,6 +11,7 @@ from types import ModuleType
 from ...errors import Errors
 from ...types import BadLines, Record
 from ...util import sides
+from .foreign import check_format
 
 Reader = Callable[..., Iterator[Record]]
 """A reader of (path, bad lines, options of the format)."""
@@ -42,14 +43,21 @@ def existing(path: Path) -> Path:
     return path
 
 
+def checked(format: str, path: Path) -> Path:
+    """Return the path of a source. RAISES (MedlinkError): E107, and E160 for another file."""
+    check_format(existing(path), format)
+    return path
+
+
 def read(format: str, path: str | Path, bad_lines: BadLines = None) -> Iterator[Record]:
     """Stream the records of a source.
 
     format (str): one of `formats()`. path (Path): file or directory.
     bad_lines (Optional[List[BadLine]]): collects bad lines; None makes the first one an error.
-    RAISES (MedlinkError): E105 bad line, E107 no such source, E108 unknown format.
+    RAISES (MedlinkError): E105 bad line, E107 no such source, E108 unknown format, E160 a file that
+        is known to be another thing.
     """
-    return get_reader(format)(existing(Path(path)), bad_lines)
+    return get_reader(format)(checked(format, Path(path)), bad_lines)
 
 
 def read_numbered(
@@ -61,9 +69,8 @@ def read_numbered(
     RAISES (MedlinkError): as `read`.
     """
     module = module_of(format)
+    checked(format, path)
     if hasattr(module, "numbered"):
-        records: Iterator[tuple[int, Record]] = module.numbered(
-            existing(path), bad_lines, **options
-        )
+        records: Iterator[tuple[int, Record]] = module.numbered(path, bad_lines, **options)
         return records
-    return ((0, record) for record in module.read(existing(path), bad_lines, **options))
+    return ((0, record) for record in module.read(path, bad_lines, **options))

@@ -17,6 +17,12 @@ from ...errors import Errors
 
 _SHOWN = 8192  # bytes of a file that are looked at
 _MOST = 10_000  # files of a directory, or members of an archive
+# Where the content of a file does not tell its format.
+_ENDINGS = {
+    ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
+    ".txt": "csv", ".asc": "csv", ".obo": "obo", ".owl": "owl", ".rdf": "owl", ".ttl": "owl",
+    ".nt": "owl",
+}  # fmt: skip
 _DAMAGED = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
 
 
@@ -79,15 +85,38 @@ def what_begins(start: bytes) -> Foreign | None:
 
 
 def check_format(path: Path, format: str) -> None:
-    """Refuse a file that is known to be another thing than a format reads.
+    """Refuse a file that is known to be another thing than a format reads, unless it is empty.
 
     RAISES (MedlinkError): E160, with what it is and what to give instead.
     """
     file = what_is(path, format)
-    if file is not None and format not in file.formats:
+    if file is not None and format not in file.formats and path.stat().st_size:
         what = f"a source for `--from {format}`"
         problem = f"it is {file.what}"
         raise Errors.wrong_file(path=path, what=what, problem=problem, expected=file.remedy)
+
+
+def format_of(path: Path) -> str:
+    """Guess the format (`--from`) of a source by how it begins, else by the ending of its name.
+
+    RAISES (MedlinkError): E107 without the source, E132 where nothing tells, E160 for a file of
+        another kind.
+    """
+    if not path.exists():
+        raise Errors.source_missing(path=path)
+    file = what_is(path)
+    if file is not None and not file.formats:
+        what, problem = "a terminology that can be read", f"it is {file.what}"
+        raise Errors.wrong_file(path=path, what=what, problem=problem, expected=file.remedy)
+    if file is not None and file.what != "a directory":
+        return file.formats[0]
+    name = path.name.lower().removesuffix(".gz")
+    format = next((format for ending, format in _ENDINGS.items() if name.endswith(ending)), "")
+    if not format:
+        value = _shown(path).get("text", path.name).partition("\n")[0][:80]
+        remedy = "`--from FORMAT`; `medlink kb build --help` lists the formats"
+        raise Errors.unclear_source(path=path, what="its format", value=value, remedy=remedy)
+    return format
 
 
 def _shown(path: Path) -> dict[str, str]:

@@ -68,10 +68,13 @@ def numbered_lines(
 
 
 def filled_lines(
-    path: Path, bad_lines: BadLines = None, western: list[int] | None = None
+    path: Path,
+    bad_lines: BadLines = None,
+    western: list[int] | None = None,
+    encoding: str = "",
 ) -> Iterator[tuple[int, str]]:
     """Stream the lines of `numbered_lines` that are not blank."""
-    lines = numbered_lines(path, bad_lines, western)
+    lines = numbered_lines(path, bad_lines, western, encoding)
     return ((line_number, line) for line_number, line in lines if line and not line.isspace())
 
 

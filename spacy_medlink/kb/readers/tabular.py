@@ -5,16 +5,16 @@ from ast import literal_eval
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import entry_points
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import Errors, Warnings
 from ...types import BadLines, Concept, Name, Record
+from ...util import sides
 from ...util.telling import tell
 from ..vocabularies import canonical, is_known, iso_639_1
-from ..writer import united
+from ..writer import unite
 from .fields import FieldError, cell, identifier, sound, surface
 from .headers import HEADERS, code_column, folded, places_of
 from .rows import fitted, read_table
@@ -92,7 +92,10 @@ def read(
         path, bad_lines, columns=columns, delimiter=delimiter, separator=separator, lang=lang,
         source=source, encoding=encoding, western=western,
     )  # fmt: skip
-    yield from united(piece for _, piece in pieces)
+    for _, group in groupby((piece for _, piece in pieces), key=lambda piece: piece.id):
+        records = list(group)
+        concepts = [record for record in records if isinstance(record, Concept)]
+        yield from [unite(concepts)] if len(concepts) == len(records) else records
     tell_western(path, western)
 
 
@@ -137,11 +140,11 @@ def numbered(
 
 def published_table(path: Path, encoding: str = "") -> PublishedReader | None:
     """Find the reader of a table that has its publisher's layout, if a side has registered it."""
-    for entry_point in entry_points(group="medlink_layouts"):
-        find: Callable[[Path, str], PublishedReader | None] = entry_point.load()
-        if reader := find(path, encoding):
-            return reader
-    return None
+    finders = (
+        sides.load_if_there("medlink_layouts", name) for name in sides.names("medlink_layouts")
+    )
+    readers: Iterator[PublishedReader | None] = (find(path, encoding) for find in finders if find)
+    return next(filter(None, readers), None)
 
 
 def tell_western(path: Path, western: list[int]) -> None:
