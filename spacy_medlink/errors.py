@@ -570,8 +570,7 @@ class Warnings:
     )
     unread_columns = (
         "[W110] {path}: these columns are not read, since their headers are not known: {columns}. "
-        "To read some, name all columns that you need with `--columns`: "
-        "`--columns id=CODE,name=TERM,type=KIND`."
+        "To read some, name all columns that you need with `--columns`: `--columns {example}`."
     )
     no_types = (
         "[W110] {path} has no MRSTY.RRF (of RxNorm: RXNSTY.RRF), so no concept gets a type, and a "
@@ -618,7 +617,8 @@ class Warnings:
     )
     western_lines = (
         "[W110] {path}: {count:,} lines are not UTF-8 (the first is line {line}) and were read as "
-        "Windows-1252. Look at their accents, or save the file as UTF-8."
+        "Windows-1252. Look at their accents; if they are wrong, name the encoding with "
+        "`--encoding`, or save the file as UTF-8."
     )
     calibrator_unfit = (
         "[W241] The calibrator of {path} is left out: {problem}. So links have no probability, and "

@@ -7,18 +7,24 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import Errors, Warnings
+from ..errors import Errors
 from ..kb.icd_codes import ICD10, ICD11, ICDO3, LISTED, ORDERED, TABLED, Edition, edition_of
 from ..kb.readers.fields import FieldError, cell, identifier, sound, surface
 from ..kb.readers.headers import HEADERS, folded
 from ..kb.readers.lines import filled_lines
 from ..kb.readers.rows import fitted, read_table
-from ..kb.readers.tabular import Columns, Layout, layout_of, published_table, tell_western
+from ..kb.readers.tabular import (
+    Columns,
+    Layout,
+    layout_of,
+    published_table,
+    tell_unread,
+    tell_western,
+)
 from ..kb.readers.tabular import read as read_named
 from ..kb.readers.xlsx import is_workbook
 from ..kb.writer import united
 from ..types import ISA, BadLines, Concept, Name, Record, Relation
-from ..util.telling import tell
 from .icd11 import is_tabulation, read_entities, read_tabulation
 
 # An order file has the order number in columns 1-5, the code in 7-13, "1" in 15 where the code can
@@ -91,7 +97,7 @@ def read(
         yield from read_tabulation(path, rows, bad_lines, lang, source or ICD11.vocabulary)
         return
     if first and (unread := _columns(path, first, columns).unread):
-        tell(Warnings.unread_columns.format(path=path, columns=", ".join(unread)))
+        tell_unread(path, unread)
     codes = {entry.code for entry in entries(path, [], [], encoding)}
     edition = edition_of(path, codes, editions, source) if codes else ICD10
     western: list[int] = []

@@ -121,9 +121,7 @@ def _read(
 
     western (List[int]): collects lines in Windows-1252, unless the layout has such ones.
     """
-    default = Name(
-        "", lang or layout.language(path) or "en", source or canonical(layout.vocabulary)
-    )
+    default = Name("", lang or layout.language(path) or "en", source or layout.vocabulary)
     other = [] if layout.encoding else western
     seen: dict[str, str] = {}  # codes of a hierarchy without dots, and with
     for wanted in (True, False) if layout.preferred else (None,):

@@ -87,7 +87,7 @@ def read(
     if columns or not published_table(path, encoding):
         laid_out = layout_of(path, columns, encoding, delimiter)
         if laid_out is not None and laid_out[0].unread:
-            tell(Warnings.unread_columns.format(path=path, columns=", ".join(laid_out[0].unread)))
+            tell_unread(path, laid_out[0].unread)
     pieces = numbered(
         path, bad_lines, columns=columns, delimiter=delimiter, separator=separator, lang=lang,
         source=source, encoding=encoding, western=western,
@@ -145,6 +145,12 @@ def published_table(path: Path, encoding: str = "") -> PublishedReader | None:
     )
     readers: Iterator[PublishedReader | None] = (find(path, encoding) for find in finders if find)
     return next(filter(None, readers), None)
+
+
+def tell_unread(path: Path, headers: Sequence[str]) -> None:
+    """Warn of columns that are not read."""
+    example = "id=CODE,name=TERM,type=KIND"
+    tell(Warnings.unread_columns.format(path=path, columns=", ".join(headers), example=example))
 
 
 def tell_western(path: Path, western: list[int]) -> None:

@@ -7,12 +7,14 @@ from pathlib import Path
 
 from spacy.util import minibatch
 
+from ...errors import Warnings
 from ...kb import KnowledgeBase
 from ...linking import Linker
 from ...types import Progress
 from ...util.files import replacing_file
 from ...util.outputs import PathLike, check_output, resolved
 from ...util.progress import no_progress
+from ...util.telling import tell
 from .mapper import Mapper, Mapping
 from .outputs import MapInfo, format_of
 from .parts import EXACT
@@ -91,7 +93,11 @@ def map_terms(
         stream, total = terms_of(terms, lang), len(terms)
         name = vocabulary or terms.path.stem
     else:
-        table = Terms(terms, columns or Columns(), vocabulary, problems)
+        columns = columns or Columns()
+        table = Terms(terms, columns, vocabulary, problems)
+        if table.unread and not (columns.name and columns.code):  # who names both knows the rest
+            headers, example = ", ".join(table.unread), "name=TERM,code=ID,context=WARD"
+            tell(Warnings.unread_columns.format(path=terms, columns=headers, example=example))
         stream, total, context = iter(table), None, table.context
         name = vocabulary or terms.name.partition(".")[0]
     info = MapInfo(mapper.kb, name, context, decided.extra, candidates)

@@ -1,28 +1,16 @@
 """Terms to be mapped, read from a table or from another knowledge base."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...errors import Errors
 from ...kb import KnowledgeBase
+from ...kb.readers.headers import code_column, folded, places_of
 from ...kb.rekey import scheme_of
 from ...types import CodeMap
 from .tables import Pasted, Problems, Source, read_table
 
-# Known headers, written with letters and digits only.
-_NAMES = (
-    "sourcename", "localname", "name", "term", "localterm", "label", "display", "description",
-    "localdescription", "sourcecodedescription", "preferredname", "canonicalname", "conceptname",
-    "longname", "problem", "diagnosis", "testname", "labname", "drugname", "medication", "drug",
-    "text", "bezeichnung", "libelle", "nombre", "descripcion", "naam", "omschrijving",
-    "denominazione",
-)  # fmt: skip
-_CODES = (
-    "sourcecode", "localcode", "code", "localid", "id", "sourceid", "testcode", "itemcode",
-    "drugcode", "codigo", "kode", "conceptid",
-)  # fmt: skip
-_FREQUENCIES = ("sourcefrequency", "frequency", "freq", "count", "n", "records")
 CONTEXT = re.compile("^(?:context|ADD_INFO):")
 """The beginnings of the headers of context columns, in our own files and in Usagi's."""
 
@@ -68,7 +56,7 @@ class Terms:
 
     columns (Columns): headers of the columns. vocabulary (str): of the codes, "" if not known.
     problems (Problems): collects the problems of rows, while the terms are read.
-    context (List[str]): headers of the context columns.
+    context (List[str]): headers of the context columns. unread (List[str]): of those not read.
     RAISES (MedlinkError): as `read_table`, E615 for a missing column, E407 for an empty file.
     """
 
@@ -80,12 +68,16 @@ class Terms:
             remedy = "Give a table whose first row names the columns."
             raise Errors.nothing_there(path=path, what=what, remedy=remedy)
         self._header = [cell.strip() for cell in first[1]]
-        usual = zip(columns[:3], Columns._fields, (_NAMES, _CODES, _FREQUENCIES), strict=False)
+        usual = zip(columns[:3], Columns._fields, ("name", "id", "frequency"), strict=False)
         self._places = [self._place(*column) for column in usual]
         marked = [column for column in self._header if CONTEXT.match(column)]
         given = columns.context or marked
-        self._context = [self._place(column, "context", ()) for column in given]
+        self._context = [self._place(column, "context", "") for column in given]
         self.context = [CONTEXT.sub("", self._header[at]) for at in self._context]
+        read = {*self._places, *self._context}
+        self.unread = [
+            header for at, header in enumerate(self._header) if header and at not in read
+        ]
 
     def __iter__(self) -> Iterator[Term]:
         width = len(self._header)
@@ -103,12 +95,15 @@ class Terms:
             context = tuple(padded[at] for at in self._context)
             yield Term(name, code, frequency, context, (), codes)
 
-    def _place(self, wanted: str, what: str, usual: Sequence[str]) -> int:
-        """Find a column by the wanted header, or by the usual headers; -1 for none."""
-        plain = [_plain(header) for header in self._header]
+    def _place(self, wanted: str, what: str, field: str) -> int:
+        """Find a column by the wanted header, or by the usual ones of a field; -1 for none."""
         if wanted and wanted in self._header:
             return self._header.index(wanted)
-        at = next((plain.index(header) for header in usual if header in plain and not wanted), -1)
+        plain = list(map(folded, self._header))
+        at = -1 if wanted else next(iter(places_of(field, plain)), -1)
+        if at < 0 and field == "id" and not wanted:
+            column = code_column(plain)
+            at = -1 if column is None else column
         if at < 0 and (wanted or what == "name"):
             is_pasted = isinstance(self._path, Pasted)
             shown = f"{len(self._header)} others" if is_pasted else ", ".join(self._header)[:500]
@@ -124,13 +119,9 @@ def pasted(text: str, column: str = "") -> Pasted:
     column (str): header of the names, "" to find it.
     """
     first = next(filter(str.strip, text.splitlines()), "")
-    header = {_plain(cell) for cell in re.split(r"[\t;,|]", first)}
-    is_table = not first or column or header.intersection(_NAMES) or re.search(r"[\t;|]", first)
-    return Pasted(text if is_table else f"{_NAMES[1]}\n{text}")
-
-
-def _plain(header: str) -> str:
-    return re.sub(r"[\W_]", "", header.lower())
+    header = [folded(cell) for cell in re.split(r"[\t;,|]", first)]
+    is_table = not first or column or places_of("name", header) or re.search(r"[\t;|]", first)
+    return Pasted(text if is_table else f"name\n{text}")
 
 
 def terms_of(kb: KnowledgeBase, lang: str = "") -> Iterator[Term]:
