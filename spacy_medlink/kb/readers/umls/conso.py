@@ -17,6 +17,7 @@ SOURCE_COLUMNS = (
 )
 # Vocabularies whose codes have a customary name that is not the abbreviation of the UMLS.
 _CODE_SCHEMES = {"MSH": "MESH", "MDR": "MEDDRA", "NCI": "NCIT", "ORPHANET": "ORPHA"}
+_TRANSLATION = re.compile(r"([A-Z][A-Z0-9]{2,}?)(?:([A-Z]{3})|-[A-Z]{2}-[A-Z]{2})")
 _OWN_NAMES = (
     "IN PIN MIN BN SCD SBD SCDC SBDC SCDF SBDF SCDFP SBDFP SCDG SBDG SCDGP GPCK BPCK DF DFG".split()
 )
@@ -88,8 +89,20 @@ class Kinds(dict[tuple[str, ...], Kind]):
         return self._scheme(max(begins, key=len, default=re.sub(r"_\d.*", "", vsab)))
 
     def _scheme(self, sab: str) -> str:
-        family = self._families.get(sab, sab)
+        family = self._families.get(sab) or _original(sab)
         return "" if sab in _WITHOUT_CODES else _CODE_SCHEMES.get(family, family)
+
+
+def _original(sab: str) -> str:
+    """Name the vocabulary that a translation is of by its own name: MSH of MSHSPA, LNC of LNC-ES-ES.
+
+    MRSAB, which says it, may be missing.
+    """
+    if translation := _TRANSLATION.fullmatch(sab):
+        original, lang = translation[1], translation[2]
+        if lang is None or iso_639_1(lang) != lang.lower():
+            return canonical(original) if original == "SCT" else original
+    return sab
 
 
 def check_rank(row: Row) -> str:

@@ -3,6 +3,7 @@
 Some rows are selected from the bytes of a block before it is split.
 """
 
+import re
 import zipfile
 import zlib
 from collections import deque
@@ -140,6 +141,10 @@ class Table:
     ) -> None:
         self._pieces = pieces
         self._columns = columns.split()
+        # Some exports name the columns, and `sort` may put that line anywhere.
+        self._header = re.compile(
+            b"^[\"#]?" + re.escape("|".join(self._columns).encode()) + b"\\|?$", re.M | re.I
+        )
         self._required = required
         self._by_id = by_id
         self._select = select
@@ -181,14 +186,20 @@ class Table:
                 rest, block = block[cut:], block[:cut]
                 if block:
                     count = _count_lines(block)
-                    yield line, count, _plain(block, line)
+                    yield line, count, self._data(block, line)
                     line += count
                 if len(rest) > _LONGEST:
                     raise self._error(line, "a line of over 16 MB")
         except _UNREADABLE as error:
             raise self._error(line, f"unreadable or damaged data ({error})") from error
         if rest:
-            yield line, 1, _plain(rest + b"\n", line)
+            yield line, 1, self._data(rest + b"\n", line)
+
+    def _data(self, block: bytes, line: int) -> bytes:
+        """Take marks, "\\r", and the names of the columns off a block. line: of its first row."""
+        block = _plain(block, line)
+        is_named = self._columns[0].encode() in block or (line == 1 and b"cui" in block[:9].lower())
+        return self._header.sub(b"", block) if is_named else block
 
     def _read(self) -> Iterator[bytes]:
         for piece in self._pieces:
