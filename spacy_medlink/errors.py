@@ -106,7 +106,7 @@ class Errors:
     kb_empty = Message(
         "E104",
         "No concept with a name came out of {source}: nothing was written. Check that the file is "
-        "of the format {format} and that the filters do not exclude everything.",
+        "of the format {format} and that the filters do not exclude everything.{more}",
     )
     bad_line = Message(
         "E105",
@@ -583,6 +583,10 @@ class Warnings:
     unread_resources = (
         "[W110] {path}: these resources are not read: {counts}. Concepts come from CodeSystem and "
         "ValueSet; of a ConceptMap make a mapping set (SSSOM) for `--maps`."
+    )
+    unread_refsets = (
+        "[W110] {path}: these reference sets are not read: {files}. They are neither maps, "
+        "associations nor languages. The members of one can be the file for `--allow-ids`."
     )
     many_abbreviations = (
         "[W340] A document has too many mentions to compare them all with its abbreviations. Only "

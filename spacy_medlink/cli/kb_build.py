@@ -66,6 +66,19 @@ def command(
     lang: Annotated[
         str, typer.Option(help="Language of names where the source does not say.")
     ] = "",
+    dialect: Annotated[
+        str,
+        typer.Option(
+            help="Of SNOMED CT, whose preferred names count: en-GB, or the id of a language "
+            "reference set."
+        ),
+    ] = "",
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Of OMOP, all valid concepts: of classifications and others, too."
+        ),
+    ] = False,
     update: Annotated[
         Path | None,
         typer.Option(help="Knowledge base before this one: ids that it knows are not forgotten."),
@@ -91,11 +104,13 @@ def command(
 
     options: Data = {
         "columns": pairs(columns, "--columns"), "lang": lang, "separator": separator,
-        "source": vocabulary, "encoding": encoding,
+        "source": vocabulary, "encoding": encoding, "dialect": dialect,
     }  # fmt: skip
     given_options = {name: value for name, value in options.items() if value}
+    if everything:
+        given_options["standard"] = False
     if dry_run:
-        _check(with_formats(places, formats or [], options), given_options)
+        _check(with_formats(places, formats or [], given_options), given_options)
         return
     if output is None:
         raise typer.BadParameter("name the knowledge base to write.", param_hint="--output")
@@ -110,7 +125,7 @@ def command(
     )
     built = build_knowledge_base(
         out=output,
-        sources=with_formats(places, formats or [], options),
+        sources=with_formats(places, formats or [], given_options),
         filters=filters,
         id_scheme=id_scheme,
         curation=curation,

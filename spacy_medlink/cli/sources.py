@@ -26,7 +26,10 @@ ENCODING_HELP = (
     "Encoding of a table or code list: latin-1, cp1250, cp932. Without it, UTF-8, and Windows-1252 "
     "for lines that are not."
 )
-_OPTIONS = {"source": "--vocabulary"}  # where the option has another name than the setting
+_OPTIONS = {
+    "source": "--vocabulary",
+    "standard": "--all",
+}  # where the option has another name than the setting
 
 
 def with_formats(
@@ -58,6 +61,6 @@ def _check(format: str, options: Facts) -> None:
 
     one_of(format, formats(), "--from")
     taken = inspect.signature(get_reader(format)).parameters
-    for name in (name for name, value in options.items() if value and name not in taken):
+    for name in (name for name in options if name not in taken):
         message = f"the format {format} has no such setting."
         raise typer.BadParameter(message, param_hint=_OPTIONS.get(name, f"--{name}"))

@@ -18,6 +18,12 @@ from .writer import BuildReport, TableWriter
 _UNWRITABLE = (sqlite3.Error, UnicodeEncodeError)
 
 
+_NOT_STANDARD = (
+    " Of OMOP only standard concepts are read: `--all` reads those of classifications (ATC, "
+    "MedDRA) and others, too."
+)
+
+
 class KnowledgeBaseBuilder:
     """Builds a knowledge base in bounded memory; use it as a context manager.
 
@@ -92,10 +98,11 @@ class KnowledgeBaseBuilder:
 
     def _finish(self) -> None:
         if self._writer.report.concepts == 0:
-            manifest = self.manifest
+            format = str(self.manifest.get("format", "given"))
             raise Errors.kb_empty(
-                source=manifest.get("source", "the source"), format=manifest.get("format", "given")
-            )
+                source=self.manifest.get("source", "the source"), format=format,
+                more=_NOT_STANDARD if "omop" in format else "",
+            )  # fmt: skip
         if not self._writer.index_ids():
             self._merge()
         self._writer.finish(self.manifest)

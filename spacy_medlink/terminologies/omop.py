@@ -7,8 +7,10 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from operator import itemgetter
 from pathlib import Path
+from zipfile import is_zipfile
 
 from ..errors import Errors, MedlinkError
+from ..kb.readers.archives import unpacked
 from ..kb.readers.fields import FieldError, cell, identifier, sound, surface
 from ..kb.readers.lines import report
 from ..kb.readers.rows import read_rows
@@ -27,6 +29,7 @@ _LANGUAGES = {
     "4180186": "en", "4182511": "es", "4180190": "fr", "4182504": "de", "4182507": "it",
     "4182503": "nl", "4181536": "pt",
 }  # fmt: skip
+_STANDARD = ("s", "standard")  # the second in what Athena's search exports
 _KEPT, _OTHER, _INVALID = range(3)  # what becomes a concept, what is no longer valid
 _MAPS_TO, _REPLACED_BY, _IS_A = range(3)
 _KINDS = {"Maps to": _MAPS_TO, "Concept replaced by": _REPLACED_BY, "Is a": _IS_A}
@@ -81,6 +84,7 @@ _GONE = (
     f" AND kind = {_REPLACED_BY}), (SELECT group_concat(target, ', ') FROM map WHERE source = id)"
     f" FROM concept WHERE state != {_KEPT} ORDER BY id"
 )
+_WANTED = r"(?i)(?:concept|concept_synonym|concept_relationship|vocabulary)\.csv(?:\.gz)?"
 _Select = Callable[[tuple[str, ...]], tuple[object, ...] | None]
 
 
@@ -97,15 +101,16 @@ def read(
     of an invalid concept leads to the concept that replaces it. Rows about concepts that are not in
     CONCEPT.csv, and rows that repeat an id, are skipped.
 
-    path (Path): directory with CONCEPT.csv; CONCEPT_SYNONYM.csv, CONCEPT_RELATIONSHIP.csv and
-        VOCABULARY.csv are optional; each may be `.gz`.
+    path (Path): directory, or zip archive, with CONCEPT.csv, or that file; CONCEPT_SYNONYM.csv,
+        CONCEPT_RELATIONSHIP.csv and VOCABULARY.csv beside it are optional; each may be `.gz`.
     lang (str): language of the concepts' names; synonyms have their own.
-    standard (bool): False makes every valid concept a concept here, whether standard or not.
+    standard (bool): False makes every valid concept a concept here, whether standard or not, as
+        those of classifications (ATC, MedDRA) are not.
     RAISES (MedlinkError): E160 for another directory or header; E105 for a bad line, unless
         `bad_lines` collects it.
     """
-    files = _files(path)
-    with scratch(_TABLES) as db:
+    with unpacked(path, _WANTED) as directory, scratch(_TABLES) as db:
+        files = _files(directory)
         kinds = _load(db, files, standard, bad_lines)
         db.executescript(_PREPARE)
         yield from _concepts(
@@ -117,14 +122,16 @@ def read(
 
 def release_of(path: Path) -> str:
     """Read the version of the vocabularies from VOCABULARY.csv, such as "v5.0 30-AUG-24"."""
-    file = _files(path).get("vocabulary")
-    rows = _rows(file, "vocabulary", []) if file else ()
-    return next((version.strip() for _, (id, version) in rows if id == "None"), "")
+    with unpacked(path, r"(?i)(?:vocabulary|concept)\.csv") as directory:
+        file = _files(directory).get("vocabulary")
+        rows = _rows(file, "vocabulary", []) if file else ()
+        return next((version.strip() for _, (id, version) in rows if id == "None"), "")
 
 
 def files_of(path: Path) -> list[Path]:
     """List the files that are read; a download has more."""
-    return sorted(_files(path).values())
+    is_archive = path.is_file() and is_zipfile(path)
+    return [path] if is_archive else sorted(_files(path).values())
 
 
 def _files(path: Path) -> dict[str, Path]:
@@ -132,7 +139,10 @@ def _files(path: Path) -> dict[str, Path]:
 
     RAISES (MedlinkError): E160 without CONCEPT.csv.
     """
+    path = path.parent if path.is_file() else path
     files = sorted(path.iterdir()) if path.is_dir() else []
+    if len(files) == 1 and files[0].is_dir():  # as some archives unpack
+        files = sorted(files[0].iterdir())
     names = {file.name.lower().removesuffix(".gz").removesuffix(".csv"): file for file in files}
     if "concept" not in names:
         problem = "no CONCEPT.csv is there" if path.is_dir() else "it is not a directory"
@@ -171,7 +181,7 @@ def _load(
 
     def relation(cells: tuple[str, ...]) -> tuple[object, ...] | None:
         subject, other, relationship, invalid = map(cell, cells)
-        if invalid or relationship in _INVERSE or subject == other:
+        if not _is_valid(invalid) or relationship in _INVERSE or subject == other:
             return None
         if relationship not in kinds:
             kinds[identifier(relationship, "relationship_id")] = len(kinds)
@@ -180,8 +190,9 @@ def _load(
     def concept(cells: tuple[str, ...]) -> tuple[object, ...]:
         text, name, domain, vocabulary, concept_class, flag, code, invalid = cells
         id = _number(text)  # 0 is "No matching concept"
-        state = _KEPT if id and (flag == "S" or not standard) else _OTHER
-        state = _INVALID if cell(invalid) else state
+        is_standard = cell(flag).lower() in _STANDARD
+        state = _KEPT if id and (is_standard or not standard) else _OTHER
+        state = state if _is_valid(invalid) else _INVALID
         vocabulary, code = identifier(vocabulary, "vocabulary_id"), identifier(code, "concept_code")
         return id, surface(name), domain.strip(), vocabulary, concept_class.strip(), state, code
 
@@ -201,6 +212,11 @@ def _load(
             db.executemany(insert, (row for _, row in rows))
     db.execute("COMMIT")
     return kinds
+
+
+def _is_valid(reason: str) -> bool:
+    """Tell whether the reason why a row is invalid is none; exports write "Valid", too."""
+    return cell(reason).lower() in ("", "v", "valid")
 
 
 def _number(text: str) -> int:

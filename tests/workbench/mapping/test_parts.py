@@ -17,6 +17,9 @@ from spacy_medlink.workbench.mapping.terms import Columns, Term
 from spacy_medlink.workbench.mapping.words import Words
 from tests.workbench.mapping.conftest import Map, rows_of
 
+# Most tables here have a column of a ward, which only some tests read.
+pytestmark = pytest.mark.filterwarnings("ignore:.W110")
+
 WORDS = Words.of("en", clinical("en"))
 
 

@@ -19,6 +19,9 @@ from spacy_medlink.workbench.mapping.run import map_terms
 from spacy_medlink.workbench.mapping.terms import Columns
 from tests.workbench.mapping.conftest import Map, rows_of
 
+# Most tables here have a column of a ward, which only some tests read.
+pytestmark = pytest.mark.filterwarnings("ignore:.W110")
+
 _TERMS = "code,name,n,ward\nA,Fever,3,er\nB,heart attak,2,\nC,qqqq,1,\nD,=1+1,,-2\n"
 _CONTEXT = Columns(frequency="n", context=("ward",))
 

@@ -10,11 +10,25 @@ from functools import partial
 from math import inf
 from pathlib import Path
 
+from ....errors import Errors, Warnings
 from ....types import ISA, BadLines, CodeMap, Concept, Name, Record, Relation, Retired
+from ....util.telling import tell
 from ...icd_codes import dotted
 from ...scratch import SortedRows, SqlRow, scratch
 from ...vocabularies import by_vocabulary
-from .store import ASSOCIATIONS, DEFINITION, FSN, TABLES, Store, find_files, release_of
+from ..archives import unpacked
+from .store import (
+    ASSOCIATIONS,
+    DEFINITION,
+    DIALECTS,
+    FILES,
+    FSN,
+    TABLES,
+    Store,
+    find_files,
+    release_of,
+    unread_refsets,
+)
 
 __all__ = ["read", "release_of"]
 
@@ -55,6 +69,7 @@ def read(
     *,
     language: str = "en",
     language_refsets: Sequence[str] = (),
+    dialect: str = "",
     source: str = "SNOMEDCT",
 ) -> Iterator[Record]:
     """Stream the active concepts of an RF2 snapshot, and the inactive ones as retired ids.
@@ -67,19 +82,37 @@ def read(
     or "replaced by", or by its only possible equivalent. Of several packages, the latest version
     of each component and of each member of a reference set counts.
 
-    path (Path): directory of an unpacked release, or of an edition and its extensions together.
+    path (Path): directory or zip archive of a release, or a directory of an edition and its
+        extensions together.
     language (str): the language of preferred name and definition, where there is a choice.
     language_refsets (Sequence[str]): ids of the reference sets that count first; the American and
         the British ones follow.
+    dialect (str): one of DIALECTS, or the id of a language reference set: it counts first, and
+        gives the language.
     source (str): vocabulary of the names.
-    RAISES (MedlinkError): E160 when files are missing; E105 for a bad line, unless `bad_lines`
+    RAISES (MedlinkError): E108 for a dialect that the release does not have; E160 when files are
+        missing; E105 for a bad line, unless `bad_lines`
         collects it.
     """
-    files = find_files(path)
-    with scratch(TABLES) as db:
-        store = Store(db, language_refsets, bad_lines)
+    if dialect and not (refset := _refset_of(dialect)):
+        known = ", ".join((*DIALECTS, "the id of a language reference set"))
+        raise Errors.unknown_choice(what="dialect", value=dialect, known=known)
+    refsets = (refset, *language_refsets) if dialect else language_refsets
+    with unpacked(path, FILES) as directory, scratch(TABLES) as db:
+        files = find_files(directory)
+        if unread := unread_refsets(directory, files):
+            tell(Warnings.unread_refsets.format(path=path, files=", ".join(unread)))
+        store = Store(db, refsets, bad_lines)
         store.load(files)
-        yield from _records(store, language, source)
+        yield from _records(store, store.language_of(dialect) if dialect else language, source)
+
+
+def _refset_of(dialect: str) -> str:
+    """Find the language reference set of a dialect, "" for an unknown one; its id stays."""
+    if dialect.isdecimal():
+        return dialect
+    plain = dialect.replace("_", "-").lower()
+    return next((refset for name, refset in DIALECTS.items() if name.lower() == plain), "")
 
 
 def _records(store: Store, language: str, source: str) -> Iterator[Record]:

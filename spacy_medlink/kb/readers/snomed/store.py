@@ -7,7 +7,9 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
+from zipfile import ZipFile, is_zipfile
 
 from ....errors import Errors, MedlinkError
 from ....types import BadLines
@@ -17,6 +19,7 @@ from ..lines import numbered_lines, report
 # File names: sct2_Description_SpanishExtensionSnapshot-es_INT_20240930.txt, with an "x" before it
 # in beta releases; old releases have ExtendedMapReferenceSet instead of ExtendedMap.
 _PREFIX, _SUFFIX = r"x?(?:sct2|der2)_", r"[^_]*Snapshot[^/]*\.txt(?:\.gz)?"
+FILES = rf"{_PREFIX}.*{_SUFFIX}"  # all that a snapshot has
 _REFSET = "effectiveTime active moduleId refsetId referencedComponentId"
 KINDS = {
     "Concept": ("Concept_", "effectiveTime active moduleId definitionStatusId"),
@@ -35,12 +38,13 @@ KINDS = {
     ),
     "Language": ("cRefset_[^_]*Language", f"{_REFSET} acceptabilityId"),
     "Association": ("cRefset_[^_]*Association", f"{_REFSET} targetComponentId"),
-    "SimpleMap": ("sRefset_[^_]*SimpleMap", f"{_REFSET} mapTarget"),
-    "Map": (
-        "iisss[ci]{1,2}Refset_[^_]*(?:Extended|Complex)Map",
-        f"{_REFSET} mapGroup mapPriority mapRule mapAdvice mapTarget correlationId",
-    ),
+    # Simple, complex, extended maps, those with a description, a correlation or an origin.
+    "Map": (r"[a-z]*Refset_[^_]*Map[^_]*", _REFSET),
 }
+# Reference sets about the release itself, and about why components are no longer active.
+_IDLE = r"RefsetDescriptor|ModuleDependency|DescriptionType|MRCM|OWLExpression|AttributeValue"
+_TARGETS = ("mapTarget", "mapSource")  # the code, of maps from SNOMED CT, and to it
+_MAP_COLUMNS = ("mapGroup", "mapPriority", "mapAdvice", "correlationId")
 _NEEDED = ("Concept", "Description")
 _RELEASE = re.compile(r"_(\d{8})\.txt")
 Row = tuple[int, list[str]]
@@ -58,15 +62,33 @@ def find_files(path: Path) -> dict[str, list[Path]]:
     for table, (name, _) in KINDS.items():
         pattern = re.compile(_PREFIX + name + _SUFFIX)
         files[table] = [file for file in everything if pattern.fullmatch(file.name)]
+        files[table] = [file for file in files[table] if table != "Map" or _is_map(file)]
         if table in _NEEDED and not files[table]:
             raise _incomplete(path, f"no {table} file of a snapshot is there")
     return files
 
 
+def unread_refsets(path: Path, files: dict[str, list[Path]]) -> list[str]:
+    """List the names of the snapshot's reference sets that are not among the files."""
+    pattern, known = re.compile(_PREFIX + "[a-z]*Refset_" + _SUFFIX), set(chain(*files.values()))
+    return [
+        file.name for file in sorted(path.rglob("*.txt*"))
+        if pattern.fullmatch(file.name) and file not in known and not re.search(_IDLE, file.name)
+    ]  # fmt: skip
+
+
+def _is_map(path: Path) -> bool:
+    """Tell whether a file has a column of codes, or at least the name of one that must."""
+    if re.search("(?:Simple|Complex|Extended)Map", path.name):
+        return True
+    _, header = next(numbered_lines(path, []), (0, ""))
+    return not set(_TARGETS).isdisjoint(header.split("\t"))
+
+
 def _incomplete(path: Path, problem: str) -> MedlinkError:
     expected = (
-        "the directory of an unpacked release, the one of Snapshot/ (for an extension, one that "
-        "also holds the edition it extends)"
+        "the directory or the zip archive of a release, or its Snapshot/ (for an extension, one "
+        "that also holds the edition it extends)"
     )
     what = "a SNOMED CT RF2 snapshot"
     return Errors.wrong_file(path=path, what=what, problem=problem, expected=expected)
@@ -74,8 +96,12 @@ def _incomplete(path: Path, problem: str) -> MedlinkError:
 
 def release_of(path: Path) -> str:
     """Read the release date from the names of the files, the latest of several; "" for none."""
-    files = find_files(path)["Concept"]
-    return max((match[1] for file in files if (match := _RELEASE.search(file.name))), default="")
+    if path.is_file() and is_zipfile(path):
+        with ZipFile(path) as archive:
+            names = [name for name in archive.namelist() if "sct2_Concept_" in name]
+    else:
+        names = [file.name for file in find_files(path)["Concept"]]
+    return max((match[1] for name in names if (match := _RELEASE.search(name))), default="")
 
 
 def read_rows(path: Path, table: str, bad_lines: BadLines) -> Iterator[Row]:
@@ -93,6 +119,7 @@ def read_rows(path: Path, table: str, bad_lines: BadLines) -> Iterator[Row]:
         problem = f"{path.name} does not begin with the columns {' '.join(columns)}"
         raise _incomplete(path, problem)
     width = len(header_columns)
+    pick = _map_cells(path, header_columns) if table == "Map" else None
     for line, text in lines:
         fields = text.split("\t")
         if (
@@ -100,10 +127,22 @@ def read_rows(path: Path, table: str, bad_lines: BadLines) -> Iterator[Row]:
             and fields[2] in ("0", "1")
             and len(fields[1]) == 8 and fields[1].isdecimal()
         ):  # fmt: skip
-            yield line, fields
+            yield line, pick(fields) if pick else fields
         elif text:
             problem, expected = _problem(fields, width)
             report(path, line, problem, expected, bad_lines)
+
+
+def _map_cells(path: Path, header: list[str]) -> Callable[[list[str]], list[str]]:
+    """Put what a map has into one order, "" for what it has not: its target behind the member.
+
+    RAISES (MedlinkError): E160 without a target.
+    """
+    target = next((column for column in _TARGETS if column in header), "")
+    if not target:
+        raise _incomplete(path, f"{path.name} has no column {' or '.join(_TARGETS)}")
+    places = [header.index(name) if name in header else -1 for name in (target, *_MAP_COLUMNS)]
+    return lambda fields: [*fields[:6], *(fields[at] if at >= 0 else "" for at in places)]
 
 
 def _problem(fields: list[str], width: int) -> tuple[str, str]:
@@ -154,6 +193,18 @@ _TYPES = {
 _PREFERRED = "900000000000548007"
 # Whose preferred names come first where a language has several dialects: American, then British.
 _DIALECTS = ("900000000000509007", "900000000000508004")
+# As expressions of SNOMED CT (ECL 2.2, appendix C) name them.
+DIALECTS = {
+    "da-DK": "554461000005103", "de-AT": "21000234103", "de-CH": "2041000195100",
+    "de-DE": "722130004", "en-AU": "32570271000036106", "en-CA": "19491000087109",
+    "en-GB": "900000000000508004", "en-IE": "21000220103", "en-NZ": "271000210107",
+    "en-US": "900000000000509007", "es-AR": "450828004", "es-UY": "5641000179103",
+    "et-EE": "71000181105", "fr-BE": "21000172104", "fr-CA": "20581000087109",
+    "fr-CH": "2021000195106", "fr-FR": "10031000315102", "it-CH": "2031000195108",
+    "ja-JP": "722129009", "nb-NO": "61000202103", "nl-BE": "31000172101",
+    "nl-NL": "31000146106", "nn-NO": "91000202106", "sv-SE": "46011000052107",
+    "zh-CN": "722128001",
+}  # fmt: skip
 _MAPS = {
     "447562003": "ICD10", "999002271000000101": "ICD10", "6011000124106": "ICD10CM",
     "447563008": "ICD9CM", "446608001": "ICDO3", "450993002": "ICPC2", "784008009": "ORPHA",
@@ -191,6 +242,10 @@ ASSOCIATIONS = {
     "900000000000524003": "moved to",
 }
 _KINDS = {refset: kind for kind, refset in enumerate(ASSOCIATIONS)}
+_FIRST_LANGUAGE = (
+    "SELECT lang FROM preferred JOIN description ON description.id = preferred.description"
+    " WHERE rank = 0 GROUP BY lang ORDER BY count(*) DESC LIMIT 1"
+)
 _Values = tuple[object, ...]
 _Select = Callable[[list[str], int], _Values | None]
 
@@ -210,6 +265,7 @@ class Store:
         self.bad_lines = bad_lines
         refsets = dict.fromkeys((*language_refsets, *_DIALECTS))
         self._ranks = {refset: rank for rank, refset in enumerate(refsets)}
+        self._refsets: dict[str, None] = {}
         self._files: list[Path] = []
 
     def load(self, files: dict[str, list[Path]]) -> None:
@@ -218,8 +274,8 @@ class Store:
             "Concept": (_concept, "concept"), "Description": (_description, "description"),
             "TextDefinition": (_description, "description"),
             "Relationship": (_relationship, "relationship"),
-            "Language": (self._preferred, "language"), "SimpleMap": (_map, "map"),
-            "Map": (_map, "map"), "Association": (_association, "association"),
+            "Language": (self._preferred, "language"), "Map": (_map, "map"),
+            "Association": (_association, "association"),
         }  # fmt: skip
         self.db.execute("BEGIN")
         for file_kind, (select, table) in selects.items():
@@ -231,6 +287,19 @@ class Store:
             " WHERE active = 1 AND rank IS NOT NULL GROUP BY description"
         )
         self._call_maps()
+
+    def language_of(self, refset: str) -> str:
+        """Return the language of the names that the first of the reference sets prefers.
+
+        RAISES (MedlinkError): E108 where the release does not have it.
+        """
+        row = self.db.execute(_FIRST_LANGUAGE).fetchone()
+        if row is None:
+            known = {id: name for name, id in DIALECTS.items()}
+            there = ", ".join(known.get(id, id) for id in self._refsets) or "none"
+            what = "language reference set in this release"
+            raise Errors.unknown_choice(what=what, value=refset, known=there)
+        return str(row[0])
 
     def _latest(self, table: str) -> str:
         """Write the SQL that inserts a version of a row unless the table has a later version.
@@ -272,6 +341,7 @@ class Store:
 
     def _preferred(self, fields: list[str], line: int) -> _Values:
         rank = None
+        self._refsets.setdefault(fields[4])
         if fields[6] == _PREFERRED:
             rank = self._ranks.setdefault(fields[4], len(self._ranks))
         return *_member(fields), sctid(fields[5]), rank
@@ -309,18 +379,15 @@ def _member(fields: list[str]) -> tuple[bytes | str, int, int]:
 
 
 def _map(fields: list[str], line: int) -> _Values:
-    # Extended and complex maps have group, priority, rule and advice before the target.
-    part, priority, target = (
-        (fields[6], fields[7], fields[10]) if len(fields) > 7 else ("0", "0", fields[6])
-    )
+    target, part, priority, advice, relation = fields[6:]
+    part, priority = part or "0", priority or "0"
     if not (part.isdecimal() and priority.isdecimal() and len(part + priority) < 18):
         raise FieldError(f"map group {part[:20]!a}, priority {priority[:20]!a}", "two numbers")
-    advice, relation = (fields[9].strip(), fields[11]) if len(fields) > 7 else ("", "")
     # No target, or a British mark such as "#NC", says that the concept has no counterpart.
     code = "" if target.lstrip().startswith("#") else target.strip()
     return (
         *_member(fields), fields[4], sctid(fields[5]), int(part), int(priority), code, line,
-        _CORRELATIONS.get(relation, ""), advice,
+        _CORRELATIONS.get(relation, ""), advice.strip(),
     )  # fmt: skip
 
 

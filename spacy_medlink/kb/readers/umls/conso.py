@@ -94,7 +94,7 @@ class Kinds(dict[tuple[str, ...], Kind]):
 
 
 def _original(sab: str) -> str:
-    """Name the vocabulary that a translation is of by its own name: MSH of MSHSPA, LNC of LNC-ES-ES.
+    """Name the vocabulary that a translation is of: MSH of MSHSPA, LNC of LNC-ES-ES.
 
     MRSAB, which says it, may be missing.
     """

@@ -143,7 +143,7 @@ class Table:
         self._columns = columns.split()
         # Some exports name the columns, and `sort` may put that line anywhere.
         self._header = re.compile(
-            b"^[\"#]?" + re.escape("|".join(self._columns).encode()) + b"\\|?$", re.M | re.I
+            b'^["#]?' + re.escape("|".join(self._columns).encode()) + b"\\|?$", re.M | re.I
         )
         self._required = required
         self._by_id = by_id
