@@ -19,7 +19,7 @@ from ..evaluation import GoldSet, Settings, load_gold, measure, measure_pipeline
 from ..evaluation.char_iou import char_iou
 from ..evaluation.end_to_end import NIL
 from ..evaluation.report import compare_metrics, read_metrics
-from ..kb.annotated_notes import Annotation, read_annotations, sections_of
+from ..kb.annotated_notes import TABLES, Annotation, read_annotations, sections_of
 from ..kb.gold import GoldDocument, read_gold
 from ..text.context import shipped_cues
 from ..types import Data, Progress
@@ -108,14 +108,14 @@ def evaluate_characters(
     Where the memory was learned from notes with sections, the label of each mention is its section.
 
     source (str): as for `evaluate`, or a `.csv` of annotations that a system made.
-    gold (Path): gold mentions with texts; a `.csv` has the notes in another one beside it.
+    gold (Path): gold mentions with texts; a table has the notes in another one beside it.
     RETURNS (Tuple): the scores of `char_iou`, and the annotations that were made.
     RAISES (MedlinkError): as `evaluate`; E401, E404 for a table of annotations, E407 without a
         text.
     """
-    if source.endswith(".csv"):
+    if source.endswith(TABLES):
         wanted = (
-            read_annotations(gold) if gold.suffix == ".csv"
+            read_annotations(gold) if gold.suffix in TABLES
             else _annotations(list(read_gold(gold)))
         )  # fmt: skip
         made = read_annotations(Path(source))

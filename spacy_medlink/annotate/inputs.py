@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import Errors
+from ..kb.readers.foreign import unknown_ending
 from .documents import Document
 from .text_inputs import read_folder, read_json_lines, read_table, text_files
 
@@ -34,7 +35,7 @@ class Input(NamedTuple):
 
 
 LINES = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
-TABLES = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
+TABLES = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t", ".xlsx": ""}
 PARQUET = ".parquet"
 KNOWN = (*LINES, *TABLES, PARQUET)
 
@@ -69,7 +70,7 @@ def open_input(path: Path, columns: Columns) -> Input:
 
         total = rows_of(path, *columns)
         return Input(lambda: read_parquet(path, *columns), total, state)
-    raise Errors.unknown_ending(path=path, known=", ".join(KNOWN))
+    raise unknown_ending(path, KNOWN)
 
 
 def hash_of(value: object) -> str:

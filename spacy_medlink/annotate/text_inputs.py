@@ -15,6 +15,7 @@ from typing import Any
 
 from ..errors import Errors
 from ..kb.readers.lines import LONGEST, open_source, raw_lines
+from ..kb.readers.xlsx import first_sheet
 from ..util.json_text import is_encodable
 from .documents import Document
 
@@ -43,30 +44,44 @@ def read_json_lines(path: Path, text_field: str, id_field: str) -> Iterator[Docu
 
 
 def read_table(path: Path, text_column: str, id_column: str, delimiter: str) -> Iterator[Document]:
-    """Stream the rows of a CSV or TSV file with a first line that names the columns.
+    """Stream the rows of a table with a first line that names the columns.
 
+    delimiter (str): of CSV or TSV; "" for the first sheet of a workbook (.xlsx).
     RAISES (MedlinkError): E165 when the file cannot be read to its end, E615 for a column that it
         lacks.
     """
+    rows = _delimited(path, delimiter) if delimiter else _of_sheet(path)
+    header = next(rows, None) or []
+    check_columns(path, header, text_column, id_column)
+    for row_number, row in enumerate(rows, 1):
+        if row == []:
+            continue
+        place = f"row {row_number}"
+        if row is None or len(row) != len(header):
+            cells = "no row of a table" if row is None else f"{len(row)} fields"
+            yield Document("", "", place, f"{cells} where {len(header)} fields were expected")
+            continue
+        yield _of_fields(
+            dict(zip(header, row, strict=True)), text_column, id_column, place, str(row_number)
+        )
+
+
+def _delimited(path: Path, delimiter: str) -> Iterator[list[str] | None]:
+    """Stream the rows of CSV or TSV, with None for a row that cannot be read."""
     with open_source(path) as file:
         lines = (
             line.decode("utf-8-sig" if row_number == 0 else "utf-8", "surrogateescape")
             for row_number, line in enumerate(_until_damage(file, path))
         )
-        rows = csv.reader(lines, delimiter=delimiter)
-        header = next(_rows(rows), None) or []
-        check_columns(path, header, text_column, id_column)
-        for row_number, row in enumerate(_rows(rows), 1):
-            if row == []:
-                continue
-            place = f"row {row_number}"
-            if row is None or len(row) != len(header):
-                cells = "no row of a table" if row is None else f"{len(row)} fields"
-                yield Document("", "", place, f"{cells} where {len(header)} fields were expected")
-                continue
-            yield _of_fields(
-                dict(zip(header, row, strict=True)), text_column, id_column, place, str(row_number)
-            )
+        yield from _rows(csv.reader(lines, delimiter=delimiter))
+
+
+def _of_sheet(path: Path) -> Iterator[list[str] | None]:
+    """Stream the rows of the first sheet, all as wide as its first: it leaves out empty cells."""
+    width = 0
+    for _, cells in first_sheet(path):
+        width = width or len(cells)
+        yield [*cells, *[""] * (width - len(cells))]
 
 
 def read_folder(path: Path, files: Sequence[str]) -> Iterator[Document]:

@@ -6,15 +6,21 @@ One CSV file has annotations (note_id, start, end, concept_id), another beside i
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import Errors
 from ..text.context import find_sections, shipped_cues
 from ..util.outputs import marked
+from .readers.headers import folded, places_of
+from .readers.xlsx import first_sheet
 
+_WORKBOOK = ".xlsx"
+TABLES = (".csv", _WORKBOOK)
 COLUMNS = ("note_id", "start", "end", "concept_id")
 ANNOTATIONS_FILE = marked("a table of annotations", ",".join(COLUMNS))
 _EXPECTED = f"a table with the columns {', '.join(COLUMNS)}"
@@ -60,7 +66,9 @@ def dump_annotations(annotations: Iterable[Annotation]) -> str:
 
 
 def read_annotated_notes(path: Path) -> Iterator[dict[str, object]]:
-    """Stream the notes of a table of annotations as documents of a gold file.
+    """Stream the notes of a table of annotations as documents of a gold file, or bare mentions.
+
+    A table with a column of mentions and one of ids, by usual headers, has bare mentions.
 
     The type of a mention is the section of its note, so that a memory that is learned from them
     has the section as its condition.
@@ -68,6 +76,10 @@ def read_annotated_notes(path: Path) -> Iterator[dict[str, object]]:
     RAISES (MedlinkError): as `read_annotations`; E401 where no table beside it has the notes, or a
         note is missing.
     """
+    header = _header(path)
+    if not {*COLUMNS} <= {*header} and (mentions := _bare_mentions(path, list(header))):
+        yield from mentions
+        return
     by_note: dict[str, list[Annotation]] = {}
     for annotation in read_annotations(path):
         by_note.setdefault(annotation.note_id, []).append(annotation)
@@ -96,8 +108,9 @@ def sections_of(text: str, places: Iterable[int], lang: str = "en") -> list[str]
 
 def _notes_beside(path: Path) -> dict[str, str]:
     notes: dict[str, str] = {}
-    for table in sorted(path.parent.glob("*.csv")):
-        if not {"note_id", "text"} <= _header(table):
+    tables = (file for file in path.parent.glob("*.*") if file.suffix in TABLES)
+    for table in sorted(tables):
+        if not {"note_id", "text"} <= {*_header(table)}:
             continue
         for line, row in _rows(table):
             if row["note_id"] is None or row["text"] is None:
@@ -106,14 +119,34 @@ def _notes_beside(path: Path) -> dict[str, str]:
     return notes
 
 
-def _header(path: Path) -> set[str]:
+def _bare_mentions(path: Path, header: list[str]) -> Iterator[dict[str, object]] | None:
+    """Read a table of mentions with ids, separated by "|" or ";"; None for another table."""
+    headers = ["name" if title == "mention" else title for title in map(folded, header)]
+    names, ids = places_of("name", headers), places_of("id", headers)
+    if not (names and ids) or "start" in headers:
+        return None
+    mention, id = header[names[0]], header[ids[0]]
+    return (
+        {"mention": row[mention], "ids": re.split(r"\s*[|;]\s*", row[id].strip())}
+        for _, row in _rows(path) if row[mention] and row[id]
+    )  # fmt: skip
+
+
+def _header(path: Path) -> dict[str, None]:
     """Read the header of a table, which may be any: of another encoding, too."""
+    if path.suffix == _WORKBOOK:
+        return dict.fromkeys(next(first_sheet(path), (0, list[str]()))[1])
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file, suppress(csv.Error):
-        return set(next(csv.reader(file), ()))
-    return set()
+        return dict.fromkeys(next(csv.reader(file), ()))
+    return {}
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    if path.suffix == _WORKBOOK:
+        (_, header), *rest = first_sheet(path)
+        for row_number, cells in rest:
+            yield row_number, dict(zip_longest(header, cells[: len(header)], fillvalue=""))
+        return
     with path.open("rb") as file:
         rows = csv.DictReader(line.decode("utf-8-sig") for line in file)
         try:

@@ -3,8 +3,8 @@
 One JSON object a line, `.gz` accepted: a document
 `{"doc_id", "lang", "text", "mentions": [{"start", "end", "mention", "ids", "type"}]}`,
 whose text may be missing, a bare mention `{"mention", "ids", "lang", "type"}`, or a task that
-Prodigy has exported. A `.json` file is an export of MedCATtrainer or Label Studio, a `.csv` file a
-table of annotations with the notes in another one beside it.
+Prodigy has exported. A `.json` file is an export of MedCATtrainer or Label Studio, a `.csv` or
+`.xlsx` file a table of mentions, or of annotations with the notes in another one beside it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ from ..errors import Errors
 from ..types import BadLine, BadLines
 from ..util.json_text import write_json
 from ..util.sides import load_if_there
-from .annotated_notes import read_annotated_notes
+from .annotated_notes import TABLES, read_annotated_notes
 from .readers.fields import FieldError, json_of
 from .readers.lines import DAMAGED, open_source, raw_lines
 
@@ -133,7 +133,7 @@ def gold_lines(path: Path) -> Iterable[tuple[int, str]]:
     RAISES (MedlinkError): E401 for what is not UTF-8, or damaged gzip data; as `read_gold` for an
         export.
     """
-    if path.suffix == ".csv":
+    if path.suffix in TABLES:
         return enumerate(map(write_json, read_annotated_notes(path)), 1)
     other = _other_formats()
     exported = other.exported(path) if other else None

@@ -8,12 +8,13 @@ import gzip
 import re
 import zipfile
 import zlib
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from ...errors import Errors
+from ...errors import Errors, MedlinkError
 
 _SHOWN = 8192  # bytes of a file that are looked at
 _MOST = 10_000  # files of a directory, or members of an archive
@@ -94,6 +95,20 @@ def check_format(path: Path, format: str) -> None:
         what = f"a source for `--from {format}`"
         problem = f"it is {file.what}"
         raise Errors.wrong_file(path=path, what=what, problem=problem, expected=file.remedy)
+
+
+def unknown_ending(path: Path, known: Sequence[str]) -> MedlinkError:
+    """Make the error for a file whose ending does not say its format (E611), or E160 with its kind.
+
+    known (Sequence[str]): the endings that do.
+    """
+    file = what_is(path)
+    if file is None:
+        return Errors.unknown_ending(path=path, known=", ".join(known))
+    what = f"a file that can be read here ({', '.join(known)})"
+    return Errors.wrong_file(
+        path=path, what=what, problem=f"it is {file.what}", expected=file.remedy
+    )
 
 
 def format_of(path: Path) -> str:

@@ -48,12 +48,11 @@ def read_table(
 
     western, encoding: as for `numbered_lines`.
     """
-    from .xlsx import is_workbook, read_sheets
+    from .xlsx import first_sheet, is_workbook
 
     if is_workbook(path):
-        for _, sheet in read_sheets(path):
-            yield from (row for row in sheet if any(map(str.strip, row[1])))
-            return
+        yield from first_sheet(path)
+        return
     lines = numbered_lines(path, bad_lines, western, encoding)
     comments, first = list[tuple[int, str]](), list[tuple[int, str]]()
     for line_number, line in lines:

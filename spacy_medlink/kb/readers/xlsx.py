@@ -55,6 +55,13 @@ def read_sheets(path: Path) -> Iterator[tuple[str, Iterator[Row]]]:
             yield sheet.get("name", ""), (_row(row, strings, formats, far) for row in rows)
 
 
+def first_sheet(path: Path) -> Iterator[Row]:
+    """Stream the rows of the first sheet that are not blank; as `read_sheets`."""
+    for _, rows in read_sheets(path):
+        yield from (row for row in rows if any(map(str.strip, row[1])))
+        return
+
+
 def is_workbook(path: Path) -> bool:
     """Tell whether a file is a zip archive with a workbook in it."""
     try:

@@ -9,8 +9,9 @@ from pathlib import Path
 from ...annotate.parquet import open_parquet
 from ...annotate.spreadsheets import unescaped
 from ...errors import Errors
+from ...kb.readers.foreign import unknown_ending
 from ...kb.readers.rows import Row, delimiter_of, read_rows, rows_of
-from ...kb.readers.xlsx import read_sheets
+from ...kb.readers.xlsx import first_sheet
 from ...types import BadLine
 
 _PLAIN = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
@@ -71,11 +72,11 @@ def _rows(path: Path, problems: Problems) -> Iterator[Row]:
     if name.endswith(_PARQUET):
         return _parquet(path)
     if name.endswith(_WORKBOOK):
-        return _first_sheet(path)
+        return first_sheet(path)
     if name.endswith(_PLAIN):
         delimiter = "\t" if ".tsv" in name else ""
         return _noted(read_rows(path, bad, delimiter, problems.western), bad, problems)
-    raise Errors.unknown_ending(path=path, known=", ".join(KNOWN))
+    raise unknown_ending(path, KNOWN)
 
 
 def _pasted(table: Pasted, problems: Problems) -> Iterator[Row]:
@@ -93,12 +94,6 @@ def _noted(rows: Iterator[Row], bad: list[BadLine], problems: Problems) -> Itera
         bad.clear()
         if row is not None:
             yield row
-
-
-def _first_sheet(path: Path) -> Iterator[Row]:
-    for _, rows in read_sheets(path):
-        yield from rows
-        return
 
 
 def _parquet(path: Path) -> Iterator[Row]:

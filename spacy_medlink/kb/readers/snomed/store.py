@@ -208,6 +208,7 @@ DIALECTS = {
 _MAPS = {
     "447562003": "ICD10", "999002271000000101": "ICD10", "6011000124106": "ICD10CM",
     "447563008": "ICD9CM", "446608001": "ICDO3", "450993002": "ICPC2", "784008009": "ORPHA",
+    "705112009": "LNC",
     "900000000000497000": "CTV3", "900000000000498005": "SNOMEDID",
 }  # fmt: skip
 # What the names of other maps, most of them national ones, call their vocabularies.
