@@ -130,6 +130,10 @@ def _read(
         other = []
         columns, rows = _columns(layout, rows)
         reader = _Reader(layout, columns, default, seen)
+        if layout.first.startswith("2:"):
+            kept = list(rows)  # templates are written by hand
+            reader.ids.update(reader.named(kept))
+            rows = iter(kept)
         yield from (
             (line, record)
             for line, records in sound(path, rows, partial(reader.records, wanted), lines)
@@ -163,6 +167,7 @@ class _Reader:
     ) -> None:
         self._layout, self._columns, self._default, self._seen = layout, columns, default, seen
         self._headers = list(map(folded, columns))
+        self.ids: dict[str, str] = {}  # by name, where parents may be given by name
         pairs = (part.partition("=") for part in layout.fields.split("; "))
         self._fields = {field: self._cells_of(columns) for field, _, columns in pairs}
         self._keep, self._retired, self._preferred = map(
@@ -183,6 +188,12 @@ class _Reader:
         former = (identifier(old) for old in self._values("former", cells))
         return [concept, *(Retired(old, id, "merged") for old in former if old != id)]
 
+    def named(self, rows: list[tuple[int, list[str]]]) -> Iterator[tuple[str, str]]:
+        """List names with their ids."""
+        for _, row in rows:
+            cells = [*row, *[""] * len(self._columns)]
+            yield self._first("name", cells), self._first("id", cells)
+
     def _concept(
         self, id: str, own_code: tuple[str, str] | None, cells: list[str], is_preferred: bool
     ) -> Concept:
@@ -196,7 +207,8 @@ class _Reader:
             (name, *(name._replace(text=text, tty="SY") for text in others if text != first),
              *(name._replace(text=text, tty="AB") for text in short if text and text != first))
         )  # fmt: skip
-        parents = tuple(self._id(parent)[0] for parent in self._values("parents", cells))
+        above = (self.ids.get(parent, parent) for parent in self._values("parents", cells))
+        parents = tuple(self._id(parent)[0] for parent in above)
         parents = parents or self._above(id)
         codes = [own_code] if own_code else []
         codes += filter(None, map(code_of, self._values("xref", cells)))

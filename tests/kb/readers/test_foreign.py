@@ -1,0 +1,117 @@
+"""Files of other kinds: each is named, with what to give instead, or read without `--from`."""
+
+import gzip
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb.readers import formats, read
+from spacy_medlink.kb.readers.foreign import format_of, what_is
+from tests.kb import samples
+
+# What a file begins with, and what must be said of it.
+FOREIGN = {
+    "an OBO graph": b'{\n "meta": {}, "graphs" : [ {"id": "hp"',
+    "a web page": b"\xef\xbb\xbf\n<!doctype HTML><html>",
+    "Git LFS": b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n",
+    "the error of a web server": b'<?xml version="1.0"?>\n<Error><Code>AccessDenied</Code></Error>',
+    "a Python pickle": b"\x80\x05\x95abc",
+    "a Parquet file": b"PAR1\x15",
+    "an Arrow": b"ARROW1\0\0",
+    "a PDF file": b"%PDF-1.7",
+    "(.xls)": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+    "an SQLite database": b"SQLite format 3\0",
+    "packed by bzip2": b"BZh91AY",
+    "a tar archive": b"CodeSystem.json".ljust(257, b"\0") + b"ustar\x0000",
+    "MeSH in ASCII": b"*NEWRECORD\r\nRECTYPE = D\r\n",
+    "functional syntax": b"Prefix(owl:=<http://www.w3.org/2002/07/owl#>)\nOntology(<x>",
+    "Manchester syntax": b"Prefix: owl: <http://www.w3.org/2002/07/owl#>\n",
+    "OWL/XML": b'<?xml version="1.0"?>\n<Ontology xmlns="http://www.w3.org/2002/07/owl#"',
+    "one file of an RF2 release": b"id\teffectiveTime\tactive\tmoduleId\tconceptId\t",
+    "a mapping set": b"#curie_map:\nsubject_id\tpredicate_id\tobject_id\n",
+    "DrugBank's full database": b'<?xml version="1.0"?>\n<drugbank xmlns="http://www.drugbank.ca"',
+    "an SQL script": b"-- dump\nCREATE TABLE concept (id INT);\n",
+}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("said", FOREIGN)
+def test_foreign_files_are_named_by_every_reader(tmp_path: Path, said: str, packed: bool) -> None:
+    path = tmp_path / "file.obo"
+    path.write_bytes(gzip.compress(FOREIGN[said]) if packed else FOREIGN[said])
+    for format in formats():
+        with pytest.raises(MedlinkError, match=r"E160.*it is.* Give ") as caught:
+            list(read(format, path))
+        assert said in caught.value.message
+    with pytest.raises(MedlinkError, match="E160"):
+        format_of(path)
+
+
+@pytest.mark.parametrize(
+    ("member", "said"),
+    [
+        ("content.xml", "OpenDocument"),
+        ("release/Full/sct2_Concept_Full_INT.txt", "Full or Delta"),
+        ("pack/cdb.dat", "MedCAT"),
+        ("Loinc_2.80/LoincTable/Loinc.csv", "LOINC"),
+        ("readme.md", "zip archive"),
+    ],
+)
+def test_archives_are_named_by_what_they_hold(tmp_path: Path, member: str, said: str) -> None:
+    with zipfile.ZipFile(tmp_path / "file.zip", "w") as archive:
+        archive.writestr(member, "")
+    with pytest.raises(MedlinkError, match=rf"E160.*{said}"):
+        list(read("csv", tmp_path / "file.zip"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "format"),
+    [
+        ("x", samples.OBO, "obo"),
+        ("x.txt", "[Term]\nid: A:1\n", "obo"),
+        ("x.json", samples.SCISPACY, "jsonl"),
+        ("x.jsonl", '{"canonical_name": "a", "concept_id": "1"}\n', "jsonl"),
+        ("x.json", samples.FHIR_TEXT, "fhir"),
+        ("x.xml", samples.OWL, "owl"),
+        ("x", samples.SKOS, "owl"),
+        ("x", samples.N_TRIPLES, "owl"),
+        ("x.txt", samples.ICD_ORDER, "icd"),
+        ("x", samples.BIOSYN, "biosyn"),
+        ("x.tsv", samples.GAZETTEER, "gazetteer"),
+        ("x.tsv", samples.TSV, "tsv"),
+        ("x.CSV", samples.CSV, "csv"),
+        ("x.xml", '<?xml version="1.0"?>\n<DescriptorRecordSet>', "mesh"),
+        ("x", "C0000001|ENG|P|L1|PF|S1|Y|", "umls"),
+        ("META/MRCONSO.RRF", "", "umls"),
+        ("Snapshot/sct2_Concept_Snapshot_INT_20260101.txt", "", "snomed"),
+        ("athena/CONCEPT.csv", "", "omop"),
+        ("mesh/desc2026.xml", "", "mesh"),
+    ],
+)
+@pytest.mark.parametrize("way", ["plain", "gzip", "zip"])
+def test_formats_are_guessed(
+    tmp_path: Path, name: str, content: str, format: str, way: str
+) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(gzip.compress(content.encode()) if way == "gzip" else content.encode())
+    path = path if content else path.parent
+    if way == "zip":
+        if content:
+            pytest.skip("a release")
+        path = tmp_path / "release.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(name, content)
+    assert format_of(path) == format
+
+
+def test_what_nothing_tells(tmp_path: Path) -> None:
+    path = tmp_path / "x.dat"
+    path.write_text("some words\n")
+    with pytest.raises(MedlinkError, match=r"E132.*'some words'.*--from FORMAT"):
+        format_of(path)
+    with pytest.raises(MedlinkError, match="E107"):
+        format_of(tmp_path / "none")
+    assert what_is(path) is None
