@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from spacy_medlink.annotate.documents import PART_CHARACTERS, Document, parts_of
 from spacy_medlink.annotate.inputs import Columns, open_input
 from spacy_medlink.errors import MedlinkError
+from tests.training.corpora.workbook import write_workbook
 
 ROWS = [("a", 'Fever.\nCough, "dry"'), ("b", ""), ("c", "Fieber 😀, 血圧"), ("4", "x" * 200_000)]
 PLAIN = [(id, text) for id, text in ROWS]
@@ -173,3 +174,23 @@ def test_the_limit_of_the_csv_module_is_left_alone(tmp_path: Path) -> None:
     documents = open_input(path, Columns("note", "key")).read()
     assert len(next(iter(documents)).text) == 200_000
     assert csv.field_size_limit() == limit
+
+
+def test_a_workbook(tmp_path):
+    path = tmp_path / "notes.xlsx"
+    rows = [["doc_id", "text", "ward"], [1, "Fever.", "er"], ["2", "Cough."], [], ["3"]]
+    write_workbook(path, {"notes": rows, "other": [["x"]]})
+    documents = list(open_input(path, Columns()).read())
+    assert [(one.id, one.text) for one in documents] == [
+        ("1", "Fever."),
+        ("2", "Cough."),
+        ("3", ""),
+    ]
+    with pytest.raises(MedlinkError, match=r"E615.*'note'.*doc_id, text, ward"):
+        open_input(path, Columns(text="note"))
+
+
+def test_an_input_of_another_kind_is_named(tmp_path):
+    (tmp_path / "notes.pkl").write_bytes(b"\x80\x04\x95")
+    with pytest.raises(MedlinkError, match=r"E160.*\.xlsx.*it is a Python pickle"):
+        open_input(tmp_path / "notes.pkl", Columns())

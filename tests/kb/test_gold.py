@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.gold import GoldDocument, GoldMention, read_gold
 from spacy_medlink.types import BadLine
+from tests.training.corpora.workbook import write_workbook
 
 TEXT = "Fièvre and headache 🙂 since Monday."
 GOOD = {
@@ -244,3 +245,25 @@ def test_mutations_are_read_or_refused_with_a_code(tmp_path: Path, data: st.Data
         list(read_gold(path))
     except MedlinkError as error:
         assert error.code in {"E401", "E404"}
+
+
+@pytest.mark.parametrize("name", ["gold.csv", "gold.xlsx"])
+def test_a_table_of_mentions(tmp_path: Path, name: str) -> None:
+    rows = [["Mention", "Note", "Concept ID"], ["fever", "x", "C1 | C2"], ["cough", "", "C3"]]
+    if name.endswith("csv"):
+        (tmp_path / name).write_text("".join(f"{','.join(row)}\n" for row in rows))
+    else:
+        write_workbook(tmp_path / name, {"gold": rows})
+    mentions = [mention for document in read_gold(tmp_path / name) for mention in document.mentions]
+    assert [(one.text, one.ids) for one in mentions] == [
+        ("fever", ("C1", "C2")),
+        ("cough", ("C3",)),
+    ]
+
+
+def test_annotations_and_notes_in_workbooks(tmp_path: Path) -> None:
+    rows = [["note_id", "start", "end", "concept_id"], ["n1", 3, 8, "C1"]]
+    write_workbook(tmp_path / "gold.xlsx", {"gold": rows})
+    write_workbook(tmp_path / "notes.xlsx", {"notes": [["note_id", "text"], ["n1", "No fever."]]})
+    (document,) = read_gold(tmp_path / "gold.xlsx")
+    assert (document.text, document.mentions[0].text) == ("No fever.", "fever")

@@ -2,6 +2,7 @@
 
 import gzip
 import zipfile
+from collections.abc import Callable
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -14,7 +15,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
 from spacy_medlink.kb.filters import Filters
 from spacy_medlink.kb.readers import lines, read, umls
-from spacy_medlink.kb.readers.umls import release_of, rrf
+from spacy_medlink.kb.readers.umls import conso, release_of, rrf
 from spacy_medlink.types import BadLine, Concept, Name, Record, Relation, Retired
 from tests.kb.umls_release import (
     BLOOD_PRESSURE,
@@ -521,3 +522,31 @@ def test_a_release_that_is_a_bomb_is_refused(tmp_path, monkeypatch, packed, cont
             archive.writestr(f"META/{name}", data)
     with pytest.raises(MedlinkError, match=r"E165.*unpacks to far too much"):
         records_of(tmp_path, [])
+
+
+@pytest.mark.parametrize("case", [str.upper, str.lower])
+@pytest.mark.parametrize("place", [0, len(TABLES["MRCONSO"])])
+@pytest.mark.parametrize("bar", ["", "|"])
+def test_a_line_that_names_the_columns(
+    tmp_path: Path, place: int, bar: str, case: Callable[[str], str]
+) -> None:
+    """`sort` puts it behind all others."""
+    rows = [*TABLES["MRCONSO"]]
+    rows.insert(place, case("|".join(conso.COLUMNS.split())) + bar)
+    types = ["CUI|TUI|STN|STY|ATUI|CVF|", *TABLES["MRSTY"]]
+    directory = write_release(tmp_path / "META", {**TABLES, "MRCONSO": rows, "MRSTY": types})
+    assert list(read("umls", directory)) == list(read("umls", write_release(tmp_path / "plain")))
+
+
+@pytest.mark.parametrize(
+    ("sab", "vocabulary"),
+    [
+        ("MSHSPA", "MESH"), ("MDRGER", "MEDDRA"), ("LNC-ES-ES", "LNC"), ("SCTSPA", "SNOMEDCT_US"),
+        ("ICD10DUT", "ICD10"), ("MTHSPL", "MTHSPL"), ("MEDLINEPLUS", "MEDLINEPLUS"),
+    ],
+)  # fmt: skip
+def test_codes_of_translations_without_mrsab(tmp_path: Path, sab: str, vocabulary: str) -> None:
+    rows = [atom(HYPERTENSION, "Hipertensión", LAT="SPA", SAB=sab, CODE="X1")]
+    tables = {"MRCONSO": rows, "MRSTY": TABLES["MRSTY"]}
+    (concept,) = read("umls", write_release(tmp_path / "META", tables))
+    assert isinstance(concept, Concept) and concept.codes == {vocabulary: ("X1",)}

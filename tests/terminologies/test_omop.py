@@ -1,5 +1,6 @@
 import gzip
 from pathlib import Path
+from shutil import make_archive
 
 import pytest
 
@@ -83,6 +84,35 @@ def test_all_valid_concepts_on_request(tmp_path: Path) -> None:
     assert illness.relations == (Relation("maps_to", "100", "OMOP"),)
     assert len(_concept(records, "100").names) == 5  # the invalid one of ICD9CM still gives its own
     assert "0" not in records and records["202"] == Retired("202", "100", "maps to 100")
+
+
+_HEADER = (
+    "concept_id\tconcept_name\tdomain_id\tvocabulary_id\tconcept_class_id\tstandard_concept"
+    "\tconcept_code\tinvalid_reason\n"
+)
+
+
+def test_exports_say_that_a_row_is_valid(tmp_path: Path) -> None:
+    rows = "1\ta\tx\tX\tx\tS\tK1\tValid\n2\tb\tx\tX\tx\tStandard\tK2\tV\n3\tc\tx\tX\tx\tS\tK3\tD\n"
+    (tmp_path / "CONCEPT.csv").write_text(_HEADER + rows)
+    records = list(omop.read(tmp_path))
+    assert [type(record) for record in records] == [Concept, Concept, Retired]
+
+
+def test_a_classification_needs_all(tmp_path: Path) -> None:
+    file = tmp_path / "CONCEPT.csv"
+    file.write_text(f"{_HEADER}1\tBiguanides\tDrug\tATC\tATC 4th\tC\tA10BA\t\n")
+    built = {"out": tmp_path / "x.kb", "sources": [("omop", file)]}
+    with pytest.raises(MedlinkError, match=r"E104.*`--all` reads those of classifications"):
+        build_knowledge_base(**built)
+    assert len(build_knowledge_base(**built, options={"standard": False}).kb) == 1
+
+
+def test_an_archive_of_athena(tmp_path: Path) -> None:
+    directory = write_omop(tmp_path / "vocabulary")
+    archive = Path(make_archive(str(tmp_path / "athena"), "zip", directory))
+    assert list(omop.read(archive)) == list(omop.read(directory))
+    assert omop.release_of(archive) == "v5.0 01-JAN-26" and omop.files_of(archive) == [archive]
 
 
 def test_release_and_files(tmp_path: Path) -> None:

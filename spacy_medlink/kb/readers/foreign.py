@@ -103,7 +103,7 @@ def unknown_ending(path: Path, known: Sequence[str]) -> MedlinkError:
     known (Sequence[str]): the endings that do.
     """
     file = what_is(path)
-    if file is None:
+    if file is None or not path.stat().st_size:
         return Errors.unknown_ending(path=path, known=", ".join(known))
     what = f"a file that can be read here ({', '.join(known)})"
     return Errors.wrong_file(

@@ -93,7 +93,7 @@ def _encoding(file: BufferedIOBase, encoding: str = "") -> str:
         return "utf-16"
     try:
         name = codecs.lookup(encoding or "utf-8").name
-        b"".decode(name)  # codecs of bytes, such as base64, are refused here
+        b"a".decode(name, "ignore")  # codecs of bytes, such as base64, are refused here
     except LookupError as error:
         known = "utf-8, latin-1, cp1252, cp1250, cp1251, mac-roman, cp850, cp932, gb18030"
         raise Errors.unknown_choice(what="encoding", value=encoding, known=known) from error

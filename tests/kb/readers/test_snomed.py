@@ -1,5 +1,6 @@
 from collections.abc import Iterable
 from pathlib import Path
+from shutil import make_archive
 from typing import Any
 
 import pytest
@@ -273,3 +274,51 @@ def test_built(tmp_path: Path) -> None:
     assert kb.ancestors(TYPE_2) == {DIABETES: 1, DISEASE: 2, ROOT: 3}
     assert kb[DIABETES].codes.get("ICD10", ()) == ("E10.9", "E14.9")
     assert [concept.id for concept in kb.find("diabetes")] == [DIABETES]
+
+
+@pytest.mark.parametrize(
+    ("kind", "columns", "cells", "refset", "code"),
+    [
+        ("ssRefset_SimpleMapWithDescription", "mapTarget mapTargetDescription", "99 x",
+         "784008009", ("ORPHA", "99")),
+        ("scccRefset_MapCorrelationOrigin", "mapTarget attributeId correlationId contentOriginId",
+         "LP1-4 1 447557004 2", "705112009", ("LNC", "LP1-4")),
+        ("sRefset_SimpleMapToSCT", "mapSource", "K1", "999", ("SNOMEDCT_MAP_999", "K1")),
+    ],
+)  # fmt: skip
+def test_maps_of_newer_kinds(tmp_path, kind, columns, cells, refset, code):
+    path = write_rf2(tmp_path)
+    head = "id effectiveTime active moduleId refsetId referencedComponentId"
+    id = "80000000-0000-4000-8000-000000000001"
+    rows = f"{head} {columns}", f"{id} 20240101 1 1 {refset} {DIABETES} {cells}"
+    _extension(path, f"der2_{kind}Snapshot_INT_20240101.txt", "\n".join(rows).replace(" ", "\t"))
+    concept = _concept(path)
+    assert code[1] in concept.codes[code[0]]
+    related = [one.relation for one in concept.maps if one.code == code[1]]
+    assert related == (["exact"] if "Correlation" in kind else [])
+
+
+def test_reference_sets_that_are_not_read_are_named(tmp_path: Path) -> None:
+    path = write_rf2(tmp_path)
+    _extension(path, "der2_Refset_SimpleSnapshot_INT_20240101.txt", "")
+    _extension(path, "der2_cciRefset_RefsetDescriptorSnapshot_INT_20240101.txt", "")
+    with pytest.warns(UserWarning, match=r"W110.*not read: der2_Refset_SimpleSnapshot_\w+.txt\."):
+        _concept(path)
+
+
+@pytest.mark.parametrize("dialect", ["en-GB", "en_gb", "900000000000508004"])
+def test_a_dialect_chooses_the_preferred_name(tmp_path: Path, dialect: str) -> None:
+    path = write_rf2(tmp_path)
+    assert _concept(path).name == "Diabetes mellitus"
+    assert _concept(path, dialect=dialect).name == "DM - Diabetes mellitus"
+    assert _concept(path, dialect="450828004").name == "diabetes"
+    for wrong in ("sv-SE", "klingon", "123456"):
+        with pytest.raises(MedlinkError, match=rf"E108.*'{wrong}'.*en-GB"):
+            _concept(path, dialect=wrong)
+
+
+def test_the_archive_of_a_release(tmp_path: Path) -> None:
+    path = write_rf2(tmp_path / "rf2")
+    archive = Path(make_archive(str(tmp_path / "SnomedCT_INT"), "zip", path))
+    assert list(read("snomed", archive)) == list(read("snomed", path))
+    assert release_of(archive) == release_of(path) == "20240101"

@@ -15,6 +15,7 @@ from spacy_medlink.kb.readers.tabular import numbered
 from spacy_medlink.kb.readers.tabular import read as read_table
 from spacy_medlink.types import BadLine, Concept, Name
 from tests.kb import samples
+from tests.training.corpora.workbook import write_workbook
 
 
 def _write(path: Path, text: str) -> Path:
@@ -366,3 +367,63 @@ def test_what_the_csv_module_writes_is_read(tmp_path, delimiter, rows):
 
 def test_empty_file(tmp_path):
     assert list(read("tsv", _write(tmp_path / "x.tsv", "\n \n"))) == []
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Lokalcode;Diagnose;Synonyme", "SCHLÜSSEL;Bezeichnung;Synonym 1",
+        "Code local;Libellé;Synonymes", "Código;Descripción;Sinónimos",
+        "Codice;Denominazione;Sinonimi", "CODIGO;Descrição;Sinônimos",
+        "Lokale code;Omschrijving;Synoniemen", "Local-Code;local_name;alias",
+        "Klinik-Code;Klartext;Synonym",
+    ],
+)  # fmt: skip
+def test_headers_of_seven_languages(tmp_path, header):
+    path = _write(tmp_path / "x.csv", f"{header}\nK1;Fieber;Pyrexie\nK2;Husten\nK3;Gicht;;;\n")
+    assert [(one.id, [name.text for name in one.names]) for one in _concepts(path)] == [
+        ("K1", ["Fieber", "Pyrexie"]), ("K2", ["Husten"]), ("K3", ["Gicht"]),
+    ]  # fmt: skip
+
+
+def test_an_only_code_is_the_id(tmp_path):
+    path = _write(tmp_path / "x.csv", "ICD-10;Bezeichnung\nR50.9;Fieber\n")
+    (fever,) = _concepts(path)
+    assert (fever.id, fever.codes) == ("R50.9", {"ICD10": ("R50.9",)})
+
+
+def test_the_first_sheet_of_a_workbook(tmp_path):
+    rows = [["Lokalcode", "Diagnose", "ICD-10"], [7, "Fieber", "R50"], ["K2", "Husten"]]
+    path = tmp_path / "x.xlsx"
+    write_workbook(path, {"A": rows, "B": [["id", "name"], ["1", "other"]]})
+    found = [(one.id, one.name, one.codes) for one in _concepts(path)]
+    assert found == [("7", "Fieber", {"ICD10": ("R50",)}), ("K2", "Husten", {})]
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "option", "told"),
+    [
+        ("Übelkeit", "utf-8", "", ""),
+        ("Übelkeit", "latin-1", "", "2 lines are not UTF-8 (the first is line 1)"),
+        ("Übelkeit", "latin-1", "latin-1", ""),
+        ("żółtaczka", "cp1250", "cp1250", ""),
+        ("高血圧", "cp932", "shift_jis", ""),
+        ("Übelkeit", "utf-16-le", "utf-16-le", ""),
+        ("Übelkeit", "utf-8-sig", "latin-1", ""),  # a mark says more than an option
+    ],
+)
+def test_encodings(tmp_path, text, encoding, option, told):
+    path = tmp_path / "x.csv"
+    path.write_bytes(f"id,name,Größe\n1,{text},x\n".replace("Größe", text).encode(encoding))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        (one,) = read_table(path, None, encoding=option)
+    assert one.name == text
+    said = [str(each.message) for each in caught if "not known" not in str(each.message)]
+    assert len(said) == bool(told) and all(told in message for message in said)
+
+
+def test_an_unknown_encoding(tmp_path):
+    for encoding in ("klingon", "base64"):
+        with pytest.raises(MedlinkError, match=rf"E108.*'{encoding}'"):
+            _concepts(_write(tmp_path / "x.csv", "id,name\n1,a\n"), encoding=encoding)

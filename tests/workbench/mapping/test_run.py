@@ -2,6 +2,7 @@
 
 import csv
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -268,3 +269,26 @@ def test_any_names(
     given = [name.strip() for name in names if name.strip()]
     assert len(rows_of(place / "out.csv")) == len(given)
     assert done.reviewed.same == len(given)
+
+
+@pytest.mark.parametrize(
+    ("terms", "columns", "unread"),
+    [
+        ("Lokalcode;Diagnose;Station\nA;Fever;er\n", Columns(), "Station"),
+        ("Hauscode1;name\nA;Fever\n", Columns(), "Hauscode1"),
+        ("code local;libellé;service\nA;Fever;er\n", Columns(context=("service",)), ""),
+        ("k;t;x\nA;Fever;1\n", Columns(name="t", code="k"), ""),  # who names both knows the rest
+    ],
+)
+def test_columns_that_are_not_read_are_named(
+    mapped: Map, tmp_path: Path, terms: str, columns: Columns, unread: str
+) -> None:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        mapped(terms, columns=columns)
+    said = [str(each.message) for each in told if "W110" in str(each.message)]
+    assert len(said) == bool(unread)
+    assert all(f"not known: {unread}." in message and "name=TERM" in message for message in said)
+    (row,) = rows_of(tmp_path / "out.csv")
+    assert row["source_name"] == "Fever"
+    assert row["source_code"] == ("" if unread == "Hauscode1" else "A")

@@ -198,7 +198,8 @@ class Table:
     def _data(self, block: bytes, line: int) -> bytes:
         """Take marks, "\\r", and the names of the columns off a block. line: of its first row."""
         block = _plain(block, line)
-        is_named = self._columns[0].encode() in block or (line == 1 and b"cui" in block[:9].lower())
+        begin = "|".join(self._columns[:2]).encode()
+        is_named = begin in block or begin.lower() in block
         return self._header.sub(b"", block) if is_named else block
 
     def _read(self) -> Iterator[bytes]:
