@@ -51,7 +51,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_010,  # wanted: 1,200
     ("util",): 1_810,  # wanted: 1,200
     ("text",): 3_570,  # wanted: 3,000
-    ("kb",): 8_220,  # wanted: 6,700
+    ("kb",): 8_410,  # wanted: 6,700
     ("encoders",): 2_750,  # wanted: 2,500
     ("retrieval",): 3_790,  # wanted: 3,000
     ("linking",): 3_800,  # wanted: 3,400
@@ -61,7 +61,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("components",): 6_690,  # wanted: 5,000
     ("annotate",): 1_740,  # wanted: 1,600
     ("cli",): 2_020,  # wanted: 1,600
-    ("terminologies",): 4_800,
+    ("terminologies",): 4_220,
     ("exchange",): 1_800,
     ("workbench",): 4_000,
     ("training",): 11_540,  # wanted: 8,000

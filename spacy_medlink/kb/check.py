@@ -111,7 +111,9 @@ def check_sources(
                 records = read_numbered(format, path, bad, **options, **more)
                 problems += _of_records(db, file, str(path), records, is_table, counts)
                 problems += _of_header(path, options) if is_table else ()
-                problems += _of_encoding(path, western)
+                if western:
+                    text = f"{len(western):,} lines are not UTF-8, and read as Windows-1252"
+                    problems.append(Problem(str(path), western[0], WARNING, "encoding", text))
             except MedlinkError as error:
                 problems.append(Problem(str(path), 0, ERROR, "source", str(error)))
             problems += (
@@ -167,12 +169,6 @@ def _of_records(
                 problem = f"a line end within {text[:60]!r}: was a quotation mark not closed?"
             if problem and is_table:
                 yield Problem(path, line, WARNING, "stray quote", problem)
-
-
-def _of_encoding(path: Path, western: list[int]) -> Iterator[Problem]:
-    if western:
-        text = f"not UTF-8, as {len(western):,} lines are not: read as Windows-1252"
-        yield Problem(str(path), western[0], WARNING, "encoding", text)
 
 
 def _of_header(path: Path, options: Mapping[str, object]) -> Iterator[Problem]:

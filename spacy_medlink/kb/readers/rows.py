@@ -10,6 +10,7 @@ from pathlib import Path
 from ...types import BadLines
 from .fields import FieldError
 from .lines import numbered_lines, report
+from .xlsx import first_sheet, is_workbook
 
 Row = tuple[int, list[str]]
 _DELIMITERS = "\t;,|$"
@@ -48,8 +49,6 @@ def read_table(
 
     western, encoding: as for `numbered_lines`.
     """
-    from .xlsx import first_sheet, is_workbook
-
     if is_workbook(path):
         yield from first_sheet(path)
         return

@@ -13,9 +13,9 @@ from zipfile import BadZipFile, ZipFile
 
 from ...errors import Errors
 from .lines import most_of
-from .rows import Row
 from .xml_records import xml_records
 
+Row = tuple[int, list[str]]
 _LARGEST = 1 << 30  # bytes of one part, unpacked: far more than any table made by people
 _NEAR = 256  # columns whose gaps are filled: one stray cell would make 18,278 of each row
 _BOOK, _LINKS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"

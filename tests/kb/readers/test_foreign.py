@@ -11,29 +11,16 @@ from spacy_medlink.kb.readers import formats, read
 from spacy_medlink.kb.readers.foreign import format_of, what_is
 from tests.kb import samples
 
-# What a file begins with, and what must be said of it.
-FOREIGN = {
-    "an OBO graph": b'{\n "meta": {}, "graphs" : [ {"id": "hp"',
-    "a web page": b"\xef\xbb\xbf\n<!doctype HTML><html>",
-    "Git LFS": b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n",
-    "the error of a web server": b'<?xml version="1.0"?>\n<Error><Code>AccessDenied</Code></Error>',
-    "a Python pickle": b"\x80\x05\x95abc",
-    "a Parquet file": b"PAR1\x15",
-    "an Arrow": b"ARROW1\0\0",
-    "a PDF file": b"%PDF-1.7",
-    "(.xls)": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
-    "an SQLite database": b"SQLite format 3\0",
-    "packed by bzip2": b"BZh91AY",
-    "a tar archive": b"CodeSystem.json".ljust(257, b"\0") + b"ustar\x0000",
-    "MeSH in ASCII": b"*NEWRECORD\r\nRECTYPE = D\r\n",
-    "functional syntax": b"Prefix(owl:=<http://www.w3.org/2002/07/owl#>)\nOntology(<x>",
-    "Manchester syntax": b"Prefix: owl: <http://www.w3.org/2002/07/owl#>\n",
-    "OWL/XML": b'<?xml version="1.0"?>\n<Ontology xmlns="http://www.w3.org/2002/07/owl#"',
-    "one file of an RF2 release": b"id\teffectiveTime\tactive\tmoduleId\tconceptId\t",
-    "a mapping set": b"#curie_map:\nsubject_id\tpredicate_id\tobject_id\n",
-    "DrugBank's full database": b'<?xml version="1.0"?>\n<drugbank xmlns="http://www.drugbank.ca"',
-    "an SQL script": b"-- dump\nCREATE TABLE concept (id INT);\n",
-}
+
+def _cases() -> dict[str, bytes]:
+    lines = Path(__file__).with_name("foreign.tsv").read_text("utf-8").splitlines()[1:]
+    pairs = (line.split("\t", 1) for line in lines)
+    return {
+        said: start.encode().decode("unicode_escape").encode("latin-1") for said, start in pairs
+    }
+
+
+FOREIGN = _cases()
 
 
 @pytest.mark.parametrize("packed", [False, True])

@@ -193,18 +193,9 @@ _TYPES = {
 _PREFERRED = "900000000000548007"
 # Whose preferred names come first where a language has several dialects: American, then British.
 _DIALECTS = ("900000000000509007", "900000000000508004")
-# As expressions of SNOMED CT (ECL 2.2, appendix C) name them.
-DIALECTS = {
-    "da-DK": "554461000005103", "de-AT": "21000234103", "de-CH": "2041000195100",
-    "de-DE": "722130004", "en-AU": "32570271000036106", "en-CA": "19491000087109",
-    "en-GB": "900000000000508004", "en-IE": "21000220103", "en-NZ": "271000210107",
-    "en-US": "900000000000509007", "es-AR": "450828004", "es-UY": "5641000179103",
-    "et-EE": "71000181105", "fr-BE": "21000172104", "fr-CA": "20581000087109",
-    "fr-CH": "2021000195106", "fr-FR": "10031000315102", "it-CH": "2031000195108",
-    "ja-JP": "722129009", "nb-NO": "61000202103", "nl-BE": "31000172101",
-    "nl-NL": "31000146106", "nn-NO": "91000202106", "sv-SE": "46011000052107",
-    "zh-CN": "722128001",
-}  # fmt: skip
+# As expressions of SNOMED CT (ECL 2.2, appendix C) name them, and their language reference sets.
+_TABLE = Path(__file__).with_name("dialects.tsv").read_text(encoding="utf-8")
+DIALECTS: dict[str, str] = dict(line.split("\t") for line in _TABLE.splitlines())
 _MAPS = {
     "447562003": "ICD10", "999002271000000101": "ICD10", "6011000124106": "ICD10CM",
     "447563008": "ICD9CM", "446608001": "ICDO3", "450993002": "ICPC2", "784008009": "ORPHA",
