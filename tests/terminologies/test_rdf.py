@@ -22,6 +22,9 @@ PREFIXES = """\
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 @prefix oio: <http://www.geneontology.org/formats/oboInOwl#> .
 @prefix obo: <http://purl.obolibrary.org/obo/> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+@prefix dct: <http://purl.org/dc/terms/> .
+@prefix iso: <http://purl.org/iso25964/skos-thes#> .
 @prefix : <http://example.org/sweet/> .
 """
 HEAD = PREFIXES.count("\n")
@@ -151,6 +154,60 @@ def test_a_concept_is_of_its_scheme(tmp_path, property):
         f'<http://x.org/1> a skos:Concept ; skos:prefLabel "a" ; skos:{property} <http://x.org/s> .'
     )
     assert [name.source for name in _concept(tmp_path, text).names] == ["S"]
+
+
+ORPHANET = "<http://www.orpha.net/ORDO/Orphanet_586>"
+
+
+@pytest.mark.parametrize(
+    "text, field, expected",
+    [
+        (f'{ORPHANET} a owl:Class ; rdfs:label "x" ; skos:notation "ORPHA:586" .',
+         "codes", {"ORPHA": ("586",)}),
+        (':1 a skos:Concept ; skos:prefLabel "x" ; skos:definition [ rdf:value "y" ] .',
+         "definition", "y"),
+        (':1 a skos:Concept ; skos:prefLabel "x" ; skos:definition :d . :d rdf:value "y" .',
+         "definition", "y"),
+        (':1 a skos:Concept ; skos:prefLabel "x" ; iso:broaderGeneric :2 .',
+         "parents", ("http://example.org/sweet/2",)),
+        (':1 a skos:Concept ; skos:prefLabel "x" . :2 skos:narrowerGeneric :1 .',
+         "parents", ("http://example.org/sweet/2",)),
+        (':1 a skos:Concept ; skos:prefLabel "x" ; iso:broaderPartitive :2 .',
+         "relations", (Relation("part_of", "http://example.org/sweet/2", "X"),)),
+        (':1 skos:prefLabel "x" . :list a skos:Collection ; skos:prefLabel "no concept" .',
+         "name", "x"),
+        (':1 a :Disease ; skos:prefLabel "x" ; skos:broader :2 .', "name", "x"),
+        (':1 rdfs:label "x" ; rdfs:subClassOf :2 .', "name", "x"),
+        (':1 a skos:Concept ; skos:prefLabel "x" ; skos:notation "E11"^^:ICD-10, "7"^^:SNOMEDCT .',
+         "codes", {"ICD10": ("E11",), "SNOMEDCT_US": ("7",)}),
+        (':1 a skos:Concept ; skos:prefLabel "x" ; skos:notation "E11"^^:ICD-10 .', "id", "E11"),
+    ],
+)  # fmt: skip
+def test_what_publishers_write(tmp_path, text, field, expected):
+    assert getattr(_concept(tmp_path, text), field) == expected
+
+
+@pytest.mark.parametrize(
+    "language, lang, names",
+    [
+        ('dct:language "de"', "", ["de", "fr"]),
+        ("dct:language <http://publications.europa.eu/resource/authority/language/DEU>", "",
+         ["de", "fr"]),
+        ('dct:language "de", "fr"', "", ["en", "fr"]),
+        ('dct:language "de"', "es", ["es", "fr"]),
+    ],
+)  # fmt: skip
+def test_the_language_of_the_scheme(tmp_path, language, lang, names):
+    text = (
+        f':s a skos:ConceptScheme ; {language} . :1 a skos:Concept ; skos:prefLabel "x", "y"@fr .'
+    )
+    options = {"lang": lang} if lang else {}
+    assert sorted(name.lang for name in _concept(tmp_path, text, **options).names) == sorted(names)
+
+
+def test_mesh_has_an_xml_that_says_more(tmp_path):
+    with pytest.raises(MedlinkError, match=r"E160.*MeSH in RDF.*--from mesh"):
+        _turtle(tmp_path, ":1 a <http://id.nlm.nih.gov/mesh/vocab#TopicalDescriptor> .")
 
 
 def test_a_shared_notation_is_no_id(tmp_path):
@@ -338,6 +395,7 @@ def test_other_syntaxes_are_refused_by_name(tmp_path, name, text, syntax, comman
         ("owl:deprecated true", "obsolete", ""),
         ('owl:deprecated "true" ; obo:IAO_0100001 obo:HP_2', "obsolete", "HP:2"),
         ('owl:deprecated 1 ; obo:IAO_0100001 "HP:2"', "obsolete", "HP:2"),
+        ('owl:deprecated "True"', "obsolete", ""),
         ("a owl:DeprecatedClass", "obsolete", ""),
         ("<http://purl.org/dc/terms/isReplacedBy> obo:HP_2", "replaced", "HP:2"),
     ],

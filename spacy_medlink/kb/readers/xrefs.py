@@ -24,7 +24,9 @@ _MATCHES = {
     "equivalentClass": "exact", "sameAs": "exact", "crossSpeciesExactMatch": "related",
     "crossSpeciesBroadMatch": "related", "crossSpeciesNarrowMatch": "related",
 }  # fmt: skip
-_FILE = re.compile(r"\.(?:obo|owl|json|ofn|omn|ttl|rdf|xml)$")
+_FILE = re.compile(
+    r"(?:_[a-z]{2}_[\d.]+)?\.(?:obo|owl|json|ofn|omn|ttl|rdf|xml)$"
+)  # ORDO_en_4.5.owl
 # Addresses that end with an id, "HP_0001250": of the foundry, and of two that write them likewise.
 _ID = re.compile(
     r"https?://(?:purl\.obolibrary\.org/obo|www\.orpha\.net/ORDO|www\.ebi\.ac\.uk/efo)/"

@@ -17,9 +17,9 @@ from ...kb.readers.xrefs import (
     vocabulary_in,
 )
 from ...kb.scratch import scratch
-from ...kb.vocabularies import iso_639_1
+from ...kb.vocabularies import is_known, iso_639_1
 from ...types import ISA, BadLines, Concept, Name, Record, Relation, Retired
-from .store import OBSOLETE, TABLES, Fact, Store, facts
+from .store import DEFINITION_NODE, DEFINITIONS, OBSOLETE, TABLES, Fact, Store, facts
 from .triples import BASE
 
 # Term types of names. The preferred name is of the first of these properties, all else equal.
@@ -33,8 +33,8 @@ _TERM_TYPES = {
     "oio:hasNarrowSynonym": "NARROW", "oio:hasRelatedSynonym": "RELATED",
     "oio:hasSynonym": "RELATED",
 }  # fmt: skip
-_DEFINITIONS = frozenset({"obo:IAO_0000115", "skos:definition", "efo:definition", "ncit:P97"})
 _ABOVE = ("rdfs:subClassOf", "skos:broader", "owl:intersectionOf")
+_RELATIONS = {"skos:related": "related", "iso:broaderPartitive": "part_of"}
 _SAME = "owl:equivalentClass"
 _TRUE = frozenset({"true", "1"})
 _FORM = "xl:literalForm"
@@ -42,7 +42,7 @@ _HEAD = 10_000  # triples in which a version is looked for
 _LAST_PART = re.compile(r".*[/#]")
 
 
-def read(path: Path, bad_lines: BadLines = None, *, lang: str = "en") -> Iterator[Record]:
+def read(path: Path, bad_lines: BadLines = None, *, lang: str = "") -> Iterator[Record]:
     """Stream the classes of an ontology and the concepts of a thesaurus, others as retired ids.
 
     What is read: RDF Schema, OWL as the OBO Foundry, EFO, Orphanet and the NCI Thesaurus write it,
@@ -57,9 +57,9 @@ def read(path: Path, bad_lines: BadLines = None, *, lang: str = "en") -> Iterato
 
     path (Path): RDF/XML, Turtle or N-Triples, also `.gz`. Triples pass through a temporary file.
     lang (str): language of text without one, and of preferred name and definition if there are
-        several.
+        several; "" takes that of the ontology or its schemes, or else English.
     RAISES (MedlinkError): E105 for a bad concept, unless `bad_lines` collects it; always E105 where
-        the file breaks its syntax; E614 without pyoxigraph.
+        the file breaks its syntax; E160 for MeSH, whose XML says more; E614 without pyoxigraph.
     """
     with scratch(TABLES) as db:
         store = Store(db)
@@ -90,7 +90,8 @@ class _Graph:
     """Makes records of the facts of subjects."""
 
     def __init__(self, store: Store, path: Path, lang: str) -> None:
-        self._store, self._path, self._lang = store, path, lang
+        self._store, self._path = store, path
+        self._lang = lang or store.language() or "en"
         self.xrefs = CrossReferences()
         ontology = store.ontology().removeprefix(BASE)
         self._ontology = (
@@ -154,7 +155,7 @@ class _Graph:
         successors = _of(stated, "dct:isReplacedBy")
         gone = "owl:DeprecatedClass" in _of(stated, "rdf:type")
         gone = gone or OBSOLETE in _of(stated, "rdfs:subClassOf")
-        if not (gone or _TRUE & {*_of(stated, "owl:deprecated")} or successors):
+        if not (gone or _TRUE & {*map(str.lower, _of(stated, "owl:deprecated"))} or successors):
             return None
         reason = "replaced" if successors else "obsolete"
         successors = successors or _of(stated, "obo:IAO_0100001")
@@ -190,7 +191,10 @@ class _Graph:
         return False, self._is_foreign(fact), _PREFERRED.index(fact.property)
 
     def _definition(self, stated: list[Fact]) -> str:
-        definitions = [fact for fact in stated if fact.property in _DEFINITIONS]
+        nodes = _of(stated, DEFINITION_NODE)
+        inner = (fact for node in nodes for fact in self._store.facts(node))
+        definitions = [fact for fact in stated if fact.property in DEFINITIONS]
+        definitions += (fact for fact in inner if fact.property == "rdf:value")
         return min(definitions, key=self._is_foreign).value.strip() if definitions else ""
 
     def _language(self, fact: Fact) -> str:
@@ -201,8 +205,8 @@ class _Graph:
 
     def _relations(self, stated: list[Fact], source: str) -> Iterator[Relation]:
         for property, value, _ in stated:
-            if property == "skos:related":
-                yield Relation("related", self._id(value), source)
+            if property in _RELATIONS:
+                yield Relation(_RELATIONS[property], self._id(value), source)
             elif property in _ABOVE or (property == _SAME and value.startswith("_:")):
                 yield from self._implied(value, source)
 
@@ -254,13 +258,16 @@ def _of(stated: list[Fact], property: str) -> tuple[str, ...]:
 def _xrefs(stated: list[Fact], source: str) -> list[str]:
     """List the codes that a concept has: cross-references, CUIs, and its own notation."""
     xrefs = []
-    for property, value, _ in stated:
+    for property, value, lang in stated:
         if property == "oio:hasDbXref":
             xrefs.append(value)
         elif property in ("umls:cui", "ncit:P207"):
             xrefs.append(f"UMLS:{value}")
         elif property == "skos:notation":
-            xrefs.append(f"{source}:{value}")
+            # Its datatype, or a prefix such as "ORPHA:", may say of which vocabulary it is.
+            vocabulary = vocabulary_of(lang[1:]) if lang.startswith("^") else source
+            is_whole = is_known(value.partition(":")[0])
+            xrefs.append(value if is_whole else f"{vocabulary}:{value}")
     return xrefs
 
 

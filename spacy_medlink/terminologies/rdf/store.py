@@ -4,13 +4,16 @@ Triples of one subject may stand anywhere in the file, and what is said of a syn
 node of its own. The database brings them together, and memory stays bounded.
 """
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from ...errors import Errors
 from ...kb.readers.fields import FieldError, identifier
 from ...kb.readers.lines import report
+from ...kb.vocabularies import iso_639_1
 from ...types import BadLines
 from .triples import triples
 
@@ -26,22 +29,29 @@ _NAMESPACES = {
     "efo": "http://www.ebi.ac.uk/efo/",
     "ncit": "http://ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl#",
     "umls": "http://bioportal.bioontology.org/ontologies/umls/",  # of BioPortal's Turtle
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "iso": "http://purl.org/iso25964/skos-thes#",  # ISO 25964
 }
+_MESH = "http://id.nlm.nih.gov/mesh/vocab#"
 # Properties by what their values are. All others are passed over.
 _TEXTS = """
-rdfs:label skos:prefLabel skos:altLabel skos:hiddenLabel skos:definition skos:notation
+rdfs:label skos:prefLabel skos:altLabel skos:hiddenLabel skos:notation rdf:value
 xl:literalForm owl:deprecated owl:versionInfo oio:hasExactSynonym oio:hasRelatedSynonym
-oio:hasBroadSynonym oio:hasNarrowSynonym oio:hasSynonym oio:hasOBONamespace obo:IAO_0000115
-obo:IAO_0000118 efo:alternative_term efo:definition ncit:P90 ncit:P97 ncit:P108 ncit:P207 umls:cui
-umls:tui
+oio:hasBroadSynonym oio:hasNarrowSynonym oio:hasSynonym oio:hasOBONamespace
+obo:IAO_0000118 efo:alternative_term ncit:P90 ncit:P108 ncit:P207 umls:cui umls:tui
 """
+DEFINITIONS = ("obo:IAO_0000115", "skos:definition", "efo:definition", "ncit:P97")
+DEFINITION_NODE = "node of a definition"
 _NODES = """
 rdf:type rdf:first rdf:rest rdfs:subClassOf owl:onProperty owl:someValuesFrom owl:equivalentClass
 owl:intersectionOf owl:annotatedSource owl:annotatedProperty owl:versionIRI skos:broader
-skos:narrower skos:related skos:inScheme skos:topConceptOf xl:prefLabel xl:altLabel xl:hiddenLabel
+skos:narrower skos:broaderGeneric skos:narrowerGeneric iso:broaderGeneric iso:narrowerGeneric
+iso:broaderInstantial iso:narrowerInstantial iso:broaderPartitive iso:narrowerPartitive
+skos:related skos:inScheme skos:topConceptOf xl:prefLabel xl:altLabel xl:hiddenLabel
 """
 _EITHER = """
 oio:hasDbXref oio:hasAlternativeId oio:hasSynonymType oio:source obo:IAO_0100001 dct:isReplacedBy
+dct:language dc:language
 owl:annotatedTarget skos:exactMatch skos:closeMatch skos:broadMatch skos:narrowMatch
 skos:relatedMatch
 """
@@ -49,7 +59,7 @@ skos:relatedMatch
 _ANONYMOUS = frozenset(
     "rdfs:subClassOf owl:equivalentClass owl:intersectionOf rdf:first rdf:rest"
     " xl:prefLabel xl:altLabel xl:hiddenLabel".split()
-)
+).union(DEFINITIONS)
 _TYPES = "owl:Class owl:DeprecatedClass rdfs:Class skos:Concept owl:Ontology skos:ConceptScheme"
 OBSOLETE = _NAMESPACES["oio"] + "ObsoleteClass"
 _NOTHING = frozenset({_NAMESPACES["owl"] + "Thing", _NAMESPACES["rdf"] + "nil"})
@@ -64,7 +74,10 @@ def _addresses(names: str) -> dict[str, str]:
 _PROPERTIES = {
     **{address: (name, True, False) for address, name in _addresses(_TEXTS).items()},
     **{address: (name, False, True) for address, name in _addresses(_NODES).items()},
-    **{address: (name, True, True) for address, name in _addresses(_EITHER).items()},
+    **{
+        address: (name, True, True)
+        for address, name in _addresses(_EITHER + " ".join(DEFINITIONS)).items()
+    },
 }
 # Properties whose values are ids, addresses or codes.
 _IDS = {*_NODES.split(), *_EITHER.split(), "skos:notation", "ncit:P207", "umls:cui"} - {
@@ -80,13 +93,25 @@ CREATE TABLE axiom (subject TEXT PRIMARY KEY, source TEXT, property TEXT, target
     WITHOUT ROWID;
 CREATE TABLE remark (subject TEXT, property TEXT, target TEXT, kind TEXT, said TEXT);
 """
+# A concept need not say that it is one: SKOS infers it from a preferred label, RDF Schema from a
+# class above it. What has a type of its own must also stand below something.
 _GATHER = """
 CREATE INDEX fact_subject ON fact (subject);
 INSERT INTO concept SELECT subject, min(rowid), line FROM fact WHERE property = 'rdf:type'
-    AND value NOT IN ('owl:Ontology', 'skos:ConceptScheme') AND substr(subject, 1, 2) != '_:'
+    AND value NOT IN ('owl:Ontology', 'skos:ConceptScheme', '') AND substr(subject, 1, 2) != '_:'
+    GROUP BY subject;
+WITH typed AS
+    (SELECT subject, max(value) AS type FROM fact WHERE property = 'rdf:type' GROUP BY subject),
+    below AS (SELECT subject FROM fact WHERE property IN ('skos:broader', 'skos:topConceptOf'))
+    INSERT INTO concept SELECT subject, min(fact.rowid), line FROM fact
+    LEFT JOIN typed USING (subject)
+    WHERE property IN ('skos:prefLabel', 'xl:prefLabel', 'rdfs:subClassOf')
+    AND substr(subject, 1, 2) != '_:' AND (type IS NULL OR (type = '' AND subject IN below))
     GROUP BY subject;
 INSERT INTO notation SELECT subject, min(value) FROM fact JOIN concept USING (subject)
-    WHERE property = 'skos:notation' GROUP BY subject HAVING count(DISTINCT value) = 1;
+    WHERE property = 'skos:notation' AND (lang = '' OR 1 =
+    (SELECT count(DISTINCT lang) FROM fact WHERE property = 'skos:notation'))
+    GROUP BY subject HAVING count(DISTINCT value) = 1;
 DELETE FROM notation WHERE text IN
     (SELECT text FROM notation GROUP BY text HAVING count(*) > 1);
 INSERT INTO axiom SELECT subject,
@@ -106,7 +131,8 @@ CREATE INDEX remark_subject ON remark (subject);
 class Fact(NamedTuple):
     """What a subject has: a property such as "skos:altLabel", its value, and the language of it.
 
-    Blank nodes begin with "_:". Types and annotated properties are named as properties are.
+    Blank nodes begin with "_:". Types and annotated properties are named as properties are. The
+    "language" of a notation is "^" and its datatype, if it has one of its own.
     """
 
     property: str
@@ -163,6 +189,17 @@ class Store:
         row = self._db.execute(query, (subject,)).fetchone()
         return row[0] if row else ""
 
+    def language(self) -> str:
+        """Return the one language that the ontology or its schemes have; "" for none or several."""
+        query = (
+            "SELECT min(value) FROM fact WHERE property IN ('dct:language', 'dc:language')"
+            " AND subject IN (SELECT subject FROM fact WHERE property = 'rdf:type' AND value IN"
+            " ('owl:Ontology', 'skos:ConceptScheme')) HAVING count(DISTINCT value) = 1"
+        )
+        row = self._db.execute(query).fetchone()
+        language = iso_639_1(re.split("[/#]", row[0])[-1]) if row else ""
+        return language if len(language) < 4 else ""
+
     def ontology(self) -> str:
         """Return the address of the ontology, "" without one."""
         query = (
@@ -188,10 +225,14 @@ def facts(path: Path, bad_lines: BadLines) -> Iterator[tuple[str, str, str, str,
         if "\0" in value:
             report(path, line, f"NUL in {value[:60]!a}", "Unicode text", bad_lines)
         elif property in ("rdf:type", "owl:annotatedProperty"):
-            if name := _KNOWN.get(value):
+            if value.startswith(_MESH):
+                raise _mesh(path)
+            if (name := _KNOWN.get(value, "")) or not subject.startswith("_:"):
                 yield subject, property, name, "", line
-        elif property == "skos:narrower":
-            yield value, "skos:broader", subject, "", line
+        elif ":narrower" in property:
+            yield value, _upward(property.replace("narrower", "broader")), subject, "", line
+        elif lang is None and property in DEFINITIONS:
+            yield subject, DEFINITION_NODE, value, "", line
         elif value not in _NOTHING:
             try:
                 if property in _IDS:
@@ -199,4 +240,18 @@ def facts(path: Path, bad_lines: BadLines) -> Iterator[tuple[str, str, str, str,
             except FieldError as error:
                 report(path, line, error.problem, error.expected, bad_lines)
                 continue
-            yield subject, property, value, lang or "", line
+            is_language = property == "skos:notation" or not (lang or "").startswith("^")
+            yield subject, _upward(property), value, lang if lang and is_language else "", line
+
+
+def _upward(property: str) -> str:
+    """Name the property of SKOS that a finer one stands for; a part is no kind of the whole."""
+    finer = ("broaderGeneric", "broaderInstantial")
+    return "skos:broader" if property.partition(":")[2] in finer else property
+
+
+def _mesh(path: Path) -> Exception:
+    return Errors.wrong_file(
+        path=path, what="an ontology or a thesaurus", problem="it is MeSH in RDF",
+        expected="the XML of the same release, descYYYY.xml and suppYYYY.xml, with `--from mesh`",
+    )  # fmt: skip

@@ -45,7 +45,8 @@ _DOCTYPE = re.compile(
 
 Triple = tuple[int, str, str, str, str | None]
 """Line, subject, predicate, object, and the language of the object: "" for text without one, None
-for a node. Blank nodes begin with "_:"."""
+for a node, "^" with the datatype for text that has one of its own. Blank nodes begin with "_:"."""
+_USUAL_DATATYPES = ("http://www.w3.org/2001/XMLSchema#", "http://www.w3.org/1999/02/22-rdf-")
 
 
 def triples(path: Path, predicates: Container[str]) -> Iterator[Triple]:
@@ -77,11 +78,13 @@ def triples(path: Path, predicates: Container[str]) -> Iterator[Triple]:
 
 
 def _term(oxigraph: Any, term: Any) -> tuple[str, str | None]:
-    """Return a node or a text, and the language of the text; None for a node."""
+    """Return a node or a text, and the language of the text as a `Triple` has it."""
     if isinstance(term, oxigraph.NamedNode):
         return term.value, None
     if isinstance(term, oxigraph.Literal):
-        return term.value, term.language or ""
+        datatype = term.datatype.value
+        is_own = not datatype.startswith(_USUAL_DATATYPES)
+        return term.value, f"^{datatype}" if is_own else term.language or ""
     return str(term) if isinstance(term, oxigraph.BlankNode) else "_:", None
 
 
