@@ -582,7 +582,11 @@ class Warnings:
     )
     unread_resources = (
         "[W110] {path}: these resources are not read: {counts}. Concepts come from CodeSystem and "
-        "ValueSet; of a ConceptMap make a mapping set (SSSOM) for `--maps`."
+        "ValueSet; a ConceptMap is for `--maps`."
+    )
+    incomplete_systems = (
+        "[W110] {path}: these code systems come without all of their codes: {systems}. Read the "
+        "files that their publishers have the codes in, too."
     )
     unread_refsets = (
         "[W110] {path}: these reference sets are not read: {files}. They are neither maps, "

@@ -1,4 +1,4 @@
-"""FHIR: code systems, value sets, and bundles of them, in JSON."""
+"""FHIR: code systems, value sets, and bundles and packages of them, in JSON or XML."""
 
 import json
 import sqlite3
@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from ..errors import Warnings
+from ..errors import Errors, Warnings
 from ..kb.code_systems import vocabulary_of
 from ..kb.readers.fields import FieldError, identifier, sound, storable
 from ..kb.readers.json_stream import JsonStream
@@ -18,6 +18,7 @@ from ..kb.scratch import scratch
 from ..kb.vocabularies import iso_639_1
 from ..types import ISA, BadLines, Concept, Name, Record, Relation, Retired
 from ..util.telling import tell
+from .fhir_files import PACKAGE, documents, is_package
 
 _TABLES = """
 CREATE TABLE concept (
@@ -49,7 +50,10 @@ _CONCEPTS = "SELECT number, section, code, system, data FROM concept ORDER BY nu
 _PROPERTIES = "SELECT name, value, is_code, system FROM property WHERE concept = ? ORDER BY rowid"
 _PARENTS = "SELECT parent FROM above WHERE section = ? AND child = ? ORDER BY rowid"
 _RESOURCES = ("CodeSystem", "ValueSet", "Bundle")
-_HEADER = ("resourceType", "url", "name", "language", "supplements", "hierarchyMeaning")
+_HEADER = (
+    "resourceType", "url", "name", "language", "supplements", "hierarchyMeaning", "content",
+)  # fmt: skip
+_INCOMPLETE = frozenset({"not-present", "fragment", "example"})
 _OWN = ("code", "display", "definition", "designation", "property", "system", "inactive")
 _SHOWN = 20  # types of resources in a warning
 _DEEPEST = 100  # levels of concepts in concepts
@@ -73,6 +77,7 @@ class _Property(NamedTuple):
 class _Resource:
     """The header fields of a resource, in any order. expanded (bool): it has an expansion."""
 
+    path: Path
     header: dict[str, str] = field(default_factory=dict)
     meanings: dict[str, str] = field(default_factory=dict)
     expanded: bool = False
@@ -105,7 +110,7 @@ class _Section:
 
 
 def read(path: Path, bad_lines: BadLines = None, *, lang: str = "en") -> Iterator[Record]:
-    """Stream the concepts of a CodeSystem, a ValueSet or a Bundle, inactive ones as retired ids.
+    """Stream the concepts of CodeSystems and ValueSets, inactive ones as retired ids.
 
     The id is the code, with the name of its code system before it ("ICD10GM:E11") where the file
     has several. Names are the display ("PT") and the designations, with their use as term type.
@@ -118,10 +123,11 @@ def read(path: Path, bad_lines: BadLines = None, *, lang: str = "en") -> Iterato
     resources (`contained`), by type. A concept without any name has none here either; the builder
     counts it. Concepts pass through a temporary file; the whole file is never in memory.
 
-    path (Path): `.json` or `.json.gz`. lang (str): language of names for which neither resource
-        nor designation has a language.
+    path (Path): a resource or a Bundle, `.json`, `.xml`, each also `.gz`; a directory of them, or a
+        package (`.tgz`), which are read as a Bundle is. lang (str): language of names for which
+        neither resource nor designation has a language.
     RAISES (MedlinkError): E105 for a bad concept, unless `bad_lines` collects it; always E105 where
-        the file is not JSON.
+        the file is not JSON or XML; E160 where no code system comes with its codes.
     """
     with scratch(_TABLES) as db:
         spool = _Spool(db, path, bad_lines)
@@ -130,15 +136,17 @@ def read(path: Path, bad_lines: BadLines = None, *, lang: str = "en") -> Iterato
 
 
 def release_of(path: Path) -> str:
-    """Read the version of the resource, "" for a bundle."""
-    with JsonStream(path) as stream:
-        for key in stream.items() if stream.is_next("{") else ():
-            if key == "version":
-                value = stream.value()
-                return value if isinstance(value, str) else ""
-            if key == "entry":
-                break
-            stream.skip()
+    """Read the version of the resource or the package, "" for a bundle."""
+    for shown, file in documents(path):
+        with JsonStream(shown, file) as stream:
+            is_asked = shown.name == PACKAGE or not is_package(path)
+            for key in stream.items() if is_asked and stream.is_next("{") else ():
+                if key == "version":
+                    value = stream.value()
+                    return value if isinstance(value, str) else ""
+                if key == "entry":
+                    break
+                stream.skip()
     return ""
 
 
@@ -146,30 +154,51 @@ class _Spool:
     """Puts the concepts of a file into tables, then reads them back in their order."""
 
     def __init__(self, db: sqlite3.Connection, path: Path, bad_lines: BadLines) -> None:
-        self._db, self._path, self._bad_lines = db, path, bad_lines
+        self._db, self._source, self._bad_lines = db, path, bad_lines
+        self._path = path  # of the file that is being read
         self._sections: list[_Section] = []
         self._count = 0
         self._unread: Counter[str] = Counter()
+        self._incomplete: dict[str, str] = {}  # what `content` says of code systems
 
     def load(self) -> None:
-        """Read the file."""
+        """Read the files."""
         self._db.execute("BEGIN")
-        with JsonStream(self._path) as stream:
-            top = _Resource()
-            if stream.is_next("{"):
-                self._resource(stream, top, is_top=True)
-            else:
-                stream.skip()
-            stream.finish()
-        if (resource := top.header.get("resourceType", "")) not in _RESOURCES:
-            self._report(1, f"the resourceType {resource!r:.60}", " or ".join(_RESOURCES))
+        for path, file in documents(self._source):
+            self._path = path
+            with JsonStream(path, file) as stream:
+                top = _Resource(path)
+                if stream.is_next("{"):
+                    self._resource(stream, top, is_top=True)
+                else:
+                    stream.skip()
+                stream.finish()
+            type = top.header.get("resourceType", "")
+            if is_package(self._source):  # whose other resources are not about concepts
+                self._unread.update(type for _ in range(type == "ConceptMap"))
+            elif type not in _RESOURCES:
+                self._report(1, f"the resourceType {type!r:.60}", " or ".join(_RESOURCES))
         if self._unread:
             counts = ", ".join(
                 f"{type} {count:,}" for type, count in self._unread.most_common(_SHOWN)
             )
-            tell(Warnings.unread_resources.format(path=self._path, counts=counts))
+            tell(Warnings.unread_resources.format(path=self._source, counts=counts))
+        self._tell_incomplete()
         self._choose()
         self._hierarchy()
+
+    def _tell_incomplete(self) -> None:
+        """Say which code systems lack codes. RAISES (MedlinkError): E160 where nothing is left."""
+        if not self._incomplete:
+            return
+        systems = ", ".join(f"{name} ({content})" for name, content in self._incomplete.items())
+        if not self._count:
+            raise Errors.wrong_file(
+                path=self._source, what="a code system with its codes", problem=f"it has {systems}",
+                expected="the file that its publisher has the codes in, or what a terminology "
+                "server $expands of it",
+            )  # fmt: skip
+        tell(Warnings.incomplete_systems.format(path=self._source, systems=systems))
 
     def records(self, lang: str) -> Iterator[Record]:
         """Stream the concepts and retired ids that were read."""
@@ -232,7 +261,7 @@ class _Spool:
                 for _ in stream.elements():
                     for part in stream.items():
                         if part == "resource" and stream.is_next("{"):
-                            self._resource(stream, _Resource())
+                            self._resource(stream, _Resource(resource.path))
                         else:
                             stream.skip()
             else:
@@ -243,6 +272,9 @@ class _Spool:
             and (type := header.get("resourceType", "without a type")) not in _RESOURCES[:2]
         ):
             self._unread[type] += 1
+        if header.get("content") in _INCOMPLETE:
+            name = header.get("name") or header.get("url", "")
+            self._incomplete[name] = header["content"]
         extended = header.get("supplements", "").partition("|")[0]
         for section in self._sections[start:]:
             if section.resource is resource and section.part == "concept":
@@ -305,7 +337,7 @@ class _Spool:
                     f"an {section.part} ({', '.join(section.by)}) that does not list its codes"
                 )
                 expected = "all codes: let a terminology server $expand the value set"
-                self._report(section.line, problem, expected)
+                report(section.resource.path, section.line, problem, expected, self._bad_lines)
 
     def _exclude(self, nth: int, section: _Section) -> None:
         listed = "" if "system" in section.by else _OUT

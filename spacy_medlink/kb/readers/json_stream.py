@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from io import BufferedIOBase
 from pathlib import Path
 
 from ...errors import Errors
@@ -21,19 +22,20 @@ class JsonStream:
     The caller iterates over objects with `items` and over lists with `elements`. Each value that
     these announce must be consumed: with `value`, with `skip`, or by iterating over it.
 
-    path (Path): UTF-8, plain or `.gz`.
+    path (Path): UTF-8, plain or `.gz`. file (Optional[BufferedIOBase]): the opened file, if it is
+        no file of its own, and the path is only for messages.
     RAISES (MedlinkError): E105, from any method, where the file is not JSON. The rest cannot be
         read, so this error cannot be skipped.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, file: BufferedIOBase | None = None) -> None:
         self.path = path
         self.line = 1
         self._text = ""
         self._at = 0
         self._carry = b""
         self._started = self._ended = False
-        self._file = open_source(path)
+        self._file = file or open_source(path)
 
     def __enter__(self) -> "JsonStream":
         return self

@@ -76,6 +76,17 @@ class BoundedXml:
         if self._fed - self._expat.CurrentByteIndex > LONGEST_TAG:
             self.fail(f"a tag or comment of over {LONGEST_TAG >> 20} MB")
 
+    def refuse_entities(self) -> None:
+        """Refuse (E105) a document that declares or needs entities."""
+        self._expat.EntityDeclHandler = self._refuse
+        self._expat.SkippedEntityHandler = self._refuse
+
+    def _refuse(self, name: str, *_: object) -> None:
+        line = self._expat.CurrentLineNumber
+        problem = f"the document declares or uses the entity {name!r}, which can hide any text"
+        expected = "the file as its publisher gives it, without one"
+        raise Errors.bad_line(path=self._path, line=line, problem=problem, expected=expected)
+
     def fail(
         self,
         problem: str,
@@ -106,8 +117,7 @@ class _Parser(BoundedXml):
         self._expat.buffer_text = True
         self._expat.StartElementHandler = self._start
         self._expat.EndElementHandler = self._end
-        self._expat.EntityDeclHandler = self._refuse
-        self._expat.SkippedEntityHandler = self._refuse
+        self.refuse_entities()
 
     def feed(self, data: bytes) -> None:
         """Parse the next bytes; none at the end."""
@@ -153,9 +163,3 @@ class _Parser(BoundedXml):
                 self._record = 0
                 self._expat.CharacterDataHandler = None
                 self._done.append(XmlRecord(self._line, self._builder.close(), self._root))
-
-    def _refuse(self, name: str, *_: object) -> None:
-        line = self._expat.CurrentLineNumber
-        problem = f"the document declares or uses the entity {name!r}, which can hide any text"
-        expected = "the file as its publisher gives it, without one"
-        raise Errors.bad_line(path=self._path, line=line, problem=problem, expected=expected)
