@@ -52,8 +52,8 @@ def command(
         typer.Option(
             "--maps",
             metavar="FILE",
-            help="Mapping set (SSSOM, .sssom.tsv) whose codes concepts get; may be given several "
-            "times.",
+            help="Mapping set (SSSOM, .sssom.tsv, or FHIR's ConceptMap) whose codes concepts get; "
+            "may be given several times.",
         ),
     ] = None,
     id_scheme: Annotated[

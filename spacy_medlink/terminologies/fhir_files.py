@@ -34,6 +34,15 @@ def is_package(path: Path) -> bool:
     return path.is_dir() or path.name.lower().endswith((".tgz", ".tar.gz"))
 
 
+def is_fhir(path: Path) -> bool:
+    """Tell whether a source is JSON, XML or a package, and no table."""
+    if is_package(path):
+        return True
+    with open_source(path) as file:
+        start = file.peek(64).removeprefix(b"\xef\xbb\xbf").lstrip()  # type: ignore[attr-defined]
+    return bool(start.startswith((b"{", b"[", b"<")))
+
+
 def documents(path: Path) -> Iterator[tuple[Path, BufferedIOBase]]:
     """Stream (path for messages, its JSON) of a file, or of the files of a directory or package.
 

@@ -1,4 +1,4 @@
-"""SSSOM mapping sets: files that map concepts to codes, with the relation of each code."""
+"""SSSOM mapping sets, and FHIR's ConceptMap: they map concepts to codes, each with its relation."""
 
 import re
 import sqlite3
@@ -19,6 +19,8 @@ from ..kb.vocabularies import by_vocabulary
 from ..types import BadLines, CodeMap, Concept, Record
 from ..util.files import sha256_of
 from ..util.outputs import marked
+from .concept_map import read_concept_maps
+from .fhir_files import is_fhir
 
 _TABLES = """
 CREATE TABLE map (
@@ -75,7 +77,8 @@ class MappingSets:
     its vocabulary and id ("SCTID:73211009") where the id has no prefix. Denied mappings, and those
     whose predicate is no match ("has phenotype"), are skipped.
 
-    paths (Sequence[Path]): `.sssom.tsv` files, also `.gz`, and what spreadsheets make of them.
+    paths (Sequence[Path]): `.sssom.tsv` files, also `.gz`, and what spreadsheets make of them; or a
+        ConceptMap of FHIR, in any file that the reader of FHIR takes.
     """
 
     paths: Sequence[Path]
@@ -137,7 +140,7 @@ def _pair_of(concept: Concept) -> _Pair | None:
 def _load(db: sqlite3.Connection, file: int, path: Path, bad_lines: BadLines) -> int:
     count = 0
     db.execute("BEGIN")
-    for row in _rows(path, bad_lines):
+    for row in _of_fhir(path, bad_lines) if is_fhir(path) else _rows(path, bad_lines):
         origin = row.source, row.note, file, row.line
         inverse = _INVERSE.get(row.relation, row.relation)
         one_way = ((*id, *row.object[0], row.relation, *origin) for id in row.subject)
@@ -146,6 +149,12 @@ def _load(db: sqlite3.Connection, file: int, path: Path, bad_lines: BadLines) ->
         count += 1
     db.execute("COMMIT")
     return count
+
+
+def _of_fhir(path: Path, bad_lines: BadLines) -> Iterator[_Row]:
+    source = path.name.split(".")[0]
+    for line, subject, object, relation, note in read_concept_maps(path, bad_lines):
+        yield _Row(line, (subject,), (object,), relation, note, source)
 
 
 def _rows(path: Path, bad_lines: BadLines) -> Iterator[_Row]:

@@ -19,7 +19,11 @@ _RENAME_EXCHANGE = 2
 
 
 def sha256_of(path: Path) -> str:
-    """Compute the SHA-256 of a file, hexadecimal."""
+    """Compute the SHA-256 of a file, or of the names and files of a directory, hexadecimal."""
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+        parts = (f"{file.relative_to(path).as_posix()}\0{sha256_of(file)}\n" for file in files)
+        return hashlib.sha256("".join(parts).encode()).hexdigest()
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -15,7 +15,8 @@ from fhir.resources.R4B.valueset import ValueSet
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.readers import read
 from spacy_medlink.terminologies.fhir import release_of
-from spacy_medlink.types import Record
+from spacy_medlink.terminologies.sssom import MappingSets
+from spacy_medlink.types import CodeMap, Concept, Record
 from tests.kb.samples import FHIR, FHIR_VALUE_SET
 
 VALUES = {**FHIR_VALUE_SET, "status": "active"}
@@ -141,3 +142,51 @@ def test_a_system_without_its_codes_says_so(tmp_path):
     bundle = {"resourceType": "Bundle", "entry": [{"resource": empty}, {"resource": part}]}
     with pytest.warns(UserWarning, match=r"W110.*LNC \(not-present\), Sweet \(fragment\)"):
         assert _records(_json(tmp_path / "x.json", bundle))
+
+
+def _map(relation: str = "equivalent", **facts: Any) -> dict[str, Any]:
+    target = {"code": "E11", "equivalence": relation, "comment": "checked"}
+    group = {"element": [{"code": "HP:0000001", "target": [target]}, {"code": "none"}],
+             "source": "http://human-phenotype-ontology.org|2025",
+             "target": "http://hl7.org/fhir/sid/icd-10"}  # fmt: skip
+    return {"resourceType": "ConceptMap", "status": "active", "group": [{**group, **facts}]}
+
+
+@pytest.mark.parametrize(
+    "relation, expected",
+    [("equivalent", "exact"), ("wider", "broader"), ("specializes", "narrower"), ("disjoint", None),
+     ("source-is-narrower-than-target", "broader")],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["json", "xml", "bundle", "tgz"])
+def test_a_concept_map_gives_codes(tmp_path, kind, relation, expected):
+    resource = _map(relation)
+    if kind == "tgz":
+        path = _package(tmp_path / "x.tgz", resource, FHIR)
+    elif kind == "xml":
+        said = f'<equivalence value="{relation}"/><comment value="checked"/>'
+        target = f'<target><code value="E11"/>{said}</target>'
+        element = f'<element><code value="HP:0000001"/>{target}</element>'
+        group = (f'<group><source value="http://human-phenotype-ontology.org"/><target value='
+                 f'"http://hl7.org/fhir/sid/icd-10"/>{element}</group>')  # fmt: skip
+        path = _xml(
+            tmp_path / "x.xml", f'<ConceptMap xmlns="http://hl7.org/fhir">{group}</ConceptMap>'
+        )
+    else:
+        entry = {"resourceType": "Bundle", "entry": [{"resource": resource}]}
+        path = _json(tmp_path / "x.json", entry if kind == "bundle" else resource)
+    (concept,) = MappingSets([path]).apply([Concept("HP:0000001", "x")])
+    assert isinstance(concept, Concept)
+    assert concept.maps == (
+        (CodeMap("ICD10", "E11", expected, "x", "checked"),) if expected else ()
+    )
+    assert concept.codes == ({"ICD10": ("E11",)} if expected else {})
+
+
+@pytest.mark.parametrize(
+    "resource, problem",
+    [(FHIR, "E160.*no ConceptMap"), ([], "E160.*no ConceptMap"), (_map("like"), "E105.*'like'"),
+     (_map(target=""), "E105.*without its target"), (_map(element=[1]), "E105.*no object")],
+)  # fmt: skip
+def test_what_is_no_concept_map(tmp_path, resource, problem):
+    with pytest.raises(MedlinkError, match=problem):
+        list(MappingSets([_json(tmp_path / "x.json", resource)]).apply([]))
