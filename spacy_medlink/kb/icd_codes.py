@@ -90,9 +90,9 @@ def edition_of(
     RAISES (MedlinkError): E132 where several editions fit, or none.
     """
     if vocabulary:
-        edition = _called(vocabulary) or _edition(vocabulary, "(?!)")
+        edition = called(vocabulary) or _edition(vocabulary, "(?!)")
         return edition._replace(vocabulary=vocabulary)
-    by_name = _called(path.name)
+    by_name = called(path.name)
     if by_name is not None and _share(by_name, codes) >= _ENOUGH:
         return by_name
     shares = {edition: _share(edition, codes) for edition in editions}
@@ -109,11 +109,12 @@ def edition_of(
 
 def dotted(vocabulary: str, code: str) -> str:
     """Write a code of a vocabulary of this family with its dot; others stay as they are."""
-    edition = _called(vocabulary)
+    edition = called(vocabulary)
     return edition.dotted(code) if edition else code
 
 
-def _called(name: str) -> Edition | None:
+def called(name: str) -> Edition | None:
+    """Find the edition that a name means, such as "ICD-10-GM 2026"."""
     plain = re.sub(r"[\W_]+", "-", name.upper())
     return next(
         (edition for pattern, edition in _CALLED.items() if re.search(pattern, plain)), None

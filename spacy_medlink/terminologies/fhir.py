@@ -247,30 +247,13 @@ class _Spool:
                 resource.header[key] = _plain(stream.value())
             elif key == "property":
                 resource.meanings = _meanings(stream.value())
-            elif key == "concept" and stream.is_next("["):
-                self._concepts(stream, self._new_section(resource, key, stream.line), key)
-            elif key == "compose" and stream.is_next("{"):
-                self._compose(stream, resource)
-            elif key == "expansion" and stream.is_next("{"):
-                self._expansion(stream, resource)
-            elif key == "contained" and stream.is_next("["):
-                for _ in stream.elements():
-                    stream.skip()
-                    self._unread["contained"] += 1
             elif key == "entry" and is_top and stream.is_next("["):
-                for _ in stream.elements():
-                    for part in stream.items():
-                        if part == "resource" and stream.is_next("{"):
-                            self._resource(stream, _Resource(resource.path))
-                        else:
-                            stream.skip()
+                self._entries(stream, resource.path)
             else:
-                stream.skip()
+                self._codes(stream, resource, key)
         header = resource.header
-        if (
-            not is_top
-            and (type := header.get("resourceType", "without a type")) not in _RESOURCES[:2]
-        ):
+        type = header.get("resourceType", "without a type")
+        if not is_top and type not in _RESOURCES[:2]:
             self._unread[type] += 1
         if header.get("content") in _INCOMPLETE:
             name = header.get("name") or header.get("url", "")
@@ -279,6 +262,29 @@ class _Spool:
         for section in self._sections[start:]:
             if section.resource is resource and section.part == "concept":
                 section.system = extended or header.get("url") or header.get("name", "")
+
+    def _entries(self, stream: JsonStream, path: Path) -> None:
+        for _ in stream.elements():
+            for part in stream.items():
+                if part == "resource" and stream.is_next("{"):
+                    self._resource(stream, _Resource(path))
+                else:
+                    stream.skip()
+
+    def _codes(self, stream: JsonStream, resource: _Resource, key: str) -> None:
+        """Read a part of a resource that has codes; skip any other."""
+        if key == "concept" and stream.is_next("["):
+            self._concepts(stream, self._new_section(resource, key, stream.line), key)
+        elif key == "compose" and stream.is_next("{"):
+            self._compose(stream, resource)
+        elif key == "expansion" and stream.is_next("{"):
+            self._expansion(stream, resource)
+        elif key == "contained" and stream.is_next("["):
+            for _ in stream.elements():
+                stream.skip()
+                self._unread["contained"] += 1
+        else:
+            stream.skip()
 
     def _compose(self, stream: JsonStream, resource: _Resource) -> None:
         for key in stream.items():

@@ -1,4 +1,4 @@
-"""Code lists of the ICD family: order files, code files, tables, and the forms of ICD-11."""
+"""Code lists of the ICD family: order files, code files, tables, XML, and the forms of ICD-11."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +26,7 @@ from ..kb.readers.xlsx import is_workbook
 from ..kb.writer import united
 from ..types import ISA, BadLines, Concept, Name, Record, Relation
 from .icd11 import is_tabulation, read_entities, read_tabulation
+from .icd_xml import read_xml, root_of
 
 # An order file has the order number in columns 1-5, the code in 7-13, "1" in 15 where the code can
 # be reported, a short description in 17-76 and a long one from 78.
@@ -65,7 +66,7 @@ def read(
     The files of CMS write codes without the dot; it is put back (A00.0, E800.0, 00.01), because all
     other sources write the dot. Where the file says so, categories that cannot be reported have
     the type "category", other codes the type "code". ICD-11 is read from the WHO's tabulation, or
-    from entities of its API in JSON.
+    from entities of its API in JSON. XML is ClaML, or the tabular list of ICD-10-CM.
 
     columns (Optional[Columns]): of a table, as for `tabular.read`; None finds them by headers.
     lang (str): language of the descriptions; "" means English, or what ICD-11 says. source (str):
@@ -73,8 +74,8 @@ def read(
         ICD10GM, ICD9CM, ICD9PROC, ICD11, ICDO3 or ICPC2. encoding (str): as for tables, whose
         publishers' layouts are known here, too.
     RAISES (MedlinkError): E132 where codes and name do not tell the vocabulary, E161 for a table
-        that needs a header and has none, E160 for XML, E105 for a bad line, unless `bad_lines`
-        collects it.
+        that needs a header and has none, E160 for other XML, E105 for a bad line, unless
+        `bad_lines` collects it.
     """
     if not columns and published_table(path, encoding):
         yield from read_named(path, bad_lines, lang=lang, source=source, encoding=encoding)
@@ -86,8 +87,8 @@ def read(
         yield from read_entities(path, bad_lines, lang, source or ICD11.vocabulary)
         return
     if lines and lines[0].lstrip()[:1] == "<":
-        what, expected = "a list of codes", "the codes that its publisher gives as text"
-        raise Errors.wrong_file(path=path, what=what, problem="it is XML", expected=expected)
+        yield from read_xml(path, root_of(lines), bad_lines, lang, source)
+        return
     entries, editions = _layout(lines)
     if columns:
         entries, editions = partial(_table, columns=columns), TABLED

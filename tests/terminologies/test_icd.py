@@ -211,11 +211,6 @@ def test_a_header_in_any_language_is_no_code(tmp_path: Path) -> None:
     assert (first.id, chapter.id) == ("A00.0", "IV")
 
 
-def test_xml_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(MedlinkError, match=r"E160.*icd10cm_tabular.xml.*it is XML"):
-        _read(tmp_path / "icd10cm_tabular.xml", '<?xml version="1.0"?>\n<ClaML/>')
-
-
 def test_the_vocabulary_says_where_the_dot_is(tmp_path: Path) -> None:
     text = _code_file("0010", "361")
     assert [one.id for one in _read(tmp_path / "x", text, source="ICD9CM")] == ["001.0", "361"]

@@ -34,7 +34,8 @@ def xml_records(
 ) -> Iterator[XmlRecord]:
     """Stream the elements of a file, plain or `.gz`, that have one of the tags.
 
-    path (Path): the file. tags (Collection[str]): elements that are records.
+    path (Path): the file. tags (Collection[str]): elements that are records; where none of them has
+        a prefix of a namespace, prefixes do not count, and are left out.
     without (Collection[str]): elements inside of records that are left out, with their content.
     RAISES (MedlinkError): E105 where the document is not well-formed; this error cannot be skipped;
         E105 when the document declares or needs entities.
@@ -107,6 +108,7 @@ class _Parser(BoundedXml):
         super().__init__(path)
         self._tags = frozenset(tags)
         self._without = frozenset(without)
+        self._has_prefixes = any(":" in tag for tag in tags)
         self._depth = self._begin = 0
         self._skipped = 0
         self._record = 0
@@ -131,6 +133,7 @@ class _Parser(BoundedXml):
         return done
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        tag = tag if self._has_prefixes else tag.rpartition(":")[2]
         if not self._depth:
             self._root = attributes
         self._depth += 1
@@ -152,6 +155,7 @@ class _Parser(BoundedXml):
         self._builder.start(tag, attributes)
 
     def _end(self, tag: str) -> None:
+        tag = tag if self._has_prefixes else tag.rpartition(":")[2]
         depth, self._depth = self._depth, self._depth - 1
         if self._skipped:
             if depth == self._skipped:

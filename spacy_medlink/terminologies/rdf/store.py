@@ -217,10 +217,8 @@ def facts(path: Path, bad_lines: BadLines) -> Iterator[tuple[str, str, str, str,
         `bad_lines` collects it.
     """
     for line, subject, predicate, value, lang in triples(path, _PROPERTIES):
-        property, takes_text, takes_node = _PROPERTIES[predicate]
-        if not (takes_node if lang is None else takes_text):
-            continue
-        if lang is None and value.startswith("_:") and property not in _ANONYMOUS:
+        property = _PROPERTIES[predicate][0]
+        if not _is_asked_for(predicate, value, lang):
             continue
         if "\0" in value:
             report(path, line, f"NUL in {value[:60]!a}", "Unicode text", bad_lines)
@@ -242,6 +240,14 @@ def facts(path: Path, bad_lines: BadLines) -> Iterator[tuple[str, str, str, str,
                 continue
             is_language = property == "skos:notation" or not (lang or "").startswith("^")
             yield subject, _upward(property), value, lang if lang and is_language else "", line
+
+
+def _is_asked_for(predicate: str, value: str, lang: str | None) -> bool:
+    """Tell whether a property takes a text, or a node, which may have no name for some only."""
+    property, takes_text, takes_node = _PROPERTIES[predicate]
+    if lang is not None:
+        return takes_text
+    return takes_node and (property in _ANONYMOUS or not value.startswith("_:"))
 
 
 def _upward(property: str) -> str:
