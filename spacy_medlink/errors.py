@@ -615,6 +615,11 @@ class Warnings:
         "note_id must be. Name the column of NOTE's ids with `--columns id=COLUMN`, or replace "
         "them."
     )
+    no_phenotype = (
+        "[W342] {count:,} links, such as to {id!r}, have no code of the HPO, Mondo, OMIM, Orphanet "
+        "or the Disease Ontology, so phenopackets leave them out. Build the knowledge base with "
+        "such codes: `medlink kb build --maps`."
+    )
     out_of_reach = (
         "[W242] The transformer did not read the whole document, so {name} links a mention in it "
         "without its context. Set the transformer's `get_spans` to `strided_spans`."

@@ -7,16 +7,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from urllib.parse import quote
 
 from ..annotate.formats import Format, Record
 from ..text.context import KINDS
-from .shared import kinds_of, links_of, said_in, section_of
+from .shared import file_name, kinds_of, links_of, said_in, section_of
 
 # Characters that some program takes for the end of a line of `.ann`; a tab divides its columns.
 _PIECE = re.compile("[^\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
-_LONGEST = 180  # characters of a file's name
 
 
 def write(records: Iterable[Record]) -> Iterator[str]:
@@ -30,7 +28,7 @@ def write_folder(records: Iterable[Record], folder: Path) -> None:
     for record in records:
         types.update(_type(mention) for mention in record["mentions"])
         sections.update(_word(section_of(mention)) for mention in record["mentions"])
-        name = _file_name(record["doc_id"], folder, repeated)
+        name = file_name(record["doc_id"], folder, repeated, ".txt")
         (folder / f"{name}.txt").write_bytes(record["text"].encode())
         (folder / f"{name}.ann").write_bytes(_annotations(record).encode())
     kinds = [f"{context_type.title()}\tArg:<ENTITY>" for context_type in KINDS]
@@ -75,17 +73,6 @@ def _type(mention: Record) -> str:
 
 def _word(text: str) -> str:
     return _NO_NAME.sub("_", text).strip("_")
-
-
-def _file_name(id: str, folder: Path, repeated: Counter[str]) -> str:
-    """Make a name that no other document has, on any file system."""
-    plain = quote(id.removesuffix(".txt"), safe=" ")
-    plain = plain.replace(".", "%2E", 1) if plain.startswith(".") else plain or "%"
-    name = plain = plain[:_LONGEST]
-    while (folder / f"{name}.txt").exists():
-        repeated[plain] += 1
-        name = f"{plain}~{repeated[plain] + 1}"
-    return name
 
 
 FORMAT = Format(write, (), write_folder)

@@ -1,19 +1,11 @@
-"""Formats beside that of gold: exports of annotation tools, and corpora that must be converted.
+"""What MedCATtrainer, Label Studio and Prodigy export becomes records of gold.
 
-What MedCATtrainer, Label Studio and Prodigy export becomes records of gold.
+The ids of a mention are None where nothing is said of a concept.
 """
 
-import gzip
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
-from itertools import islice
-from pathlib import Path
-from typing import Any, NamedTuple
-
-from ..errors import Errors
-from ..util.json_text import read_json, write_json
+from typing import Any
 
 Record = dict[str, Any]
 """A document as a line of a gold file has it."""
@@ -21,92 +13,23 @@ Json = Mapping[str, Any]
 
 _NIL = frozenset({"NIL", "CUI-LESS", "CUILESS", "NONE"})
 _TASK = frozenset({"annotations", "completions", "predictions", "annotation_id", "lead_time"})
+_KEPT = frozenset({"correct", "alternative", "manually_created"})
 _PRODIGY = frozenset({"spans", "answer", "_task_hash", "_input_hash"})
 # Ways to count: in units of UTF-16, and CRLF as one. A browser does both, Python neither.
-_COUNTS = ((True, True), (True, False), (False, True), (False, False))
+COUNTS = ((True, True), (True, False), (False, True), (False, False))
 _CONCEPTS = ("textarea", "choices", "taxonomy")  # results of Label Studio that hold ids
 
 
-def refuse(path: Path) -> None:
-    """Refuse a corpus that must be converted. RAISES (MedlinkError): E160 for one."""
-    if corpus := foreign_format(path):
-        raise Errors.wrong_file(
-            path=path,
-            what="gold",
-            problem=f"it is {corpus}",
-            expected=f"what `python -m training.corpora {FOREIGN[corpus].corpus} {path} "
-            "gold.jsonl` makes of it in a checkout (BioC as XML; docs/corpora.md has them all)",
-        )
-
-
-def exported(path: Path) -> list[tuple[int, str]] | None:
-    """Read the export of a tool as lines of gold, one for each document; None for other files.
-
-    RAISES (MedlinkError): E160 for an export that cannot be read.
-    """
-    if path.suffix != ".json":
-        return None
-    try:
-        data = read_json(path.read_text("utf-8-sig"))
-    except ValueError:
-        return None  # lines of JSON: what is wrong with them is said by line
-    if not is_export(data):
-        return None
-    try:
-        return list(enumerate(map(write_json, read_export(data)), 1))
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise Errors.wrong_file(
-            path=path,
-            what="the export of an annotation tool that we know",
-            problem=f"{type(error).__name__}: {error}",
-            expected="JSON of MedCATtrainer or Label Studio, or JSON Lines of Prodigy",
-        ) from error
-
-
-def record_of(line: Record) -> Record:
-    """Make a record of a task of Prodigy; other lines stay as they are.
-
-    RAISES (ValueError): for a task without its parts.
-    """
-    if not is_prodigy(line):
-        return line
-    try:
-        return of_prodigy(line)
-    except (LookupError, TypeError, AttributeError) as error:
-        raise ValueError(f"no task of Prodigy ({type(error).__name__}: {error})") from error
-
-
-def is_export(data: object) -> bool:
-    """Tell whether JSON is what MedCATtrainer or Label Studio exports."""
-    if isinstance(data, list):
-        return any(isinstance(task, Mapping) and _is_task(task) for task in data)
-    return isinstance(data, Mapping) and ("projects" in data or {"data", "annotations"} <= {*data})
-
-
-def _is_task(task: Json) -> bool:
+def is_label_studio(task: Json) -> bool:
     """Tell whether a record is a task of Label Studio, also in its form JSON-MIN."""
     lists = (value for value in task.values() if isinstance(value, list) and value)
     regions = (value[0] for value in lists if isinstance(value[0], Mapping))
     return not _TASK.isdisjoint(task) or any("labels" in region for region in regions)
 
 
-def is_prodigy(line: Json) -> bool:
-    """Tell whether a line is a task of Prodigy."""
-    return "mentions" not in line and not _PRODIGY.isdisjoint(line)
-
-
-def read_export(data: Any) -> Iterator[Record]:
-    """Make records of an export; tasks that nobody has annotated are left out.
-
-    RAISES (ValueError, LookupError, TypeError, AttributeError): where parts of it are missing or of
-        another kind.
-    """
-    if isinstance(data, Mapping) and "projects" in data:
-        for project in data["projects"]:
-            yield from map(_of_medcat, project["documents"])
-    else:
-        tasks = data if isinstance(data, list) else [data]
-        yield from _of_label_studio(tasks)
+def is_prodigy(task: Json) -> bool:
+    """Tell whether an object is a task of Prodigy."""
+    return "text" in task and not _PRODIGY.isdisjoint(task)
 
 
 def of_prodigy(task: Json) -> Record:
@@ -118,41 +41,48 @@ def of_prodigy(task: Json) -> Record:
     accepted = task.get("answer", "accept") == "accept"
     chosen = task.get("accept") or []
     mentions = [
-        _mention((span["start"], span["end"]), ids, span.get("label") or "")
+        _mention(
+            (span["start"], span["end"]),
+            ids_of([span["kb_id"]] if span.get("kb_id") else chosen),
+            span.get("label") or "",
+        )
         for span in ((task.get("spans") or ()) if accepted else ())
-        if (ids := _ids([span["kb_id"]] if span.get("kb_id") else chosen)) is not None
     ]
     doc_id = (task.get("meta") or {}).get("doc_id") or ""
     return {"doc_id": str(doc_id), "text": task["text"], "mentions": mentions}
 
 
-def _of_medcat(document: Json) -> Record:
-    """Keep what an annotator has confirmed, changed or added."""
+def of_medcat(document: Json) -> Record:
+    """Keep what an annotator has confirmed, changed or added; without such marks, everything."""
     text = document["text"]
     mentions = [
-        _placed(
-            text, annotation, annotation.get("value"), [annotation["cui"]], "", reversed(_COUNTS)
-        )
+        placed(text, annotation, annotation.get("value"), [annotation["cui"]], "", reversed(COUNTS))
         for annotation in document["annotations"]
-        if any(annotation.get(key) for key in ("correct", "alternative", "manually_created"))
-        and not any(annotation.get(key) for key in ("deleted", "killed", "irrelevant"))
+        if _KEPT.isdisjoint(annotation) or any(annotation.get(key) for key in _KEPT)
+        if not any(annotation.get(key) for key in ("deleted", "killed", "irrelevant"))
     ]
     name = document.get("name") or document.get("id") or ""
     return {"doc_id": str(name), "text": text, "mentions": mentions}
 
 
-def _of_label_studio(tasks: Iterable[Json]) -> Iterator[Record]:
+def of_label_studio(tasks: Iterable[Json]) -> Iterator[Record]:
+    """Make records of tasks; those that nobody has annotated are left out."""
     annotated = [(task, results) for task in tasks if (results := _results(task)) is not None]
     likelihood = _likelihood_of_texts(annotated)
     for task, results in annotated:
         text = _text_of(task["data"], likelihood)
         mentions = list(_regions(text, results))
-        yield {"doc_id": str(task.get("id") or ""), "text": text, "mentions": mentions}
+        doc_id = task.get("id") or task["data"].get("doc_id") or ""
+        yield {"doc_id": str(doc_id), "text": text, "mentions": mentions}
 
 
 def _results(task: Json) -> list[Json] | None:
-    """Get what the true annotation says, or else the last one; None where there is none."""
-    given = task["annotations"] if "annotations" in task else task.get("completions")
+    """Get what the true annotation says, or else the last one; None where there is none.
+
+    A task that has no place for annotations is no export, but what was given to Label Studio.
+    """
+    keys = ("annotations", "completions", "predictions")
+    given = next((task[key] for key in keys if key in task), None)
     if given is None and "data" not in task:
         raise ValueError("JSON-MIN does not say to which region a concept belongs")
     annotations = [each for each in given or () if not each.get("was_cancelled")]
@@ -169,18 +99,18 @@ def _regions(text: str, of_task: Iterable[Json]) -> Iterator[Record]:
     for result in of_task:
         regions.setdefault(str(result.get("id")), []).append(result)
     for results in regions.values():
-        ids = _ids([value for result in results for value in _concepts(result)])
+        ids = ids_of([value for result in results for value in _concepts(result)])
         region = next(
             (result["value"] for result in results if "labels" in result["value"]),
             results[0]["value"],
         )
         if isinstance(region.get("start"), str):
             raise ValueError("regions of HyperText or Paragraphs have no offsets in a plain text")
-        if ids is None or "start" not in region:
+        if "start" not in region:
             continue
         labels = [label for result in results for label in result["value"].get("labels", ())]
         label = labels[0] if labels else ""
-        yield _placed(text, region, region.get("text"), ids, label, _COUNTS)
+        yield placed(text, region, region.get("text"), ids, label, COUNTS)
 
 
 _Likelihood = Callable[[str], tuple[int, bool, bool]]
@@ -201,7 +131,7 @@ def _likelihood_of_texts(annotated: Iterable[tuple[Json, list[Json]]]) -> _Likel
                 fitting.update(
                     key
                     for key, text in task["data"].items()
-                    if isinstance(text, str) and _span(text, region, region["text"], _COUNTS)
+                    if isinstance(text, str) and _span(text, region, region["text"], COUNTS)
                 )
     return lambda key: (fitting[key], key in shown, key == "text")
 
@@ -218,11 +148,11 @@ def _text_of(data: Json, likelihood: _Likelihood) -> str:
     return str(data[first])
 
 
-def _placed(
+def placed(
     text: str,
     region: Json,
     recorded: object,
-    ids: list[str],
+    ids: list[str] | None,
     label: str,
     counts: Iterable[tuple[bool, bool]],
 ) -> Record:
@@ -284,43 +214,11 @@ def _concepts(result: Json) -> list[str]:
     return [value.split()[0].strip("|,;") for value in last if value.strip()]
 
 
-def _ids(values: list[str]) -> list[str] | None:
+def ids_of(values: list[str]) -> list[str] | None:
     """Keep ids: [] for a mention that is no concept, None where nothing is said."""
     ids = [value.strip() for value in values if value.strip()]
     return [id for id in ids if id.upper() not in _NIL] if ids else None
 
 
-def _mention(span: tuple[int, int], ids: list[str], type: str) -> Record:
+def _mention(span: tuple[int, int], ids: list[str] | None, type: str) -> Record:
     return {"start": span[0], "end": span[1], "ids": ids, "type": type}
-
-
-_SHOWN, _FILES = 4096, 20  # bytes of a file that are looked at, and files of a directory
-
-
-class Foreign(NamedTuple):
-    """A format: how a file of it begins, and a corpus whose converter reads it."""
-
-    begins: re.Pattern[str]
-    corpus: str
-
-
-FOREIGN = {
-    "PubTator": Foreign(re.compile(r"\s*[^|\t\n{]+\|[ta]\|"), "ncbi-disease"),
-    "BioC": Foreign(re.compile(r"\s*<(?s:.*)<collection\b|\s*<collection\b"), "bc5cdr"),
-    "BioC in JSON": Foreign(re.compile(r'\s*[\[{](?s:.*?)"(?:passages|bioctype)"'), "bc5cdr"),
-    "brat standoff": Foreign(re.compile(r"\s*(?:[TREAMN]\d+|\*|#\d+)\t\w+ "), "cantemist"),
-}
-
-
-def foreign_format(path: Path) -> str:
-    """Name the format of a file, or of the first known file in a directory; "" for none."""
-    for file in islice(sorted(path.glob("*")), _FILES) if path.is_dir() else [path]:
-        start = b""
-        opener = gzip.open if file.suffix == ".gz" else open
-        with suppress(OSError, EOFError), opener(file, "rb") as opened:
-            start = opened.read(_SHOWN)
-        text = start.decode("utf-8-sig", "replace")
-        for name, foreign in FOREIGN.items():
-            if foreign.begins.match(text):
-                return name
-    return ""

@@ -4,11 +4,14 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 from datetime import date
-from urllib.parse import quote
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
 
 from ..annotate.formats import Format, Record
-from ..annotate.spreadsheets import escaped
+from ..annotate.spreadsheets import escaped, unescaped
 from ..errors import Warnings
+from ..kb.readers.lines import open_source
 from ..text.context import KINDS
 from ..util.telling import tell
 from .shared import SYSTEM, Linked, links_of, said_in, section_of
@@ -81,3 +84,24 @@ def _cell(cell: object) -> object:
 
 
 FORMAT = Format(write, (".csv", ".csv.gz"))
+
+
+def read_gold(path: Path) -> Iterator[dict[str, Any]]:
+    """Make records of a table; the texts of the notes are in another table of OMOP.
+
+    RAISES (KeyError, ValueError, csv.Error): for rows that are none of the table.
+    """
+    notes: dict[str, dict[tuple[int, str], dict[str, Any]]] = {}
+    with open_source(path) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as file:
+        for row in csv.DictReader(file):
+            start, said = int(row["offset"]), row["lexical_variant"]
+            said = unescaped(said)
+            modifiers = dict(each.partition("=")[::2] for each in row["term_modifiers"].split(","))
+            concept = row["note_nlp_concept_id"]
+            id = unquote(modifiers.get("code", "")) or (concept if concept not in ("", "0") else "")
+            place = {"start": start, "end": start + len(said)} if len(said) < _LONGEST else {}
+            mentions = notes.setdefault(row["note_id"], {})
+            mention = mentions.setdefault((start, said), {"mention": said, "ids": [], **place})
+            mention["ids"] += [id] if id else []
+    for note_id, by_place in notes.items():
+        yield {"doc_id": note_id, "text": None, "mentions": [*by_place.values()]}

@@ -1,14 +1,18 @@
 """Shared parts of the formats: records, the links of a mention, and streamed JSON."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 from .. import __version__
 from ..annotate.formats import Record
 from ..kb.code_systems import curie, vocabulary_of_id
 from ..text.context import KINDS, SECTION
 
+_LONGEST_NAME = 180  # characters of a file's name
 SYSTEM = f"spacy-medlink {__version__}"
 
 
@@ -63,3 +67,14 @@ def framed(begin: str, items: Iterable[object], end: str) -> Iterator[str]:
     for nth, item in enumerate(items):
         yield f"{',' if nth else ''}\n{as_json(item)}"
     yield f"\n{end}\n"
+
+
+def file_name(id: str, folder: Path, repeated: Counter[str], suffix: str) -> str:
+    """Make a name that no other document has, on any file system."""
+    plain = quote(id.removesuffix(".txt"), safe=" ")
+    plain = plain.replace(".", "%2E", 1) if plain.startswith(".") else plain or "%"
+    name = plain = plain[:_LONGEST_NAME]
+    while (folder / f"{name}{suffix}").exists():
+        repeated[plain] += 1
+        name = f"{plain}~{repeated[plain] + 1}"
+    return name

@@ -2,9 +2,9 @@
 
 One JSON object a line, `.gz` accepted: a document
 `{"doc_id", "lang", "text", "mentions": [{"start", "end", "mention", "ids", "type"}]}`,
-whose text may be missing, a bare mention `{"mention", "ids", "lang", "type"}`, or a task that
-Prodigy has exported. A `.json` file is an export of MedCATtrainer or Label Studio, a `.csv` or
-`.xlsx` file a table of mentions, or of annotations with the notes in another one beside it.
+whose text may be missing, or a bare mention `{"mention", "ids", "lang", "type"}`. A `.csv` or `.xlsx`
+file is a table of mentions, or of annotations with the notes in another one beside it.
+`exchange.gold` reads the files of other tools, where it is installed.
 """
 
 from collections.abc import Iterable, Iterator
@@ -65,7 +65,7 @@ def read_gold(
 ) -> Iterator[GoldDocument]:
     """Stream the documents of a file of gold mentions.
 
-    path (Path): a `.jsonl` or `.jsonl.gz` file, the `.json` of an annotation tool, or a `.csv`.
+    path (Path): a `.jsonl` or `.jsonl.gz` file, a `.csv`, or a file or directory of another tool.
     strict (bool): raise if a mention's text differs from the text at its offsets, or two documents
         have the same id; otherwise the mention's text counts, and the documents differ by line.
     mismatches (Optional[List[BadLine]]): collects such mentions, one entry each, without their
@@ -73,13 +73,9 @@ def read_gold(
     repeated (Optional[List[BadLine]]): collects documents with the id of an earlier document.
     RAISES (MedlinkError): E107 no file, E401 a line and E160 an export that cannot be read, E401
         offsets past the text, E403 a mismatch when `strict`, E404 no mention in the whole file,
-        E403 a repeated id of documents when `strict`, E160 a format that must be converted.
+        E403 a repeated id of documents when `strict`, E160 a file of another tool without ids.
     """
     path = Path(path)
-    if other := _other_formats():
-        other.refuse(path)
-    if not path.is_file():
-        raise Errors.source_missing(path=path)
     any_mention = False
     first_lines: dict[str, int] = {}
 
@@ -133,16 +129,15 @@ def gold_lines(path: Path) -> Iterable[tuple[int, str]]:
     RAISES (MedlinkError): E401 for what is not UTF-8, or damaged gzip data; as `read_gold` for an
         export.
     """
+    if not path.exists():
+        raise Errors.source_missing(path=path)
+    other: ModuleType | None = load_if_there("medlink_gold", "exports")  # `exchange.gold`
+    records = other.records(path) if other else None
+    if records is not None:
+        return ((line, write_json(record)) for line, record in records)
     if path.suffix in TABLES:
         return enumerate(map(write_json, read_annotated_notes(path)), 1)
-    other = _other_formats()
-    exported = other.exported(path) if other else None
-    return _lines(path) if exported is None else exported
-
-
-def _other_formats() -> ModuleType | None:
-    """Get what reads the files of other tools: `exchange.gold_formats`, where it is installed."""
-    return load_if_there("medlink_gold", "exports")
+    return _lines(path)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -164,11 +159,6 @@ def _bad(path: Path, line: int, problem: object) -> Exception:
 
 def _document(text: str, line: int) -> GoldDocument:
     data = _object(json_of(text, _EXPECTED), "the line")
-    if other := _other_formats():
-        try:
-            data = other.record_of(data)
-        except ValueError as error:
-            raise FieldError(str(error), _EXPECTED) from error
     whole = data.get("text")
     if whole is not None and not isinstance(whole, str):
         raise FieldError('"text" is not a string', _EXPECTED)

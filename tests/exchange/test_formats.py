@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from fhir.resources.R4B.bundle import Bundle
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -21,11 +21,12 @@ from spacy_medlink.annotate.records import record_of_link
 from spacy_medlink.annotate.spreadsheets import escaped
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.exchange.phenopacket import FORMAT
+from spacy_medlink.exchange.standoff import read_brat
 from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.text.context import KINDS
 from tests.pipelines import pipeline
 from tests.workbench.mapping.conftest import EXECUTED
-from training.corpora.formats.brat import read_brat
 from training.corpora.tally import Tally
 
 Record = dict[str, Any]
@@ -67,6 +68,9 @@ def _mention(text: str, start: int, end: int, ids: tuple[str, ...] = (), **more:
     }  # fmt: skip
 
 
+CONTEXTS = (("negated", "No "), ("family", "Mother had "), ("uncertain", "Possible "))
+NOTE: Record = {"doc_id": "7", "text": "No fever"}
+PIECES = re.compile("[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 PARTS = [{"id": "D1", "name": "one"}, {"id": "D2", "name": "two"}]
 TEXTS = st.text(
     st.sampled_from("a\u0301é😀👩\u200d👧\t\r\n \u2028\x85\0\x1c\x7f<&\"'=,;\\\ufeff\u00a0漢")
@@ -114,30 +118,67 @@ def test_bioc(record: Record) -> None:
     assert [text for text, _ in found] == [record["text"][slice(*place)] for place in places]
 
 
-@pytest.mark.parametrize("tool", ["label_studio", "prodigy"])
+def _expected(format: str, mention: Record) -> list[str]:
+    """List the ids of a mention that a format writes."""
+    ids = [part["id"] for part in mention["parts"]] or mention["ids"]
+    left_out = {"fhir_condition": ("family", "hypothetical"),
+                "phenopacket": ("family", "hypothetical", "uncertain")}.get(format, ())  # fmt: skip
+    if any(mention[kind] for kind in left_out):
+        return []
+    if format == "phenopacket":
+        ids = [id for id in ids if id.startswith("HP:")]
+    return ids[:1] if format == "prodigy" else ids
+
+
+@pytest.mark.parametrize("format", formats())
+@pytest.mark.filterwarnings("ignore:.*W342")
 @settings(max_examples=50)
 @given(record=some_records())
-def test_what_annotators_accept_is_gold(
-    tmp_path_factory: pytest.TempPathFactory, tool: str, record: Record
+def test_what_is_written_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, format: str, record: Record
 ) -> None:
-    written = _written(tool, record)
-    path = tmp_path_factory.mktemp("gold") / "export.jsonl"
-    if tool == "label_studio":  # its export has the accepted prediction among the annotations
-        (task,) = json.loads(written)
-        path = path.with_suffix(".json")
-        written = json.dumps([{**task, "annotations": task.pop("predictions")}])
-    path.write_text(written, encoding="utf-8")
-    if not record["mentions"]:
-        with pytest.raises(MedlinkError, match="E404"):
-            list(read_gold(path))
+    # A row of NOTE_NLP is a link: two mentions at one place are one.
+    assume(format != "note_nlp" or len({*_places(record)}) == len(_places(record)))
+    path = tmp_path_factory.mktemp("gold") / f"x{next(iter(format_named(format).suffixes), '')}"
+    if write_folder := format_named(format).write_folder:
+        path.mkdir()
+        write_folder(iter([record]), path)
+    else:
+        path.write_text(_written(format, record), encoding="utf-8", newline="")
+    expected = [_expected(format, mention) for mention in record["mentions"]]
+    try:
+        documents = list(read_gold(path, strict=True))
+    except MedlinkError as error:
+        assert error.code in ("E160", "E404")  # nothing with an id was written
+        assert not any(expected)
         return
-    (document,) = read_gold(path, strict=True)
-    assert document.text == record["text"]
-    for one, mention in zip(document.mentions, record["mentions"], strict=True):
-        ids = [part["id"] for part in mention["parts"]] or mention["ids"]
-        ids = ids[:1] if tool == "prodigy" else ids
-        assert (one.start, one.end, [*one.ids]) == (mention["start"], mention["end"], ids)
-        assert one.type == mention["type"]
+    found = [
+        [id.removeprefix("MESH:") for id in mention.ids]
+        for document in documents
+        for mention in document.mentions
+    ]
+    if format in ("phenopacket", "fhir_condition"):  # without NIL; the first has each concept once
+        found, expected = ([[id] for ids in lists for id in ids] for lists in (found, expected))
+        if format == "phenopacket":
+            expected = expected[:1]
+        assert found == expected
+        return
+    (document,) = documents
+    assert found == expected
+    for read, mention in zip(document.mentions, record["mentions"], strict=True):
+        if document.text is not None and not PIECES.search(mention["mention"]):
+            assert (read.start, read.end) == (mention["start"], mention["end"])
+            assert document.text == record["text"]
+
+
+def test_what_was_given_to_label_studio_is_no_gold_beside_annotations(tmp_path: Path) -> None:
+    mention = _mention("No fever", 3, 8, ("HP:0001945",))
+    (task,) = json.loads(_written("label_studio", {**NOTE, "mentions": [mention]}))
+    annotated = {**task, "annotations": []}
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps([annotated]))
+    with pytest.raises(MedlinkError, match="E404"):
+        list(read_gold(path))
 
 
 @given(some_records())
@@ -152,6 +193,73 @@ def test_fhir(record: Record) -> None:
     for mention, own in zip(mentions, record["mentions"], strict=True):
         said = [one.valueCode for one in mention.modifierExtension or []]
         assert said == [kind for kind in KINDS if own[kind]]
+
+
+@pytest.mark.filterwarnings("ignore:.*W342")
+def test_findings_of_the_patient_by_their_schemas(tiny_assets: Assets) -> None:
+    """A thousand notes, linked, as Conditions and as phenopackets."""
+    schema = pytest.importorskip("phenopackets.schema.v2", reason="needs `phenopackets`")
+    from google.protobuf.json_format import Parse
+
+    nlp = pipeline(tiny_assets)
+    names = ("fever", "type 2 diabetes", "seizures", "metformin")
+    starts = ("No ", "Mother had ", "", "Possible ", "If ", "History of ")
+    records = []
+    for n in range(1_000):
+        doc = nlp(f"{starts[n % 6]}{names[n % 4]}. {starts[n // 6 % 6]}{names[n // 4 % 4]}.")
+        said = {kind: starts[n % 6] == start for kind, start in CONTEXTS}
+        mentions = [{**record_of_link(ent), **said} for ent in doc.ents]
+        records.append({"doc_id": str(n), "text": doc.text, "mentions": mentions})
+    bundle = Bundle.model_validate(json.loads(_written("fhir_condition", *records)))
+    assert len({entry.fullUrl for entry in bundle.entry}) == len(bundle.entry) > 500
+    packets = [Parse(line, schema.Phenopacket()) for line in FORMAT.write(records)]
+    assert [packet.id for packet in packets] == [record["doc_id"] for record in records]
+    assert any(feature.excluded for packet in packets for feature in packet.phenotypic_features)
+
+
+@pytest.mark.parametrize(
+    "kinds, condition, feature",
+    [
+        ((), "unconfirmed", False), (("negated",), "refuted", True),
+        (("uncertain",), "provisional", None), (("family",), None, None),
+        (("hypothetical",), None, None), (("historical",), "unconfirmed", False),
+    ],
+)  # fmt: skip
+def test_what_a_context_makes_of_a_finding(
+    kinds: tuple[str, ...], condition: str | None, feature: bool | None
+) -> None:
+    mention = _mention("No fever", 3, 8, ("HP:0001945",), **dict.fromkeys(KINDS, False))
+    record = {**NOTE, "mentions": [{**mention, **dict.fromkeys(kinds, True)}]}
+    bundle = json.loads(_written("fhir_condition", record))
+    statuses = [entry["resource"]["verificationStatus"]["coding"][0]["code"]
+                for entry in bundle["entry"]]  # fmt: skip
+    assert statuses == ([condition] if condition else [])
+    assert ("clinicalStatus" in _written("fhir_condition", record)) == ("historical" in kinds)
+    packet = json.loads(_written("phenopacket", record))
+    found = [each.get("excluded", False) for each in packet.get("phenotypicFeatures", ())]
+    assert found == ([] if feature is None else [feature])
+    assert [each["namespacePrefix"] for each in packet["metaData"]["resources"]] == ["HP"] * len(
+        found
+    )
+
+
+def test_what_is_no_condition_and_no_phenotype() -> None:
+    drug = _mention("No fever", 3, 8, ("C1",), codes={"UMLS": ["C1"]}, type="CHEM")
+    disease = _mention("No fever", 3, 8, ("C2",), codes={"ORDO": ["586"]}, type="DISO")
+    record = {**NOTE, "mentions": [drug, disease]}
+    assert len(json.loads(_written("fhir_condition", record))["entry"]) == 1
+    with pytest.warns(UserWarning, match="W342.*1 links.*'C1'"):
+        packet = json.loads(_written("phenopacket", record))
+    assert packet["diseases"] == [{"term": {"id": "ORPHA:586", "label": "Fever"}}]
+
+
+def test_what_the_patient_has_somewhere_is_not_excluded() -> None:
+    no, yes = (
+        _mention("No fever", 3, 8, ("HP:0001945",), negated=negated) for negated in (True, False)
+    )
+    for mentions in ([no, yes], [yes, no]):
+        packet = json.loads(_written("phenopacket", {**NOTE, "mentions": mentions}))
+        assert ["excluded" in each for each in packet["phenotypicFeatures"]] == [False]
 
 
 @given(some_records())
@@ -265,6 +373,9 @@ def test_a_run_writes_each(format: str, tiny_assets: Assets, tmp_path: Path) -> 
     if suffix:
         assert one.read_bytes() == two.read_bytes()
         assert "fever" in one.read_text(encoding="utf-8")
+    elif format == "phenopacket":
+        packet = json.loads((one / "n0.json").read_text(encoding="utf-8"))
+        assert packet["phenotypicFeatures"][0]["type"]["id"] == "HP:0001945"
     else:
         assert (one / "n1.txt").read_bytes().decode() == HOSTILE
         assert "HP:0001945" in (one / "n1.ann").read_text(encoding="utf-8")

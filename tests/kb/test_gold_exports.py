@@ -1,8 +1,6 @@
 """What annotation tools export, read as gold."""
 
-import gzip
 import json
-import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,6 @@ from hypothesis import strategies as st
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.types import BadLine
-from training.corpora.registry import CORPORA
 
 TEXT = "Fever 🤒 and atrial fibrilation, no HTN."
 
@@ -293,30 +290,6 @@ def test_tasks_of_prodigy_without_spans(tmp_path, facts):
     path.write_text(f"{json.dumps(first)}\n{json.dumps({'text': TEXT, **facts})}\n")
     _, second = read_gold(path)
     assert (second.text, second.mentions) == (TEXT, ())
-
-
-FOREIGN = {
-    "x.txt": ("PubTator", "10192393|t|A common human skin tumour\n10192393|a|Some\n"),
-    "x.PubTator.gz": ("PubTator", "\n1|t|A\n1\t0\t1\tA\tDisease\tD1\n"),
-    "x.xml": ("BioC", '<?xml version="1.0"?>\n<!DOCTYPE collection SYSTEM "x">\n<collection>'),
-    "y.xml": ("BioC", "<collection><source>PubMed</source>"),
-    "x.json": ("BioC in JSON", json.dumps({"documents": [{"id": "1", "passages": []}]}, indent=1)),
-    "x.ann": ("brat", "T1\tDISO 0 5\tFever\n#1\tAnnotatorNotes T1\tC1\n"),
-    "y.ann": ("brat", "#1\tAnnotatorNotes T1\tC1\n"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", FOREIGN)
-@pytest.mark.parametrize("whole", [False, True])
-def test_formats_of_corpora_point_to_their_converters(tmp_path, name, whole):
-    kind, text = FOREIGN[name]
-    data = text.encode()
-    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-    path = tmp_path if whole else tmp_path / name
-    with pytest.raises(MedlinkError, match=rf"E160.* it is {kind}.*training.corpora") as caught:
-        list(read_gold(path))
-    said = re.search(r"training.corpora (\S+)", caught.value.message)
-    assert said and said[1] in CORPORA
 
 
 _JSON = st.recursive(

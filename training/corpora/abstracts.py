@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from .formats.pubtator import read_pubtator
-from .formats.xml import read_bioc
+from spacy_medlink.exchange.bioc import read_bioc
+from spacy_medlink.exchange.documents import Document
+from spacy_medlink.exchange.pubtator import read_pubtator
+
 from .layout import files_of, split_of
-from .records import Document
 from .tally import Tally
 
 # By corpus, how its files are called.

@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from .ids import split_ids
+from spacy_medlink.exchange.documents import Document, Mention
+from spacy_medlink.exchange.ids import split_ids
+
 from .layout import documents_of, files_of
-from .records import Document, Mention
 from .tally import Tally
 
 _FILES = "files like AskAPatient.fold-0.train.txt"

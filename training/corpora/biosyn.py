@@ -8,10 +8,12 @@ Offsets refer to the original text, which is not included.
 from collections.abc import Iterator
 from pathlib import Path
 
-from .formats.text import read_mentions, to_span
-from .ids import split_ids
+from spacy_medlink.exchange.documents import Document, Mention
+from spacy_medlink.exchange.ids import split_ids
+from spacy_medlink.exchange.lines import to_span
+
+from .formats.text import read_mentions
 from .layout import files_of, split_of
-from .records import Document, Mention
 from .tally import Tally
 
 _EXPECTED = "a directory of .concept files, such as processed_train"

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from .formats.brat import spans_of
-from .formats.text import read_lines, read_text
-from .ids import either, numbers_in, together
+from spacy_medlink.exchange.documents import Document, Ids, Mention, Span
+from spacy_medlink.exchange.ids import either, numbers_in, together
+from spacy_medlink.exchange.lines import read_lines, read_text
+from spacy_medlink.exchange.standoff import spans_of
+
 from .layout import beside, no_corpus, walk
-from .records import Document, Ids, Mention, Span
 from .tally import Tally
 
 _EXPECTED = "the directory with text/, original/, sct/ and meddra/"

@@ -7,10 +7,11 @@ cantemist-norm are read; the same texts without codes (cantemist-ner) are skippe
 from collections.abc import Iterator
 from pathlib import Path
 
-from .formats.brat import read_brat
-from .ids import split_ids
+from spacy_medlink.exchange.documents import Document, Ids, Mention
+from spacy_medlink.exchange.ids import split_ids
+from spacy_medlink.exchange.standoff import read_brat
+
 from .layout import beside, pairs, split_of, texts_of, walk
-from .records import Document, Ids, Mention
 from .tally import Tally
 
 _NORM = "cantemist-norm"

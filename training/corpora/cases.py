@@ -15,12 +15,13 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-from .formats.brat import spans_of
+from spacy_medlink.exchange.documents import Document, Mention
+from spacy_medlink.exchange.ids import split_ids
+from spacy_medlink.exchange.lines import read_text, to_span
+from spacy_medlink.exchange.standoff import spans_of
+
 from .formats.tables import Aliases, read_cells, read_table
-from .formats.text import read_text, to_span
-from .ids import split_ids
 from .layout import beside, files_of, nearest, split_of, texts_of
-from .records import Document, Mention
 from .tally import Tally
 
 _CODIESP = "final_dataset_v4_to_publish with its train/, dev/ and test/"

@@ -8,12 +8,12 @@ has a code of SNOMED CT, a tab, and a phrase, or the one name of the target. Bot
 from collections.abc import Iterator
 from pathlib import Path
 
+from spacy_medlink.exchange.documents import Document, Mention
+from spacy_medlink.exchange.ids import split_ids
+from spacy_medlink.exchange.lines import read_lines
 from spacy_medlink.types import Concept, Name
 
-from .formats.text import read_lines
-from .ids import split_ids
 from .layout import no_corpus, walk
-from .records import Document, Mention
 from .tally import Tally
 
 NAME, FOLDS = "coder-folds", 5

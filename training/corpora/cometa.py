@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from spacy_medlink.exchange.documents import Document, Mention
+from spacy_medlink.exchange.ids import split_ids
+
 from .formats.tables import Aliases, read_table
 from .formats.text import find_said
-from .ids import split_ids
 from .layout import files_of, no_corpus, split_of
-from .records import Document, Mention
 from .tally import Tally
 
 _EXPECTED = "a division such as stratified_general/ with train.csv, dev.csv and test.csv"

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TextIO
 
 from spacy_medlink.errors import Errors
+from spacy_medlink.exchange.documents import Document
 from spacy_medlink.types import Progress
 from spacy_medlink.util.files import replacing_file
 from spacy_medlink.util.outputs import FileKind
 from spacy_medlink.util.progress import no_progress
 
 from .layout import no_corpus
-from .records import Document
 from .registry import Corpus
 from .tally import Tally
 from .writing import to_record

@@ -8,10 +8,11 @@ and partly by hand.
 from collections.abc import Iterator
 from pathlib import Path
 
-from .formats.xml import Feature, read_xmi
-from .ids import cuis_in, either
+from spacy_medlink.exchange.documents import Document, Mention
+from spacy_medlink.exchange.ids import cuis_in, either
+from spacy_medlink.exchange.uima import Feature, read_xmi
+
 from .layout import files_of
-from .records import Document, Mention
 from .tally import Tally
 
 _EXPECTED = "data_annotation of a checkout of hltfbk/E3C-Corpus"

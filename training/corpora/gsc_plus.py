@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from .formats.text import read_lines, read_mentions, to_span
-from .ids import split_ids
+from spacy_medlink.exchange.documents import Document, Ids, Mention
+from spacy_medlink.exchange.ids import split_ids
+from spacy_medlink.exchange.lines import read_lines, to_span
+
+from .formats.text import read_mentions
 from .layout import no_corpus, pairs, split_of, walk
-from .records import Document, Ids, Mention
 from .tally import Tally
 
 _EXPECTED = "the directory with Text/ and Annotations/, or GSCplus_dev_gold.tsv"

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from spacy_medlink.errors import Errors, MedlinkError
+from spacy_medlink.exchange.documents import Document
+from spacy_medlink.exchange.lines import read_lines, read_text
 
 from ..fetching.sources import find_source
-from .formats.text import read_lines, read_text
-from .records import Document
 from .tally import Tally
 
 # File names of publishers: NCBItrainset, CDR_DevelopmentSet, dev-set1, processed_test, trainX.

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from spacy_medlink.exchange.documents import Document, Mention
+from spacy_medlink.exchange.ids import cuis_in, either
+from spacy_medlink.exchange.lines import to_span
+from spacy_medlink.exchange.uima import read_elements
 from spacy_medlink.kb.readers.xml_records import XmlRecord
 
-from .formats.text import to_span
-from .formats.xml import read_elements
-from .ids import cuis_in, either
 from .layout import files_of
-from .records import Document, Mention
 from .tally import Tally
 
 _EXPECTED = "the XML files, such as Medline_GSC_fr_man.xml"

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from .formats.pubtator import read_pubtator
-from .formats.text import read_lines
-from .ids import split_ids
+from spacy_medlink.exchange.documents import Document, Ids
+from spacy_medlink.exchange.ids import split_ids
+from spacy_medlink.exchange.lines import read_lines
+from spacy_medlink.exchange.pubtator import read_pubtator
+
 from .layout import no_corpus, walk
-from .records import Document, Ids
 from .tally import Tally
 
 _EXPECTED = "a checkout of the repository chanzuckerberg/MedMentions, or its corpus_pubtator.txt.gz"

@@ -12,13 +12,14 @@ from functools import partial
 from pathlib import Path
 
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.exchange.documents import Document, Ids, Mention
+from spacy_medlink.exchange.ids import cuis_in, numbers_in, together
+from spacy_medlink.exchange.lines import unreadable
 from spacy_medlink.kb.readers.xlsx import read_sheets
 
 from .formats.tables import read_cells
-from .formats.text import find_said, unreadable
-from .ids import cuis_in, numbers_in, together
+from .formats.text import find_said
 from .layout import no_corpus, walk
-from .records import Document, Ids, Mention
 from .tally import Tally
 
 _EXPECTED = "PsyTAR_dataset.xlsx, or its sheets as CSV files"

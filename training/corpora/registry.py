@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from spacy_medlink.errors import Errors
+from spacy_medlink.exchange.documents import Document
 
 from . import (
     abstracts,
@@ -23,7 +24,6 @@ from . import (
     psytar,
     xlbel,
 )
-from .records import Document
 from .tally import Tally
 
 

@@ -15,6 +15,7 @@ import typer
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.evaluation.splits import near_references
+from spacy_medlink.exchange.documents import Document, Ids, Mention
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.kb.readers import read
@@ -24,7 +25,6 @@ from spacy_medlink.types import Concept
 from ..fetching.sources import find_source
 from .convert import without_repeats
 from .layout import PARTS, walk
-from .records import Document, Ids, Mention
 from .registry import CORPORA
 from .tally import Tally
 from .translations import translations_in

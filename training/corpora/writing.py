@@ -1,8 +1,16 @@
 """Writing documents of a corpus as lines of gold mentions, with checked offsets."""
 
-from itertools import pairwise
+from spacy_medlink.exchange.documents import (
+    Document,
+    Mention,
+    Span,
+    fitted,
+    is_same,
+    joined,
+    merged,
+)
 
-from .records import Document, GoldDocument, GoldMention, Mention, Span
+from .records import GoldDocument, GoldMention
 from .tally import Tally
 
 
@@ -15,9 +23,9 @@ def to_record(document: Document, tally: Tally) -> GoldDocument:
 
     RETURNS (GoldDocument): a document, or a bare mention.
     """
-    text = _fitting(document)
-    fitted = document._replace(text=text)
-    made = (_mention(fitted, mention, tally) for mention in document.mentions)
+    text = fitted(document)
+    whole = document._replace(text=text)
+    made = (_mention(whole, mention, tally) for mention in document.mentions)
     mentions = [mention for mention in made if mention is not None]
     tally.documents += 1
     tally.splits[document.split] += 1
@@ -32,23 +40,6 @@ def to_record(document: Document, tally: Tally) -> GoldDocument:
     elif not document.doc_id and len(mentions) == 1:
         return {**record, **mentions[0]}  # a bare mention
     return {**record, "mentions": mentions}
-
-
-def _fitting(document: Document) -> str | None:
-    """Return the text with the line ends that the offsets count."""
-    text = document.text
-    if text is None or "\r\n" not in text:
-        return text
-    # A file packed on another system may have other line ends than the offsets count.
-    return max((text, text.replace("\r\n", "\n")), key=lambda text: _fits(text, document.mentions))
-
-
-def _fits(text: str, mentions: tuple[Mention, ...]) -> int:
-    return sum(
-        _same(_joined(text, mention.spans).casefold(), mention.said.casefold())
-        for mention in mentions
-        if mention.spans and mention.said
-    )
 
 
 def _mention(document: Document, mention: Mention, tally: Tally) -> GoldMention | None:
@@ -76,14 +67,14 @@ def _place(document: Document, mention: Mention, tally: Tally) -> GoldMention | 
         place: GoldMention = {"start": spans[0][0], "end": spans[0][1]} if single else {}
         return _kept({**place, "mention": mention_text}, document, mention, tally)
     if spans:
-        spans = _merged(text, spans)
+        spans = merged(text, spans)
         if all(0 <= start < end <= len(text) for start, end in spans):
-            there = _joined(text, spans)
+            there = joined(text, spans)
             if not (there.strip() or mention_text.strip()):
                 return _kept({}, document, mention, tally)
-            if not mention_text or _same(there, mention_text):
+            if not mention_text or is_same(there, mention_text):
                 return _found(there, spans, tally)
-            if _same(there.casefold(), mention_text.casefold()):
+            if is_same(there.casefold(), mention_text.casefold()):
                 tally.note("mentions that the text has in another case, as it has them")
                 return _found(there, spans, tally)
             where = f"offsets {_shown(spans)}"
@@ -119,27 +110,6 @@ def _kept(
     problem = "mentions without a text, dropped"
     tally.fault(problem, document.path, mention.line, f"document {document.doc_id}")
     return None
-
-
-def _merged(text: str, spans: tuple[Span, ...]) -> tuple[Span, ...]:
-    """Join pieces with only white space between them: tools cut mentions at the ends of lines."""
-    spans = tuple(sorted(spans))
-    merged = list(spans[:1])
-    for before, after in pairwise(spans):
-        if 0 <= before[1] <= after[0] and not text[before[1] : after[0]].strip():
-            merged[-1] = (merged[-1][0], after[1])
-        else:
-            merged.append(after)
-    return tuple(merged)
-
-
-def _joined(text: str, spans: tuple[Span, ...]) -> str:
-    return " ".join(text[start:end] for start, end in _merged(text, spans))
-
-
-def _same(first: str, second: str) -> bool:
-    """Tell whether two texts are equal but for white space, such as line ends in annotations."""
-    return first == second or first.split() == second.split()
 
 
 def _shown(spans: tuple[Span, ...]) -> str:

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from .ids import split_ids
+from spacy_medlink.exchange.documents import Document, Mention
+from spacy_medlink.exchange.ids import split_ids
+
 from .layout import documents_of, files_of
-from .records import Document, Mention
 from .tally import Tally
 
 _CUIS = re.compile(r"CL?\d+(\|CL?\d+)*")

@@ -30,12 +30,13 @@ class XmlRecord(NamedTuple):
 
 
 def xml_records(
-    path: Path, tags: Collection[str], without: Collection[str] = ()
+    path: Path, tags: Collection[str] | None, without: Collection[str] = ()
 ) -> Iterator[XmlRecord]:
     """Stream the elements of a file, plain or `.gz`, that have one of the tags.
 
     path (Path): the file. tags (Collection[str]): elements that are records; where none of them has
-        a prefix of a namespace, prefixes do not count, and are left out.
+        a prefix of a namespace, prefixes do not count, and are left out. None takes all elements
+        directly in the root.
     without (Collection[str]): elements inside of records that are left out, with their content.
     RAISES (MedlinkError): E105 where the document is not well-formed; this error cannot be skipped;
         E105 when the document declares or needs entities.
@@ -104,11 +105,11 @@ class BoundedXml:
 class _Parser(BoundedXml):
     """Builds the records from the events of expat."""
 
-    def __init__(self, path: Path, tags: Collection[str], without: Collection[str]) -> None:
+    def __init__(self, path: Path, tags: Collection[str] | None, without: Collection[str]) -> None:
         super().__init__(path)
-        self._tags = frozenset(tags)
+        self._tags = None if tags is None else frozenset(tags)
         self._without = frozenset(without)
-        self._has_prefixes = any(":" in tag for tag in tags)
+        self._has_prefixes = tags is None or any(":" in tag for tag in tags)
         self._depth = self._begin = 0
         self._skipped = 0
         self._record = 0
@@ -142,7 +143,8 @@ class _Parser(BoundedXml):
         if self._skipped:
             return
         if not self._record:
-            if tag not in self._tags:
+            is_one = self._depth == 2 if self._tags is None else tag in self._tags
+            if not is_one:
                 return
             self._record, self._line = self._depth, self._expat.CurrentLineNumber
             self._begin = self._expat.CurrentByteIndex

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from spacy_medlink.annotate.text_inputs import read_json_lines, read_table
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.report.metrics_file import read_metrics
+from spacy_medlink.exchange.lines import read_lines as corpus_lines
 from spacy_medlink.kb.curation import read_curation
 from spacy_medlink.kb.gold import gold_lines
 from spacy_medlink.kb.readers import formats, get_reader, lines, xml_records
 from spacy_medlink.kb.readers.lines import numbered_lines, open_source, raw_lines
 from spacy_medlink.kb.readers.rows import read_rows
 from spacy_medlink.types import BadLine
-from training.corpora.formats.text import read_lines as corpus_lines
 from training.corpora.tally import Tally
 
 PIECES = st.sampled_from(

@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.corpora.records import Document, Ids, Mention
+from spacy_medlink.exchange.documents import Document, Ids, Mention
 from training.corpora.tally import SHOWN, Tally
 from training.corpora.writing import to_record
 

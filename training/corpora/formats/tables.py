@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from spacy_medlink.errors import Errors, MedlinkError
+from spacy_medlink.exchange.lines import unreadable
 from spacy_medlink.kb.readers.rows import Row, read_rows
 from spacy_medlink.types import BadLine
 
 from ..tally import Tally
-from .text import unreadable
 
 Aliases = Mapping[str, tuple[str, ...]]
 

@@ -8,10 +8,9 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ..ids import split_ids
-from ..records import Document, Ids, Mention
-from ..tally import Tally
-from .text import read_lines, to_span
+from .documents import Document, Ids, Mention, Problems
+from .ids import split_ids
+from .lines import read_lines, to_span
 
 _PASSAGE = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 ReadIds = Callable[[str], Ids]
@@ -30,13 +29,15 @@ class _Block:
         return Document(self.doc_id, text, tuple(self.mentions), self.path, line=self.line)
 
 
-def read_pubtator(path: Path, tally: Tally, read_ids: ReadIds = split_ids) -> Iterator[Document]:
+def read_pubtator(
+    path: Path, problems: Problems, read_ids: ReadIds = split_ids
+) -> Iterator[Document]:
     """Stream the documents of a PubTator file, plain or `.gz`.
 
     read_ids (Callable[[str], Ids]): reads a cell of ids of this corpus.
     """
     block: _Block | None = None
-    for line_number, line in read_lines(path, tally):
+    for line_number, line in read_lines(path, problems):
         passage = _PASSAGE.fullmatch(line)
         if passage:
             doc_id, passage_type, text = passage.groups()
@@ -50,22 +51,27 @@ def read_pubtator(path: Path, tally: Tally, read_ids: ReadIds = split_ids) -> It
                 yield block.document()
             block = None
         else:
-            _add(block, line.split("\t"), path, line_number, tally, read_ids)
+            _add(block, line.split("\t"), path, line_number, problems, read_ids)
     if block is not None:
         yield block.document()
 
 
 def _add(
-    block: _Block | None, cells: list[str], path: Path, line: int, tally: Tally, read_ids: ReadIds
+    block: _Block | None,
+    cells: list[str],
+    path: Path,
+    line: int,
+    problems: Problems,
+    read_ids: ReadIds,
 ) -> None:
     if block is None or cells[0].strip() != block.doc_id:
-        tally.fault("lines that belong to no document", path, line)
+        problems.fault("lines that belong to no document", path, line)
     elif len(cells) == 4 and not cells[1].isdecimal():
-        tally.drop("relations between concepts")
+        problems.drop("relations between concepts")
     else:
         mention = _mention(cells, line, read_ids)
         if mention is None:
-            tally.fault("lines that are no mention", path, line)
+            problems.fault("lines that are no mention", path, line)
         else:
             block.mentions.append(mention)
 
