@@ -35,7 +35,7 @@ def test_installed_entry_points_are_the_declared_ones() -> None:
 @pytest.mark.parametrize("point", declared.entry_points(), ids=lambda point: point.name)
 def test_entry_point_loads(point: EntryPoint) -> None:
     loaded = point.load()
-    calls = {"medlink_readers": "read", "medlink_formats": "write", "medlink_gold": "exported"}
+    calls = {"medlink_readers": "read", "medlink_formats": "write", "medlink_gold": "records"}
     assert callable(getattr(loaded, calls[point.group]) if point.group in calls else loaded)
 
 

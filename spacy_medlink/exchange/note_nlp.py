@@ -92,8 +92,8 @@ def read_gold(path: Path) -> Iterator[dict[str, Any]]:
     RAISES (KeyError, ValueError, csv.Error): for rows that are none of the table.
     """
     notes: dict[str, dict[tuple[int, str], dict[str, Any]]] = {}
-    with open_source(path) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as file:
-        for row in csv.DictReader(file):
+    with open_source(path) as file:
+        for row in csv.DictReader(io.StringIO(file.read().decode("utf-8-sig"), newline="")):
             start, said = int(row["offset"]), row["lexical_variant"]
             said = unescaped(said)
             modifiers = dict(each.partition("=")[::2] for each in row["term_modifiers"].split(","))

@@ -76,9 +76,11 @@ def _phenopacket(record: Record, left_out: Counter[str]) -> Data:
                 left_out[link.id] += 1
                 continue
             term = {"id": id, "label": link.name}
-            found = {"description": said_in(record, mention)} if vocabulary == _HPO else {}
-            found |= {"excluded": True} if mention.get("negated") else {}
-            entry = {"type" if vocabulary == _HPO else "term": term, **found}
+            entry: Data = {"term": term}
+            if vocabulary == _HPO:
+                entry = {"type": term, "description": said_in(record, mention)}
+            if mention.get("negated"):
+                entry["excluded"] = True
             entries = features if vocabulary == _HPO else diseases
             # What the patient has somewhere in a document is not excluded by another place.
             if id not in entries or entries[id].get("excluded"):
@@ -99,12 +101,12 @@ def _phenopacket(record: Record, left_out: Counter[str]) -> Data:
 def _term(link: Linked) -> tuple[str, str]:
     """Choose the code of a link that phenopackets use, with its vocabulary; "" without one."""
     prefix, _, local = link.curie.partition(":")
-    codes = {canonical(prefix): [local]}
+    codes: dict[str, list[str]] = {canonical(prefix): [local]}
     for vocabulary, values in link.codes.items():
         codes.setdefault(canonical(vocabulary), []).extend(values)
     for vocabulary in (_HPO, *_DISEASES):
-        if values := codes.get(vocabulary):
-            return vocabulary, f"{vocabulary}:{values[0].removeprefix(f'{vocabulary}:')}"
+        if its_codes := codes.get(vocabulary):
+            return vocabulary, f"{vocabulary}:{its_codes[0].removeprefix(f'{vocabulary}:')}"
     return "", ""
 
 

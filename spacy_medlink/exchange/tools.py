@@ -81,8 +81,8 @@ def _of_medcat_training(objects: Iterable[Json]) -> Iterator[Record]:
 
 def _is_medcat_training(data: Json) -> bool:
     documents = data.get("documents")
-    is_list = isinstance(documents, list) and bool(documents)
-    return "projects" in data or (is_list and {"text", "annotations"} <= {*documents[0]})
+    first = documents[0] if isinstance(documents, list) and documents else {}
+    return "projects" in data or {"text", "annotations"} <= {*first}
 
 
 def _is_bioc(data: Json) -> bool:
