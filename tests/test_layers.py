@@ -48,7 +48,7 @@ SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
 SLACK = 1.03
 BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
-    ("", "types", "errors"): 1_010,  # wanted: 1,200
+    ("", "types", "errors"): 1_020,  # wanted: 1,200
     ("util",): 1_810,  # wanted: 1,200
     ("text",): 3_570,  # wanted: 3,000
     ("kb",): 8_410,  # wanted: 6,700
@@ -64,7 +64,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("terminologies",): 4_220,
     ("exchange",): 1_800,
     ("workbench",): 4_000,
-    ("training",): 11_540,  # wanted: 8,000
+    ("training",): 11_070,  # wanted: 8,000
     ("benchmarks",): 3_010,  # wanted: 2,500
     ("tests",): 54_000,  # wanted: 45,000
 }

@@ -5,18 +5,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import fhir, phenopacket
+from . import gold_formats as exports
 from .bioc import read_bioc_json
 from .documents import Strict, gold_record
-from .gold_formats import (
-    Json,
-    Record,
-    ids_of,
-    is_label_studio,
-    is_prodigy,
-    of_label_studio,
-    of_medcat,
-    of_prodigy,
-)
+from .gold_formats import Json, Record
 from .ids import is_id
 from .uima import read_cas
 
@@ -76,7 +68,7 @@ def _of_medcat_output(objects: Iterable[Json]) -> Iterator[Record]:
 def _of_medcat_training(objects: Iterable[Json]) -> Iterator[Record]:
     for data in objects:
         for project in data.get("projects") or [data]:
-            yield from map(of_medcat, project["documents"])
+            yield from map(exports.of_medcat, project["documents"])
 
 
 def _is_medcat_training(data: Json) -> bool:
@@ -156,7 +148,7 @@ def _of_pubannotation(data: Json) -> Record:
 def _of_spacy(data: Json) -> Record:
     mentions = [
         {"start": ent["start"], "end": ent["end"], "type": ent.get("label", ""),
-         "ids": ids_of([ent.get("kb_id") or ""])}
+         "ids": exports.ids_of([ent.get("kb_id") or ""])}
         for ent in data["ents"]
     ]  # fmt: skip
     return {"doc_id": str(data.get("id", "")), "text": data["text"], "mentions": mentions}
@@ -175,9 +167,10 @@ TOOLS = (
     Tool("BioC in JSON", _is_bioc, _of_bioc, "an infon `identifier`"),
     Tool("PubAnnotation", _has("text", "denotations"), _each(_of_pubannotation),
          "an `obj` that is one (HP:0001945), of a denotation or an attribute"),
-    Tool("Label Studio", is_label_studio, of_label_studio,
+    Tool("Label Studio", exports.is_label_studio, exports.of_label_studio,
          "a TextArea, Choices or a Taxonomy for each region"),
-    Tool("Prodigy", is_prodigy, _each(of_prodigy), "a `kb_id` of the spans, or chosen options"),
+    Tool("Prodigy", exports.is_prodigy, _each(exports.of_prodigy),
+         "a `kb_id` of the spans, or chosen options"),
     Tool("a Doc of spaCy in JSON", _has("text", "ents"), _each(_of_spacy), "a `kb_id` of the ents"),
     Tool("doccano", _is_doccano, _each(_of_doccano),
          "a label that is one, such as HP:0001945: doccano has no other place for it"),

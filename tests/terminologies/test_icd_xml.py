@@ -211,3 +211,13 @@ def test_the_tabular_list(tmp_path):
 def test_a_code_of_the_tabular_list_without_a_description(tmp_path):
     with pytest.raises(MedlinkError, match=r"E105.*line 4.*'S06.0' without a description"):
         _read(tmp_path / "x.xml", TABULAR.replace("<desc>Honey, here</desc>", ""))
+
+
+def test_all_codes_of_a_release() -> None:
+    package = pytest.importorskip("simple_icd_10_cm", reason="needs `simple-icd-10-cm`")
+    data = Path(package.__file__).parent / "data"
+    ids = {record.id.replace(".", "") for record in read("icd", next(data.glob("*.xml")))}
+    listed = {*next(data.glob("*.txt")).read_text().split()}
+    chapters = {code for code in listed if code.isdecimal()}  # ours have their range as code
+    assert listed - chapters <= ids
+    assert len(ids) == len(listed)
