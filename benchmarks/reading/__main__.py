@@ -2,11 +2,11 @@
 
 Names that are found and linked alone are put into each way of writing (R1 to R4, R8, R13), and
 cases written by hand tell where a word is no name, what a text says of a mention, and the like (R5
-to R13; benchmarks/reading/cases). Who wrote them did not know the rules. A place is right if the
+to R19; benchmarks/reading/cases). Who wrote them did not know the rules. A place is right if the
 same characters have the same link, wrong if another link touches it, and lost otherwise; of cases
-written by hand the characters need not be the same, and R7 judges what is said of a mention, not
-its link. Cases whose names or traps the assets do not have are left out. Notes are whole notes with
-gold. Figures go to OUTPUT as JSON, and to a Markdown table beside it.
+written by hand the characters need not be the same, and R7, R15, R18 and R19 judge what is said
+of a mention, not its link. Cases whose names or traps the assets do not have are left out. Notes
+are whole notes with gold. Figures go to OUTPUT as JSON, and to a Markdown table beside it.
 """
 
 import re
@@ -33,7 +33,7 @@ _POOL = 400  # names that the ways of writing are tried with
 _SPECIAL = (
     r".*(?:['&\u0080-\uffff]|[ao]e|ff|f[il]|[A-Za-z]\d|\bI[IV]|alpha|beta|gamma|delta|sis$).*"
 )
-_EVERYWHERE = {"R1", "R2", "R3", "R7", "notes"}  # measured in each language
+_EVERYWHERE = {"R1", "R2", "R3", "R7", "R15", "R18", "notes"}  # measured in each language
 _HEADING = """# Reading: what a note says is what is linked
 
 Share right in per cent (95 % interval) / share wrong, and places tried. `made`: made of names;

@@ -20,6 +20,7 @@ _ATTRIBUTES = {
     "is_hypothetical": "hypothetical",
 }
 _BATCH, _MOST_TRIED = 200, 6000
+SAID_OF = frozenset(("R7", "R15", "R18", "R19"))  # kinds that ask what a text says of mentions
 
 
 class Outcome(NamedTuple):
@@ -104,9 +105,9 @@ class Linked:
         """Give the places of cases written by hand their ids; leave out what the names cannot try.
 
         A place stays if a concept has one of its names, or one of its traps; where the context is
-        asked (R7), if it is found alone, too. A given mention that is a name has that name's ids.
+        asked (SAID_OF), if it is found alone, too. A given mention that is a name has its ids.
         """
-        asked = [p.names[0] for case in cases if case.kind == "R7" for p in case.places]
+        asked = [p.names[0] for case in cases if case.kind in SAID_OF for p in case.places]
         alone = self.alone(asked)
         resolved = []
         for case in cases:
@@ -115,7 +116,7 @@ class Linked:
                 whole = self.ids.get(key(case.text)) if case.given else None
                 ids = whole or set[str]().union(*map(self._ids_of, place.names))
                 live = any(map(self._ids_of, place.traps)) if place.traps else bool(ids)
-                if live and (case.kind != "R7" or alone[place.names[0]]):
+                if live and (case.kind not in SAID_OF or alone[place.names[0]]):
                     places.append(place._replace(ids=frozenset(ids)))
             if places:
                 resolved.append(case._replace(places=tuple(places)))
