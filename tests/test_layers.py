@@ -50,7 +50,7 @@ BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_020,  # wanted: 1,200
     ("util",): 1_810,  # wanted: 1,200
-    ("text",): 3_570,  # wanted: 3,000
+    ("text",): 3_990,  # wanted: 3,000
     ("kb",): 8_410,  # wanted: 6,700
     ("encoders",): 2_750,  # wanted: 2,500
     ("retrieval",): 3_790,  # wanted: 3,000

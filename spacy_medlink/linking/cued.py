@@ -67,8 +67,9 @@ def read_without_cues(text: str, place: Characters, cues: Cues, retrieve: Retrie
 
 
 def _openings(words: list[str]) -> list[int]:
-    """List the words that a first cue may begin with: "s/p stroke", "his past stroke"."""
-    return [_skipped(words, 0, passed) for passed in (frozenset[str](), _OWNERS)] if words else []
+    """List the words that a first cue may begin with: "?stroke", "( s/p", "his past stroke"."""
+    skipped = [_skipped(words, 0, passed) for passed in (frozenset[str](), _OWNERS)]
+    return [0, *skipped] if words else []
 
 
 def _firsts(words: list[str], found: list[_WordCue]) -> list[int]:

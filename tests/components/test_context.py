@@ -175,7 +175,7 @@ INSIDE = {
         no fever > fever: negated; denies any fever > fever: negated; fever denied > fever: negated
         possible asthma > asthma: uncertain; (r/o asthma) > asthma: uncertain
         s/p stroke > stroke: historical; stroke in childhood > stroke: historical
-        no history of stroke > stroke: negated, historical; risk of stroke > stroke: hypothetical
+        no history of stroke > stroke: negated; risk of stroke > stroke: hypothetical
         her mother had asthma > asthma: family; asthma in mother > asthma: family; no > no:
         No light perception > No light perception:; absence seizure > absence seizure:
         no no light perception > no light perception: negated

@@ -39,6 +39,9 @@ _OF_LISTS = frozenset("+-−–")  # in brackets before a list, they speak of al
 _DASHES = frozenset("-−–")
 
 
+_ASKED = re.compile(r"[^.;:?!|\n]+(?=\?)")  # the rest of a question
+
+
 class Answer(NamedTuple):
     """What an answer says, "" for yes, "negated" or "uncertain", and the characters it takes up.
 
@@ -69,6 +72,8 @@ def answer_to(
     if first:  # "(-) fever (-) cough": signs stand before their mentions
         return _before(text, start)
     answer = _behind(text, end, words, pattern) or _before(text, start)
+    if answer is None and (asked := _ASKED.match(text, end, end + _WINDOW)):
+        answer = _behind(text, asked.end(), words, pattern, is_closed_only=True)
     if answer is None and first is not None and (box := _BOX.match(text, end)):
         return Answer(_kind(box["sign"]), end, box.end())
     if answer is None and (sign := _APART.match(text, end, end + _LINE)):
@@ -90,29 +95,49 @@ def _first_sign(text: str, start: int, end: int) -> bool | None:
 
 
 def _behind(
-    text: str, end: int, words: Mapping[str, bool], pattern: re.Pattern[str]
+    text: str,
+    end: int,
+    words: Mapping[str, bool],
+    pattern: re.Pattern[str],
+    is_closed_only: bool = False,
 ) -> Answer | None:
     answer = pattern.match(text, end, end + _WINDOW)
     # An answer may stand in the next line only behind a sign: "Any fever?", a line end, "No."
     if answer is None or answer["sign"].count("\n") > bool(answer["sign"].strip()):
         return None
-    word, sign, closing = answer["word"].lower(), answer["sign"], answer["end"]
+    closing = answer["end"]
     is_closed = bool(closing.strip()) or len(closing) > 1 or closing in ("\n", "\t")
     is_closed = is_closed or answer.end() == len(text)
-    if word in words:
-        is_signed = bool(sign.strip()) and sign.strip() not in "/-–—"
-        if len(word) == 1 and not (is_signed or (closing.strip() and answer["word"].isupper())):
-            return None
-        is_answer = "?" in sign or is_closed or bool(answer["box"])
-        return (
-            Answer("" if words[word] else "negated", end, answer.end("word")) if is_answer else None
-        )
-    in_brackets = sign.strip() in ("(", "[") and closing.strip() in (")", "]")
-    line = text[max(0, end - _WINDOW) : end + _WINDOW]
-    is_attached = not sign and (is_closed or (_SIGNED.search(line) is not None and bool(closing)))
-    is_apart = sign == " " and is_closed and closing.strip() != "/"
-    is_answer = in_brackets or is_attached or is_apart or (sign.strip() in (":", "=") and is_closed)
-    return Answer(_kind(word), end, answer.end("word")) if is_answer else None
+    if is_closed_only and not is_closed:
+        return None
+    word = answer["word"].lower()
+    if word not in words:
+        line = text[max(0, end - _WINDOW) : end + _WINDOW]
+        is_answer, kind = _is_sign(answer, line, is_closed), _kind(word)
+    else:
+        is_answer, kind = _is_word(answer, is_closed), "" if words[word] else "negated"
+    return Answer(kind, end, answer.end("word")) if is_answer else None
+
+
+def _is_word(answer: re.Match[str], is_closed: bool) -> bool:
+    """Tell whether a word behind a mention answers: a letter only in capitals, or behind a sign."""
+    sign = answer["sign"]
+    is_signed = bool(sign.strip()) and sign.strip() not in "/-–—"
+    is_capital = bool(answer["end"].strip()) and answer["word"].isupper()
+    if len(answer["word"]) == 1 and not (is_signed or is_capital):
+        return False
+    return "?" in sign or is_closed or bool(answer["box"])
+
+
+def _is_sign(answer: re.Match[str], line: str, is_closed: bool) -> bool:
+    """Tell whether a sign behind a mention answers, and is no dash, slash or sum."""
+    sign, closing = answer["sign"].strip(), answer["end"]
+    if sign in ("(", "[") and closing.strip() in (")", "]"):
+        return True
+    if not answer["sign"]:
+        return is_closed or (_SIGNED.search(line) is not None and bool(closing))
+    is_apart = answer["sign"] == " " and closing.strip() != "/"
+    return is_closed and (is_apart or sign in (":", "="))
 
 
 def _before(text: str, start: int) -> Answer | None:

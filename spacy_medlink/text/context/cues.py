@@ -17,8 +17,10 @@ from .answers import answer_pattern
 KINDS = ("negated", "historical", "hypothetical", "family", "uncertain")
 SECTION = "section"  # the attribute with the name of a mention's section
 END = "end"
-_ALL = "all"
 _PSEUDO, _SECTION, _SET, _ANSWER = "pseudo", "section", "set", "answer"
+_OF_TITLES = {"family", "historical"}  # what a heading says of the rest of its sentence
+_LONG = 10  # letters: "Familienanamnese"
+_FUNCTION = "function"  # the set of words before which no heading stands
 _WAYS = ("forward", "backward", "both")
 _EXPECTED = 'kind, tab, way, tab, phrases with ";" between them'
 _WORD = re.compile(r"[^\W\d_]+(?:['’](?:t|re|ve|ll|d|m)(?!\w))?|\d+|[^\w\s]")
@@ -35,7 +37,7 @@ class Cue(NamedTuple):
 
     kind (str): one of KINDS, "end" or "pseudo". forward, backward (bool): direction of the cue.
     reach (int): number of words; 0 for the sentence. ends (FrozenSet[str]): the kinds of cues that
-        an "end" stops.
+        an "end" stops. is_title (bool): a heading within a sentence, as in dictation.
     """
 
     kind: str
@@ -43,6 +45,7 @@ class Cue(NamedTuple):
     backward: bool = False
     reach: int = 0
     ends: frozenset[str] = frozenset()
+    is_title: bool = False
 
     @property
     def looks_back(self) -> bool:
@@ -68,6 +71,12 @@ class Phrase(NamedTuple):
     places: tuple[Words, ...]
     cue: Cue
 
+    @property
+    def begins(self) -> int:
+        """The first word that it takes up: an end phrase begins behind its first mention."""
+        first = self.places[0]
+        return int(self.cue.kind == END and "" in ([first] if isinstance(first, str) else first))
+
     def is_at(self, words: list[str], start: int) -> bool:
         """Tell whether the phrase stands at a place in a list of words."""
         if start + len(self.places) > len(words):
@@ -86,8 +95,8 @@ class Cues:
     phrases (Dict[str, List[Phrase]]): by first word, the longest first.
     sections (Dict[str, Section]): by the words of the heading. answers (Dict[str, bool]): words
         that answer for the mention before them, and whether they are yes. shortened (Set[str]):
-        words at the end of phrases whose full stop ends no sentence: "z.n". of_all
-        (FrozenSet[str]): the set "all": behind a list, a cue with such a word speaks of all in it.
+        words at the end of phrases whose full stop ends no sentence: "z.n". sets (Dict[str,
+        FrozenSet[str]]): named words; docs/context.md says what some of the names mean.
     """
 
     def __init__(self) -> None:
@@ -95,7 +104,7 @@ class Cues:
         self.sections: dict[str, Section] = {}
         self.answers: dict[str, bool] = {}
         self.shortened: set[str] = set()
-        self.of_all: frozenset[str] = frozenset()
+        self.sets: dict[str, frozenset[str]] = {}
 
     @cached_property
     def answer_pattern(self) -> re.Pattern[str]:
@@ -135,14 +144,19 @@ class Cues:
                     break
                 if (cue.looks_back and index <= first) or not phrase.is_at(words, index):
                     continue
-                end = stop
-                if negations and "negated" in cue.ends and len(cue.ends) < len(KINDS):
+                end = index + 1 if phrase.begins else stop
+                is_negated = bool(negations) and not phrase.begins and "negated" in cue.ends
+                if is_negated and len(cue.ends) < len(KINDS):
                     start, _, negation = cues[negations[0]]
                     cues[negations[0]] = (start, end, negation)
-                else:
-                    cues.append((index, end, cue))
+                elif not cue.is_title or self._begins_section(words, index, bool(negations)):
+                    cues.append((index + phrase.begins, stop, cue))
             index = max(end, index + 1)
         return cues
+
+    def _begins_section(self, words: list[str], index: int, is_negated: bool) -> bool:
+        """Tell whether a heading ends what was said: not in "no past history", "of the history"."""
+        return index > 0 and not is_negated and words[index - 1] not in self.sets.get(_FUNCTION, ())
 
     @classmethod
     def parse(cls, text: str, path: str | Path = "cues") -> "Cues":
@@ -160,7 +174,7 @@ class Cues:
                 ) from error
         for phrases in made.phrases.values():
             phrases.sort(key=lambda phrase: -len(phrase.places))
-        made.of_all = frozenset(sets.get(_ALL, "").lower().split("|"))
+        made.sets = {name: frozenset(words.lower().split("|")) for name, words in sets.items()}
         return made
 
     def _add(self, line: str, sets: dict[str, str]) -> None:
@@ -177,9 +191,12 @@ class Cues:
         if context == _SECTION:
             section = _section(way)
             self.sections |= {" ".join(map(str, places)): section for places in phrases}
-            return
-        cue = _cue(context, way)
-        for places in phrases:
+            titles = [Cue(END, ends=frozenset(KINDS), is_title=True)]
+            titles += [Cue(kind, forward=True) for kind in sorted(section.said & _OF_TITLES)]
+            phrases = [places for places in phrases if _is_title(places, section)]
+        else:
+            titles = [_cue(context, way)]
+        for cue, places in product(titles, phrases):
             if cue.forward and places[-1] == "." and len(places) > 1:
                 self.shortened.add("".join(map(str, places[-4:-1])))
             first = places[0]
@@ -219,6 +236,12 @@ def _cue(context: str, way: str) -> Cue:
     direction, _, reach = way.partition(" ")
     _check(context in KINDS and direction in _WAYS)
     return Cue(context, direction != "backward", direction != "forward", int(reach or 0))
+
+
+def _is_title(places: tuple[Words, ...], section: Section) -> bool:
+    """Tell whether a heading needs no colon: one of several words, or a long word."""
+    is_long = len(places[0]) >= _LONG and not section.said.isdisjoint(_OF_TITLES)
+    return len(places) > 1 or is_long
 
 
 def _section(way: str) -> Section:

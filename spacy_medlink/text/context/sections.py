@@ -60,17 +60,26 @@ def find_sections(text: str, cues: Cues) -> list[Part]:
     return parts
 
 
+def _is_answer(pieces: Pieces, index: int) -> bool:
+    """Tell whether "No." stands before a word, alone in its sentence, and is no "No. 12"."""
+    is_no = pieces.lower[index - 1] == "no" and pieces.gaps[index].startswith(". ")
+    return is_no and pieces.texts[index][:1].isupper()
+
+
 def sentence_starts(text: str, shortened: Collection[str] = ()) -> list[int]:
     """Find the starts of all sentences and lines but the first; see `Pieces`.
 
     shortened (Collection[str]): words with full stops that end no sentence, such as "z.n".
     """
-    pieces, starts = Pieces(text), list[int]()
+    pieces, starts, row = Pieces(text), list[int](), -1
     for index, border in enumerate(pieces.borders[:-1]):
         gap = pieces.gaps[index]
         if not index and "\n" not in gap:
             continue
-        if border < Border.SEPARATOR or (border == Border.SEPARATOR and "\n" not in gap):
+        is_answer = row == index - 1 and _is_answer(pieces, index)
+        if border == Border.SENTENCE or (border == Border.SEPARATOR and "\n" in gap) or is_answer:
+            row = index  # of the piece that began the last sentence
+        else:
             continue
         begin = pieces.starts[index] - len(gap)
         if _QUERY.search(gap) and "\n" not in gap:

@@ -43,7 +43,7 @@ def _kinds(text: str, *mentions: str, lang: str = "en") -> list[str]:
         ("Gout (father), asthma.", ("Gout", "asthma"), ["family", ""]),
         ("Possible gout, asthma.", ("gout", "asthma"), ["uncertain", ""]),
         ("Asthma? Gout.", ("Asthma", "Gout"), ["uncertain", ""]),
-        ("No history of gout.", ("gout",), ["historical negated"]),
+        ("No history of gout.", ("gout",), ["negated"]),
         ("Appendicitis in 1998.", ("Appendicitis",), ["historical"]),
         ("Review in 3 months for gout.", ("gout",), [""]),
         ("Return if fever develops.", ("fever",), ["hypothetical"]),
