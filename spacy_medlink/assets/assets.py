@@ -304,6 +304,14 @@ class Assets:
         """Tell whether the build has a part that not every build has."""
         return self.manifest.get(part) is not None
 
+    def beginning(self, text: str, k: int) -> list[tuple[int, int]]:
+        """Find names whose words begin as those of a text, in any order, or are a letter away.
+
+        RETURNS (List[Tuple[int, int]]): at most k rows of names, each with that of its concept.
+        """
+        rows = self.ngram.beginning(text, self.exact.vocabulary.near_one, k)
+        return [(row, int(self.name_concept[row])) for row in rows]
+
     def added_names(self) -> AddedNames | None:
         """Make the index of names added after the build: None, there are no such names."""
         return None

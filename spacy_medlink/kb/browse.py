@@ -1,6 +1,7 @@
 """What people ask of a knowledge base: names, concepts, whether it is whole."""
 
 import heapq
+import re
 import string
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from .resolve import IdResolver, has_code
 _SCANNED = 1_000_000  # names that are compared one by one, in about two seconds
 _LIKE = 80.0  # the least similarity, of 100 (insertions and deletions by length)
 _LONGEST = 200  # characters of a text that may be a misspelled name
+_CODE = re.compile(r"(?=.*\d)\S{2,64}")  # may be an id or a code
 _BEGUN = 256  # names with the beginnings of words, of which the best are shown
 
 Beginning = Callable[[str, int], Sequence[tuple[int, int]]]
@@ -44,8 +46,8 @@ _MUST_BE_NONE = (
 class SearchHit(NamedTuple):
     """A concept, the name that matched, and how.
 
-    how (str): "exact", case, accents and plural aside; "part" of the name; or "near" it, where it
-        is misspelled.
+    how (str): "exact", case, accents and plural aside; "part" of the name; "near" it, where it is
+        misspelled; or "code", where an id or a code begins with the text.
     """
 
     id: str
@@ -57,12 +59,13 @@ class SearchHit(NamedTuple):
 def search_concepts(
     kb: KnowledgeBase, text: str, limit: int = 20, beginning: Beginning | None = None
 ) -> list[SearchHit]:
-    """Find concepts by id or name.
+    """Find concepts by id, name or code.
 
     beginning (Optional[Beginning]): gives the rows of names whose words begin as those of a text;
         without it all names are read.
     RETURNS (List[SearchHit]): the concept of an id, exact names, then names that begin with the
-        text, then others; where there are none, names that are a few letters away.
+        text, then others with its words; where there are none, ids and codes that begin with it,
+        or else names that are a few letters away.
     """
     hits: dict[str, SearchHit] = {}
     for concept in kb.find(text):
@@ -78,6 +81,9 @@ def search_concepts(
         for concept, name in kb.search(text.strip(), limit):
             hit = SearchHit(concept.id, concept.name, name.text, "part")
             hits.setdefault(concept.id, hit)
+    if not hits and _CODE.fullmatch(id):
+        coded = kb.briefs_at(kb.search_codes(id, limit))
+        hits = {concept: SearchHit(concept, name, name, "code") for concept, name, _ in coded}
     near = () if hits or beginning is not None else near_names(kb, text, limit)
     return [
         *list(hits.values())[:limit],
@@ -221,7 +227,7 @@ def _compared(kb: KnowledgeBase, text: str, limit: int) -> Iterator[tuple[Concep
     like = process.extract_iter(
         text,
         kb.iter_texts(),
-        scorer=fuzz.ratio,
+        scorer=fuzz.token_sort_ratio if " " in text else fuzz.ratio,
         processor=utils.default_process,
         score_cutoff=_LIKE,
     )

@@ -48,9 +48,12 @@ _SEARCH = (
     "SELECT concept, row FROM (SELECT concept, row, begins, size, row_number() OVER"
     " (PARTITION BY concept ORDER BY begins DESC, size, row) AS place FROM"
     " (SELECT concept, row, text LIKE ? ESCAPE '\\' AS begins, length(text) AS size FROM name"
-    " WHERE text LIKE ? ESCAPE '\\')) WHERE place = 1 ORDER BY begins DESC, size, row LIMIT ?"
+    " WHERE {})) WHERE place = 1 ORDER BY begins DESC, size, row LIMIT ?"
 )
-_LONGEST_SEARCH = 5000
+_WITH = "text LIKE ? ESCAPE '\\'"
+_BEGUN = "SELECT row FROM concept WHERE id >= ? AND id < ? ORDER BY id LIMIT ?"
+_CODED = "SELECT row FROM concept WHERE codes LIKE ? ESCAPE '\\' ORDER BY row LIMIT ?"
+_LONGEST_SEARCH, _MOST_SEARCHED = 5000, 32  # characters, words
 _FEW_ROWS = 3  # up to this number of rows, reading one by one is quicker
 _load_types = lru_cache(4096)(schema.load_list)  # many concepts share few lists
 
@@ -258,17 +261,28 @@ class KnowledgeBase:
         return range(first, first + count)
 
     def search(self, text: str, limit: int = 20) -> list[tuple[Concept, Name]]:
-        """Find names that contain a text: first those that begin with it, then by length.
+        """Find names that have all words of a text: first those that begin with it, then by length.
 
         Meant for interactive use: it reads all names and ignores only the case of ASCII letters.
 
         limit (int): the greatest number of concepts, each with its best matching name.
         """
-        if not 0 < len(text) <= _LONGEST_SEARCH:  # SQLite refuses patterns of more than 50 kB
+        words = list(dict.fromkeys(text.split()))
+        if not words or len(text) > _LONGEST_SEARCH or len(words) > _MOST_SEARCHED:
             return []
-        inside = re.sub(r"([%_\\])", r"\\\1", text)
-        rows = self._db.execute(_SEARCH, (f"{inside}%", f"%{inside}%", limit)).fetchall()
+        within = [f"%{_literally(word)}%" for word in words]
+        query = _SEARCH.format(" AND ".join([_WITH] * len(words)))
+        rows = self._db.execute(query, (f"{_literally(text)}%", *within, limit)).fetchall()
         return [(self.concept_at(concept), self.name_at(row)) for concept, row in rows]
+
+    def search_codes(self, text: str, limit: int = 20) -> list[int]:
+        """Find the rows of concepts whose id, or else a code of which, begins with a text.
+
+        Reads the codes of all concepts where no id begins so.
+        """
+        begun = self._db.execute(_BEGUN, (text, text + "\U0010ffff", limit)).fetchall()
+        code = f'%"{_literally(text.rpartition(":")[2])}%'
+        return [row for (row,) in begun or self._db.execute(_CODED, (code, limit)).fetchall()]
 
     def parents_at(self, row: int) -> tuple[int, ...]:
         """List the rows of the concepts directly above the concept of a row."""
@@ -447,3 +461,8 @@ class EntitiesById(Mapping[str, Entity]):
 
     def __len__(self) -> int:
         return len(self._kb)
+
+
+def _literally(text: str) -> str:
+    """Write a text so that LIKE finds it as it is."""
+    return re.sub(r"([%_\\])", r"\\\1", text)

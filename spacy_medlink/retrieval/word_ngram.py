@@ -140,12 +140,13 @@ class WordNgramIndex:
         near (Callable[[str], Sequence[str]]): gives the words that a misspelt word may be.
         RETURNS (List[int]): rows of at most k names, those with short words first.
         """
-        spans = []
-        for word in words_of(text)[:_EXPANDED]:
-            first, behind = self._texts.beginning(word)
-            runs = [(first, behind)] if behind > first else []
-            spans.append(runs or [self._texts.beginning(other) for other in near(word)])
+        words = words_of(text)[:_EXPANDED]
+        spans = [[self._texts.beginning(word)] for word in words]
         ranks = lists_with(spans, self._names.words, self._names.by_word)
+        if not len(ranks):
+            for word, runs in zip(words, spans, strict=True):
+                runs += map(self._texts.beginning, near(word))
+            ranks = lists_with(spans, self._names.words, self._names.by_word)
         rows: list[int] = self._names.rows[ranks[:k]].tolist()
         return rows
 

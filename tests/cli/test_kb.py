@@ -363,6 +363,21 @@ def test_search(run, tiny_kb):
     assert lines[1].split()[0] == "HP:0005978"
 
 
+@pytest.mark.parametrize(
+    ("text", "how", "ids"),
+    [
+        ("2 diab", "part", ["HP:0005978"]),
+        ("HP:000165", "code", ["HP:0001658"]),
+        ("UMLS:C0027051", "code", ["HP:0001658"]),
+        ("atack heart", "near", ["HP:0001658"]),
+    ],
+)
+def test_search_of_assets_and_of_a_kb(run, tiny_kb, tiny_assets, text, how, ids):
+    for searched in (tiny_kb.path, tiny_assets.path):
+        found = json.loads(run("kb", "search", searched, text, "--json").stdout)
+        assert [(hit["id"], hit["how"]) for hit in found] == [(id, how) for id in ids]
+
+
 @pytest.mark.parametrize("text", ["zebra", "%", "_", "\\", "", " ", "🙂", "x" * 60_000])
 def test_search_finds_nothing(run, tiny_kb, text):
     result = run("kb", "search", tiny_kb.path, text)

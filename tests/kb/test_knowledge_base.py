@@ -46,6 +46,7 @@ def test_search(tiny_kb):
     ]
     assert len(tiny_kb.search("diabetes", limit=1)) == 1
     assert [name.text for _, name in tiny_kb.search("HEAD")] == ["Headache"]
+    assert [own.id for own, _ in tiny_kb.search("2 diabetes")] == ["HP:0005978"], "any order"
     for nothing in ("", "%", "_", "\\", "x" * 100_000, "'; DROP TABLE name; --"):
         assert tiny_kb.search(nothing) == []
 

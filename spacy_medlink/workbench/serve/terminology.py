@@ -154,9 +154,7 @@ class Terminology:
         """Find names in the index of words, but for those that rules have removed."""
         assets, kb = self._linker.assets, self._linker.kb
         gone = kb.overlay.gone if isinstance(kb, OverlaidKb) else frozenset[int]()
-        rows = assets.ngram.beginning(text, assets.exact.vocabulary.near_one, k)
-        concept = assets.filters.name_concept
-        return [(row, int(concept[row])) for row in rows if row not in gone]
+        return [names for names in assets.beginning(text, k) if names[0] not in gone]
 
     def resolve(self, code: str) -> Data:
         """Read the concepts that have this very id or code; `resolve_code` says what it gives."""
