@@ -98,6 +98,10 @@ class Vocabulary:
         )  # fmt: skip
         return dict(zip(_TYPES, values, strict=True))
 
+    def words(self) -> Iterator[str]:
+        """Read all words, in their order."""
+        return map(self._at, range(len(self._start) - 1))
+
     def uses(self, word: str) -> tuple[int, int]:
         """Count the names in which another word follows a word, and those that it ends."""
         if word not in self._uses:

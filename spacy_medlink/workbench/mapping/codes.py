@@ -7,7 +7,7 @@ from ...kb.readers.xrefs import code_of
 from ...kb.rekey import scheme_of
 from ...kb.resolve import IdResolver
 from ...types import CodeMap
-from .parts import BROADER, EXACT, RELATED
+from .words import BROADER, EXACT, RELATED
 
 NARROWER = "narrower"
 _INVERSE = {BROADER: NARROWER, NARROWER: BROADER}

@@ -1,7 +1,7 @@
 """Mapper: maps terms to concepts, by shared names and shared codes."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -12,14 +12,15 @@ from ...linking import Linker
 from ...linking.decision import Decision
 from ...linking.prepare import Document, Place
 from ...retrieval.concepts import MEMORY
+from ...text.lexicon.clinical import CLINICAL, open_lexicon
 from ...text.normalisation import key
 from ...types import Mention
 from .codes import NARROWER, SharedCodes
-from .parts import BROADER, EXACT, RELATED, Form, Parts, parts_of
+from .parts import Form, Parts, parts_of
 from .terms import Term
-from .words import Words
+from .translations import Translations, without_slips
+from .words import BROADER, CLOSE, EXACT, RELATED, Words, says_another
 
-CLOSE = "close"
 UNCHECKED = "UNCHECKED"
 _TOGETHER = 1024  # names that are linked at once
 _KEPT = 65_536
@@ -63,6 +64,7 @@ class _Answer(NamedTuple):
 
     is_link (bool): whether it is the link. is_name (bool): whether it has the name, or corrections
         say so. is_head (bool): whether it is linked to the name without its qualifiers alone.
+    is_given (bool): whether corrections say so.
     """
 
     row: int
@@ -72,6 +74,7 @@ class _Answer(NamedTuple):
     is_link: bool
     is_name: bool
     is_head: bool
+    is_given: bool
 
 
 class Mapper:
@@ -91,15 +94,28 @@ class Mapper:
         related: it is a further candidate, or what the term says is past, a relative's, uncertain.
 
     linker (Linker): has the knowledge base. k (int): candidates of a term, at most.
-    lang (str): of the words that say that a problem is past, and the like.
+    lang (str): of the terms; several, with a comma between them, of a mixed list.
     """
 
     def __init__(self, linker: Linker, k: int = 5, lang: str = "en") -> None:
         assert linker.parts.kb is not None
         self.kb: KnowledgeBase = linker.parts.kb
-        self._linker, self._k, self._words = linker, k, Words.of(lang, linker.parts.lexicon)
+        self._linker, self._k = linker, k
+        first, *others = [tag.strip() for tag in lang.split(",")]
+        lexicons = {first: linker.parts.lexicon} | {
+            tag: open_lexicon(CLINICAL, tag) for tag in others
+        }
+        self._words = [
+            Words.of(tag, lexicon, self._translations(tag)) for tag, lexicon in lexicons.items()
+        ]
         self._codes = SharedCodes(self.kb)
         self._above = lru_cache(_KEPT)(self.kb.ancestors)
+
+    def _translations(self, lang: str) -> Callable[[str], tuple[str, ...]]:
+        """Make what gives names that say what a text says in other words, or without slips."""
+        if lang == "en":
+            return partial(without_slips, self._linker.parts, lang)
+        return Translations(self._linker.parts, lang).names
 
     def map(self, terms: Sequence[Term]) -> list[Mapping]:
         """Map terms; more terms at once need fewer calls of the tiers."""
@@ -110,9 +126,8 @@ class Mapper:
             for term, its_mentions in zip(terms, mentions, strict=True)
         ]
         parts = {
-            nth: parts_of(term.name, self._words)
-            for nth, term in enumerate(terms)
-            if not self._is_sure(mappings[nth])
+            nth: self._translated(term.name) if self._is_sure(mapping) else self._parts(term.name)
+            for nth, (term, mapping) in enumerate(zip(terms, mappings, strict=True))
         }
         forms = {
             nth: [(form, self._mention(terms[nth], form.text, terms[nth].name))
@@ -124,11 +139,36 @@ class Mapper:
             whole = Form(terms[nth].name, EXACT), mentions[nth][0]
             link = _link(answers[mentions[nth][0]])
             ranks = [_rank(form, answers[mention], link) for form, mention in (whole, *pairs)]
+            if ranks[0] == 0 and 1 in ranks and not self._codes.rows_of(terms[nth].codes):
+                ranks[0] = 1 + self._differs(link, answers[pairs[ranks.index(1) - 1][1]])
             form, mention = (whole, *pairs)[ranks.index(min(ranks))]
             if form is not whole[0]:
                 mappings[nth] = self._mapping(terms[nth], [answers[mention]], form.match)
             mappings[nth] = mappings[nth]._replace(aside=parts[nth].aside)
         return mappings
+
+    def _parts(self, name: str) -> Parts:
+        """Read a term in each of the languages; what is set aside, in the first that finds some."""
+        parts = [parts_of(name, words) for words in self._words]
+        aside = next((of_lang.aside for of_lang in parts if of_lang.aside), {})
+        forms = dict.fromkeys(chain.from_iterable(of_lang.forms for of_lang in parts))
+        return Parts(aside, tuple(forms), parts[0].head)
+
+    def _translated(self, name: str) -> Parts:
+        """List what a term says in other words: a name in its own language may be a wrong one."""
+        names = chain.from_iterable(words.translated(name) for words in self._words)
+        return Parts({}, tuple(Form(text, CLOSE) for text in names if text != name))
+
+    def _differs(self, link: _Answer | None, others: Sequence[_Answer]) -> bool:
+        """Tell whether other words of a term name another concept than the term itself.
+
+        Where the concept of the term has them among its names, too, they say no more.
+        """
+        other = _link(others)
+        if link is None or link.is_given or other is None or link.row == other.row:
+            return False
+        texts = self.kb.texts_at(list(self.kb.name_rows(link.row)))
+        return key(other.matched) not in map(key, texts)
 
     def _is_sure(self, mapping: Mapping) -> bool:
         """Tell whether a name or a code of a term says its concept."""
@@ -138,7 +178,8 @@ class Mapper:
 
     def _is_looked_up(self, form: Form, parts: Parts) -> bool:
         """Tell whether a form is a name, or the head, which may be misspelt."""
-        is_name = form.text in self._words.lexicon or self.kb.rows_named(form.text)
+        is_short = any(form.text in words.lexicon for words in self._words)
+        is_name = is_short or self.kb.rows_named(form.text)
         return form.text == parts.head or bool(is_name)
 
     def _mention(self, term: Term, name: str, *around: str) -> Mention:
@@ -157,11 +198,13 @@ class Mapper:
         wanted, best = key(mention.text), decision.answers[: self._k]
         names = self.kb.texts_at([answer.name_row for answer in best])
         for answer, name in zip(best, names, strict=True):
+            is_given, is_head = MEMORY in answer.scores, bool(answer.match)
+            is_name = is_given or key(name) == wanted
             is_link = decision.link is not None and answer.row == decision.link.row
+            is_link &= is_name or is_head or not says_another(mention.text, name)
             yield _Answer(
-                answer.row, name, answer.prob, answer.score, is_link,
-                MEMORY in answer.scores or key(name) == wanted, bool(answer.match),
-            )  # fmt: skip
+                answer.row, name, answer.prob, answer.score, is_link, is_name, is_head, is_given
+            )
 
     def _mapping(
         self, term: Term, answers_of_names: Sequence[Sequence[_Answer]], match: str = EXACT
@@ -245,12 +288,12 @@ def _rank(form: Form, answers: Sequence[_Answer], whole: _Answer | None) -> int:
     """
     link = _link(answers)
     if link is None:
-        return 6
+        return 7
     if link.is_head:
-        return 5
-    if form.match == EXACT:
-        return 0 if link.is_name else 2
+        return 6
+    if form.match in (EXACT, CLOSE):
+        return (0 if form.match == EXACT else 1) if link.is_name else 3
     if not link.is_name:
-        return 4
+        return 5
     is_confirmed = whole is not None and whole.row == link.row and not whole.is_head
-    return 1 if is_confirmed else 3
+    return 2 if is_confirmed else 4

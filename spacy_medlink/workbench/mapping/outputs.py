@@ -16,11 +16,11 @@ from ...types import Data
 from ...util.outputs import FileKind, marked
 from .codes import NARROWER
 from .mapper import Mapping, Target
-from .parts import BROADER, EXACT
 from .parts import COLUMNS as ASIDE
 from .reviewed import EQUIVALENCES, OWN, USAGI
 from .tables import Problems, read_table
 from .terms import Term
+from .words import BROADER, EXACT
 
 _OMOP = "OMOP"
 _OMOP_COLUMNS = (

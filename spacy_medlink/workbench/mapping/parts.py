@@ -13,19 +13,23 @@ from ...text.context.cues import find_words, plain
 from ...text.qualifiers import QUALIFIERS, SITES, VAGUE, heads
 from .words import (
     BEHIND,
+    BROADER,
     CHARGE,
+    CODE,
     EDGES,
+    EXACT,
+    MATCHES,
     OTHER,
+    RELATED,
     SALT,
     SAMPLES,
+    SCALE,
     TAKEN,
     Words,
-    spelt,
     tidy,
     written_out,
 )
 
-EXACT, BROADER, RELATED = "exact", "broader", "related"
 COLUMNS = ("history", "side", "specimen", "strength", "unit", "other")
 """What is set aside, by the name of its column."""
 _LONGEST = 200  # characters; longer terms are sentences
@@ -71,18 +75,19 @@ def parts_of(name: str, words: Words) -> Parts:
         return Parts()
     aside: dict[str, list[str]] = {column: [] for column in COLUMNS}
     forms: dict[str, str] = {}
-    for text, match in _forms(name, words.cues, aside):
-        for form in () if _is_empty(text) else written_out(text, name, words):
-            if form != name and any(map(str.isalpha, form)):
-                forms.setdefault(form, match)
+    for text, match in _forms(name, words, aside):
+        for form, least in () if _is_empty(text) else written_out(text, name, words):
+            if form != name and not _is_empty(form) and any(map(str.isalpha, form)):
+                forms.setdefault(form, max(match, least, key=MATCHES.index))
     aside_cells = {column: "; ".join(texts) for column, texts in aside.items() if texts}
     head = next((text for text in reversed(forms) if text in name), "")
     return Parts(aside_cells, tuple(map(Form._make, forms.items())), head)
 
 
-def _forms(name: str, cues: Cues, aside: dict[str, list[str]]) -> Iterator[Form]:
+def _forms(name: str, words: Words, aside: dict[str, list[str]]) -> Iterator[Form]:
     """List the forms of a term, and collect what is set aside."""
-    text = _without_history(_BULLET.sub("", name, count=1), cues, aside["history"])
+    uncoded = _without(CODE, _BULLET.sub("", name, count=1), aside["other"])
+    text = _without_history(uncoded, words.cues, aside["history"])
     worst = RELATED if aside["history"] else BROADER
     text = _without_brackets(text, aside["other"])
     bracketed = [*aside["other"]]
@@ -104,13 +109,16 @@ def _forms(name: str, cues: Cues, aside: dict[str, list[str]]) -> Iterator[Form]
     if BEHIND.search(core):
         core = BEHIND.split(core)[0]
         yield from _segments(core, worst)
-    bare = _without(OTHER, core, aside["other"])
+    bare = _without(OTHER, _without(SCALE, core, aside["other"]), aside["other"])
     yield from _segments(bare, worst)
+    for rest in words.without_aside(bare, aside["other"]):
+        yield from _segments(rest, worst)
+        bare = rest
     segments = _split(bare)
     for count in range(min(len(segments) - 1, _MOST_SEGMENTS), 1, -1):
         yield from _segments(", ".join(segments[:count]), worst)
     head = segments[0] if segments else ""
-    for text in (head, SALT.sub("", head), *heads(spelt(head)), _without_site(head)):
+    for text in (head, SALT.sub("", head), *heads(words.spelt(head)), _without_site(head)):
         yield Form(text, worst)
     yield from (Form(tidy(part), RELATED) for part in _SLASH.split(head)[:1])
     if len(head) <= _SHORT and head.isupper() and not name.isupper():  # "HBP (hypertension)"

@@ -10,9 +10,9 @@ from ...kb import KnowledgeBase
 from ...kb.resolve import IdResolver
 from .codes import NARROWER
 from .mapper import CLOSE, UNCHECKED, Mapping, Target
-from .parts import BROADER, EXACT, RELATED
 from .tables import Problems, Source, read_table
 from .terms import CONTEXT, Term
+from .words import BROADER, EXACT, RELATED
 
 Key = tuple[str, str]
 INVALID = "INVALID_TARGET"

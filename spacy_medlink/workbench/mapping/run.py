@@ -17,10 +17,10 @@ from ...util.progress import no_progress
 from ...util.telling import tell
 from .mapper import Mapper, Mapping
 from .outputs import MapInfo, format_of
-from .parts import EXACT
 from .reviewed import Reviewed
 from .tables import Problems
 from .terms import Columns, Term, Terms, terms_of
+from .words import EXACT
 
 APPROVED = "APPROVED"
 CANDIDATES = 5  # of a term
@@ -69,8 +69,8 @@ def map_terms(
     terms (Union[Path, KnowledgeBase]): a table, or the concepts of another knowledge base.
     columns (Optional[Columns]): of the table; by default found by their headers.
     vocabulary (str): of the codes of the table; "" where it is not known.
-    lang (str): of the terms (default English), and of the names of the other knowledge base; ""
-        for all names.
+    lang (str): of the terms (default English; several with commas between them), and of the names
+        of the other knowledge base; "" for all names.
     form (str): of `outputs.FORMATS`; "" for the format of the output's suffix.
     reviewed (Optional[Path]): file with reviewers' decisions; default: the output, if it exists.
     approved (bool): write approved mappings only.

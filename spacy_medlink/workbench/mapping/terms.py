@@ -130,7 +130,7 @@ def terms_of(kb: KnowledgeBase, lang: str = "") -> Iterator[Term]:
     Each name is there once; obsolete names are left out, unless there are no others.
     """
     for concept in kb:
-        fit = [name for name in concept.names if lang in ("", name.lang)]
+        fit = [name for name in concept.names if not lang or name.lang in lang.split(",")]
         valid = [name.text for name in fit if not name.obsolete] or [name.text for name in fit]
         names = dict.fromkeys((concept.name, *valid))
         codes = CodeMap(scheme_of(concept), concept.id.rpartition(":")[2], "exact")

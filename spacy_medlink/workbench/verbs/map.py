@@ -71,7 +71,10 @@ def command(
         bool, typer.Option("--approved", help="Write only what --reviewed has as APPROVED.")
     ] = False,
     lang: Annotated[
-        str, typer.Option(help="Language of the terms; of a knowledge base, only names in it.")
+        str,
+        typer.Option(
+            help="Language of the terms, or several (de,en); of a knowledge base, only names in it."
+        ),
     ] = "",
     overwrite: Overwrite = False,
     device: Device = AUTO,
@@ -87,7 +90,7 @@ def command(
     from ...util.progress import show_progress
     from ..mapping.run import CANDIDATES, map_terms
 
-    nlp = open_pipeline(to, lang or "en", device, top_k=CANDIDATES)
+    nlp = open_pipeline(to, lang.partition(",")[0] or "en", device, top_k=CANDIDATES)
     mapped = map_terms(
         open_kb(terms) if is_kb(terms) else terms,
         linker_of(nlp).opened.linker,

@@ -1,0 +1,108 @@
+"""Terms in other languages: what names of a terminology teach, and which terms they say."""
+
+import json
+
+import pytest
+
+from spacy_medlink.assets import build_assets
+from spacy_medlink.kb import build_knowledge_base
+from spacy_medlink.linking import Linker
+from spacy_medlink.text.lexicon.clinical import clinical
+from spacy_medlink.workbench.mapping.mapper import Mapper, Target
+from spacy_medlink.workbench.mapping.terms import Term
+from spacy_medlink.workbench.mapping.words import says_another
+
+# English names, and German ones of some of them, which teach what words mean.
+NAMES = {
+    "gastric carcinoma": "Magenkarzinom",
+    "gastric ulcer": "Magengeschwür",
+    "lung carcinoma": "Lungenkarzinom",
+    "lung fibrosis": "Lungenfibrose",
+    "acute hepatitis": "akute Hepatitis",
+    "acute cystitis": "akute Zystitis",
+    "hypothyroidism": "Schilddrüsenunterfunktion",
+    "hypertension": "Bluthochdruck",
+    "muscle tone raised": "Hypertonie",
+    "projectile vomiting": "Emesis",
+    "ulcer": "Geschwür",
+    "painful ulcer": "schmerzhaftes Geschwür",
+    "painful fibrosis": "schmerzhafte Fibrose",
+    "fibrosis": "Fibrose",
+    "lung abscess": "Lungenabszess",
+    "lung ulcer": "",
+    "acute lung fibrosis": "",
+    "pulmonary embolism": "",
+    "heart failure": "",
+    "emesis": "",
+}
+
+
+@pytest.fixture(scope="module")
+def linker(tmp_path_factory: pytest.TempPathFactory) -> Linker:
+    place = tmp_path_factory.mktemp("translations")
+    lines = []
+    for number, (name, german) in enumerate(NAMES.items()):
+        names = [{"name": name, "lang": "en"}]
+        names += [{"name": german, "lang": "de"}] if german else []
+        lines.append(
+            json.dumps({"concept_id": f"T{number}", "canonical_name": name, "names": names})
+        )
+    (place / "kb.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    build_knowledge_base(out=place / "kb.kb", sources=[("jsonl", place / "kb.jsonl")])
+    return build_assets(place / "assets", place / "kb.kb", None).engine(lexicon=clinical("de"))
+
+
+def _mapped(linker: Linker, term: str, lang: str = "de") -> Target | None:
+    (mapping,) = Mapper(linker, lang=lang).map([Term(term)])
+    return mapping.targets[0] if mapping.targets else None
+
+
+@pytest.mark.parametrize(
+    ("term", "name", "match"),
+    [
+        ("Magenkarzinom", "gastric carcinoma", "exact"),
+        ("Lungengeschwür", "lung ulcer", "close"),  # both parts are said elsewhere
+        ("akute Lungenfibrose", "acute lung fibrosis", "close"),
+        ("AKUTE LUNGENFIBROSE", "acute lung fibrosis", "close"),
+        ("akute Lungnfibrose", "acute lung fibrosis", "close"),  # misspelt
+        ("K25.9 Magengeschwür, nicht näher bezeichnet", "gastric ulcer", "broader"),
+        ("Magengeschwür re. seit 2019", "gastric ulcer", "broader"),
+        ("Herzkarzinom", None, ""),  # another first half is another concept
+        ("Schilddrüsenüberfunktion", None, ""),
+        ("Nierenhepatitis", None, ""),
+    ],
+)
+def test_terms_are_said_by_names_in_another_language(
+    linker: Linker, term: str, name: str | None, match: str
+) -> None:
+    target = _mapped(linker, term)
+    assert (target and (target.name, target.match)) == (name and (name, match))
+
+
+def test_what_a_german_list_of_diagnoses_means(linker: Linker) -> None:
+    for term in ("Hypertonie", "HTN", "aHT", "arterielle Hypertonie"):
+        target = _mapped(linker, term)
+        assert target is not None and target.name == "hypertension", term
+
+
+@pytest.mark.parametrize("lang", ["de,en", "en,de"])
+def test_mixed_lists(linker: Linker, lang: str) -> None:
+    for term, name in (("acute lung fibrosis", 16), ("Lungengeschwür", 15), ("HTN", 7)):
+        target = _mapped(linker, term, lang)
+        assert target is not None and target.id == f"T{name}", term
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "is_another"),
+    [
+        ("Herzinsuffizienz", "Niereninsuffizienz", True),
+        ("Herzinsuffizienz", "respiratorische Insuffizienz", True),
+        ("Schilddrüsenüberfunktion", "Schilddrüsenunterfunktion", True),
+        ("hypothyroidism", "hyperthyroidism", True),
+        ("hypothyroidsm", "hypothyroidism", False),
+        ("Schädelhirntrauma", "Schädel-Hirn-Trauma", False),
+        ("rheumatoide Arthritits", "rheumatoide Arthritis", False),
+    ],
+)
+def test_compounds_that_begin_otherwise(text: str, name: str, is_another: bool) -> None:
+    assert says_another(text, name) == is_another
