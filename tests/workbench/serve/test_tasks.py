@@ -87,8 +87,11 @@ def test_five_tasks(opened: tuple[Any, list[str]]) -> None:
     page.press("#query", "Enter")
     page.locator("#shown h2", has_text="Headache").wait_for()
     assert page.inner_text("#target mark") == "fever"
-    click("Link “fever” to Headache")
+    click("Link “fever” to Headache in all notes")
     status.filter(has_text="“fever” is Headache from now on").wait_for()
+    page.click("#details h2 button")
+    page.locator("#shown", has_text="corrected so, in all notes").wait_for()
+    assert page.get_by_role("button", name="Link “fever” to Headache").count() == 0, "offered once"
     click.done()
 
     # 4. Undo; the list of corrections speaks of names.
@@ -108,6 +111,9 @@ def test_five_tasks(opened: tuple[Any, list[str]]) -> None:
     status.filter(has_text="10 of 10 terms are mapped").wait_for()
     assert page.locator("#rows tr").count() == 10
     assert "Myocardial infarction" in page.inner_text("#rows")
+    page.select_option("#order", "unsure")
+    sure = page.locator("#rows tr td:nth-child(3)").all_inner_texts()
+    assert "exact" in sure[-1] and "exact" not in sure[0]
     click.done()
 
     assert page.locator("img").count() == 0

@@ -6,6 +6,7 @@ let picked = null; // {mention, start, end}: what is corrected, in characters of
 let queue = null; // mentions that are worth a look, best first
 let place = 0; // in the queue
 const sent = {}; // the last correction that was refused, and its id: sent again, it is kept once
+const made = new Map(); // what corrections say of a text: ids by `keyOf`
 const undoable = []; // {id, terminology, mention} of corrections of this visit
 
 const mayCorrect = (name) => served.some((one) => one.name === name && one.corrections);
@@ -13,8 +14,21 @@ const canChoose = () => picked !== null && linked !== null && mayCorrect(linked.
   && linked.terminology === $("terminology").value;
 const pickedText = () => Array.from(linked.text).slice(picked.start, picked.end).join("");
 
+const keyOf = (terminology, text) => JSON.stringify([terminology, text.toLowerCase()]);
+const isMade = (ids) => made.get(keyOf(linked.terminology, pickedText())) === ids.join();
+
 function offerCorrections() {
-  $("correcting").hidden = !mayCorrect($("terminology").value);
+  const terminology = $("terminology").value;
+  $("correcting").hidden = !mayCorrect(terminology);
+  if (mayCorrect(terminology)) attempt(() => readCorrections(terminology));
+}
+
+// Read what corrections say already, so that it is not offered again.
+async function readCorrections(terminology) {
+  const done = await ask(`corrections?${within(terminology)}`);
+  made.clear();
+  for (const one of [...done].reverse()) made.set(keyOf(terminology, one.mention), one.ids.join());
+  return done;
 }
 
 // What the details are about, always in sight: the mention in its note, or the term.
@@ -41,9 +55,11 @@ function pick(mention) {
 // A button that says what the mention, or the term, is; "" where nothing is decided.
 function chooseButton(id, name, key = "") {
   if (inTerms() ? !canDecide() : !canChoose()) return "";
+  if (!inTerms() && isMade([id])) return make("small", {}, "corrected so, in all notes");
   const text = inTerms() ? current().name : pickedText();
   const choose = inTerms() ? () => chooseConcept(id, name) : () => correct([id]);
-  return make("button", { class: "small", onclick: () => attempt(choose) }, `Link “${short(text)}” to ${short(name || id)}`, key ? make("kbd", {}, key) : "");
+  const where = inTerms() ? "" : " in all notes";
+  return make("button", { class: "small", onclick: () => attempt(choose) }, `Link “${short(text)}” to ${short(name || id)}${where}`, key ? make("kbd", {}, key) : "");
 }
 
 // What stands below the candidates: no concept, another span.
@@ -51,8 +67,9 @@ function correcting() {
   if (!canChoose()) return [];
   const step = (label, side, way) =>
     make("button", { class: "small", onclick: () => attempt(() => moveSpan(side, way, label)) }, label);
-  return [make("h3", {}, "None of these?"),
-    make("p", {}, make("button", { class: "small", onclick: () => attempt(() => correct([])) }, `“${short(pickedText())}” is no concept`)),
+  const none = isMade([]) ? make("small", {}, `Corrected: “${short(pickedText())}” is no concept, in all notes`)
+    : make("button", { class: "small", onclick: () => attempt(() => correct([])) }, `“${short(pickedText())}” is no concept in all notes`);
+  return [make("h3", {}, "None of these?"), make("p", {}, none),
     make("p", { class: "hint" }, "Or search for another concept above, or change which words it has:"),
     make("p", { class: "tools" },
       step("Word before", "start", -1), step("Without first word", "start", 1),
@@ -127,6 +144,7 @@ async function undo(one) {
 async function again(said, end) {
   const last = undoable[undoable.length - 1];
   $("undo").disabled = !last;
+  await readCorrections($("terminology").value);
   $("undo").textContent = last ? `Undo “${short(last.mention)}”` : "Undo";
   if (linked) await link(linked.text);
   picked = null;
@@ -177,7 +195,7 @@ async function next() {
 
 async function listCorrections() {
   const terminology = $("terminology").value;
-  const done = await ask(`corrections?${within(terminology)}`);
+  const done = await readCorrections(terminology);
   const cell = (link) => make("td", {}, namesOf(link), make("small", {}, link.ids.join(", ")));
   const rows = done.map((one) => make("tr", {}, make("td", {}, one.mention), cell(one), cell(one.from),
     make("td", {}, one.by, make("small", {}, one.at.slice(0, 16).replace("T", " "))),

@@ -11,6 +11,7 @@ const FILTERS = {
   all: () => true, unchecked: (term) => !isDecided(term), approved: (term) => term.status === "APPROVED",
   flagged: (term) => term.status === "FLAGGED", none: (term) => term.mapped && !term.targets.length,
 };
+const ORDERS = { given: () => 0, unsure: (one, other) => certainty(one) - certainty(other) };
 let local = { terms: [], context: [], terminology: "", vocabulary: "" }; // what was read last
 let list = []; // the terms that the filter lets through
 let at = 0; // place of the selected term in the list
@@ -19,6 +20,13 @@ let unsaved = false;
 const decisions = []; // {term, before}, to take them back
 
 const inTerms = () => location.hash === "#terms";
+// How sure the proposal for a term is, 0 to 2: names are surer than what only resembles them.
+function certainty(term) {
+  const best = term.targets[0] || (term.candidates || [])[0];
+  if (!term.mapped || !best) return term.mapped ? 0 : 2;
+  return term.targets.length ? (best.prob || 0) + (best.match === "exact" ? 1 : 0) : (best.prob || 0) / 2;
+}
+
 const isDecided = (term) => term.status !== "UNCHECKED";
 const current = () => list[at];
 const canDecide = () => Boolean(inTerms() && current() && current().mapped
@@ -101,7 +109,7 @@ function asked(terms) {
 
 function filter() {
   const before = current();
-  list = local.terms.filter(FILTERS[$("filter").value]);
+  list = local.terms.filter(FILTERS[$("filter").value]).sort(ORDERS[$("order").value]);
   at = Math.max(0, list.indexOf(before));
   drawTerms();
   if (current() !== before) showTerm();
@@ -250,6 +258,7 @@ document.addEventListener("DOMContentLoaded", () => {
     $("table-file").value = "";
   });
   $("filter").addEventListener("change", filter);
+  $("order").addEventListener("change", () => { filter(); select(0); });
   $("rows").addEventListener("keydown", onKey);
   $("back").addEventListener("click", () => select(pageStart() - ROWS));
   $("forth").addEventListener("click", () => select(pageStart() + ROWS));
