@@ -64,7 +64,8 @@ class Reviewed:
     has set, the concept is kept, too. A term that was decided may have several rows.
 
     path (Optional[Source]): None for no file. kb (KnowledgeBase): has the current names; a mapping
-        to a concept that it no longer has gets the status INVALID_TARGET.
+        to a concept that was replaced leads to its successor, one to a concept that it no longer
+        has gets the status INVALID_TARGET.
     extra (List[str]): the added columns. kept (int): decided terms; gone, invalid (int): decided
         terms that are no longer in the table, or whose concept no longer exists. same, changed,
         new (int): other terms: mapped as before, mapped otherwise, not in the file.
@@ -117,8 +118,11 @@ class Reviewed:
 
     def _decided(self, new: Mapping, rows: Sequence[Row]) -> Mapping:
         by_id = {target.id: target for target in (*new.targets, *new.others)}
-        targets = tuple(self._target(row, by_id) for row in rows if row.id)
-        chosen = {target.id for target in targets}
+        # Two concepts may have become one.
+        chosen = {
+            target.id: target for row in rows if row.id for target in [self._target(row, by_id)]
+        }
+        targets = tuple(chosen.values())
         others = tuple(target for id, target in by_id.items() if id not in chosen)
         is_invalid = any(target.id not in self._kb for target in targets)
         self.invalid += is_invalid
@@ -133,7 +137,7 @@ class Reviewed:
             id = next((other for other in by_id if as_saved(other) == as_saved(id)), id)
         if id not in self._kb:
             rows = self._resolver.rows(f"OMOP:{id}")
-            id = self._kb.brief_at(min(rows))[0] if rows else id
+            id = self._kb.brief_at(min(rows))[0] if rows else self._kb.resolve(id) or id
         name = self._kb[id].name if id in self._kb else cells.get("concept", "")
         match = _MATCHES.get(cells.get("match", ""), cells.get("match", "").lower())
         new = (by_id or {}).get(id, Target(id, name, match))

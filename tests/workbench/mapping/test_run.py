@@ -15,7 +15,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb, build_knowledge_base
 from spacy_medlink.linking import Linker
 from spacy_medlink.terminologies.sssom import MappingSets
-from spacy_medlink.types import Concept, Name
+from spacy_medlink.types import Concept, Name, Retired
 from spacy_medlink.workbench.mapping.run import map_terms
 from spacy_medlink.workbench.mapping.terms import Columns
 from tests.workbench.mapping.conftest import Map, rows_of
@@ -109,6 +109,19 @@ def test_ids_survive_a_spreadsheet_that_takes_away_leading_zeros(tmp_path: Path)
     assert (done.reviewed.kept, done.reviewed.invalid) == (1, 0)
     map_terms(tmp_path / "t.csv", linker, out)
     assert [row["concept_id"] for row in rows_of(out)] == ["000123"]
+
+
+def test_concepts_that_were_replaced(tmp_path: Path) -> None:
+    record = Concept(id="N:1", name="fever", names=(Name("fever", "en"),))
+    old = [Retired("O:1", "O:2"), Retired("O:2", "N:1"), Retired("O:3")]
+    build_kb(tmp_path / "a.kb", [record, *old], {"source": "tests", "version": "1"})
+    linker, out = build_assets(tmp_path / "assets", tmp_path / "a.kb").engine(), tmp_path / "o.csv"
+    (tmp_path / "t.csv").write_text("code,name\n1,a\n2,b\n3,c\n", encoding="utf-8")
+    map_terms(tmp_path / "t.csv", linker, out)
+    _edit(out, **{row: {"concept_id": f"O:{row}", "status": "APPROVED"} for row in "123"})
+    assert map_terms(tmp_path / "t.csv", linker, out).reviewed.invalid == 1
+    said = [(row["concept_id"], row["concept_name"], row["status"]) for row in rows_of(out)]
+    assert said == [("N:1", "fever", "APPROVED")] * 2 + [("O:3", "", "INVALID_TARGET")]
 
 
 def test_concepts_that_are_gone(mapped: Map, tmp_path: Path) -> None:
