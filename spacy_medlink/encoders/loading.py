@@ -15,6 +15,7 @@ from ..errors import Errors, MedlinkError
 from ..types import Data
 from ..util import devices
 from .directory import TOKENIZER_CONFIG, check_files, read_config, read_json, refused
+from .tables import load_table, static_directory
 
 
 def is_failure(error: BaseException) -> bool:
@@ -50,6 +51,8 @@ def load_transformer(
         in evaluation mode.
     RAISES (MedlinkError): E206 a directory that cannot be read, or that would run code.
     """
+    if (static := static_directory(directory)) is not None:
+        return load_table(static)
     config = read_config(directory)
     check_files(directory)
     from transformers import CONFIG_MAPPING

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..errors import Errors, MedlinkError
 from .directory import SHARDS, WEIGHTS, read_config
+from .tables import NESTED, static_directory
 
 # "name" or "organisation/name"; what begins with a dot, slash or tilde is a path.
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?")
@@ -31,7 +32,8 @@ def is_here(source: str | Path) -> bool:
         cache and that the Hub does not give; it is asked once.
     """
     if is_path(source):
-        if not (Path(source) / "config.json").is_file():
+        is_static = static_directory(Path(source)) is not None
+        if not is_static and not (Path(source) / "config.json").is_file():
             there = "the directory has no config.json" if Path(source).exists() else "no such path"
             if (Path(source) / _INNER / "config.json").is_file():
                 there += f"; move the files of its {_INNER} up"
@@ -58,10 +60,11 @@ def directory_of(source: str | Path) -> Path:
 
     try:
         texts = snapshot_download(str(source), allow_patterns=list(_TEXTS), local_files_only=cached)
-        read_config(Path(texts))
+        if static_directory(Path(texts)) is None:
+            read_config(Path(texts))
         # Of the same revision, by which the directory is named.
         revision = Path(texts).name
-        weights = [WEIGHTS, SHARDS, "model-*.safetensors"]
+        weights = [WEIGHTS, SHARDS, "model-*.safetensors", f"{NESTED}/{WEIGHTS}"]
         return Path(
             snapshot_download(
                 str(source), revision=revision, allow_patterns=weights, local_files_only=cached

@@ -5,11 +5,12 @@ from pathlib import Path
 
 from ..types import Data
 from .directory import CONFIG, read_json, refused
-from .preparation import CLS, MEAN_ALL
+from .preparation import CLS, MEAN, MEAN_ALL
+from .tables import LONGEST, MODULES, static_directory
 
 # Vectors have the length 1 here, so a sum over the root of their number points where a mean does.
 _POOLINGS = {"cls": CLS, "mean": MEAN_ALL, "mean_sqrt_len": MEAN_ALL}
-_MODULES, _PROMPTS, _POOLING = "modules.json", "config_sentence_transformers.json", "1_Pooling"
+_PROMPTS, _POOLING = "config_sentence_transformers.json", "1_Pooling"
 _MODE = "pooling_mode_"  # what the fields of old sentence-transformers begin with
 _TAKEN = ("Transformer", "Pooling", "Normalize")
 
@@ -19,10 +20,13 @@ def read_sentence_settings(directory: Path) -> Data:
 
     RAISES (MedlinkError): E206 for what cannot be taken over, in one line.
     """
-    pooling = _pooling_directory(directory)
-    if pooling is None:
+    is_static = static_directory(directory) is not None
+    pooling = None if is_static else _pooling_directory(directory)
+    if pooling is None and not is_static:
         return {}
     try:
+        if pooling is None:
+            return {"pooling": MEAN, "prefix": _prefix(directory), "max_length": LONGEST}
         config = _object(directory, f"{pooling}/{CONFIG}")
         settings: Data = {"pooling": _pooling(config), "prefix": _prefix(directory)}
         if settings["prefix"] and not config.get("include_prompt", True):
@@ -40,7 +44,7 @@ def read_sentence_settings(directory: Path) -> Data:
 
 def _pooling_directory(directory: Path) -> str | None:
     """Find the directory of the pooling; None in a directory of another kind."""
-    modules = read_json(directory, _MODULES)
+    modules = read_json(directory, MODULES)
     if not modules:
         return _POOLING if (directory / _POOLING / CONFIG).is_file() else None
     pooling = None
@@ -51,14 +55,14 @@ def _pooling_directory(directory: Path) -> str | None:
         if not type_of.startswith("sentence_transformers.") or name not in _TAKEN:
             raise refused(
                 directory,
-                f"{_MODULES} has {type_of[:80]!r}, which is not taken over ({', '.join(_TAKEN)} "
+                f"{MODULES} has {type_of[:80]!r}, which is not taken over ({', '.join(_TAKEN)} "
                 "are). Take another model, or save the transformer alone",
             )
         if Path(within).name != within or (name == "Transformer" and within):
-            raise refused(directory, f"{_MODULES} says that {name} is in {within[:80]!r}")
+            raise refused(directory, f"{MODULES} says that {name} is in {within[:80]!r}")
         pooling = within if name == "Pooling" else pooling
     if pooling is None:
-        raise refused(directory, f"{_MODULES} has no pooling")
+        raise refused(directory, f"{MODULES} has no pooling")
     return pooling
 
 
