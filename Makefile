@@ -12,6 +12,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt
 INSTALLED := $(VENV)/installed
+PYTHONS ?= python3.12 python3.13 python3.14
+PYTHON_EXTRAS := starter,torch,onnx,train,peft,parquet,rdf,serve,mcp,dev
 FLOORS := .venv-floors
 DOCS := .venv-docs
 FLOOR_EXTRAS := torch,onnx,parquet,rdf,serve
@@ -21,7 +23,7 @@ PROJECT := $(PY) -m spacy project run all .
 # The steps of the project call `medlink` and `python` by name.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: help setup run docs test test-all test-gpu test-floors lint format bench ci-run clean distclean
+.PHONY: help setup run open docs test test-all test-gpu test-floors test-pythons lint format bench ci-run clean distclean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -31,6 +33,10 @@ setup: $(INSTALLED) ## Make .venv and install the project and its pinned depende
 
 run: $(INSTALLED) ## Build, train, evaluate, package and try the embedded default
 	$(PROJECT) $(PROJECT_ARGS)
+
+open: $(INSTALLED) ## Build and package a linker of open ontologies: 280,000 concepts, without a licence
+	$(PIP) --no-build-isolation -e '.[open]'
+	$(PY) -m spacy project run open . $(PROJECT_ARGS)
 
 test: $(INSTALLED) ## Run the tests, without those marked slow or gpu
 	$(PY) -m pytest -n $(TEST_PROCESSES) --dist worksteal -m "not slow and not gpu" $(PYTEST_ARGS)
@@ -45,6 +51,18 @@ docs: ## Make a site of the pages, with a search, in build/site
 
 test-gpu: $(INSTALLED) ## Run the tests that need a CUDA device, also the long ones among them
 	$(PY) -m pytest -m gpu $(PYTEST_ARGS)
+
+# Environments of their own; an interpreter that is not there is left out, and said so. The extra
+# `transformers` has no wheels for 3.14.
+test-pythons: ## Run the tests with every Python of PYTHONS that is there
+	@for python in $(PYTHONS); do \
+		if ! command -v $$python > /dev/null; then echo "$$python is not there: left out"; continue; fi; \
+		venv=.venv-$$(basename $$python); echo "$$python, in $$venv"; \
+		install="$$venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt"; \
+		test -x $$venv/bin/python || $$python -m venv $$venv || exit 1; \
+		$$install setuptools wheel && $$install --no-build-isolation -e '.[$(PYTHON_EXTRAS)]' && \
+		$$venv/bin/python -m pytest -n $(TEST_PROCESSES) --dist worksteal -m "not slow and not gpu" $(PYTEST_ARGS) || exit 1; \
+	done
 
 # Tests of rooms that use the libraries most. Old libraries warn of what newer ones have replaced.
 test-floors: $(FLOORS)/installed ## Run some tests with the lowest versions that setup.cfg allows
@@ -69,11 +87,11 @@ ci-run: $(INSTALLED)
 
 clean: ## Remove what the tools and the project have built, but neither .venv nor downloads
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
-	rm -rf corpora/hp.obo models kb gold metrics packages training_runs project.lock
+	rm -rf corpora/hp.obo corpora/open.jsonl models kb gold metrics packages training_runs project.lock
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 distclean: clean ## Remove .venv too
-	rm -rf $(VENV) $(FLOORS) $(DOCS)
+	rm -rf $(VENV) $(FLOORS) $(DOCS) .venv-python3*
 
 $(FLOORS)/installed: setup.cfg constraints.txt tests/floors.py | $(INSTALLED)
 	$(PYTHON) -m venv --clear $(FLOORS)

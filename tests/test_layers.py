@@ -52,7 +52,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("util",): 1_810,  # wanted: 1,200
     ("text",): 3_990,  # wanted: 3,000
     ("kb",): 8_410,  # wanted: 6,700
-    ("encoders",): 2_750,  # wanted: 2,500
+    ("encoders",): 2_900,  # wanted: 2,500
     ("retrieval",): 3_790,  # wanted: 3,000
     ("linking",): 3_800,  # wanted: 3,400
     ("fitting",): 2_890,  # wanted: 2,600
@@ -61,10 +61,10 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("components",): 6_690,  # wanted: 5,000
     ("annotate",): 1_740,  # wanted: 1,600
     ("cli",): 2_020,  # wanted: 1,600
-    ("terminologies",): 4_220,
+    ("terminologies",): 3_700,
     ("exchange",): 1_800,
-    ("workbench",): 4_000,
-    ("training",): 11_070,  # wanted: 8,000
+    ("workbench",): 3_890,
+    ("training",): 11_545,  # wanted: 8,000
     ("benchmarks",): 3_010,  # wanted: 2,500
     ("tests",): 54_000,  # wanted: 45,000
 }
@@ -224,7 +224,7 @@ def test_training_imports_neither_the_command_line_nor_tests() -> None:
             [PACKAGE],
             ["torch", "onnx", "train", "parquet", "rdf", "ray", "transformers", "serve", "mcp"],
         ),
-        (["training"], ["torch", "starter", "train", "peft"]),
+        (["training"], ["torch", "starter", "train", "peft", "open"]),
         (
             ["tests", "benchmarks"],
             ["torch", "starter", "dev", "parquet", "rdf", "ray", "serve", "mcp"],

@@ -69,7 +69,7 @@ def test_version_is_one_and_in_the_changelog() -> None:
     assert spacy_medlink.__version__ in (ROOT / "CHANGELOG.md").read_text(encoding="utf8")
 
 
-@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
+@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
 def test_every_requirement_has_one_pin_that_satisfies_it(python: str) -> None:
     pins = _pins(python)
     for requirement in declared.requirements(*declared.extras()):

@@ -73,6 +73,7 @@ def command(
     from ..assets import build_assets
     from ..util.progress import show_progress
 
+    encoder = encoder or None  # a workflow says "" for none
     kb = None if str(kb_path) == STARTER and not kb_path.exists() else kb_path
     if pooling is not None:
         one_of(pooling, POOLINGS, "--pooling")

@@ -1,0 +1,400 @@
+"""Unite the open ontologies that packages of the index carry into one terminology.
+
+`python -m training.open_default corpora/open.jsonl --merged metrics/open_merged.tsv`
+
+`open_sources.tsv` beside this file lists the sources, each with the package, the version and the
+sha256 of the file that is read, and with its licence. No code of these packages runs: their files
+are found by path, checked, and read as text.
+"""
+
+import csv
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+from spacy_medlink.errors import Errors
+from spacy_medlink.kb.readers import read
+from spacy_medlink.text.normalisation import is_short_form, key
+from spacy_medlink.text.word_lists import words_of
+from spacy_medlink.types import Concept, Data, Name, Record, Retired
+from spacy_medlink.util.files import save_text, sha256_of
+from spacy_medlink.util.outputs import marked
+
+from .verbs import Overwrite, run_verb
+
+SOURCES = Path(__file__).with_name("open_sources.tsv")
+EXTRA = "open"
+_MERGED = ("id", "name", "merged_id", "merged_name")
+_TERMINOLOGY = marked("an open terminology", '{"concept_id": "')
+_TABLE = marked("a table of merged concepts", "\t".join(_MERGED))
+_EXACT = ("PT", "EXACT", "of", "bn")  # first words of the term types whose names mean the concept
+_NOTE = re.compile(r"\s*\[[^\]]*\]$")  # which list has a name of UNII: "METFORMIN [USP-RS]"
+_SAID = re.compile(r"[A-Z][A-Z' -]{3,40}")  # common names that are words, not formulas
+_PART = re.compile(r"\bCOMPONENT\b|\bCOMPOUND\b")
+_BRAND, _OFFICIAL, _COMMON = "bn", "of", "cn"
+_LONG = 5  # letters of a brand; shorter ones are mostly words or short forms of something else
+
+
+class Source(NamedTuple):
+    """A line of the table of sources.
+
+    file (str): path below the directory of installed packages. kind (str): sources of one kind
+        speak of the same things. types (str): the type of its concepts, then those of branches
+        ("MONDO:0045024=T191"). branches (str): ids whose descendants are taken, and, after a "-",
+        left out; "" for all. licence, package_licence (str): of the data, and of the package.
+    """
+
+    source: str
+    package: str
+    version: str
+    file: str
+    sha256: str
+    kind: str
+    types: str
+    branches: str
+    licence: str
+    package_licence: str
+
+
+Above = Mapping[str, frozenset[str]]
+"""The ids of all concepts above a concept, by its id."""
+Pair = tuple[Concept, Concept]
+"""Two concepts that mean the same, of an earlier source and of a later one."""
+
+
+def sources() -> list[Source]:
+    """Read the table of sources."""
+    with SOURCES.open(encoding="utf-8", newline="") as file:
+        return [Source(**row) for row in csv.DictReader(file, delimiter="\t")]
+
+
+def installed_file(source: Source) -> Path:
+    """Find the file of a source, after a look at the version of its package and its checksum.
+
+    RAISES (MedlinkError): E614 a package that is not installed, or in another version; E211 a file
+        that is not the one of that version.
+    """
+    wanted = f"{source.package} {source.version}"
+    try:
+        package = distribution(source.package)
+    except PackageNotFoundError:
+        package = None
+    if package is None or package.version != source.version:
+        there = package.version if package is not None else "none"
+        raise Errors.extra_missing(
+            what=f"{source.source} of the open terminology",
+            lacking=f"{wanted} ({there} is installed)",
+            package=f"'spacy-medlink[{EXTRA}]'",
+        )
+    path = Path(str(package.locate_file(source.file)))
+    there = sha256_of(path) if path.is_file() else "of no file"
+    if there != source.sha256:
+        expected = f"{source.sha256} of {wanted}"
+        raise Errors.wrong_checksum(path=path, found=there, expected=expected)
+    return path
+
+
+def read_source(source: Source, path: Path) -> Iterator[Record]:
+    """Stream the concepts of a source that belong to its branches, and its retired ids.
+
+    RAISES (MedlinkError): E105 for a file that cannot be read whole, with its line.
+    """
+    records = list(_READERS.get(source.source, _of_json)(source, path))
+    concepts = {concept.id: concept for concept in _concepts(records)}
+    above: dict[str, frozenset[str]] = {}
+    for concept_id in concepts:
+        _climb(concept_id, concepts, above)
+    kept = _kept(source, above).intersection(concepts)
+    for record in records:
+        if isinstance(record, Retired):
+            is_known = record.replaced_by in kept
+            yield record if is_known or not record.replaced_by else Retired(record.id)
+        elif record.id in kept:
+            parents = tuple(parent for parent in record.parents if parent in kept)
+            types = (_type(source, above[record.id]),)
+            yield replace(record, parents=parents, relations=(), types=types)
+
+
+def unite(
+    kinds: Iterable[list[list[Record]]],
+) -> Iterator[tuple[list[Record], list[Pair], int]]:
+    """Make one concept of those of one kind that have the same name; the first source leads.
+
+    Two concepts are the same where the preferred name of either is an exact name of the other, and
+    neither has another partner. Others stay apart: their names mean several concepts of a source.
+
+    kinds: for each kind, the records of its sources.
+    RETURNS (Iterator): for each kind its records, what was merged, and how many concepts with an
+        equal name stay apart.
+    """
+    for first, *others in kinds:
+        united, merges, apart = first, list[Pair](), 0
+        for second in others:
+            pairs, ambiguous = _pairs(united, second)
+            merges += pairs
+            united, apart = _merged(united, second, pairs), apart + ambiguous
+        yield united, merges, apart
+
+
+def line_of(record: Record) -> str:
+    """Write a record as a line of JSON, the format `jsonl` of `medlink kb build`."""
+    data: Data = {"concept_id": record.id}
+    if isinstance(record, Retired):
+        data["replaced_by"] = record.replaced_by
+    else:
+        fields = ("name", "lang", "source", "tty")
+        names = [
+            dict(zip(fields, name, strict=False)) for name in record.names if not name.obsolete
+        ]
+        data |= {"canonical_name": record.name, "names": names, "types": record.types}
+        data |= {"definition": record.definition, "codes": dict(record.codes)}
+        data["parents"] = record.parents
+    return json.dumps(data, ensure_ascii=False) + "\n"
+
+
+def _of_json(source: Source, path: Path) -> Iterator[Record]:
+    """Read the JSON that cellxgene-ontology-guide makes of an ontology: a term by its id.
+
+    `ancestors` counts the steps up to each concept above; `synonyms` are the exact ones.
+    """
+    for term_id, term in _terms(path).items():
+        label, successor = term.get("label", "").strip(), term.get("replaced_by") or ""
+        if term.get("deprecated"):
+            yield Retired(term_id, successor, "obsolete")
+        elif label:
+            synonyms = (name for name in term.get("synonyms") or () if name.strip())
+            exact = [Name(name, "en", source.source, "EXACT") for name in synonyms if name != label]
+            yield Concept(
+                id=term_id,
+                name=label,
+                names=(Name(label, "en", source.source, "PT"), *exact),
+                definition=term.get("description") or "",
+                parents=tuple(above for above, steps in term["ancestors"].items() if steps == 1),
+            )
+
+
+def _terms(path: Path) -> dict[str, Data]:
+    from zstandard import ZstdDecompressor, ZstdError
+
+    line, expected = 1, "terms by their ids, as JSON in Zstandard"
+    try:
+        with path.open("rb") as packed, ZstdDecompressor().stream_reader(packed) as stream:
+            terms = json.loads(stream.read().decode("utf-8"))
+        if isinstance(terms, dict) and all(isinstance(term, dict) for term in terms.values()):
+            return terms
+        problem = "no object of objects"
+    except (ZstdError, ValueError) as error:
+        line, problem = getattr(error, "lineno", line), str(error)
+    raise Errors.bad_line(path=path, line=line, problem=problem, expected=expected)
+
+
+def _of_obo(source: Source, path: Path) -> Iterator[Record]:
+    return read("obo", path)
+
+
+def _of_unii(source: Source, path: Path) -> Iterator[Record]:
+    """Read the FDA's table of substances: those with an official name or a brand.
+
+    Its names are in capitals; a short form could not be told from a word, so words are written
+    small, and brands with a capital. Codes and systematic names are left out, and so are brands
+    that are words of general language ("Life", "Today").
+    """
+    ordinary = {key(word) for name in ("common", "ordinary") for word in words_of(name, "en")}
+    rows: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            cells = line.rstrip("\n").split("\t")
+            if len(cells) != 4:
+                expected = "four cells with tabs between"
+                problem = f"{len(cells)} cells"
+                raise Errors.bad_line(path=path, line=number, problem=problem, expected=expected)
+            text, tty, code, shown = cells
+            rows[code, shown].append((_NOTE.sub("", text), tty))
+    for (code, shown), texts in rows.items():
+        if any(tty in (_OFFICIAL, _BRAND) for _, tty in texts):
+            unique: dict[str, Name] = {}
+            for name in _names_of_substance(texts, ordinary):
+                unique.setdefault(key(name.text), name)
+            preferred = Name(shown.lower(), "en", "UNII", "PT")
+            others = (name for name_key, name in unique.items() if name_key != key(shown))
+            yield Concept(f"UNII:{code}", preferred.text, (preferred, *others))
+
+
+def _names_of_substance(texts: list[tuple[str, str]], ordinary: set[str]) -> Iterator[Name]:
+    for text, tty in texts:
+        if _PART.search(text):
+            continue
+        if tty == _OFFICIAL or (tty == _COMMON and _SAID.fullmatch(text)):
+            yield Name(text.lower(), "en", "UNII", tty)
+        elif tty == _BRAND and len(text) >= _LONG and key(text) not in ordinary:
+            yield Name(text.title(), "en", "UNII", tty)
+
+
+_READERS: dict[str, Callable[[Source, Path], Iterator[Record]]] = {
+    "HP": _of_obo,
+    "UNII": _of_unii,
+}
+
+
+def _climb(
+    concept_id: str, concepts: Mapping[str, Concept], above: dict[str, frozenset[str]]
+) -> frozenset[str]:
+    """List the ids of all concepts above one, itself included, into `above`."""
+    if concept_id not in above:
+        above[concept_id] = frozenset((concept_id,))  # also where a circle comes back
+        parents = concepts[concept_id].parents if concept_id in concepts else ()
+        ids = [_climb(parent, concepts, above) for parent in parents]
+        above[concept_id] = above[concept_id].union(*ids)
+    return above[concept_id]
+
+
+def _kept(source: Source, above: Above) -> set[str]:
+    """List the concepts below the branches of a source, and not below those that it leaves out."""
+    roots = source.branches.split()
+    left_out = {root[1:] for root in roots if root.startswith("-")}
+    taken = set(roots).difference(f"-{root}" for root in left_out)
+    if not taken:
+        return set(above)
+    return {
+        concept_id
+        for concept_id, ids in above.items()
+        if concept_id not in taken and not ids.isdisjoint(taken) and ids.isdisjoint(left_out)
+    }
+
+
+def _type(source: Source, ids: frozenset[str]) -> str:
+    default, *rules = source.types.split()
+    of_branches = dict(rule.split("=") for rule in rules)
+    return next((given for root, given in of_branches.items() if root in ids), default)
+
+
+def _exact_keys(concept: Concept) -> set[str]:
+    """Make the keys of the names that mean the concept itself; short forms mean many things."""
+    exact = (name for name in concept.names if name.tty.split(" ")[0] in _EXACT)
+    return {key(name.text) for name in exact if not is_short_form(name.text)}
+
+
+def _pairs(first: Iterable[Record], second: Iterable[Record]) -> tuple[list[Pair], int]:
+    """Find the concepts of two sources that mean the same, and count those that stay apart."""
+    preferred: dict[str, dict[str, Concept]] = defaultdict(dict)
+    exact: dict[str, dict[str, Concept]] = defaultdict(dict)
+    for concept in _concepts(first):
+        preferred[key(concept.name)][concept.id] = concept
+        for name_key in _exact_keys(concept):
+            exact[name_key][concept.id] = concept
+    partners: dict[str, list[Pair]] = defaultdict(list)
+    apart = 0
+    for concept in _concepts(second):
+        own = key(concept.name)
+        others = preferred.get(own) or dict(exact.get(own, {}))
+        if own not in preferred:
+            for name_key in _exact_keys(concept):
+                others |= preferred.get(name_key, {})
+        if len(others) == 1:
+            (other,) = others.values()
+            partners[other.id].append((other, concept))
+        apart += len(others) > 1
+    pairs = []
+    for found in partners.values():
+        same = [pair for pair in found if key(pair[0].name) == key(pair[1].name)]
+        chosen = found if len(found) == 1 else same[:1] if len(same) == 1 else []
+        pairs += chosen
+        apart += len(found) - len(chosen)
+    return pairs, apart
+
+
+def _concepts(records: Iterable[Record]) -> Iterator[Concept]:
+    return (record for record in records if isinstance(record, Concept))
+
+
+def _merged(first: list[Record], second: list[Record], pairs: list[Pair]) -> list[Record]:
+    """Unite two sources: a pair is one concept under the first id, which the second leads to."""
+    new_id = {partner.id: concept.id for concept, partner in pairs}
+    of = {concept.id: partner for concept, partner in pairs}
+    whole: list[Record] = []
+    for record in first:
+        partner = of.get(record.id)
+        whole.append(_one(record, partner, new_id) if partner is not None else record)
+    for record in second:
+        if record.id in new_id:
+            whole.append(Retired(record.id, new_id[record.id], "merged"))
+        elif isinstance(record, Concept):
+            parents = tuple(new_id.get(parent, parent) for parent in record.parents)
+            whole.append(replace(record, parents=parents))
+        else:
+            successor = new_id.get(record.replaced_by, record.replaced_by)
+            whole.append(record._replace(replaced_by=successor))
+    return whole
+
+
+def _one(first: Record, second: Concept, new_id: Mapping[str, str]) -> Concept:
+    assert isinstance(first, Concept)
+    known = {(name.text.lower(), name.lang) for name in first.names}
+    names = [
+        name._replace(tty="EXACT" if name.tty == "PT" else name.tty)
+        for name in second.names
+        if (name.text.lower(), name.lang) not in known
+    ]
+    codes = {vocabulary: list(given) for vocabulary, given in first.codes.items()}
+    own_vocabulary, _, own_code = second.id.partition(":")
+    for vocabulary, given in ((own_vocabulary, (own_code,)), *second.codes.items()):
+        codes[vocabulary] = list(dict.fromkeys((*codes.get(vocabulary, ()), *given)))
+    parents = (new_id.get(parent, parent) for parent in second.parents)
+    return replace(
+        first,
+        names=(*first.names, *names),
+        types=tuple(dict.fromkeys((*first.types, *second.types))),
+        definition=first.definition or second.definition,
+        codes={vocabulary: tuple(given) for vocabulary, given in codes.items()},
+        parents=tuple(dict.fromkeys((*first.parents, *parents))),
+    )
+
+
+def main(
+    output: Annotated[Path, typer.Argument(help="The terminology to write (.jsonl).")],
+    merged: Annotated[
+        Path, typer.Option(help="Table of the concepts that became one (.tsv).")
+    ] = Path("metrics/open_merged.tsv"),
+    overwrite: Overwrite = False,
+) -> None:
+    """Unite the ontologies of the extra `open`, and say what was merged.
+
+    RAISES (MedlinkError): E614, E211 for packages that are not those of the table; E105 for a file
+        that cannot be read whole; E124 for another file at the outputs.
+    """
+    kinds: dict[str, list[list[Record]]] = defaultdict(list)
+    for source in sources():
+        records = list(read_source(source, installed_file(source)))
+        concepts = list(_concepts(records))
+        names = sum(len(concept.names) for concept in concepts)
+        typer.echo(
+            f"{source.source}: {len(concepts):,} concepts, {names:,} names; {source.package} "
+            f"{source.version}, {source.licence}"
+        )
+        kinds[source.kind].append(records)
+    rows = ["\t".join(_MERGED)]
+    lines: list[str] = []
+    for kind, (records, merges, apart) in zip(kinds, unite(kinds.values()), strict=True):
+        lines += map(line_of, records)
+        rows += [
+            "\t".join((first.id, first.name, second.id, second.name)) for first, second in merges
+        ]
+        count = sum(1 for _ in _concepts(records))
+        typer.echo(
+            f"{kind}: {count:,} concepts, {len(merges):,} of them in two sources by their names; "
+            f"{apart:,} with an equal name stay apart"
+        )
+    save_text(output, _TERMINOLOGY, "".join(lines), overwrite=overwrite)
+    save_text(merged, _TABLE, "\n".join(rows) + "\n", overwrite=overwrite)
+    typer.echo(f"{output}: {len(lines):,} records; {merged}: what was merged")
+
+
+if __name__ == "__main__":
+    run_verb(main)
