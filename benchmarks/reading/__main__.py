@@ -33,7 +33,9 @@ _POOL = 400  # names that the ways of writing are tried with
 _SPECIAL = (
     r".*(?:['&\u0080-\uffff]|[ao]e|ff|f[il]|[A-Za-z]\d|\bI[IV]|alpha|beta|gamma|delta|sis$).*"
 )
-_EVERYWHERE = {"R1", "R2", "R3", "R7", "R15", "R18", "notes"}  # measured in each language
+_EVERYWHERE = {  # measured in each language
+    "R1", "R2", "R3", "R7", "R15", "R16", "R17", "R18", "R20", "R21", "R22", "notes",
+}  # fmt: skip
 _HEADING = """# Reading: what a note says is what is linked
 
 Share right in per cent (95 % interval) / share wrong, and places tried. `made`: made of names;

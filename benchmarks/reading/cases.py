@@ -4,13 +4,15 @@ Cases are written by hand in `benchmarks/reading/cases`, a line each (`\\n` is a
 `benchmarks/reading/notes`, a note a file. `«text|field|...»` marks a place. A field is one of
 
 - names, with ";" between them: the link is to a concept that has one of these names;
-- `-`: no link touches the place;
+- `-`: no link touches the place, which is written as a name;
+- `--`: no link touches the place, whatever it is;
+- `~`: the same, save for links to what is written there: no words are turned into another name;
 - `!names`: the same, save for links to the place's own concept: these names are only its parts;
 - `?`: a link here is right, but none is needed, as for organs in a note;
 - `absent`, `possible`, `past`, `family`, `hypothetical` or `present`, joined by ",", with "/"
   between ways that are both right: what the text says of the mention.
 
-Without names or `-` the place is named as it is written.
+Without names, `-`, `--` or `~` the place is named as it is written.
 """
 
 import re
@@ -20,6 +22,7 @@ from typing import NamedTuple
 
 DATA = Path(__file__).parent
 SAID = ("absent", "possible", "past", "family", "hypothetical", "present")
+ANYTHING, UNWRITTEN = "--", "~"  # traps that every terminology has: any link, and those not written
 _MARK = re.compile(r"«([^«»|]+)((?:\|[^«»|]*)*)»")
 
 
@@ -61,7 +64,8 @@ def read_cases(lang: str) -> Iterator[tuple[str, Case]]:
                 way = line[3:]
             elif line:
                 text, places = parse(line.replace("\\n", "\n").replace("\\t", "\t"))
-                yield part, Case(kind, way, text, places, given=kind in ("R9", "R10"))
+                given = kind in ("R9", "R10") or way == "given"
+                yield part, Case(kind, way, text, places, given)
 
 
 def read_notes(lang: str) -> Iterator[Case]:
@@ -90,6 +94,8 @@ def _place(text: str, fields: list[str]) -> Place:
     for field in filter(None, fields):
         if field == "-":
             place = place._replace(names=(), traps=(text,))
+        elif field in (ANYTHING, UNWRITTEN):
+            place = place._replace(names=(), traps=(field,))
         elif field == "?":
             place = place._replace(needed=False)
         elif field.startswith("!"):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import spacy
 from spacy.tokens import Doc, Span
 
-from benchmarks.reading.cases import Case, Place
+from benchmarks.reading.cases import ANYTHING, UNWRITTEN, Case, Place
 from spacy_medlink.text.normalisation import key
 
 RIGHT, WRONG, LOST = "right", "wrong", "lost"
@@ -116,6 +116,7 @@ class Linked:
                 whole = self.ids.get(key(case.text)) if case.given else None
                 ids = whole or set[str]().union(*map(self._ids_of, place.names))
                 live = any(map(self._ids_of, place.traps)) if place.traps else bool(ids)
+                live |= not {ANYTHING, UNWRITTEN}.isdisjoint(place.traps)
                 if live and (case.kind not in SAID_OF or alone[place.names[0]]):
                     places.append(place._replace(ids=frozenset(ids)))
             if places:
@@ -136,6 +137,10 @@ def _narrower(ent: Span) -> bool:
     return bool(candidates[0].get("match") == "narrower")
 
 
+def _written(ent: Span) -> bool:
+    return key(ent.text) == key(ent._.candidates[0].get("matched", ""))
+
+
 def judge(doc: Doc, place: Place, exact: bool) -> Outcome:
     """Say what became of a place.
 
@@ -149,6 +154,8 @@ def judge(doc: Doc, place: Place, exact: bool) -> Outcome:
     said = ", ".join(f"{ent.text!r} as {ent._.candidates[0]['name']!r}" for ent in links)
     if place.traps:
         links = [ent for ent in links if not _narrower(ent)]
+    if UNWRITTEN in place.traps:
+        links = [ent for ent in links if not _written(ent)]
     wrong = [ent for ent in links if ent.kb_id_ not in place.ids]
     if not place.ids:
         return Outcome(WRONG if wrong else RIGHT, said)
