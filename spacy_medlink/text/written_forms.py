@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import islice, product
 
 from .normalisation import key
+from .said_otherwise import phrases_of
 from .word_lists import lines_of, primary_tag, words_of
 
 # German compounds of a problem: "Spannungskopfschmerz" is a headache.
@@ -26,16 +27,17 @@ _MOST = 2  # short words of a name: with more, a list of them would have million
 
 
 def in_full(text: str, lang: str) -> tuple[str, ...]:
-    """List what a text may stand for by its ending, or by the words that it writes short.
+    """List what a text may stand for by a list, its ending, or the words that it writes short.
 
     EXAMPLE:
         >>> in_full("AV fistula", "en")
         ('atrioventricular fistula', 'arteriovenous fistula', 'aortic valve fistula')
     """
     words = text.split()
+    said = tuple(name for name, _ in phrases_of(lang).names.get(key(text), ()))
     if len(words) == 1 and not text.isupper():
-        return tuple(name for name, _ in names_of_form(text.lower(), lang))
-    return ways_in_full(words, words_within(lang))
+        return said + tuple(name for name, _ in names_of_form(text.lower(), lang))
+    return said + ways_in_full(words, words_within(lang))
 
 
 def ways_in_full(words: Sequence[str], short: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

@@ -162,7 +162,7 @@ class NameFinder:
         start, end, key, text = reading[:4]
         names = self._with_key(names, key)
         if not names or reading.is_form:
-            return self._kept_rows(names, text) if names else ()
+            return self._kept_rows(names, text, anywhere=reading.is_said) if names else ()
         border = pieces.widest(start, end)
         if border < Border.COMMA:
             first, last = pieces.characters(start, end)
@@ -181,11 +181,16 @@ class NameFinder:
         return {row: name for row, name in names.items() if name_has_key(name, key, forms)}
 
     def _kept_rows(
-        self, names: dict[int, str], text: str, as_written: bool = False
+        self,
+        names: dict[int, str],
+        text: str,
+        as_written: bool = False,
+        anywhere: bool = False,
     ) -> tuple[int, ...]:
         """List the rows of the kept names that a text may be.
 
         names (Dict[int, str]): with its key. as_written (bool): only names of exactly the text.
+        anywhere (bool): in whatever language.
         """
         if " " not in text and piece_key(text) in self._kept.common:
             if not is_short_form(text):
@@ -196,8 +201,8 @@ class NameFinder:
             rows = [row for row, name in names.items() if plainly_written(name) == written]
         else:
             rows = [row for row, name in names.items() if likeness(name, text)]
-        is_latin = _LATIN.fullmatch(text) is not None
-        return self._kept.rows(rows, len(text.split()) < 2, is_latin)
+        is_foreign = anywhere or _LATIN.fullmatch(text) is not None
+        return self._kept.rows(rows, len(text.split()) < 2, is_foreign)
 
 
 class Run(NamedTuple):

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from ...retrieval.vocabulary import LEAST, Vocabulary, is_inflected
 from ...text.pieces import Border, Pieces, key_of, piece_key
 from ...text.qualifiers import BEHIND, LEVELS, QUALIFIERS
+from ...text.said_otherwise import phrases_of
 from ...text.written_forms import is_ordinary, names_of_form, ways_in_full, words_within
 
 _LONG = 8  # letters of a word that is rather a name of a disease than of a person
@@ -24,7 +25,8 @@ class Reading(NamedTuple):
 
     text (str): what it is read as; "" for what is written. joints (FrozenSet[int]): the pieces
     that are one word with the piece before. is_form (bool): whether a word of it is read as
-    another one, whatever the signs between the words are.
+    another one, whatever the signs between the words are. is_said (bool): whether a list says that
+    it stands for a name, in whatever language.
     """
 
     start: int
@@ -33,6 +35,7 @@ class Reading(NamedTuple):
     text: str = ""
     joints: frozenset[int] = frozenset()
     is_form: bool = False
+    is_said: bool = False
 
 
 def readings(
@@ -69,7 +72,13 @@ def readings(
     in_full = () if short.keys().isdisjoint(pieces.texts) else _in_full(pieces, longest, short)
     inverted = _inverted(pieces, longest) if Border.COMMA in pieces.borders else ()
     misspelt = _misspelt(pieces, vocabulary, longest, knows, unknown)
-    return [*words, *joined, *inflected, *in_full, *inverted, *misspelt]
+    said = (
+        Reading(start, end, its_key, name, is_form=True, is_said=True)
+        for start, end, names in phrases_of(lang).within(pieces.keys)
+        if pieces.widest(start, end) < Border.COMMA
+        for name, its_key in names
+    )
+    return [*words, *said, *joined, *inflected, *in_full, *inverted, *misspelt]
 
 
 def _inverted(pieces: Pieces, longest: int) -> Iterator[Reading]:

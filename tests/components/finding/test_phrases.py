@@ -40,7 +40,7 @@ def found(assets, text, **config):
         # A modifier of something else.
         ("4 cm left ovarian endometrioma", []), ("left ovarian pain", []),
         ("chest tube", []), ("liver abscess", ["liver abscess"]), ("chest: fever", ["fever"]),
-        ("pain in the chest", ["chest"]), ("chest pain radiating", ["chest pain"]),
+        ("pain in the chest", ["pain in the chest"]), ("chest pain radiating", ["chest pain"]),
         ("the chest shows", ["chest"]), ("chest x-ray", []), ("chest disease", []),
         ("liver nodule", []), ("cough reliever", []), ("the chest of the car", []),
         ("the liver of the chest", ["liver", "chest"]),
