@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..kb import KnowledgeBase
     from .assets import Assets
 
+_LANGUAGES = ("en", "de", "es", "fr", "it")  # that have lists of words that mean the same
 _MOST_NAMES = 200_000  # names to learn forms from; of more, every second or nth concept is read
 
 
@@ -51,4 +52,5 @@ def word_forms(kb: "KnowledgeBase") -> dict[str, str]:
         for text, concept in zip(kb.iter_texts(), concepts.tolist(), strict=True)
         if concept % step == 0 and not is_short_form(text)
     )
-    return learn_forms(names, [list(map(key, line.split())) for line in lines_of("clusters", "en")])
+    lines = (line for lang in _LANGUAGES for line in lines_of("clusters", lang))
+    return learn_forms(names, [list(map(key, line.split())) for line in lines])

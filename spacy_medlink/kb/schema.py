@@ -22,7 +22,8 @@ from typing import Any
 from ..types import Concept, Name
 from ..util.outputs import FileKind
 
-VERSION = 3  # 2: keys fold Greek letters, umlauts, numbers within words; 3: words in short
+# 2: keys fold Greek letters, umlauts, numbers within words; 3: words in short; 4: semantic tags
+VERSION = 4
 _APPLICATION_ID = 0x4D4C4B42  # "MLKB"
 _HEADER, _ID_AT = b"SQLite format 3\0", 68  # as SQLite's file format puts them
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from rapidfuzz.distance import OSA
 
-from ..text.normalisation import hash_keys, key
+from ..text.normalisation import hash_keys, key, without_tag
 from ..types import Array, Hashes1d
 from ..util.held import Directory
 from .arrays import check, check_below, check_offsets, load_arrays
@@ -177,7 +177,7 @@ class WordsRead:
     def passing(self, names: Iterable[str]) -> Iterator[str]:
         """Pass names on, unchanged."""
         for name in names:
-            words = name.lower().split() or [""]
+            words = without_tag(name).lower().split() or [""]
             # A name of an index says its last words first: "Neoplasms, Lung".
             last = words.pop(0 if "," in name else -1)
             self._inside.update(words)

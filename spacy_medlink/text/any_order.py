@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Hashes1d
-from .normalisation import UNSPACED, hash_keys, is_short_form, key
+from .normalisation import UNSPACED, hash_keys, is_short_form, key, without_tag
 from .pieces import piece_key
 from .word_forms import NO_FORMS, Forms
 
@@ -51,7 +51,8 @@ def name_has_key(name: str, wanted: str, forms: Forms = NO_FORMS) -> bool:
 
 def name_words(text: str) -> list[str]:
     """List the keys of a text's words, without linking words."""
-    return [part for word in text.split() if not is_link(word) for part in key(word).split()]
+    words = without_tag(text).split()
+    return [part for word in words if not is_link(word) for part in key(word).split()]
 
 
 def is_link(word: str) -> bool:

@@ -83,6 +83,12 @@ _LATIN = [
     (re.compile(r"(?<=[b-df-hj-np-tv-z])i$"), "us"),
     (re.compile(r"um$"), "a"),
 ]
+# What SNOMED CT writes behind its full names, of problems and of what is done.
+_TAG = re.compile(
+    r"(?<=\S)\s*\((?:disorder|finding|procedure|situation|event|regime/therapy|"
+    r"morphologic abnormality)\)\s*$",
+    re.IGNORECASE,
+)
 _DISORDER = re.compile(r"(?<![\w/])d/o(?![\w/])")
 _PIECE, _MARKS = 1024, 64  # characters decomposed at once, and marks that may follow them
 _SHORT = 5
@@ -177,12 +183,13 @@ def key(text: str) -> str:
     """Make the key of the exact tier: words in the singular, as American, however they are written.
 
     Folds what does not change the meaning: see `normalise`; also umlauts and their spellings with
-    an e, and the space between a word and a number ("COVID19", "COVID-19").
+    an e, the space between a word and a number ("COVID19", "COVID-19"), and a semantic tag
+    ("Dyspraxia (disorder)").
 
     text (str): a name, a mention, or one piece of it.
     RETURNS (str): the key, "" when the text has none.
     """
-    plain = _normalised(text, umlauts=True)
+    plain = _normalised(without_tag(text), umlauts=True)
     if _NUMBER.search(plain) or not plain.isascii():
         plain = _CUT.sub(" ", plain)
     # Numbers and codes have neither plurals nor spellings, and would fill the cache.
@@ -192,6 +199,11 @@ def key(text: str) -> str:
             for word in plain.split(" ")
         ]
     )
+
+
+def without_tag(name: str) -> str:
+    """Take the semantic tag from a name: "Dyspraxia (disorder)"."""
+    return _TAG.sub("", name) if ")" in name[-2:] else name
 
 
 def upright(name: str) -> str:

@@ -11,10 +11,10 @@ import numpy as np
 
 from ...retrieval.exact import ExactIndex, likeness
 from ...text.any_order import LINK_KEYS, any_order_key_of, is_link, name_has_key, name_words
-from ...text.normalisation import hash_keys, is_short_form, plainly_written
+from ...text.normalisation import hash_keys, is_short_form, plainly_written, without_tag
 from ...text.pieces import BRACKETS, Border, Pieces, piece_key
 from .coordinations import Coordination, coordinations
-from .matches import Match
+from .matches import Match, by_word
 from .name_facts import Kept
 from .readings import Reading, readings
 
@@ -28,6 +28,8 @@ _LATIN = re.compile(f"{_LATIN_WORD}(?: {_LATIN_WORD})+", re.IGNORECASE)
 _BEFORE_A_NAME = frozenset(["post"])  # with a hyphen: "post-stroke" speaks of a stroke
 _RANGE = (1 << 64) - 1
 _ADJECTIVE = re.compile("(?:[ae]l|ar|ary|ic|an|ous|ive|oid|ed)$")
+_ARTICLES = frozenset("the a an my his her their your".split())
+_LEAST_TURNED = 3  # words of a match that may hold a name of two
 _INSIDE = 3  # times that a word stands within names for each time that it ends one: an adjective
 
 
@@ -63,8 +65,9 @@ class NameFinder:
             if span not in matches and reading.key:
                 names = self._exact.names_at(int(positions[row]))
                 if rows := self._rows(pieces, reading, names):
-                    matches[span] = Match(*span, pieces.saying(range(*span)), rows, reading.text)
-        written = self._whole(pieces, matches)
+                    text = reading.text or _native(pieces.between(*span), names, rows)
+                    matches[span] = Match(*span, pieces.saying(range(*span)), rows, text)
+        written = _without_turned(pieces, self._whole(pieces, matches))
         spans = {(match.start, match.end) for match in written}
         coordinated = self._coordinated(words)
         return written + [match for match in coordinated if (match.start, match.end) not in spans]
@@ -85,6 +88,11 @@ class NameFinder:
             return None
         if not self._ends_phrase(pieces, end):
             return None
+        if _ARTICLES.issuperset(
+            pieces.lower[at] for at in range(start, end) if not pieces.says[at]
+        ):
+            if pieces.says[start:end].count(False):  # no "foot drop": "drops the foot"
+                return None
         names = self._with_key(names, key)
         if rows := self._kept.rows(list(names)):
             spelled = {word for text in pieces.texts[start:end] for word in name_words(text)}
@@ -278,7 +286,7 @@ class WordsOfText:
 
 @lru_cache(maxsize=4096)
 def _borders_of(name: str) -> tuple[Border, ...]:
-    return tuple(Pieces(name).borders[1:-1])
+    return tuple(Pieces(without_tag(name)).borders[1:-1])
 
 
 def _is_written_so(name: str, borders: list[Border]) -> bool:
@@ -288,6 +296,33 @@ def _is_written_so(name: str, borders: list[Border]) -> bool:
         border == in_text or in_text < Border.COMMA
         for border, in_text in zip(of_name, borders, strict=True)
     )
+
+
+def _native(text: str, names: dict[int, str], rows: Sequence[int]) -> str:
+    """Get the name that is found, where one that is not found is written as the text: "" otherwise.
+
+    "Granulocyte" is a cell in English, but a name of another concept in French.
+    """
+    written = {row for row, name in names.items() if name.casefold() == text.casefold()}
+    return names[rows[0]] if written and written.isdisjoint(rows) else ""
+
+
+def _without_turned(pieces: Pieces, matches: list[Match]) -> list[Match]:
+    """Leave out matches that turn the words of a name within them into others.
+
+    "Breast cancer" is a name in "human breast cancer"; these words are no "human mammary neoplasm".
+    """
+    written = by_word(m for m in matches if not m.reading and m.end > m.start + 1)
+
+    def is_turned(match: Match) -> bool:
+        if not match.reading or match.end < match.start + _LEAST_TURNED:
+            return False
+        words = set(name_words(match.reading))
+        turned = {at for at in match.words if words.isdisjoint(pieces.keys[at].split())}
+        near = written.get(min(turned), ()) if len(turned) > 1 else ()
+        return any(turned <= name.words < match.words for name in near)
+
+    return [match for match in matches if not is_turned(match)]
 
 
 def _nearest(words: set[str], names: dict[int, str]) -> tuple[int, ...]:

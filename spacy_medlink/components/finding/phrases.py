@@ -31,7 +31,7 @@ _KIND = re.compile(
     r"trophy|plasia|phagia|pn[eo]a|oedema|pain|cancer|tumou?r|mass|ulcer|fracture|infarction|"
     r"edema|bleeding|swelling|infection|abscess|cyst|nodule|lesion|rash|polyp|ache|"
     r"discharge|asthma|stroke|iasis|embolism|aneurysm|hernia|obstruction|perforation|hypotension|"
-    r"seizure|thromb(?:us|i))s?"
+    r"seizure|pneumonia|effusion|hemorrhage|collapse|thromb(?:us|i))s?"
 )
 # A word form that says how something is, and may be a part of a name: "asthmatic bronchitis".
 _QUALITY = re.compile(r"[a-z]{3,}(?:ic|al|ous|ile|ed|ent|ant|oid|ive|(?:isch|ös|il|iv)e?[rsnm]?)")
@@ -93,6 +93,8 @@ class Phrases:
             start -= 1
         if start == match.start or start + _MOST < match.start:
             return match
+        # All of a site, whose last word is before: "right lower lobe pneumonia".
+        start = min(start, self._first.get(match.start, start))
         if not (self._is_english and self._is_narrower(match, range(start, match.start))):
             return None
         words, head = range(start, match.start), self._pieces.between(match.start, match.end)
@@ -119,7 +121,7 @@ class Phrases:
         is_common = key in self._common
         if is_common and _VERB.fullmatch(following):  # "the brain shows"
             return False
-        if pieces.lower[end - 1] in SITES and not is_common:
+        if pieces.lower[end - 1] in SITES and not (is_common and not _KIND.fullmatch(following)):
             inside, last = self._vocabulary.uses(key)
             # A site of metastases is one, though nobody knows the word.
             is_new = is_noun and not (inside + last or following.startswith("metasta"))

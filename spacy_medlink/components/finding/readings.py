@@ -65,7 +65,9 @@ def readings(
             unknown[index] = word
         for name, its_key in forms:
             is_plain = " " not in name or word[-1] != "s"
-            if is_plain or (not _NOUN.search(word) and _ends_name(pieces, index + 1)):
+            # "Crohns" is a disease, "calves" are none.
+            is_person = not _NOUN.search(word) and (text[0].isupper() or len(text) > _LONG - 2)
+            if is_plain or (is_person and _ends_name(pieces, index + 1)):
                 inflected.append(Reading(index, index + 1, its_key, name, is_form=True))
     joined = _joined(pieces, vocabulary, longest) if pieces.hyphens else ()
     short = words_within(lang)
