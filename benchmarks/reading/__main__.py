@@ -27,7 +27,7 @@ from benchmarks.reading.notes import measure_notes, notes_table
 from spacy_medlink.util.progress import show_progress
 
 _Z = 1.96  # of a 95 % interval
-_MADE, _PARTS = "made", ("dev", "held")
+_MADE, _PARTS = "made", ("dev", "held", "words")
 _POOL = 400  # names that the ways of writing are tried with
 # Names with signs and letters that few names have, which R3 and R13 write in other ways.
 _SPECIAL = (
@@ -39,7 +39,7 @@ _EVERYWHERE = {  # measured in each language
 _HEADING = """# Reading: what a note says is what is linked
 
 Share right in per cent (95 % interval) / share wrong, and places tried. `made`: made of names;
-`dev`, `held`: written by hand, two thirds and one third of each kind."""
+`dev`, `held`: written by hand, two thirds and one third of each kind; `words`: the commonest words."""
 
 
 def wilson(k: int, n: int) -> tuple[float, float]:

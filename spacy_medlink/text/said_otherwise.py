@@ -56,7 +56,8 @@ def phrases_of(lang: str) -> Phrases:
         ways = chain.from_iterable(_ways(phrase, groups) for phrase in written)
         for phrase in dict.fromkeys(filter(None, map(key, ways))):
             known = dict.fromkeys((*names.get(phrase, ()), *meant))
-            names[phrase] = tuple(pair for pair in known if pair[1] != phrase)
+            # English may write a name in the same way: "hepatitis".
+            names[phrase] = tuple(pair for pair in known if pair[1] != phrase or pair[0] in near)
             words = phrase.split(" ")
             longest[words[0]] = max(len(words), longest.get(words[0], 0))
     return Phrases(names, longest)

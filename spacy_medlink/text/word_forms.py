@@ -26,7 +26,7 @@ _ROUNDS = 3  # of learning: each makes more names alike
 _MOST_WORDS = 8
 _MOST_ALIKE = 30  # words of one concept in one context: more are a list, such as of genes
 _STEM, _ENDING = 4, 4  # letters: of a stem at least, of an ending at most
-# Laterality, negation, numbers and words that link or class others are never equivalent to anything.
+# Laterality, negation, numbers and words that link or class others equal no other word.
 _FIXED = frozenset(
     "left right bilateral unilateral no not non without never izquierdo izquierda derecho derecha "
     "sin gauche droit droite sans links rechts linke rechte ohne nicht kein "

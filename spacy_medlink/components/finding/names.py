@@ -88,11 +88,6 @@ class NameFinder:
             return None
         if not self._ends_phrase(pieces, end):
             return None
-        if _ARTICLES.issuperset(
-            pieces.lower[at] for at in range(start, end) if not pieces.says[at]
-        ):
-            if pieces.says[start:end].count(False):  # no "foot drop": "drops the foot"
-                return None
         names = self._with_key(names, key)
         if rows := self._kept.rows(list(names)):
             spelled = {word for text in pieces.texts[start:end] for word in name_words(text)}
@@ -264,6 +259,9 @@ class WordsOfText:
         """Tell whether a run goes over no border, and begins and ends with a meaning."""
         says, borders, gaps = self.pieces.says, self.pieces.borders, self.pieces.gaps
         if not (says[run.start] and says[run.end - 1]):
+            return False
+        silent = {self.pieces.lower[at] for at in range(run.start, run.end) if not says[at]}
+        if silent and silent <= _ARTICLES:  # "drops the foot" is no foot drop
             return False
         return all(
             borders[index] < Border.SIGN
