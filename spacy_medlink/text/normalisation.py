@@ -2,8 +2,8 @@
 
 A *key* is what two strings must share to match in the exact tier: lower case, without accents,
 punctuation, possessive and plural endings, in American spelling. Keys compose: the key of a phrase
-is the keys of its tokens joined by spaces, which lets `medical_mentions` try every n-gram of a text
-cheaply.
+is the keys of its tokens joined by spaces (but for a semantic tag, which names alone have). So
+`medical_mentions` tries every n-gram of a text cheaply.
 """
 
 import html

@@ -45,6 +45,19 @@ def test_key_is_idempotent(text):
     assert key(key(text)) == key(text)
 
 
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        ("Dyspraxia (disorder)", "Dyspraxia"), ("Fever (finding) ", "fever"),
+        ("Dialysis (Procedure)", "dialysis"), ("Diet (regime/therapy)", "diet"),
+        ("Pain (right)", "pain right"), ("(disorder)", "disorder"),
+        ("Disorder (disorder) of eye", "disorder disorder of eye"),
+    ],
+)  # fmt: skip
+def test_a_semantic_tag_is_no_part_of_a_name(name, plain):
+    assert key(name) == key(plain)
+
+
 @given(st.lists(TEXTS, max_size=4))
 @example(["Crohn", "'s", "disease"])
 @example(["x", "\u0301y"])

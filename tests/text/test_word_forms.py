@@ -82,12 +82,13 @@ def test_listed_clusters_are_evidence_that_names_may_outweigh() -> None:
     assert not one_form(forms, "anomaly", "defect")
 
 
-def test_no_word_is_in_two_clusters() -> None:
-    words = words_of("clusters", "en")
-    assert len(words) == len(set(words)) > 300
+@pytest.mark.parametrize("lang", ["en", "de", "es", "fr", "it"])
+def test_no_word_is_in_two_clusters(lang: str) -> None:
+    words = words_of("clusters", lang)
+    assert len(words) == len(set(words)) > 50
 
 
-@pytest.mark.parametrize("word", ["left", "no", "2", "ii", "iv", "b12", "x", "ohne", "t2"])
+@pytest.mark.parametrize("word", ["left", "no", "2", "ii", "b12", "x", "ohne", "t2", "and", "with", "mit", "type", "syndrome"])
 def test_numbers_sides_and_negation_stay(word: str) -> None:
     assert is_fixed(word)
     assert learn_forms(names(word, "renal")) == {}

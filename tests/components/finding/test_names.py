@@ -16,7 +16,7 @@ from tests.tiny import assets_of
 NAMES = {
     "PALM": "Palmar pits", "SOLE": "Plantar pits", "PIT": "Pits", "PRE": "Preauricular pit",
     "AURI": "Auricular pit", "HAIR": "Hypopigmentation of hair", "SKIN": "Skin hypopigmentation",
-    "FACE": "Facial cleft", "LENS": "Posterior opacities of the lens",
+    "FACE": "Facial cleft", "LENS": "Posterior opacities of the lens", "DROP": "Foot drop",
 }  # fmt: skip
 TEXT = "No palmar and plantar pits, no hypopigmentation of skin or hair."
 
@@ -82,6 +82,9 @@ def test_entities_do_not_overlap(assets: Assets) -> None:
             "posterior or anterior lens opacities",
             {("posterior or anterior lens opacities", "LENS")},
         ),
+        # No words are turned into a name over an article.
+        ("drop of the foot", {("drop of the foot", "DROP")}),
+        ("they drop the foot rest", set()),
     ],
 )
 def test_in_any_order(assets: Assets, text: str, ents: set[tuple[str, str]]) -> None:
@@ -155,3 +158,25 @@ def test_names_do_not_go_over_sentences_and_brackets(
     torn: Assets, text: str, ents: set[tuple[str, str]]
 ) -> None:
     assert links(pipeline(torn), text) == ents
+
+
+def test_words_of_a_name_within_are_not_turned_into_another(tmp_path: Path) -> None:
+    """Here "mammary neoplasm" says the same as "breast cancer"."""
+    named = {
+        "C1": ["Breast cancer", "Mammary cancer", "Breast neoplasm"],
+        "C2": ["Human mammary neoplasm"],
+        "C3": ["Renal cancer", "Renal neoplasm"],
+    }
+    concepts = (Concept(id, texts[0], tuple(map(Name, texts))) for id, texts in named.items())
+    nlp = pipeline(assets_of(tmp_path, concepts))
+    assert links(nlp, "human breast cancer cells") == {("breast cancer", "C1")}
+    assert links(nlp, "neoplasm, human mammary") == {("neoplasm, human mammary", "C2")}
+
+
+def test_a_name_of_the_language_comes_before_one_of_another(tmp_path: Path) -> None:
+    concepts = [
+        Concept("CELL", "Granulocytes", (Name("Granulocytes", "en"),)),
+        Concept("LACK", "Agranulocytosis", (Name("Granulocyte", "fr"), Name("Lack", "en"))),
+    ]
+    nlp = pipeline(assets_of(tmp_path, concepts))
+    assert links(nlp, "each granulocyte was seen") == {("granulocyte", "CELL")}

@@ -11,7 +11,7 @@ NAMES = [
     "Fever", "Hypertension", "Stroke", "Cough", "Chest", "Chest pain", "Chest wall mass", "Asthma",
     "Pulmonary embolism", "Pulmonary fibrosis", "Pulmonary edema", "Yellow nail", "Yellow skin",
     "Liver", "Liver cyst", "Liver failure", "Abscess", "Multiple sclerosis", "COPD", "Dengue fever",
-    "Cardiomyopathy", "Hypotension", "Left ovary",
+    "Cardiomyopathy", "Hypotension", "Left ovary", "Pneumonia", "Right lower lobe",
 ]  # fmt: skip
 
 
@@ -38,6 +38,8 @@ def found(assets, text, **config):
         ("possible fever", ["fever"]), ("grade II fever", ["fever"]), ("2 mm cough", ["cough"]),
         ("naloxone reverses cough", ["cough"]), ("HTN cough", ["cough"]),
         # A modifier of something else.
+        ("Right lower lobe pneumonia", ["Right lower lobe pneumonia"]),
+        ("Right lower lobe mass", []), ("Right lower lobe clear", ["Right lower lobe"]),
         ("4 cm left ovarian endometrioma", []), ("left ovarian pain", []),
         ("chest tube", []), ("liver abscess", ["liver abscess"]), ("chest: fever", ["fever"]),
         ("pain in the chest", ["pain in the chest"]), ("chest pain radiating", ["chest pain"]),
