@@ -2,8 +2,8 @@
 
 One JSON object a line, `.gz` accepted: a document
 `{"doc_id", "lang", "text", "mentions": [{"start", "end", "mention", "ids", "type"}]}`,
-whose text may be missing, or a bare mention `{"mention", "ids", "lang", "type"}`. A `.csv` or `.xlsx`
-file is a table of mentions, or of annotations with the notes in another one beside it.
+whose text may be missing, or a bare mention `{"mention", "ids", "lang", "type"}`. A `.csv` or
+`.xlsx` file is a table of mentions, or of annotations with the notes in another one beside it.
 `exchange.gold` reads the files of other tools, where it is installed.
 """
 

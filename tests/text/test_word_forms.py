@@ -88,7 +88,10 @@ def test_no_word_is_in_two_clusters(lang: str) -> None:
     assert len(words) == len(set(words)) > 50
 
 
-@pytest.mark.parametrize("word", ["left", "no", "2", "ii", "b12", "x", "ohne", "t2", "and", "with", "mit", "type", "syndrome"])
+@pytest.mark.parametrize(
+    "word",
+    ["left", "no", "2", "ii", "b12", "x", "ohne", "t2", "and", "with", "mit", "type", "syndrome"],
+)
 def test_numbers_sides_and_negation_stay(word: str) -> None:
     assert is_fixed(word)
     assert learn_forms(names(word, "renal")) == {}
