@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 from ..annotate.formats import Format, Record
 from ..types import Data
 from .documents import Document, Mention, Problems, Span
-from .ids import split_ids
+from .ids import split_ids, stated_ids
 from .lines import to_span
 from .shared import SYSTEM, as_json, framed, kinds_of, links_of, said_in, section_of
 from .uima import read_elements
@@ -108,6 +108,7 @@ def _mention(annotation: Mapping[str, Any], problems: Problems) -> Mention | Non
         problems.drop("parts of composite mentions, annotated by themselves")
         return None
     cell = next((infons[key] for key in _ID_KEYS if infons.get(key)), "")
+    cell = cell or "|".join(stated_ids(infons))
     said = (annotation.get("text") or "").strip()
     separators = "|+," if ":" in cell else "|+"
     link = split_ids(cell, separators)

@@ -84,7 +84,11 @@ def _of_directory(folder: Path) -> Iterator[Line]:
     files = sorted(file for file in folder.rglob("*") if file.is_file() and file.name[0] != ".")
     if standoff := [file for file in files if file.suffix == ".ann"]:
         files = standoff  # each with its text beside it
-    read = [(file, found) for file in files if (found := _read(file))]
+    read = []
+    for file in files:
+        with suppress(MedlinkError):  # what cannot be opened as text is no annotation
+            if found := _read(file):
+                read.append((file, found))
     if not read:
         problem = "it is a directory without annotations that we know"
         raise Errors.wrong_file(path=folder, what="gold", problem=problem, expected=_KNOWN)

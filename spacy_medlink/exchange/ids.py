@@ -66,10 +66,12 @@ _ICD = re.compile(r"[A-Z]\d\d(?:\.\w{1,4})?")
 
 
 def stated_ids(features: Mapping[str, object]) -> list[str]:
-    """List the ids that an annotation's feature with the name of one holds."""
+    """List an annotation's ids: of the feature with the name of one, else what looks like one."""
     by_name = {re.sub(r"[\W_]", "", name).lower(): value for name, value in features.items()}
     values = (str(by_name[name]) for name in _CALLED if by_name.get(name))
-    cell = next(values, "").strip()
+    likely = (str(value) for value in features.values() if _is_surely_id(str(value)))
+    cell = next(values, "") or next(likely, "")
+    cell = cell.strip()
     if cell.startswith(("http://", "https://")):
         return [compact(part) for part in cell.split()]
     return [id for id in re.split(r"[|;,\s]+", cell) if id]
@@ -81,3 +83,9 @@ def is_id(text: str) -> bool:
     if code:
         return is_known(prefix) or prefix in ("http", "https")
     return bool(code_by_shape(text) or _ICD.fullmatch(text)) and not re.fullmatch(r"T\d{3}", text)
+
+
+def _is_surely_id(text: str) -> bool:
+    """Tell whether a feature of any name is an id: numbers and codes of the ICD need not be."""
+    is_other = text.isdecimal() or _ICD.fullmatch(text) or text.startswith("http")
+    return is_id(text) and not (is_other and "/obo/" not in text)

@@ -95,12 +95,14 @@ def read_documents(path: Path, problems: Problems) -> Iterator[Document]:
 
 
 def _link(references: list[str], notes: list[str]) -> Ids:
-    """Take the concepts that a normalisation, or else a note that is nothing but codes, names."""
+    """Take the concepts that a normalisation, or else a note, names."""
     if references:
         # "HPO:HP:0001945" has the name of the database before the id.
         return together(*(re.sub(r"^\w+:(?=\w+:)", "", unquote(each)) for each in references))
     for note in notes:
         codes = re.split(r"[|+;,\s]+", note.strip())
-        if all(re.search(r"\d", code) and len(code) < 30 for code in codes):
+        if not all(re.search(r"\d", code) and len(code) < 30 for code in codes):
+            codes = [code for code in codes if is_id(code)]  # among words
+        if codes:
             return together(*codes)
     return Ids()

@@ -34,7 +34,9 @@ _TERM_TYPES = {
     "oio:hasSynonym": "RELATED",
 }  # fmt: skip
 _ABOVE = ("rdfs:subClassOf", "skos:broader", "owl:intersectionOf")
-_RELATIONS = {"skos:related": "related", "iso:broaderPartitive": "part_of"}
+_RELATIONS = {
+    "skos:related": "related", "iso:broaderPartitive": "part_of", "ext:broaderPartitive": "part_of",
+}  # fmt: skip
 _SAME = "owl:equivalentClass"
 _TRUE = frozenset({"true", "1"})
 _FORM = "xl:literalForm"

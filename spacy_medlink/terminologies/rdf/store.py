@@ -31,6 +31,7 @@ _NAMESPACES = {
     "umls": "http://bioportal.bioontology.org/ontologies/umls/",  # of BioPortal's Turtle
     "dc": "http://purl.org/dc/elements/1.1/",
     "iso": "http://purl.org/iso25964/skos-thes#",  # ISO 25964
+    "ext": "http://www.w3.org/2004/02/skos/extensions#",
 }
 _MESH = "http://id.nlm.nih.gov/mesh/vocab#"
 # Properties by what their values are. All others are passed over.
@@ -47,6 +48,8 @@ rdf:type rdf:first rdf:rest rdfs:subClassOf owl:onProperty owl:someValuesFrom ow
 owl:intersectionOf owl:annotatedSource owl:annotatedProperty owl:versionIRI skos:broader
 skos:narrower skos:broaderGeneric skos:narrowerGeneric iso:broaderGeneric iso:narrowerGeneric
 iso:broaderInstantial iso:narrowerInstantial iso:broaderPartitive iso:narrowerPartitive
+ext:broaderGeneric ext:narrowerGeneric ext:broaderInstantive ext:narrowerInstantive
+ext:broaderPartitive ext:narrowerPartitive
 skos:related skos:inScheme skos:topConceptOf xl:prefLabel xl:altLabel xl:hiddenLabel
 """
 _EITHER = """
@@ -252,7 +255,7 @@ def _is_asked_for(predicate: str, value: str, lang: str | None) -> bool:
 
 def _upward(property: str) -> str:
     """Name the property of SKOS that a finer one stands for; a part is no kind of the whole."""
-    finer = ("broaderGeneric", "broaderInstantial")
+    finer = ("broaderGeneric", "broaderInstantial", "broaderInstantive")
     return "skos:broader" if property.partition(":")[2] in finer else property
 
 
