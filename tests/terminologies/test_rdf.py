@@ -386,7 +386,7 @@ def test_other_syntaxes_are_refused_by_name(tmp_path, name, text, syntax, comman
     path = tmp_path / name
     path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
     with pytest.raises(MedlinkError, match=f"E105.*{name}, line 1: .*{syntax}.*{command}"):
-        list(read("owl", path, []))
+        list(get_reader("owl")(path, []))
 
 
 @pytest.mark.parametrize(
