@@ -7,7 +7,7 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.kb.readers import read
+from spacy_medlink.kb.readers import get_reader, read
 from spacy_medlink.terminologies.mesh import release_of
 from spacy_medlink.types import BadLine, Concept, Name, Record, Relation
 from tests.kb.mesh_release import DESCRIPTORS, SUPPLEMENTS, concept, descriptor, document, term
@@ -144,7 +144,7 @@ class TestBadDocuments:
         path = tmp_path / "desc2026.xml"
         path.write_bytes(data)
         with pytest.raises(MedlinkError, match=f"E105.*{problem}"):
-            records_of(path, [])
+            list(get_reader("mesh")(path, []))
 
     @pytest.mark.parametrize("cut", [10, 300])
     def test_damaged_gzip(self, tmp_path, cut):
