@@ -39,7 +39,7 @@ _EVERYWHERE = {  # measured in each language
 _HEADING = """# Reading: what a note says is what is linked
 
 Share right in per cent (95 % interval) / share wrong, and places tried. `made`: made of names;
-`dev`, `held`: written by hand, two thirds and one third of each kind; `words`: the commonest words."""
+`dev`, `held`: written by hand, two thirds and one third of each kind; `words`: common words."""
 
 
 def wilson(k: int, n: int) -> tuple[float, float]:
