@@ -156,8 +156,7 @@ def _characters(text: str, span: Span, cues: Cues) -> tuple[int, int]:
     left = without_cues(text, *characters, cues)
     names = [span._.get(prefix + "candidates") for prefix in registered_prefixes() if left]
     matched = {key(candidates[0]["matched"]) for candidates in names if candidates}
-    own = text[slice(*characters)]
-    is_name = own[:1].isalnum() and key(own) in matched  # "?pneumonia" is none
+    is_name = text[characters[0]].isalnum() and key(text[slice(*characters)]) in matched
     return characters if not left or is_name else left[-1]
 
 
