@@ -77,8 +77,8 @@ def read_annotated_notes(path: Path) -> Iterator[dict[str, object]]:
         note is missing.
     """
     header = _header(path)
-    if not {*COLUMNS} <= {*header} and (mentions := _bare_mentions(path, list(header))):
-        yield from mentions
+    if not {*COLUMNS} <= {*header} and (bare := _bare_mentions(path, list(header))):
+        yield from bare
         return
     by_note: dict[str, list[Annotation]] = {}
     for annotation in read_annotations(path):

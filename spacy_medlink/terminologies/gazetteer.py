@@ -9,7 +9,7 @@ from ..errors import Errors
 from ..kb.readers import tabular
 from ..kb.readers.rows import read_table
 from ..kb.writer import unite
-from ..types import BadLines, Record
+from ..types import BadLines, Concept, Record
 
 # The fields of a table, and their headers in the corpora and in other releases of these.
 _HEADERS = {
@@ -44,7 +44,8 @@ def read(
     """
     columns = columns or _columns(path)
     pieces = tabular.numbered(path, bad_lines, columns=columns, delimiter="\t", lang=lang)
-    for _, group in groupby((piece for _, piece in pieces), key=lambda piece: piece.id):
+    concepts = (piece for _, piece in pieces if isinstance(piece, Concept))
+    for _, group in groupby(concepts, key=lambda piece: piece.id):
         entries = []
         for piece in group:
             vocabulary = source or ("ICDO3" if "/" in piece.id else "SNOMEDCT")

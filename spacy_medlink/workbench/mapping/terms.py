@@ -102,8 +102,8 @@ class Terms:
         plain = list(map(folded, self._header))
         at = -1 if wanted else next(iter(places_of(field, plain)), -1)
         if at < 0 and field == "id" and not wanted:
-            column = code_column(plain)
-            at = -1 if column is None else column
+            only = code_column(plain)
+            at = -1 if only is None else only
         if at < 0 and (wanted or what == "name"):
             is_pasted = isinstance(self._path, Pasted)
             shown = f"{len(self._header)} others" if is_pasted else ", ".join(self._header)[:500]
