@@ -30,15 +30,12 @@ def unpacked(path: Path, wanted: str) -> Iterator[Path]:
         try:
             with zipfile.ZipFile(path) as archive:
                 for member in archive.infolist():
-                    if re.fullmatch(wanted, member.filename.rpartition("/")[2]):
-                        _extract(archive, member, target, path)
+                    if not re.fullmatch(wanted, member.filename.rpartition("/")[2]):
+                        continue
+                    if member.file_size > most_of(member.compress_size):
+                        reason = f"{member.filename} in it unpacks to far too much"
+                        raise Errors.source_unreadable(path=path, reason=reason)
+                    archive.extract(member, target)
         except _DAMAGED as error:
             raise Errors.source_unreadable(path=path, reason=f"damaged ({error})") from error
         yield target
-
-
-def _extract(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, path: Path) -> None:
-    if member.file_size > most_of(member.compress_size):
-        reason = f"{member.filename} in it unpacks to far too much"
-        raise Errors.source_unreadable(path=path, reason=reason)
-    archive.extract(member, target)
