@@ -12,7 +12,8 @@ class Foreign(NamedTuple):
     """A kind of file.
 
     what (str): what it is, as in "it is a PDF file". formats (Tuple[str, ...]): names of `--from`
-        that read it; () for none. remedy (str): what to give instead, as in "give ...".
+        that read it, "*" where it may be any other, too; () for none. remedy (str): what to give
+        instead, as in "give ...".
     """
 
     what: str
@@ -63,6 +64,6 @@ def check_format(path: Path, format: str) -> None:
     RAISES (MedlinkError): E160, with what it is and what to give instead.
     """
     file = what_is(path, format)
-    if file is not None and format not in file.formats and path.stat().st_size:
+    if file and not {format, "*"} & {*file.formats} and path.stat().st_size:
         what, problem = f"a source for `--from {format}`", f"it is {file.what}"
         raise Errors.wrong_file(path=path, what=what, problem=problem, expected=file.remedy)
