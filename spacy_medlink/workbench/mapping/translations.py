@@ -152,7 +152,9 @@ class Translations:
             for other in others
             if other == word or len(word) > _PART + 1
         }
-        options = [((meaning,), share) for meaning, share in (meanings | alike).items()]
+        options: list[tuple[_Name, float]] = [
+            ((meaning,), share) for meaning, share in (meanings | alike).items()
+        ]
         for first, last in self._cuts(word) if parts and self._has_compounds else ():
             both = product(self._options(first, parts - 1), self._options(last, parts - 1))
             options += [((*said, *other), share * rest) for (said, share), (other, rest) in both]
