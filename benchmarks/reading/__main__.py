@@ -4,9 +4,10 @@ Names that are found and linked alone are put into each way of writing (R1 to R4
 cases written by hand tell where a word is no name, what a text says of a mention, and the like (R5
 to R19; benchmarks/reading/cases). Who wrote them did not know the rules. A place is right if the
 same characters have the same link, wrong if another link touches it, and lost otherwise; of cases
-written by hand the characters need not be the same, and R7, R15, R18 and R19 judge what is said
-of a mention, not its link. Cases whose names or traps the assets do not have are left out. Notes
-are whole notes with gold. Figures go to OUTPUT as JSON, and to a Markdown table beside it.
+written by hand the characters need not be the same, and R7 and R15 to R19 judge what is said of
+a mention, not its link. Cases whose names or traps the assets do not have are left out. Notes are
+whole notes with gold; `--kinds pages` prints them on narrow pages and in two columns. Figures go to
+OUTPUT as JSON, and to a Markdown table beside it.
 """
 
 import re
@@ -24,6 +25,7 @@ from benchmarks.reading import ways
 from benchmarks.reading.cases import Case, read_cases, read_notes
 from benchmarks.reading.linked import LOST, RIGHT, WRONG, Linked, Row, judge
 from benchmarks.reading.notes import measure_notes, notes_table
+from benchmarks.reading.pages import pages
 from spacy_medlink.util.progress import show_progress
 
 _Z = 1.96  # of a 95 % interval
@@ -33,9 +35,9 @@ _POOL = 400  # names that the ways of writing are tried with
 _SPECIAL = (
     r".*(?:['&\u0080-\uffff]|[ao]e|ff|f[il]|[A-Za-z]\d|\bI[IV]|alpha|beta|gamma|delta|sis$).*"
 )
-_EVERYWHERE = {  # measured in each language
-    "R1", "R2", "R3", "R7", "R15", "R16", "R17", "R18", "R20", "R21", "R22", "notes",
-}  # fmt: skip
+_EVERYWHERE = frozenset(  # measured in each language
+    "R1 R2 R3 R7 R15 R16 R17 R18 R20 R21 R22 notes".split()
+)
 _HEADING = """# Reading: what a note says is what is linked
 
 Share right in per cent (95 % interval) / share wrong, and places tried. `made`: made of names;
@@ -146,7 +148,7 @@ def show_failures(rows: Iterable[Row], most: int) -> None:
 
 def main(
     assets: Annotated[list[str], typer.Argument(help='Directories of assets, or "starter".')],
-    kinds: Annotated[str, typer.Option(help="Only these: R1,R3,notes.")] = "",
+    kinds: Annotated[str, typer.Option(help="Only these: R1,R3,notes,pages.")] = "",
     lang: Annotated[str, typer.Option(help="Languages: en,es.")] = "en",
     most: Annotated[int, typer.Option(help="Cases of a way of writing.", min=1)] = 6,
     seed: Annotated[int, typer.Option(help="Of the drawing of names.")] = 0,
@@ -163,14 +165,19 @@ def main(
         group: dict[str, dict[str, Any]] = {}
         for own_lang, path in product(langs, assets):
             linked = Linked(path, own_lang)
-            measured = wanted or (set() if own_lang == "en" else _EVERYWHERE)
+            measured = wanted or (set() if own_lang == "en" else set(_EVERYWHERE))
             if linked.names:
                 rows = measure(linked, measured, most, seed)
-                notes = read_notes(own_lang) if not measured or "notes" in measured else ()
-                figures, failed = measure_notes(linked, [*notes])
+                has_notes = not measured or measured & {"notes", "pages"}
+                notes = [*read_notes(own_lang)] if has_notes else []
+                figures, failed = measure_notes(linked, notes)
                 name = f"{Path(path).name} {own_lang}"
                 group[name] = {"kinds": shares(rows), "notes": figures if notes else {}}
                 show_failures([*rows, *failed], failures)
+                for way, printed in pages(notes) if "pages" in wanted else ():
+                    on_page, failed = measure_notes(linked, printed)
+                    group[f"{name}, {way}"] = {"kinds": {}, "notes": on_page}
+                    show_failures(failed, failures)
         texts += [table(group), notes_table(group)] if group else []
         results |= group
     content = {"most": most, "seed": seed, "results": results, "machine": machine()}

@@ -20,7 +20,7 @@ _ATTRIBUTES = {
     "is_hypothetical": "hypothetical",
 }
 _BATCH, _MOST_TRIED = 200, 6000
-SAID_OF = frozenset(("R7", "R15", "R18", "R19"))  # kinds that ask what a text says of mentions
+SAID_OF = frozenset("R7 R15 R16 R17 R18 R19".split())  # kinds that ask what a text says of mentions
 
 
 class Outcome(NamedTuple):

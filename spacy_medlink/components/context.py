@@ -15,6 +15,8 @@ from spacy.vocab import Vocab
 from ..errors import Warnings
 from ..text import context as reading
 from ..text.context import KINDS, SECTION, Cues
+from ..text.layout import laid_out
+from ..text.lines import Page
 from ..text.normalisation import key
 from ..text.tables import read_table
 from ..types import Data
@@ -120,13 +122,15 @@ class MedicalContext(DocPipe):
     def _annotate(self, doc: Doc) -> None:
         register_attributes()
         cues, text = self.cues, doc.text
-        parts = reading.find_sections(text, cues)
+        page = Page(text, laid_out)
+        parts = reading.find_sections(page.plain, cues)
         if self.sections_key is not None:
-            add_to_group(doc, self.sections_key, [_span(doc, part) for part in parts])
+            add_to_group(doc, self.sections_key, [_span(doc, part, page) for part in parts])
         spans = linked_spans(doc, self.spans_key)
         self._check_order(self.spans_key, not spans)
-        places = [_characters(text, span, cues) for span in spans]
-        for span, context in zip(spans, reading.said_of(text, places, cues, parts), strict=True):
+        places = [page.read(*_characters(text, span, cues)) for span in spans]
+        said = reading.said_of(page.plain, places, cues, parts)
+        for span, context in zip(spans, said, strict=True):
             _write(span, context)
 
 
@@ -160,8 +164,9 @@ def _characters(text: str, span: Span, cues: Cues) -> tuple[int, int]:
     return characters if not left or is_name else left[-1]
 
 
-def _span(doc: Doc, part: reading.Part) -> Span:
-    span = doc.char_span(part.start, part.end, label=part.section.name, alignment_mode="expand")
+def _span(doc: Doc, part: reading.Part, page: Page) -> Span:
+    start, end = page.written(part.start, part.end)
+    span = doc.char_span(start, end, label=part.section.name, alignment_mode="expand")
     assert span is not None  # it is not empty, and lies within the text
     return span
 

@@ -12,6 +12,9 @@ from enum import IntEnum
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
+from .layout import laid_out
+from .lines import LINE_END
+from .marks import FILL
 from .normalisation import APOSTROPHES, ENTITY, INVISIBLE, SEPARATORS, UNSPACED, key
 
 # A word, with its possessive ending; "d/o", a disorder; a "+", which is a word of its own in keys.
@@ -26,7 +29,6 @@ _POSSESSIVE = re.compile(rf"[{APOSTROPHES}][sS\uff53\uff33]$")
 # Where a word is cut: see `normalisation.key`. A footnote is no part of its word.
 _CUTS = re.compile(r"(?<=[^\W\d_]{5})(?=\d)|(?<=\d)(?=[^\W\d_]{4})")
 _RAISED = re.compile("(?<=[^\\W_]{3})[\xb9\xb2\xb3\u2070\u2074-\u2079]+$")
-_LINE_END = re.compile("\r\n?|[\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _OPENING = {")": "(", "]": "[", "}": "{", "）": "（"}
 _CLOSING = {left: right for right, left in _OPENING.items()}
 BRACKETS = frozenset([*_OPENING, *_CLOSING])
@@ -42,7 +44,6 @@ _SHORTENED = frozenset(
     "dr mr mrs ms vs st hr fr sr sra prof pat ca bzw ggf resp approx no nr nos var subsp sp spp "
     "dra sig dott e.g i.e cf al fig incl inkl zb u.a d.h v.a".split()
 )
-_FULL_LINE = 50  # characters of a line that may go on in the next; shorter ones are items
 _COLUMN = 3  # spaces that part two columns
 
 
@@ -66,20 +67,26 @@ class Pieces:
     gaps (List[str]): what stands before each piece, and after the last one: n + 1.
     """
 
-    def __init__(self, text: str, stop_words: Collection[str] = ()) -> None:
-        """Cut a text. stop_words (Collection[str]): in lower case, of the text's language."""
+    def __init__(
+        self, text: str, stop_words: Collection[str] = (), plain: str | None = None
+    ) -> None:
+        """Cut a text.
+
+        stop_words (Collection[str]): in lower case, of the text's language.
+        plain (Optional[str]): what `laid_out` made of the text, if that is known.
+        """
         self.text, self._stop_words = text, stop_words
-        plain, offsets = _decoded(text) if "&" in text else (text, None)
+        plain = laid_out(text) if plain is None else plain
+        plain, offsets = _decoded(plain) if "&" in plain else (plain, None)
         self.texts, starts, ends = _cut(plain)
         behind = [0, *ends]
         self.gaps = [
             plain[end:start] for end, start in zip(behind, [*starts, len(plain)], strict=True)
         ]
-        soft_ends = _soft_line_ends(plain) if _LINE_END.search(plain) else frozenset()
         self.borders = [Border.SPACE] * len(behind)
         for index, gap in enumerate(self.gaps[1:-1], 1):
             if gap != " ":
-                self.borders[index] = self._border(index, gap, behind[index], soft_ends)
+                self.borders[index] = self._border(index, gap.replace(FILL, ""))
         self.borders[0] = self.borders[-1] = Border.SENTENCE
         self.starts, self.ends = starts, ends
         if offsets is not None:
@@ -126,7 +133,7 @@ class Pieces:
             and 0 < index < len(self)
             and (
                 (gap[:1] in _HYPHENS and _is_joint(gap))
-                or (self.texts[index - 1][-1] in _SOFT and _LINE_END.search(gap))
+                or (self.texts[index - 1][-1] in _SOFT and LINE_END.search(gap))
             )
         ]
 
@@ -184,11 +191,8 @@ class Pieces:
         """Tell whether an item of a list or a phrase may end before a piece."""
         return self.borders[index] >= Border.COMMA or (index < len(self) and self.is_stop[index])
 
-    def _border(self, index: int, gap: str, start: int, soft_ends: frozenset[int]) -> Border:
-        """Say what a gap means between its two pieces.
-
-        start (int): its first character. soft_ends (FrozenSet[int]): see `_soft_line_ends`.
-        """
+    def _border(self, index: int, gap: str) -> Border:
+        """Say what a gap means between its two pieces."""
         strength = _strength(gap)
         if strength == Border.SENTENCE and "." in gap:
             return self._full_stop(index, gap)
@@ -201,9 +205,8 @@ class Pieces:
                 return Border.SIGN
             if gap == "*" and right[0].isdigit():
                 return Border.SIGN
-        if strength == Border.SEPARATOR and _LINE_END.search(gap):
-            is_soft = not soft_ends.isdisjoint(range(start, start + len(gap)))
-            return self._line_end(index, gap, is_soft)
+        if strength == Border.SEPARATOR and LINE_END.search(gap):
+            return self._line_end(index, gap)
         return strength
 
     def _full_stop(self, index: int, gap: str) -> Border:
@@ -217,21 +220,12 @@ class Pieces:
         goes_on = right[0].islower() or left.lower() in _SHORTENED
         return Border.SIGN if is_short and goes_on else Border.SENTENCE
 
-    def _line_end(self, index: int, gap: str, is_soft: bool) -> Border:
-        stripped = gap.strip()
-        right = self.texts[index]
+    def _line_end(self, index: int, gap: str) -> Border:
+        stripped, right = gap.strip(), self.texts[index]
         is_hyphened = stripped in _HYPHENS and gap[0] in _HYPHENS
         if right[0].islower() and (is_hyphened or self.texts[index - 1][-1] in _SOFT):
             return Border.SIGN  # a word that goes on in the next line
-        if len(_LINE_END.findall(gap)) > 1:
-            return Border.SENTENCE
-        if is_soft and not stripped and not (right[0].isupper() and self._is_sentence_like(index)):
-            return Border.SPACE
-        return Border.SEPARATOR
-
-    def _is_sentence_like(self, index: int) -> bool:
-        """Tell whether a capital begins a line of a text that is not written in capitals."""
-        return self.texts[index][1:].islower() or len(self.texts[index]) == 1
+        return Border.SENTENCE if len(LINE_END.findall(gap)) > 1 else Border.SEPARATOR
 
 
 @lru_cache(maxsize=16384)
@@ -325,29 +319,4 @@ def _strength_of(sign: str, is_tight: bool) -> Border:
 
 def _is_joint(gap: str) -> bool:
     """Tell whether a hyphen joins two parts of a word, also over the end of a line."""
-    return len(gap) == 1 or (gap[1:].isspace() and _LINE_END.search(gap) is not None)
-
-
-def _soft_line_ends(plain: str) -> frozenset[int]:
-    """Find the line ends at which only the width of the page ends a line.
-
-    A line is full if the first word of the next one had no room in it, by the longest line of its
-    paragraph.
-    """
-    soft, lines, last = set[int](), list[tuple[int, int]](), 0
-    for line_end in _LINE_END.finditer(plain):
-        lines.append((last, line_end.start()))
-        last = line_end.end()
-    lines.append((last, len(plain)))
-    paragraph: list[tuple[int, int]] = []
-    for start, end in [*lines, (0, 0)]:
-        if start < end and not plain[start:end].isspace():
-            paragraph.append((start, end))
-            continue
-        width = max((end - start for start, end in paragraph), default=0)
-        for (begin, stop), (following, behind) in pairwise(paragraph):
-            word = plain[following:behind].split(None, 1)[0]
-            if stop - begin >= _FULL_LINE and stop - begin + 1 + len(word) > width:
-                soft.add(stop)
-        paragraph = []
-    return frozenset(soft)
+    return len(gap) == 1 or (gap[1:].isspace() and LINE_END.search(gap) is not None)

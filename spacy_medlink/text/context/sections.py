@@ -1,7 +1,7 @@
 """Sections and sentences: where a note is cut, and what its headings say."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ..headings import Heading, find_headings
@@ -33,10 +33,11 @@ def find_sections(text: str, cues: Cues) -> list[Part]:
     """
     headings: list[tuple[Heading, Section | None]] = []
     for heading in find_headings(text, titles=True):
-        words = " ".join(plain(word[0]) for word in find_words(heading.title))
-        section = cues.sections.get(words)
-        is_known = section is not None or words.rpartition(" ")[2] in cues.last_words
-        if is_known or (heading.title.isupper() and " " in heading.title.strip()):
+        words = [plain(word[0]) for word in find_words(heading.title)]
+        section = _section_of(words, cues)
+        is_known = section is not None or (words and words[-1] in cues.last_words)
+        is_shouted = heading.title.isupper() and " " in heading.title.strip()
+        if is_known or is_shouted or heading.is_marked:
             headings.append((heading, section))
     parts = []
     ends = [*(heading.start for heading, _ in headings[1:]), len(text)]
@@ -44,7 +45,7 @@ def find_sections(text: str, cues: Cues) -> list[Part]:
         if section is None:
             continue
         line = text[heading.end : end].partition("\n")[0]
-        if line.strip() or section.said:
+        if (line.strip() or section.said) and not heading.is_marked:
             first = _TEXT.search(text, heading.end, end)
             paragraph = PARAGRAPH.search(text, first.start(), end) if first else None
             end = paragraph.start() if paragraph else end
@@ -53,7 +54,7 @@ def find_sections(text: str, cues: Cues) -> list[Part]:
             .rpartition("\n")[2]
             .strip()
         )
-        if is_within and section.said:
+        if is_within and section.said and not heading.is_marked:
             following = sentence_starts(text[heading.end : end], cues.shortened)
             end = heading.end + following[0] if following else end
         parts.append(Part(heading.start, end, section))
@@ -64,6 +65,18 @@ def _is_answer(pieces: Pieces, index: int) -> bool:
     """Tell whether "No." stands before a word, alone in its sentence, and is no "No. 12"."""
     is_no = pieces.lower[index - 1] == "no" and pieces.gaps[index].startswith(". ")
     return is_no and pieces.texts[index][:1].isupper()
+
+
+def _section_of(words: Sequence[str], cues: Cues) -> Section | None:
+    """Find the section of a heading, or that of two and more words that begin or end it.
+
+    "Pertinent past medical history" is past medical history; "Dental history" is unknown.
+    """
+    count = len(words)
+    runs = [range(count), *(range(first, count) for first in range(1, count - 1))]
+    runs += [range(last) for last in range(count - 1, 1, -1)]
+    titles = (" ".join(words[place] for place in run) for run in runs)
+    return next((cues.sections[title] for title in titles if title in cues.sections), None)
 
 
 def sentence_starts(text: str, shortened: Collection[str] = ()) -> list[int]:
@@ -81,7 +94,7 @@ def sentence_starts(text: str, shortened: Collection[str] = ()) -> list[int]:
             row = index  # of the piece that began the last sentence
         else:
             continue
-        begin = pieces.starts[index] - len(gap)
+        begin = pieces.ends[index - 1] if index else 0
         if _QUERY.search(gap) and "\n" not in gap:
             continue
         if gap.strip() == "." and "\n" not in gap:
