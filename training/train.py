@@ -4,153 +4,17 @@
 --output models/sap`
 """
 
-import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import torch
 import typer
 
-from spacy_medlink.assets.manifest import ENCODER as IN_ASSETS
-from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.util.devices import AUTO, CPU, find_device, rank_device
-from spacy_medlink.util.files import replacing_directory
-from spacy_medlink.util.outputs import DirectoryKind, PathLike, check_output
-
-from .data.mentions import why_nothing
-from .kinds.distilling import Distillation
-from .kinds.encoder_training import EncoderTraining, Say, silent
-from .kinds.finetuning import Finetuning
-from .kinds.pretraining import Pretraining
-from .loop.ranks import Ranks, all_ranks
-from .loop.trainer import METRICS
-from .recipe.reading import parse_overrides, read_recipe
-from .recipe.settings import Recipe
-from .reranking.rerank import rerank
 from .verbs import Device, IfAny, Overwrite, Set, run_verb, stoppable
 
-FIGURES = "metrics.json"
-ENCODER = DirectoryKind("a trained encoder")
 # By kind, the options that it needs, and those that it may have besides.
 _NEEDS = {"pretrain": ["kb"], "finetune": ["kb", "train", "dev"], "distil": ["kb"], "rerank": []}
 _MAY = {"pretrain": ["text", "prepared"], "finetune": [], "distil": [], "rerank": ["train", "dev"]}
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """What a training begins with, and where it goes.
-
-    base (str): an encoder, which for "distil" is the teacher and may be in assets; for "rerank"
-    assets. output (Path): replaced as a whole at the end. kb (Path): but for "rerank".
-    train, dev (Path): gold files to train on and to choose by. text (Path): translations for
-    "pretrain". run (Path): for checkpoint and log; OUTPUT_run if left out. prepared (Path):
-    keeps names and pairs for later runs; in `run` if left out.
-    """
-
-    base: str
-    output: Path
-    kb: Path | None = None
-    train: Path | None = None
-    dev: Path | None = None
-    text: Path | None = None
-    run: Path | None = None
-    prepared: Path | None = None
-
-    @property
-    def place(self) -> Path:
-        """The directory for checkpoint and log."""
-        return self.run or self.output.with_name(f"{self.output.name}_run")
-
-    def files(self) -> list[Path]:
-        """List the files that it learns from."""
-        return [path for path in (self.kb, self.text, self.train, self.dev) if path is not None]
-
-    def given(self) -> list[PathLike | None]:
-        """List what the output must not replace."""
-        return [self.base, self.kb, self.train, self.dev, self.text]
-
-
-def train(
-    recipe: Recipe,
-    inputs: Inputs,
-    *,
-    resume: bool = False,
-    device: str = AUTO,
-    say: Say = silent,
-    overwrite: bool = False,
-    if_any: bool = False,
-) -> dict[str, Any]:
-    """Train by a recipe, and write an encoder with its figures (or for "rerank" assets).
-
-    overwrite (bool): replace the output even if it holds more than was trained. if_any (bool): if
-        a gold file has no usable mention, hand on the base and say so.
-    Started by torchrun on several devices, each call trains a share, and the first one writes.
-
-    RETURNS (Dict[str, Any]): what metrics.json holds, for "rerank" what the manifest says of it;
-        nothing but on the first rank.
-    RAISES (MedlinkError): E1xx and E2xx for a bad knowledge base, base or assets, E4xx for a gold
-        file, E5xx. (StoppedError): after Ctrl-C, when everything is saved in `run`.
-    """
-    if recipe.recipe.kind == "rerank":
-        made = rerank(
-            recipe, assets=Path(inputs.base), train=inputs.train, dev=inputs.dev,
-            output=inputs.output, run=inputs.place, resume=resume, device=device, say=say,
-            overwrite=overwrite, if_any=if_any,
-        )  # fmt: skip
-        return made.manifest["reranker"] or {"left_out": made.manifest["left_out"]["reranker"]}
-    check_output(inputs.output, ENCODER, inputs.given(), overwrite=overwrite)
-    assert inputs.kb is not None
-    kb = KnowledgeBase(inputs.kb)
-    if if_any and (why := why_nothing(kb, inputs.train, inputs.dev)):
-        say(f"Training is left out: {why}.")
-        with replacing_directory(
-            inputs.output, ENCODER, inputs.given(), overwrite=overwrite
-        ) as path:
-            BiEncoder.load(inputs.base).save(path)
-            return _write_figures(path, {"left_out": why})
-    torch_device = find_device(rank_device(device))
-    with all_ranks(torch_device) as ranks:
-        told = say if ranks.is_first else silent
-        training = _make(recipe, kb, inputs, torch_device, told, ranks)
-        result = training.run(inputs.place, resume)
-    if result is None:
-        return {}
-    result.encoder.move(CPU)
-    with replacing_directory(inputs.output, ENCODER, inputs.given(), overwrite=overwrite) as path:
-        result.encoder.save(path)
-        training.store(path)
-        (path / METRICS).write_bytes((inputs.place / METRICS).read_bytes())
-        return _write_figures(path, result.figures)
-
-
-def _make(
-    recipe: Recipe,
-    kb: KnowledgeBase,
-    inputs: Inputs,
-    device: torch.device,
-    say: Say,
-    ranks: Ranks,
-) -> EncoderTraining:
-    base = Path(inputs.base)
-    if recipe.recipe.kind == "distil":
-        inside = base / IN_ASSETS
-        source = inside if inside.is_dir() else base
-        teacher = BiEncoder.load(str(source) if source.exists() else inputs.base)
-        return Distillation(recipe, kb, teacher, device, say, ranks, [source])
-    encoder = BiEncoder.load(inputs.base)
-    if recipe.recipe.kind == "finetune":
-        assert inputs.train is not None and inputs.dev is not None
-        return Finetuning(recipe, kb, encoder, inputs.train, inputs.dev, device, say, ranks)
-    prepared = inputs.prepared or inputs.place / "prepared"
-    return Pretraining(recipe, kb, encoder, device, say, ranks, inputs.text, prepared, [base])
-
-
-def _write_figures(directory: Path, figures: dict[str, Any]) -> dict[str, Any]:
-    (directory / FIGURES).write_text(json.dumps(figures, indent=2) + "\n", "utf-8")
-    return figures
 
 
 def main(
@@ -175,12 +39,15 @@ def main(
         Path | None, typer.Option(help="Directory for names and pairs, to be used by later runs.")
     ] = None,
     resume: Annotated[bool, typer.Option(help="Go on from the checkpoint.")] = False,
-    device: Device = AUTO,
+    device: Device = "auto",
     set_: Set = None,
     if_any: IfAny = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Train by a recipe; what does not beat its base is not kept, unless the recipe says so."""
+    from .recipe.reading import parse_overrides, read_recipe  # these import torch
+    from .run import Inputs, train
+
     recipe = read_recipe(config, parse_overrides(set_))
     inputs = Inputs(base, output, kb, train_, dev, text, run, prepared)
     recipe_kind = recipe.recipe.kind

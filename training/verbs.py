@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.util.extras import missing
 from spacy_medlink.util.files import save_text
 from spacy_medlink.util.outputs import PathLike, check_output, companion, marked
 
@@ -19,7 +20,7 @@ from .loop.interruption import EXIT_CODE, StoppedError
 Device = Annotated[
     str,
     typer.Option(
-        help="auto (a GPU where there is one), cpu, cuda, cuda:1, mps, or a GPU id as spaCy has it."
+        help="auto (a GPU if there is one), cpu, cuda, cuda:1, mps, or a GPU id as in spaCy."
     ),
 ]
 """The option `--device` of a verb that runs a network."""
@@ -28,7 +29,7 @@ IfAny = Annotated[
     bool,
     typer.Option(
         "--if-any",
-        help="Where something cannot be had, hand on what is there and say so.",
+        help="Where something is missing, pass on what is there and say so.",
     ),
 ]
 """The option `--if-any` of a step that a workflow has whether or not its inputs are there."""
@@ -37,8 +38,8 @@ Overwrite = Annotated[
     bool,
     typer.Option(
         "--overwrite",
-        help="Replace a file that this verb did not write, or lose what lies in a directory of "
-        "its own besides.",
+        help="Replace a file that this command did not write, and delete other files in a "
+        "directory that it did.",
     ),
 ]
 
@@ -62,7 +63,10 @@ def run_verb(main: Callable[..., None]) -> None:
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.command()(main)
     try:
-        app()
+        try:
+            app()
+        except ImportError as error:
+            raise missing(error, "This command") from error
     except MedlinkError as error:
         typer.echo(str(error), err=True)
         sys.exit(1)

@@ -9,33 +9,31 @@ from typing import NamedTuple
 from ..errors import Errors
 from ..kb.readers.foreign import unknown_ending
 from .documents import Document
-from .text_inputs import read_folder, read_json_lines, read_table, text_files
-
-
-class Columns(NamedTuple):
-    """Names of the columns; with id "", the id of a document is its number."""
-
-    text: str = "text"
-    id: str = "doc_id"
-
-
-DEFAULT_COLUMNS = Columns()
+from .text_inputs import (
+    Columns,
+    json_columns,
+    read_folder,
+    read_json_lines,
+    read_table,
+    text_files,
+)
 
 
 class Input(NamedTuple):
     """An input whose format is known.
 
-    total (Optional[int]): number of documents, None where it is not known before reading.
+    total (Callable): counts the documents before they are read; lines that are blank or damaged
+        may count, too.
     state (Dict[str, object]): changes with the input; a run is resumed only with the same state.
     """
 
     read: Callable[[], Iterator[Document]]
-    total: int | None
+    total: Callable[[], int]
     state: dict[str, object]
 
 
 LINES = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
-TABLES = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t", ".xlsx": ""}
+TABLES = {".csv": "", ".csv.gz": "", ".tsv": "\t", ".tsv.gz": "\t", ".xlsx": None}
 PARQUET = ".parquet"
 KNOWN = (*LINES, *TABLES, PARQUET)
 
@@ -44,7 +42,7 @@ def open_input(path: Path, columns: Columns) -> Input:
     """Recognise the format of an input; `read` then reads it.
 
     RAISES (MedlinkError): E107 when there is none, E407 for a directory without text files, E611
-        for another format, E614 for Parquet without pyarrow, E615 for a column that a table lacks.
+        for another format, E614 for Parquet without pyarrow, E615 for a column that it lacks.
     """
     if not path.exists():
         raise Errors.source_missing(path=path)
@@ -56,21 +54,28 @@ def open_input(path: Path, columns: Columns) -> Input:
         states: dict[str, object] = {
             "files": hash_of([(file, _state_of(path / file)) for file in files])
         }
-        return Input(lambda: read_folder(path, files), len(files), states)
-    name = path.name.lower()
+        return Input(lambda: read_folder(path, files), lambda: len(files), states)
     state = _state(path)
-    if name.endswith(LINES):
-        return Input(lambda: read_json_lines(path, *columns), None, state)
-    if name.endswith(tuple(TABLES)):
-        delimiter = next(TABLES[suffix] for suffix in TABLES if name.endswith(suffix))
-        next(read_table(path, *columns, delimiter), None)  # raises now if a column is missing
-        return Input(lambda: read_table(path, *columns, delimiter), None, state)
-    if name.endswith(PARQUET):
-        from .parquet import read_parquet, rows_of
+    if path.name.lower().endswith(PARQUET):
+        from .parquet import parquet_columns, read_parquet, rows_of
 
-        total = rows_of(path, *columns)
-        return Input(lambda: read_parquet(path, *columns), total, state)
-    raise unknown_ending(path, KNOWN)
+        fields = parquet_columns(path, columns)
+        return Input(lambda: read_parquet(path, *fields), lambda: rows_of(path), state)
+    read = _reader(path, columns)
+    return Input(read, lambda: sum(1 for _ in read()), state)
+
+
+def _reader(path: Path, columns: Columns) -> Callable[[], Iterator[Document]]:
+    """Choose the reader, and find the columns now: one that is missing is an error at once."""
+    name = path.name.lower()
+    if name.endswith(LINES):
+        fields = json_columns(path, columns)
+        return lambda: read_json_lines(path, *fields)
+    suffix = next((suffix for suffix in TABLES if name.endswith(suffix)), "")
+    if not suffix:
+        raise unknown_ending(path, KNOWN)
+    next(read_table(path, columns, TABLES[suffix]), None)
+    return lambda: read_table(path, columns, TABLES[suffix])
 
 
 def hash_of(value: object) -> str:

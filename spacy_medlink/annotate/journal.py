@@ -102,7 +102,7 @@ class Journal:
         before = _read_job(job) if done else self._job
         changed = [name for name in self._job if before.get(name) != self._job[name]]
         if changed and not overwrite:
-            raise Errors.other_job(path=self.directory, what="another " + ", ".join(changed))
+            raise Errors.other_job(path=self.directory, what="different " + " and ".join(changed))
         if changed:
             self._remove()
             done = set()
@@ -118,20 +118,31 @@ class Journal:
         counts = _counts(path) or {}
         return Done(part, kinds[LINKED.encode()], kinds[ASIDE.encode()], **counts)
 
-    def finish(self, parts: int, set_aside: int, output: Output) -> Repeated:
+    def finish(self, counts: Done, source: Path, output: Output) -> Repeated:
         """Join the parts to the output and the file of documents set aside.
 
-        parts (int): number of parts. set_aside (int): documents that could not be linked.
+        counts (Done): of all parts; its `number` is how many. source (Path): for messages.
         RETURNS (Repeated): the ids that several documents have.
         RAISES (MedlinkError): E109 when the output cannot be written, E124 when another file has
-            taken its place; the parts stay.
+            taken its place; the parts stay. E407 when all documents were set aside: there is no
+            output then.
         """
-        if set_aside:
+        parts = counts.number
+        if counts.set_aside:
             with replacing_file(self.aside, ASIDE_FILE) as temporary, temporary.open("wb") as file:
                 file.writelines(self._lines(parts, ASIDE))
         else:
             check_output(self.aside, ASIDE_FILE)
             self.aside.unlink(missing_ok=True)
+        if counts.set_aside and not counts.linked:
+            first = json.loads(next(self._lines(parts, ASIDE)))
+            remedy = (
+                f"Set aside: {counts.set_aside:,} ({self.aside}). The first, {first['place']}: "
+                f"{first['problem']}. Correct them, or name the columns with "
+                "`--columns text=COLUMN,id=COLUMN`."
+            )
+            self._remove()
+            raise Errors.nothing_there(path=source, what="readable document", remedy=remedy)
         output.write(self._lines(parts, LINKED))
         repeated = self._repeated(parts)
         self._remove()

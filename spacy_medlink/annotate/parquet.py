@@ -12,7 +12,7 @@ from ..text.context import KINDS, SECTION
 from ..types import Data
 from ..util.extras import missing
 from .documents import Document
-from .text_inputs import check_columns, document_of
+from .text_inputs import Columns, columns_of, document_of
 
 _ROWS = 1000
 
@@ -30,13 +30,18 @@ def arrow() -> Any:
     return pyarrow
 
 
-def rows_of(path: Path, text_column: str, id_column: str) -> int:
-    """Count the rows of a file, and check that it has the columns.
+def parquet_columns(path: Path, columns: Columns) -> tuple[str, str]:
+    """Find the columns of a file.
 
     RAISES (MedlinkError): E165 for a file that is no Parquet, E615 for a column that it lacks.
     """
     with open_parquet(path) as file:
-        check_columns(path, file.schema_arrow.names, text_column, id_column)
+        return columns_of(path, file.schema_arrow.names, columns)
+
+
+def rows_of(path: Path) -> int:
+    """Count the rows of a file."""
+    with open_parquet(path) as file:
         rows: int = file.metadata.num_rows
         return rows
 

@@ -1,7 +1,8 @@
 """A run of bulk annotation: open, resume, link part by part, join the parts."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, repeat
+from operator import add
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,12 +13,13 @@ from ..types import Facts, Progress
 from ..util.progress import no_progress
 from ..util.telling import tell
 from .documents import PART_DOCUMENTS, Done, Repeated, parts_of
-from .inputs import DEFAULT_COLUMNS, Columns, hash_of, open_input
+from .inputs import hash_of, open_input
 from .journal import Journal, only_process
 from .local import run_local
 from .output import Output
 from .ray_engine import run_ray
 from .records import PLAIN, Shape
+from .text_inputs import DEFAULT_COLUMNS, Columns
 from .worker import Job
 
 _DESCRIBES = ("manifest.json", "config.cfg", "meta.json")  # of assets, of pipelines
@@ -68,7 +70,9 @@ def annotate_file(
     A run that was killed continues where it stopped; the output appears when all is done. W342
     lists ids that several documents have.
     source (str): assets, a saved pipeline, an installed package, or "starter".
-    path (Path): JSON Lines, CSV, TSV (each plain or .gz), Parquet, or a directory of text files.
+    path (Path): JSON Lines, CSV, TSV (each plain or .gz), Parquet, a workbook (.xlsx), or a
+        directory of text files. columns (Columns): of the text and the id, by default by their
+        usual names, such as "note_text" and "note_id".
     output (Path): `.jsonl`, `.jsonl.gz` or `.parquet`; documents that cannot be linked go to
         `<output>.bad.jsonl`. lang (str): of the texts, for assets. settings: of the linker.
     shape (Shape): content of a record. format (str): "" for records, or a name of
@@ -77,7 +81,8 @@ def annotate_file(
     device (Optional[str]): device of the networks, "auto" for a GPU where there is one; None for
         spaCy's device. part_size (int): documents that are linked and written together.
     overwrite (bool): replace an output, and the parts of an earlier run that had other options.
-    RAISES (MedlinkError): E107-E109, E122, E155, E165, E407, E611-E616; as `open_pipeline`.
+    RAISES (MedlinkError): E107-E109, E122, E155, E165, E611-E616; E407 where no document could be
+        read; as `open_pipeline`.
     """
     shape = shape._replace(with_text=shape.with_text or bool(format))
     whole = Output(output, format, shape.with_text, overwrite)
@@ -101,12 +106,12 @@ def annotate_file(
         first = next(parts, None)
         run = run_ray if engine == "ray" else run_local
         # When all parts are there, only the output is missing, and nothing is opened.
-        new = (
-            run(job, chain([first] if first else [], parts), n_process) if first or not done else ()
-        )
-        finished = chain(map(journal.count, sorted(done)), new)
-        counts = _shown(finished, opened.total, progress)
-        repeated = journal.finish(counts.number, counts.set_aside, whole)
+        left = chain([first] if first else [], parts)
+        new = run(job, left, n_process) if first or not done else ()
+        before = [journal.count(part) for part in sorted(done)]
+        total = None if progress is no_progress else opened.total()
+        counts = _shown(before, new, total, progress)
+        repeated = journal.finish(counts, path, whole)
     if repeated.documents:
         examples = ", ".join(map(repr, repeated.examples))
         tell(Warnings.repeated_ids.format(count=repeated.documents, examples=examples, path=path))
@@ -116,22 +121,31 @@ def annotate_file(
     )
 
 
-def _shown(finished: Iterable[Done], total: int | None, progress: Progress) -> Done:
-    """Sum up the counts of finished parts; progress counts documents.
+def _shown(
+    before: Sequence[Done], new: Iterable[Done | int], total: int | None, progress: Progress
+) -> Done:
+    """Sum up the counts of finished parts; progress counts documents, also of unfinished parts.
 
+    before (Sequence[Done]): parts of earlier runs. new (Iterable): parts when they are finished,
+        and in between the number of documents that this run has linked.
     RETURNS (Done): its `number` is the number of parts.
     """
-    counts = [0, 0, 0, 0, 0]
+    counts = Done(0, 0, 0)
+    resumed = sum(part.documents for part in before)
 
     def documents() -> Iterator[None]:
-        for part in finished:
-            for at, count in enumerate((1, *part[1:])):
-                counts[at] += count
-            yield from repeat(None, part.documents)
+        nonlocal counts
+        shown = 0
+        for step in chain(before, new):
+            if isinstance(step, Done):
+                counts = Done(counts.number + 1, *map(add, counts[1:], step[1:]))
+            reached = counts.documents if isinstance(step, Done) else resumed + step
+            yield from repeat(None, reached - shown)  # none where it is less
+            shown = max(shown, reached)
 
-    for _ in progress(documents(), total, "annotating"):
+    for _ in progress(documents(), total, "annotating documents"):
         pass
-    return Done(*counts)
+    return counts
 
 
 def _absolute(source: str) -> str:

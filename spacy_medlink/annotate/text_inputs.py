@@ -1,4 +1,4 @@
-"""Documents from JSON Lines, tables and directories of text files.
+"""Documents from JSON Lines, tables, workbooks and directories of text files.
 
 A document that cannot be read keeps its place in the stream, with the problem instead of its text.
 """
@@ -7,20 +7,88 @@ import csv
 import gzip
 import json
 import os
+import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from io import BufferedIOBase
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import Errors
 from ..kb.readers.lines import LONGEST, open_source, raw_lines
+from ..kb.readers.rows import delimiter_of
 from ..kb.readers.xlsx import first_sheet
 from ..util.json_text import is_encodable
 from .documents import Document
 
+# Usual names of columns, without case and signs; of several, the first one here counts.
+_TEXTS = (
+    "text", "notetext", "reporttext", "documenttext", "fulltext", "note", "report", "document",
+    "content", "body", "transcription", "abstract", "sentence",
+)  # fmt: skip
+_IDS = ("docid", "documentid", "noteid", "reportid", "textid", "id", "uid", "rowid", "pmid")
+_OPTIONS = {
+    "text": "`--columns text=COLUMN`",
+    "id": "`--columns id=COLUMN` (`--columns id=` numbers the documents)",
+}
+_FIRST = 100  # objects of a file in which its fields are looked for: one may lack some
 _NOT_UTF8 = "not UTF-8"
 _DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
+
+
+class Columns(NamedTuple):
+    """Names of the columns; None finds one by its usual names; id "" numbers the documents."""
+
+    text: str | None = None
+    id: str | None = None
+
+
+DEFAULT_COLUMNS = Columns()
+
+
+def columns_of(place: object, header: Sequence[str], columns: Columns) -> tuple[str, str]:
+    """Find the columns of the text and of the id, which is "" where documents are numbered.
+
+    place (object): the file or line that has the header, for messages.
+    RAISES (MedlinkError): E615 for a column that it lacks.
+    """
+    by_name = {re.sub(r"[\W_]", "", name.lower()): name for name in reversed(header)}
+    fields = []
+    for what, wanted, usual in (("text", columns.text, _TEXTS), ("id", columns.id, _IDS)):
+        known = (by_name[name] for name in usual if name in by_name)
+        field = next(known, None) if wanted is None else wanted
+        if field is None or field not in (*header, ""):
+            raise Errors.no_text_column(
+                path=place, column=f"for the {what}" if wanted is None else repr(wanted),
+                found=", ".join(header) or "none", option=_OPTIONS[what],
+            )  # fmt: skip
+        fields.append(field)
+    return fields[0], fields[1]
+
+
+def json_columns(path: Path, columns: Columns) -> tuple[str, str]:
+    """Find the fields of a file of JSON Lines by its first objects.
+
+    RAISES (MedlinkError): E165 when the file cannot be read, E615 for a field that all lack.
+    """
+    with open_source(path) as file:
+        objects = list(islice(_objects(_until_damage(file, path)), _FIRST))
+    if not objects:  # each line is set aside, with its problem
+        return columns.text or "text", columns.id or ""
+    fields = list(dict.fromkeys(field for _, data in objects for field in data))
+    return columns_of(f"{path}, line {objects[0][0]}", fields, columns)
+
+
+def _objects(lines: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
+    for line_number, line in enumerate(lines, 1):
+        try:
+            data = json.loads(line.decode("utf-8-sig"))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(data, dict):
+            yield line_number, data
 
 
 def read_json_lines(path: Path, text_field: str, id_field: str) -> Iterator[Document]:
@@ -43,16 +111,17 @@ def read_json_lines(path: Path, text_field: str, id_field: str) -> Iterator[Docu
                 yield _of_fields(data, text_field, id_field, place, str(line_number))
 
 
-def read_table(path: Path, text_column: str, id_column: str, delimiter: str) -> Iterator[Document]:
+def read_table(path: Path, columns: Columns, delimiter: str | None) -> Iterator[Document]:
     """Stream the rows of a table with a first line that names the columns.
 
-    delimiter (str): of CSV or TSV; "" for the first sheet of a workbook (.xlsx).
+    delimiter (Optional[str]): of CSV or TSV, "" for the most frequent one of the first line; None
+        for the first sheet of a workbook (.xlsx).
     RAISES (MedlinkError): E165 when the file cannot be read to its end, E615 for a column that it
         lacks.
     """
-    rows = _delimited(path, delimiter) if delimiter else _of_sheet(path)
+    rows = _of_sheet(path) if delimiter is None else _delimited(path, delimiter)
     header = next(rows, None) or []
-    check_columns(path, header, text_column, id_column)
+    fields = columns_of(path, header, columns)
     for row_number, row in enumerate(rows, 1):
         if row == []:
             continue
@@ -61,9 +130,7 @@ def read_table(path: Path, text_column: str, id_column: str, delimiter: str) -> 
             cells = "no row of a table" if row is None else f"{len(row)} fields"
             yield Document("", "", place, f"{cells} where {len(header)} fields were expected")
             continue
-        yield _of_fields(
-            dict(zip(header, row, strict=True)), text_column, id_column, place, str(row_number)
-        )
+        yield _of_fields(dict(zip(header, row, strict=True)), *fields, place, str(row_number))
 
 
 def _delimited(path: Path, delimiter: str) -> Iterator[list[str] | None]:
@@ -73,7 +140,9 @@ def _delimited(path: Path, delimiter: str) -> Iterator[list[str] | None]:
             line.decode("utf-8-sig" if row_number == 0 else "utf-8", "surrogateescape")
             for row_number, line in enumerate(_until_damage(file, path))
         )
-        yield from _rows(csv.reader(lines, delimiter=delimiter))
+        first = next(lines, "")
+        delimiter = delimiter or delimiter_of([first])
+        yield from _rows(csv.reader(chain([first], lines), delimiter=delimiter))
 
 
 def _of_sheet(path: Path) -> Iterator[list[str] | None]:
@@ -115,23 +184,10 @@ def text_files(path: Path) -> list[str]:
     return sorted(files)
 
 
-def check_columns(path: Path, header: Sequence[str], text_column: str, id_column: str) -> None:
-    """Check that a table has its columns.
-
-    RAISES (MedlinkError): E615 for one that it lacks.
-    """
-    by_number = "`--columns id=COLUMN` (`--columns id=` numbers the documents)"
-    for column, option in ((text_column, "`--columns text=COLUMN`"), (id_column, by_number)):
-        if column and column not in header:
-            raise Errors.no_text_column(
-                path=path, column=repr(column), found=", ".join(header) or "none", option=option
-            )
-
-
 def document_of(text: Any, id: Any, origin: str) -> Document:
     """Make a document of a text and an id, or describe the problem with them."""
-    if isinstance(id, int) and not isinstance(id, bool):
-        id = str(id)
+    if isinstance(id, int | float | Decimal) and not isinstance(id, bool) and id % 1 == 0:
+        id = str(int(id))  # many programs write whole numbers as 12.0 where some are missing
     if not isinstance(id, str) or not id:
         return Document("", "", origin, "no id")
     if not is_encodable(id):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
+_TOGETHER = 50  # documents whose mentions are linked in one batch
 _MISREAD = (
     "spaCy reads other words in it, which have the same hash: an earlier document may have been "
     "crafted for that; annotate this one in a run of its own"
@@ -67,7 +68,11 @@ class PartWorker:
         self._where = Where(linker.spans_key, linker.prefix)
 
     def link(self, part: Part) -> Done:
-        """Link a part and write its file, whole or not at all.
+        """Link a part as `steps` does, in one step."""
+        return next(filter(None, self.steps(part)))
+
+    def steps(self, part: Part) -> Iterator[Done | None]:
+        """Link a part and write its file, whole or not at all: None for each document, then Done.
 
         RAISES (MedlinkError): E109 when it cannot be written; errors of the assets.
         """
@@ -86,9 +91,10 @@ class PartWorker:
                     mentions += len(record["mentions"])
                     links += sum(bool(mention["ids"]) for mention in record["mentions"])
                     _write(file, LINKED, record)
+                yield None
             _write(file, COUNTS, {"mentions": mentions, "links": links})
         linked = len(part.documents) - set_aside
-        return Done(part.number, linked, set_aside, mentions, links)
+        yield Done(part.number, linked, set_aside, mentions, links)
 
     def _linked(self, documents: list[Document]) -> Iterator[tuple[Document, "Doc | None", str]]:
         """Link documents: each with its Doc, or with its problem."""
@@ -113,7 +119,8 @@ def linked_docs(
     settings = {name: {**given} for name, given in settings_by_name.items()}  # spaCy adds to them
     done = 0
     try:
-        for doc in nlp.pipe((make_doc(nlp, text) for text in texts), component_cfg=settings):
+        made = (make_doc(nlp, text) for text in texts)
+        for doc in nlp.pipe(made, batch_size=_TOGETHER, component_cfg=settings):
             yield _as_read(doc, texts[done])
             done += 1
     except MedlinkError:

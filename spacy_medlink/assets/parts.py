@@ -21,7 +21,7 @@ from ..retrieval.memory import MentionMemory, Remembered
 from ..retrieval.tier import EXACT, Tier, tier_of_names
 from ..types import Encoder, Facts
 from ..util.extras import CPU as CPU
-from ..util.extras import is_installed, is_processor, lacking
+from ..util.extras import how_to_install, is_installed, is_processor, lacking
 from ..util.held import HeldFiles
 from ..util.telling import tell
 from .manifest import (
@@ -110,7 +110,9 @@ def open_encoder(files: HeldFiles, manifest: Facts, device: str) -> Encoder:
         except ImportError as error:
             if runtime is None or not is_installed("torch"):
                 raise
-            fields = {"path": files.path, "runtime": runtime["name"], "lacking": lacking(error)}
+            name = runtime["name"]
+            fields = {"path": files.path, "runtime": name, "remedy": how_to_install(name)}
+            fields["lacking"] = lacking(error)
             tell(Warnings.runtime_missing.format(**fields))
     from ..encoders.light import open_to_encode
 

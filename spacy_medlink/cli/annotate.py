@@ -24,42 +24,47 @@ def command(
         Path,
         typer.Argument(
             metavar="IN",
-            help="Documents: .jsonl, .csv, .tsv (plain or .gz), .parquet, or a directory of .txt.",
+            help="Documents: .jsonl, .csv, .tsv (plain or .gz), .parquet, .xlsx, or a directory "
+            "of .txt.",
         ),
     ],
-    output: Annotated[Path, typer.Option(help="Where links go: .jsonl, .jsonl.gz or .parquet.")],
+    output: Annotated[
+        Path, typer.Option(help="File for the links: .jsonl, .jsonl.gz or .parquet.")
+    ],
     as_format: As = "",
     columns: Annotated[
         str,
         typer.Option(
-            help="Columns or fields of IN: text=NOTE,id=NOTE_ID; with id= documents are numbered."
+            help="Columns or fields of IN, where their names are not usual ones: "
+            "text=NOTE,id=KEY; id= numbers the documents."
         ),
     ] = "",
     lang: Annotated[str, typer.Option(help="Language of the texts, for assets: en, es.")] = "en",
     threshold: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Links that score less are NIL.")
+        float | None, typer.Option(min=0, max=1, help="Links with a lower probability become NIL.")
     ] = None,
     candidates: Annotated[
         int, typer.Option(min=0, help="Candidates to write beside each link.")
     ] = 0,
     keep_text: Annotated[
-        bool, typer.Option("--keep-text", help="Write the texts of the documents, too.")
+        bool, typer.Option("--keep-text", help="Also write the texts of the documents.")
     ] = False,
     engine: Annotated[str, typer.Option(help="local, or ray (a cluster).")] = "local",
-    n_process: Annotated[int, typer.Option(min=1, help="Processes that link.")] = 1,
+    n_process: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     overwrite: Annotated[
         bool,
         typer.Option(
             "--overwrite",
-            help="Replace what is at --output when all is done, and throw away what a killed run "
-            "has done with other options.",
+            help="Replace the file at --output at the end, and discard what an unfinished run "
+            "with other options has done.",
         ),
     ] = False,
     device: Device = AUTO,
 ) -> None:
-    """Find and link the mentions of many documents; run again after a kill, it goes on.
+    """Find and link the mentions of many documents.
 
-    Exit code 3 says that documents were set aside; all others were linked.
+    A run that was stopped continues when you give the same command again. Exit code 3 says that
+    some documents could not be read or linked; all others were.
     """
     one_of(engine, ("local", "ray"), "--engine")
     from ..annotate import Columns, Shape, annotate_file
@@ -117,7 +122,7 @@ def _saying_what_is_kept(out: Path) -> Iterator[None]:
 
             typer.echo(
                 f"Stopped. {kept_parts(out):,} parts are done and kept beside {out}; run the same "
-                "command again to go on.",
+                "command again to continue.",
                 err=True,
             )
         if not code:

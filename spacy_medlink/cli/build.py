@@ -23,8 +23,8 @@ def command(
     encoder: Annotated[
         str | None,
         typer.Option(
-            help="Directory of a Hugging Face model, or its name on the Hub, which is then "
-            "fetched. Without it, only the exact and n-gram tiers are built."
+            help="Directory of a Hugging Face model, or the name of one to download from the Hub. "
+            "Without an encoder, only the exact and n-gram tiers are built."
         ),
     ] = None,
     index: Annotated[
@@ -35,41 +35,41 @@ def command(
     ] = None,
     pooling: Annotated[
         str | None,
-        typer.Option(help="mean, mean_all, cls or pooler; by default what the encoder says."),
+        typer.Option(help="mean, mean_all, cls or pooler; by default as the encoder's files say."),
     ] = None,
     runtime: Annotated[
         str | None,
         typer.Option(
             show_default="that of --update, else torch",
             help="onnx: export the encoder, so that linking needs no torch and is "
-            "faster on a processor. It must link as torch does.",
+            "faster on a processor. The links must be those of torch.",
         ),
     ] = None,
     update: Annotated[
         Path | None,
         typer.Option(
-            help="Assets built before: names that they have are not encoded again. Their encoder "
-            "and kind of index are the default."
+            help="Earlier assets: the names in them are not encoded again, and their encoder and "
+            "kind of index are the defaults."
         ),
     ] = None,
     memory: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Gold mentions that are to be linked as they are there; may be given several "
-            "times. Without it, what the assets of --update remember."
+            help="Gold mentions to remember: the same mentions will be linked in the same way. "
+            "May be given several times. The default is what the assets of --update remember."
         ),
     ] = None,
     dev: Annotated[
         Path | None,
         typer.Option(
-            help="Gold mentions, 50 or more, on which the weights of the tiers are chosen and "
-            "probabilities are fitted."
+            help="At least 50 gold mentions, to choose the weights of the tiers and fit the "
+            "probabilities."
         ),
     ] = None,
     device: Device = AUTO,
     overwrite: Overwrite = False,
 ) -> None:
-    """Encode all names and build the tiers; in the end the assets replace those at --output."""
+    """Encode all names, build the tiers, and replace the assets at --output at the end."""
     from ..assets import build_assets
     from ..util.progress import show_progress
 

@@ -30,73 +30,81 @@ def command(
     k: Annotated[str, typer.Option("--k", help="Depths of accuracy.")] = "1,5",
     tiers: Annotated[str, typer.Option(help="Use these tiers only: exact,ngram,dense.")] = "",
     all_tiers: Annotated[
-        bool, typer.Option("--all-tiers", help="Measure each tier alone, too.")
+        bool, typer.Option("--all-tiers", help="Also measure each tier alone.")
     ] = False,
     protocol: Annotated[
         str,
-        typer.Option(help="What ranks count: concepts, or as in the papers names or entries."),
+        typer.Option(help="What a rank counts: concepts, or, as in the papers, names or entries."),
     ] = "concepts",
     composites: Annotated[
         str,
         typer.Option(
-            help="Mentions of several concepts: any is right, or biosyn: taken apart, all parts "
-            "must be."
+            help="Mentions of several concepts: any (one of them is enough), or biosyn (each part "
+            "must be right)."
         ),
     ] = "any",
     identifiers: Annotated[
-        bool, typer.Option(help="Heed identifiers that documents write beside their mentions.")
+        bool, typer.Option(help="Use identifiers that documents have beside their mentions.")
     ] = True,
     train: Annotated[
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="Training mentions: measure without those known from here, too, and on unseen "
-            "codes. `--train dictionary` stands for the names of the knowledge base.",
+            help="Training mentions: also measure without mentions and codes that occur in them. "
+            "`--train dictionary` stands for the names of the knowledge base.",
         ),
     ] = None,
     gold_scheme: Annotated[
         str,
         typer.Option(
             metavar="VOCABULARY",
-            help="The gold ids are codes of this vocabulary, which the knowledge base maps.",
+            help="Read the gold ids as codes of this vocabulary, which the knowledge base maps.",
         ),
     ] = "",
     only_known: Annotated[
         bool,
         typer.Option(
             "--only-known",
-            help="Leave out mentions whose gold concept the knowledge base lacks (else wrong).",
+            help="Leave out mentions whose gold concept is not in the knowledge base; otherwise "
+            "they count as wrong.",
         ),
     ] = False,
     threshold: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Links that score less are NIL.")
+        float | None, typer.Option(min=0, max=1, help="Links with a lower probability become NIL.")
     ] = None,
     baselines: Annotated[
-        bool, typer.Option(help="Measure exact look-up and n-grams beside the linker.")
+        bool, typer.Option(help="Also measure exact look-up and n-grams, for comparison.")
     ] = True,
     against: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Metrics of another system: test the difference."),
+        typer.Option(metavar="FILE", help="Metrics of another system, to test the difference."),
     ] = None,
     end_to_end: Annotated[
-        bool, typer.Option("--end-to-end", help="Find the mentions in the raw text, too.")
+        bool,
+        typer.Option(
+            "--end-to-end",
+            help="Find the mentions in the raw text, instead of taking those of GOLD.",
+        ),
     ] = False,
     strict: Annotated[
         bool,
         typer.Option(
             "--strict",
-            help="Stop where a mention is not what its offsets say, or two documents have one id.",
+            help="Stop if a mention differs from the text at its offsets, or if two documents "
+            "have the same id.",
         ),
     ] = False,
     with_text: Annotated[
         bool,
         typer.Option(
             "--with-text",
-            help="Keep mentions and their surroundings in the metrics: private, but what the "
-            "error browser of `medlink report` shows.",
+            help="Keep mentions and their context in the metrics, for the error browser of "
+            "`medlink report`. They may be private.",
         ),
     ] = False,
-    output: Annotated[Path | None, typer.Option(help="Write the metrics here, JSON.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Write the metrics into this JSON file.")
+    ] = None,
     overwrite: Overwrite = False,
     device: Device = AUTO,
 ) -> None:
@@ -156,11 +164,14 @@ def report_command(
     output: Annotated[Path, typer.Option(help="Directory for report.html.")] = Path("report"),
     before: Annotated[
         Path | None,
-        typer.Option(metavar="METRICS", help="An earlier run on the same mentions: what changed?"),
+        typer.Option(
+            metavar="METRICS",
+            help="Metrics of an earlier run on the same mentions, to show what changed.",
+        ),
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Make a report of measured linkers: one page that opens from disk."""
+    """Make a report of metrics: one HTML page that needs no server."""
     from ..evaluation.report import open_runs, write_report
 
     inputs = [*metrics, *filter(None, [before])]

@@ -18,7 +18,7 @@ def command(
     places: Annotated[
         list[Path],
         typer.Argument(
-            metavar="SOURCE", help="Terminology: a file or directory, or several to unite."
+            metavar="SOURCE", help="Terminology: a file or directory, or several to combine."
         ),
     ],
     formats: Annotated[
@@ -37,7 +37,8 @@ def command(
         str, typer.Option("--sources", help="Keep names of these vocabularies: SNOMEDCT_US.")
     ] = "",
     types: Annotated[
-        str, typer.Option(help="Keep concepts of these types, or groups of UMLS types: T047,DISO.")
+        str,
+        typer.Option(help="Keep concepts of these types, or groups of UMLS types: T047,DISO."),
     ] = "",
     term_types: Annotated[str, typer.Option(help="Keep names of these term types: PT,SY.")] = "",
     include_obsolete: Annotated[
@@ -52,19 +53,19 @@ def command(
         typer.Option(
             "--maps",
             metavar="FILE",
-            help="Mapping set (SSSOM, .sssom.tsv, or FHIR's ConceptMap) whose codes concepts get; "
-            "may be given several times.",
+            help="Mapping set (SSSOM, .sssom.tsv, or FHIR's ConceptMap) that adds codes to "
+            "concepts; may be given several times.",
         ),
     ] = None,
     id_scheme: Annotated[
-        str, typer.Option(help="Give concepts their codes in this vocabulary as ids: UMLS.")
+        str, typer.Option(help="Use the codes of this vocabulary as ids of the concepts: UMLS.")
     ] = "",
     columns: Annotated[str, typer.Option(help=COLUMNS_HELP)] = "",
     separator: Annotated[str, typer.Option(help=SEPARATOR_HELP)] = "",
     vocabulary: Annotated[str, typer.Option(help=VOCABULARY_HELP)] = "",
     encoding: Annotated[str, typer.Option(help=ENCODING_HELP)] = "",
     lang: Annotated[
-        str, typer.Option(help="Language of names where the source does not say.")
+        str, typer.Option(help="Language of names for which the source states none.")
     ] = "",
     dialect: Annotated[
         str,
@@ -81,25 +82,29 @@ def command(
     ] = False,
     update: Annotated[
         Path | None,
-        typer.Option(help="Knowledge base before this one: ids that it knows are not forgotten."),
+        typer.Option(help="The previous knowledge base; ids that only it has are kept as retired."),
     ] = None,
     skip_bad_lines: Annotated[
-        bool, typer.Option("--skip-bad-lines", help="Count and report bad lines; do not stop.")
+        bool,
+        typer.Option(
+            "--skip-bad-lines",
+            help="Count and report bad lines instead of stopping.",
+        ),
     ] = False,
     dry_run: Annotated[
         bool,
         typer.Option(
             "--dry-run",
-            help="Write nothing: list all problems of the sources. Exit code 1 if a build would "
-            "stop at one.",
+            help="List all problems of the sources and write nothing. Exit code 1 if a build "
+            "would stop.",
         ),
     ] = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Build a knowledge base; one that is at --output is replaced when all is done."""
+    """Build a knowledge base, and replace the one at --output at the end."""
     from ..kb import build_knowledge_base
     from ..kb.filters import Filters
-    from ..kb.vocabularies import GROUPS
+    from ..kb.vocabularies import GROUPS, type_named
     from ..util.progress import show_progress
 
     options: Data = {
@@ -118,7 +123,7 @@ def command(
         languages=comma_list(languages),
         sources=comma_list(kept_sources),
         types=tuple(name for name in comma_list(types) if name not in GROUPS),
-        groups=tuple(name for name in comma_list(types) if name in GROUPS),
+        groups=tuple(name for name in map(type_named, comma_list(types)) if name in GROUPS),
         term_types=comma_list(term_types),
         include_obsolete=include_obsolete,
         allow_ids=allowed_in(allow_ids, "--allow-ids"),
@@ -153,11 +158,11 @@ def add_mentions_command(
     output: Annotated[Path, typer.Option(help="The knowledge base to write.")],
     new_concepts: Annotated[
         bool,
-        typer.Option("--new-concepts", help="Let ids that KB lacks become concepts."),
+        typer.Option("--new-concepts", help="Add a concept for each id that KB does not have."),
     ] = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Write a knowledge base that has the mentions of annotated text as names, too."""
+    """Write a knowledge base that also has the mentions of annotated text as names."""
     from ..evaluation import load_gold
     from ..fitting.mention_names import add_mention_names
     from ..kb import KnowledgeBase
@@ -184,7 +189,7 @@ def import_scispacy_command(
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Build a knowledge base from scispaCy's; `medlink kb build --from scispacy` can do more."""
+    """Build a knowledge base from scispaCy's; see also `medlink kb build --from scispacy`."""
     from ..kb import build_knowledge_base
     from ..util.progress import show_progress
 

@@ -30,7 +30,7 @@ def command(
     old: Annotated[Path, typer.Argument(metavar="OLD", help="The knowledge base before.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The knowledge base after.")],
     gold: Annotated[
-        Path | None, typer.Option(help="Gold mentions: say what becomes of their links.")
+        Path | None, typer.Option(help="Gold mentions, to report how their links change.")
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print every change as a line of JSON.")

@@ -18,7 +18,7 @@ def command(
     kb: Annotated[Path, typer.Argument(metavar="KB", help="The knowledge base, or assets.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole manifest.")] = False,
     check: Annotated[
-        bool, typer.Option("--verify", help="Read everything and check that it is whole.")
+        bool, typer.Option("--verify", help="Read the whole file and check that it is intact.")
     ] = False,
 ) -> None:
     """Describe a knowledge base."""

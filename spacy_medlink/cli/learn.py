@@ -22,19 +22,24 @@ def command(
         Path,
         typer.Argument(
             metavar="TRAIN",
-            help="Gold mentions to learn from, which the encoder was not fine-tuned on.",
+            help="Gold mentions to learn from; not those that the encoder was fine-tuned on.",
         ),
     ],
     new_concepts: Annotated[
         bool,
-        typer.Option("--new-concepts", help="Let ids that the terminology lacks become concepts."),
+        typer.Option(
+            "--new-concepts",
+            help="Add a concept for each id that the terminology does not have.",
+        ),
     ] = False,
     top: Annotated[
         int,
-        typer.Option(help="Candidates that the ranker orders; with more, higher places gain."),
+        typer.Option(
+            help="Number of candidates that the ranker orders; more help at greater depths."
+        ),
     ] = 10,
     target_precision: Annotated[
-        float, typer.Option(min=0, max=1, help="Precision that links are to have.")
+        float, typer.Option(min=0, max=1, help="Precision that the links should reach.")
     ] = 0.95,
     output: Annotated[Path | None, typer.Option(help="New directory of assets.")] = None,
     in_place: Annotated[bool, typer.Option("--in-place", help="Replace ASSETS itself.")] = False,

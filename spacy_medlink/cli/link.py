@@ -27,22 +27,24 @@ def command(
     as_format: As = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     threshold: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Links that score less are NIL.")
+        float | None, typer.Option(min=0, max=1, help="Links with a lower probability become NIL.")
     ] = None,
     types: Annotated[
-        str, typer.Option(help="Types or semantic groups of answers: T047,CHEM.")
+        str, typer.Option(help="Link only to these types or semantic groups: T047,CHEM.")
     ] = "",
     within: Annotated[
         str | None,
-        typer.Option(help="Part of the hierarchy for answers, an expression as in SNOMED's ECL."),
+        typer.Option(
+            help="Link only within this part of the hierarchy: an expression as in SNOMED's ECL."
+        ),
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say why: tiers, filters, runner-up, ties.")
+        bool, typer.Option("--explain", help="Explain each link: tiers, filters, runner-up, ties.")
     ] = False,
     lang: Annotated[str, typer.Option(help="Language of the text, for assets: en, es.")] = "en",
     device: Device = AUTO,
 ) -> None:
-    """Find and link the mentions of a text: one line each."""
+    """Find and link the mentions in a text, one a line."""
     if (text is None) == (file is None):
         raise typer.BadParameter("give either a TEXT or --file.", param_hint="TEXT")
     if as_format:

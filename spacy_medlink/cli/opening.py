@@ -45,7 +45,7 @@ Device = Annotated[
     typer.Option(
         "--device",
         callback=_check_device,
-        help="Where networks compute: auto (a GPU where there is one), cpu, cuda, cuda:1 ... mps.",
+        help="Where networks run: auto (a GPU if there is one), cpu, cuda, cuda:1 ... mps.",
     ),
 ]
 

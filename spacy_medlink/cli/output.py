@@ -10,8 +10,8 @@ Overwrite = Annotated[
     bool,
     typer.Option(
         "--overwrite",
-        help="Replace a file that this verb did not write, or lose what lies in a directory of "
-        "its own besides.",
+        help="Replace a file that this command did not write, and delete other files in a "
+        "directory that it did.",
     ),
 ]
 

@@ -76,6 +76,10 @@ class MedicalContext(DocPipe):
         self._cues: Cues | None = None
         register_attributes()
 
+    def _shown(self) -> Data:
+        reads = self.spans_key or "doc.ents"
+        return {"lang": self.lang, "reads": reads, "cues": self._path or "of the package"}
+
     @property
     def cues(self) -> Cues:
         """The cues and the headings of sections.

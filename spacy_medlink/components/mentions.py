@@ -102,6 +102,11 @@ class MedicalMentions(DictionaryPipe):
         self._made_names: LinkerNames | None = None
         register_reading()
 
+    def _shown(self) -> Data:
+        places = [f"doc.spans[{self.spans_key!r}]"] if self.spans_key else []
+        places += ["doc.ents"] if self.annotate_ents or not places else []
+        return {"assets": self.source or "starter", "writes": ", ".join(places)}
+
     @property
     def name(self) -> str:
         """The name in the pipeline. spaCy sets it anew with each change of the pipeline."""

@@ -1,10 +1,12 @@
 """PicklablePipe, the base class of the components: state, bytes; batches of Docs."""
 
+import re
 import sys
 import time
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any, Self
 
@@ -57,6 +59,22 @@ class PicklablePipe(Pipe):
             if isinstance(nlp, Language) and any(pipe is self for _, pipe in nlp.components):
                 return nlp
         return self._home() if self._home is not None else None
+
+    def _shown(self) -> Mapping[str, object]:
+        """Say what it works with, for `repr` and for a notebook."""
+        return {}
+
+    def __repr__(self) -> str:
+        shown = "".join(f", {name}={value}" for name, value in self._shown().items())
+        return f"{type(self).__name__}({self.name!r}{shown})"
+
+    def _repr_html_(self) -> str:
+        cells = {"name": self.name, **self._shown()}.items()
+        rows = (f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in cells)
+        return f"<table><caption>{type(self).__name__}</caption>{''.join(rows)}</table>"
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if not re.match("_[^_]", name)]
 
     def _check_order(self, spans_key: str | Sequence[str] | None, is_empty: bool) -> None:
         """Warn of mentions that this component does not see: written elsewhere, or found too late.

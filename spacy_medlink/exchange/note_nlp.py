@@ -9,12 +9,12 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from ..annotate.formats import Format, Record
-from ..annotate.spreadsheets import escaped, unescaped
 from ..errors import Warnings
 from ..kb.readers.lines import open_source
 from ..text.context import KINDS
 from ..util.telling import tell
 from .shared import SYSTEM, Linked, links_of, said_in, section_of
+from .spreadsheets import escaped, unescaped
 
 _COLUMNS = (
     "note_nlp_id", "note_id", "section_concept_id", "snippet", "offset", "lexical_variant",

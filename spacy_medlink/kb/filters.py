@@ -8,7 +8,7 @@ from functools import cached_property
 from ..errors import Errors
 from ..text.normalisation import is_short_form, normalise
 from ..types import Concept, Name, Record, Retired
-from .vocabularies import canonical, iso_639_1, types_of
+from .vocabularies import canonical, iso_639_1, type_named, types_of
 
 Verdict = Callable[[Name], str]
 
@@ -19,8 +19,8 @@ class Filters:
 
     languages (Tuple[str, ...]): languages of names. sources (Tuple[str, ...]): vocabularies of
         names; a name of several vocabularies keeps only these.
-    types (Tuple[str, ...]): types of concepts, such as "T047". groups (Tuple[str, ...]): groups of
-        types, such as "DISO"; a concept needs one of the types or groups.
+    types (Tuple[str, ...]): types of concepts, such as "T047" or "Disease or Syndrome". groups
+        (Tuple[str, ...]): of types, such as "DISO"; a concept needs one of the types or groups.
     term_types (Tuple[str, ...]): term types of names, such as "PT".
     include_obsolete (bool): whether to keep names that are obsolete or suppressed.
     min_length, max_length (int): length of names, in characters; 0 is no limit.
@@ -62,7 +62,8 @@ class Filters:
             "concept: no name left").
         """
         removed = Counter() if removed is None else removed
-        verdict, types = self._verdict(), {*self.types, *types_of(self.groups)}
+        verdict = self._verdict()
+        types = {*self.types, *map(type_named, self.types), *types_of(self.groups)}
         allowed_ids, denied_ids = frozenset(self.allow_ids), frozenset(self.deny_ids)
         for record in records:
             if isinstance(record, Retired):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import Errors
+from ..text.tables import table_lines
 
 
 class Vocabulary(NamedTuple):
@@ -131,6 +132,18 @@ GROUPS = {
     "PHYS": "T032 T039 T040 T041 T042 T043 T044 T045 T201",
     "PROC": "T058 T059 T060 T061 T062 T063 T065",
 }
+
+
+@lru_cache(maxsize=1)
+def _by_name() -> dict[str, str]:
+    lines = table_lines(Path(__file__).with_name("semantic_types.tsv").read_text(encoding="utf-8"))
+    rows = (line.split("\t") for _, line in lines)
+    return {name.casefold(): id for id, name in rows}
+
+
+def type_named(name: str) -> str:
+    """Find the UMLS type or group with a name, such as "Disease or Syndrome"; other texts stay."""
+    return _by_name().get(name.strip().casefold(), name)
 
 
 def types_of(groups: Iterable[str]) -> frozenset[str]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import Errors
 from ..kb import KnowledgeBase
 from ..kb.hierarchy import Hierarchy, concepts_of
-from ..kb.vocabularies import GROUPS, types_of
+from ..kb.vocabularies import GROUPS, type_named, types_of
 from ..util.locks import Lru
 from .facets import Facets
 from .mask import Mask
@@ -28,8 +28,9 @@ _MASKS = 64  # masks kept; each takes a bit a name: 2 MB for 15 million names
 class Filter:
     """The condition for answers. A missing field allows everything; all given fields must hold.
 
-    types (Tuple[str, ...]): types of concepts, such as "T047", or semantic groups, such as "DISO";
-        one match is enough. sources, languages (Tuple[str, ...]): of names.
+    types (Tuple[str, ...]): types of concepts, such as "T047", or semantic groups, such as "DISO",
+        also by their names in the UMLS; one match is enough.
+    sources, languages (Tuple[str, ...]): of names.
     allow, deny (Tuple[str, ...]): ids of the only allowed concepts; ids of excluded concepts.
     within (str): an expression for a part of the hierarchy (`kb.hierarchy`).
     """
@@ -115,7 +116,9 @@ class NameFilters:
         for name in types:
             if name in self._facets.types:
                 types_of_names.add(name)
-            elif name.upper() in GROUPS:
+                continue
+            name = type_named(name)
+            if name.upper() in GROUPS:
                 types_of_names |= types_of([name])
             elif name in _UMLS_TYPES:
                 types_of_names.add(name)  # a known type that no concept here has: nothing passes

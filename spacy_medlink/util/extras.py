@@ -48,9 +48,18 @@ def missing(error: ImportError, what: str) -> MedlinkError:
     asking = (frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__))
     for name in (error.name or "", *asking):
         if extra := _EXTRAS.get(name.partition(".")[0]):
-            package = f"'spacy-medlink[{extra}]'"
-            return Errors.extra_missing(what=what, lacking=lacking(error), package=package)
+            return Errors.extra_missing(
+                what=what, lacking=lacking(error), remedy=how_to_install(extra)
+            )
     raise error
+
+
+def how_to_install(extra: str) -> str:
+    """Say how to install an extra; the project is not on a package index."""
+    return (
+        f"in the checkout, run `pip install -c constraints.txt '.[{extra}]'`; with the file of a "
+        f"wheel, `pip install 'spacy_medlink-VERSION-py3-none-any.whl[{extra}]'`"
+    )
 
 
 def lacking(error: ImportError) -> str:

@@ -1,5 +1,6 @@
-"""Progress of long work: a bar on a terminal, a line a minute in a log."""
+"""Progress of long work: a bar on a terminal; in a log, lines that become rarer."""
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -9,7 +10,12 @@ from tqdm import tqdm
 
 from ..types import Item
 
-EVERY = 60.0  # seconds between two lines of a log
+# Seconds until the first line of a log; it takes as long again until the next, up to a minute.
+FIRST, MOST = 1.0, 60.0
+
+
+def _write(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def no_progress(items: Iterable[Item], total: int | None, what: str) -> Iterable[Item]:
@@ -26,26 +32,23 @@ def show_progress(items: Iterable[Item], total: int | None, what: str) -> Iterab
 
 
 class Log:
-    """Writes a line every minute, the first one after a minute.
+    """Writes a line after one second, then whenever the time has doubled, or after a minute.
 
-    clock (Callable): gives seconds. write (Optional[Callable]): takes a line; default: standard
-        error.
+    clock (Callable): gives seconds. write (Callable): takes a line; default: standard error.
     """
 
     def __init__(
-        self,
-        clock: Callable[[], float] = time.monotonic,
-        write: Callable[[str], object] | None = None,
+        self, clock: Callable[[], float] = time.monotonic, write: Callable[[str], object] = _write
     ) -> None:
-        self._clock = clock
-        self._write = write or partial(print, file=sys.stderr, flush=True)
-        self._began = self._told = clock()
+        self._clock, self._write = clock, write
+        self._began, self._next = math.inf, clock() + FIRST
 
     def tell(self, text: Callable[[float], str]) -> None:
-        """Write a line if it is time. text (Callable): seconds since the start to the line."""
+        """Write a line if it is time. text (Callable): seconds since the first call to the line."""
         now = self._clock()
-        if now - self._told >= EVERY:
-            self._told = now
+        self._began = min(self._began, now)
+        if now >= self._next:
+            self._next = now + min(max(FIRST, now - self._began), MOST)
             self._write(text(now - self._began))
 
 
@@ -60,11 +63,15 @@ def in_lines(
 
 
 def line(what: str, count: int, total: int | None, seconds: float) -> str:
-    """Write a progress line: "encoding names: 120,000 of 400,000 (30 %), 950/s, 4:55 left"."""
-    rate = count / max(seconds, 1e-9)
+    """Write a progress line: "encoding names: 120,000 of 400,000 (30 %), 950/s, 4:55 left".
+
+    seconds (float): since the first one; a line about that one alone has no rate.
+    """
+    rate = (count - 1) / max(seconds, 1e-9)
     parts = [f"{count:,} of {total:,} ({count / total:.0%})" if total else f"{count:,}"]
-    parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{60 * rate:,.1f} a minute")
-    if total:
+    if rate:
+        parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{60 * rate:,.1f} a minute")
+    if rate and total:
         left = tqdm.format_interval(max(0, total - count) / max(rate, 1e-9))
         parts.append(f"{left} left")
     return f"{what}: {', '.join(parts)}"

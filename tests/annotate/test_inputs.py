@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.annotate.documents import PART_CHARACTERS, Document, parts_of
-from spacy_medlink.annotate.inputs import Columns, open_input
+from spacy_medlink.annotate.inputs import open_input
+from spacy_medlink.annotate.text_inputs import Columns
 from spacy_medlink.errors import MedlinkError
 from tests.training.corpora.workbook import write_workbook
 
@@ -55,7 +56,7 @@ def test_parquet(tmp_path: Path) -> None:
     table = pyarrow.table({"note": texts, "key": ids, "more": [1.5] * len(ROWS)})
     parquet.write_table(table, tmp_path / "a.parquet", row_group_size=2)
     assert plain(read(tmp_path / "a.parquet")) == PLAIN
-    assert open_input(tmp_path / "a.parquet", Columns("note", "key")).total == len(ROWS)
+    assert open_input(tmp_path / "a.parquet", Columns("note", "key")).total() == len(ROWS)
     numbered = read(tmp_path / "a.parquet", Columns("note", ""))
     assert [document.id for document in numbered] == ["1", "2", "3", "4"]
     odd = pyarrow.table({"note": ["a", None], "key": [7, 8]})
@@ -98,7 +99,67 @@ def test_a_directory_of_text_files(tmp_path: Path) -> None:
         Document("bad.txt", "", "file bad.txt", "not UTF-8"),
         Document("c.TXT", "", "file c.TXT"),
     ]
-    assert open_input(tmp_path, Columns()).total == 4
+    assert open_input(tmp_path, Columns()).total() == 4
+
+
+_HEADERS = [
+    ("doc_id", "text"), ("id", "text"), ("note_id", "note_text"), ("NOTE_ID", "TEXT"),
+    ("Note ID", "Report Text"), ("DocId", "Note"), ("row_id", "content"), ("id", "Abstract"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("header", _HEADERS, ids=" ".join)
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "semicolons.csv", "tsv", "parquet", "xlsx"])
+def test_usual_names_of_columns(tmp_path: Path, header: tuple[str, str], suffix: str) -> None:
+    path = tmp_path / f"a.{suffix}"
+    _write(path, [(12, "Fever."), (7.0, "Cough, dry; no fever.")], header)
+    assert plain(read(path, Columns())) == [("12", "Fever."), ("7", "Cough, dry; no fever.")]
+    assert open_input(path, Columns()).total() == 2
+    assert [one.id for one in read(path, Columns(None, ""))] == ["1", "2"]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet", "xlsx"])
+@pytest.mark.parametrize(
+    ("header", "columns", "said"),
+    [
+        (("key", "text"), Columns(), "no column for the id; it has: key, text. .*id=COLUMN"),
+        (("id", "words"), Columns(), "no column for the text; it has: id, words. .*text=COLUMN"),
+        (("id", "text"), Columns(text="note"), "no column 'note'; it has: id, text"),
+        (("id", "text"), Columns(id="key"), "no column 'key'; it has: id, text"),
+    ],
+)
+def test_columns_that_are_not_there(
+    tmp_path: Path, suffix: str, header: tuple[str, str], columns: Columns, said: str
+) -> None:
+    path = tmp_path / f"a.{suffix}"
+    _write(path, [(1, "Fever.")], header)
+    with pytest.raises(MedlinkError, match=f"E615.*{said}"):
+        open_input(path, columns)
+
+
+def test_fields_that_the_first_objects_lack(tmp_path: Path) -> None:
+    lines = ["[", "[]", "", '{"id": 1}', '{"id": 2, "text": "Fever."}', '{"ID": 3, "text": ""}']
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    problems = [document.problem for document in read(tmp_path / "a.jsonl", Columns())]
+    assert problems == ["not JSON", "not an object", "no text", "", "no id"]
+
+
+def _write(path: Path, rows: list[tuple[float, str]], header: tuple[str, str]) -> None:
+    records = [dict(zip(header, row, strict=True)) for row in rows]
+    if path.suffix == ".jsonl":
+        path.write_text("\n".join(map(json.dumps, records)))
+    elif path.suffix == ".parquet":
+        pyarrow = pytest.importorskip("pyarrow")
+        parquet = pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(pyarrow.Table.from_pylist(records), path)
+    else:
+        cells = [list(header), *([f"{id:g}", text] for id, text in rows)]
+        if path.suffix == ".xlsx":
+            write_workbook(path, {"Notes": cells})
+        else:
+            delimiter = "\t" if path.suffix == ".tsv" else ";" if "semi" in path.name else ","
+            with path.open("w", newline="") as file:
+                csv.writer(file, delimiter=delimiter).writerows(cells)
 
 
 def test_what_is_no_document_keeps_its_place(tmp_path: Path) -> None:

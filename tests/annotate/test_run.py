@@ -136,7 +136,7 @@ def test_a_damaged_part_is_linked_again(annotate, notes, tmp_path, whole, output
     path = notes()
     for damage in (b"", b"\x80noise", None):
         with pytest.raises(KeyboardInterrupt):
-            annotate(path, overwrite=True, progress=_stopped_after(9))
+            annotate(path, overwrite=True, progress=_stopped_after(11))
         first = part_file(tmp_path / ".out.jsonl.parts", 0)
         first.write_bytes(first.read_bytes()[:-20] if damage is None else damage)
         done = annotate(path, overwrite=True)
@@ -155,7 +155,7 @@ def test_outputs_that_cannot_be(annotate, notes, tmp_path, name):
 def test_a_damaged_job_is_another(annotate, notes, tmp_path, content):
     path = notes()
     with pytest.raises(KeyboardInterrupt):
-        annotate(path, progress=_stopped_after(9))
+        annotate(path, progress=_stopped_after(11))
     job = tmp_path / ".out.jsonl.parts" / "job.json"
     job.unlink() if content is None else job.write_bytes(content)
     with pytest.raises(MedlinkError, match="E613"):
@@ -259,10 +259,45 @@ def test_processes_give_the_same(annotate, notes, whole, output):
     assert output.read_bytes() == whole
 
 
-def test_a_stopped_run_goes_on(annotate, notes, whole, tmp_path, output):
+@pytest.mark.slow
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_progress_of_2000_notes(annotate, notes, n_process):
+    """It counts documents while parts are unfinished, each once, and the total is known."""
+    reached: list[tuple[int, float]] = []
+
+    def progress(items: Any, total: int | None, what: str) -> Iterator[Any]:
+        assert (total, what) == (2000, "annotating documents")
+        for number, item in enumerate(items, 1):
+            reached.append((number, time.monotonic()))
+            yield item
+
+    annotate(notes(2000), n_process=n_process, part_size=1000, progress=progress)
+    assert len(reached) == 2000
+    times = sorted({told for number, told in reached if number < 1000})
+    assert times[-1] - times[0] > 0.1 * (reached[-1][1] - times[0])
+    assert len(times) > 2
+
+
+def test_a_run_that_goes_on_shows_each_document_once(annotate, notes):
     path = notes()
     with pytest.raises(KeyboardInterrupt):
         annotate(path, progress=_stopped_after(7))
+    shown: list[object] = []
+
+    def progress(items: Any, total: int | None, what: str) -> Iterator[Any]:
+        assert total == 12
+        for item in items:
+            shown.append(item)
+            yield item
+
+    assert annotate(path, progress=progress).resumed == 1
+    assert len(shown) == 12
+
+
+def test_a_stopped_run_goes_on(annotate, notes, whole, tmp_path, output):
+    path = notes()
+    with pytest.raises(KeyboardInterrupt):
+        annotate(path, progress=_stopped_after(11))
     assert not output.exists()
     second = part_file(tmp_path / ".out.jsonl.parts", 1)
     begun = second.stat().st_mtime_ns
@@ -282,10 +317,10 @@ def test_another_job_does_not_go_on(annotate, notes):
         ({"settings": {"top_k": 1}}, "settings"), ({"part_size": 6}, "settings"),
         ({"lang": "es"}, "pipeline"), ({"columns": Columns("doc_id")}, "input"),
     ):  # fmt: skip
-        with pytest.raises(MedlinkError, match=rf"E613.*another {what}"):
+        with pytest.raises(MedlinkError, match=rf"E613.*different {what}"):
             annotate(path, **change)
     path = notes(13)
-    with pytest.raises(MedlinkError, match=r"E613.*another input"):
+    with pytest.raises(MedlinkError, match=r"E613.*different input"):
         annotate(path)
     done = annotate(path, overwrite=True)
     assert (done.resumed, done.linked) == (0, 13)

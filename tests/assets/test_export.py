@@ -207,7 +207,7 @@ def test_what_is_no_network(tmp_path, tiny_encoder):
 
 def test_torch_takes_over_where_the_runtime_is_not_installed(exported, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.warns(UserWarning, match=r"W243.*pip install 'spacy-medlink\["):
+    with pytest.warns(UserWarning, match=r"W243.*constraints.txt '\.\[onnx\]'"):
         encoder = Assets(exported.path).encoder
     assert isinstance(encoder, BiEncoder)
 
@@ -216,7 +216,7 @@ def test_neither_is_installed(exported, tiny_assets, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     monkeypatch.setattr(extras, "find_spec", lambda module: None)
     monkeypatch.setattr("spacy_medlink.assets.parts.is_installed", lambda module: False)
-    with pytest.raises(MedlinkError, match=r"E614.*spacy-medlink\[onnx\]"):
+    with pytest.raises(MedlinkError, match=r"E614.*constraints.txt '\.\[onnx\]'"):
         _ = Assets(exported.path).encoder
 
 
@@ -269,5 +269,5 @@ def test_what_needs_torch_says_so(exported, tiny_assets, tiny_kb, tmp_path):
         done = bare(COMMAND, *order)
         assert done.returncode == 1, (order, done.stdout, done.stderr)
         assert "E614" in done.stderr, (order, done.stderr)
-        assert "pip install 'spacy-medlink[torch]'" in done.stderr
+        assert "pip install -c constraints.txt '.[torch]'" in done.stderr
         assert "Traceback" not in done.stderr

@@ -1,9 +1,9 @@
 """Several processes encode the names of one build together."""
 
 import os
-import socket
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Name
 from spacy_medlink.util.devices import rank_device
 from tests.assets.conftest import CHUNK, all_vectors
+from tests.network import held_port
 
 ROOT = Path(__file__).parents[2]
 NAMES = 60
@@ -120,15 +121,11 @@ def test_two_processes_build_with_one_command(tmp_path, tiny_encoder):
     build_kb(tmp_path / "names.kb", names)
     arguments = ["build", str(tmp_path / "names.kb"), "--output", str(out)]
     arguments += ["--encoder", str(tiny_encoder), "--device", "cpu"]
-    with socket.socket() as waiting:
-        waiting.bind(("127.0.0.1", 0))
-        port = int(waiting.getsockname()[1])
-    processes = [start(rank, port, arguments) for rank in range(2)]
-    try:
-        said = [process.communicate(timeout=240)[0] for process in processes]
-    finally:
+    with held_port() as port, ExitStack() as stack:
+        processes = [start(rank, port, arguments) for rank in range(2)]
         for process in processes:
-            process.kill()
+            stack.callback(process.kill)
+        said = [process.communicate(timeout=240)[0] for process in processes]
     assert [process.returncode for process in processes] == [0, 0], said
     assert "on cpu" in said[0]
     assert said[1].strip() == ""

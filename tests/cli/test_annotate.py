@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,28 @@ def test_a_run(run, notes, tiny_assets, tmp_path):
     # One document has no text: all that could be linked was, but not all was linked.
     result = run("annotate", tiny_assets.path, notes, "--output", out, "--candidates", 3, expect=3)
     assert result.stdout == f"2 documents, 1 mentions, 1 links, 0 NIL, 1 set aside: {out}\n"
-    assert result.stderr == f"1 set aside, with the reason: {out}.bad.jsonl\n"
+    assert result.stderr.endswith(f"1 set aside, with the reason: {out}.bad.jsonl\n")
     record = json.loads(out.read_text())
     (mention,) = record["mentions"]
     assert (mention["mention"], mention["ids"]) == ("fever", ["HP:0001945"])
     assert len(mention["candidates"]) == 3
     assert "text" not in record
+
+
+def test_a_run_in_which_nothing_could_be_read_says_why(run, fail, tiny_assets, tmp_path):
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text('{"id": "a", "text": null}\n{"id": "b"}\n')
+    for earlier in (None, "dear\n"):
+        said = fail("E407", "annotate", tiny_assets.path, source, "--output", out, "--overwrite")
+        assert "Set aside: 2 (" in said and "The first, line 1: no text." in said
+        assert (out.read_text() if out.exists() else None) == earlier
+        out.write_text("dear\n")
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "in.jsonl", "out.jsonl", "out.jsonl.bad.jsonl",
+    }  # fmt: skip
+    source.write_text('{"key": "a", "text": "Fever."}\n')
+    said = fail("E615", "annotate", tiny_assets.path, source, "--output", out, "--overwrite")
+    assert "in.jsonl, line 1 has no column for the id; it has: key, text." in said
 
 
 def test_repeated_ids_are_reported(run, tiny_assets, tmp_path):
@@ -56,8 +72,10 @@ def test_interrupted(run, tiny_assets, tmp_path, monkeypatch):
     given = (tiny_assets.path, tmp_path / "in.jsonl", "--output", out)
     real = run_module.run_local
 
-    def stopped(*arguments: Any) -> Iterator[Done]:
-        yield from islice(real(*arguments), 2)
+    def stopped(*arguments: Any) -> Iterator[Done | int]:
+        steps = real(*arguments)
+        for _ in range(2):
+            yield from takewhile(lambda step: not isinstance(step, Done), steps)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

@@ -431,3 +431,16 @@ def test_repr_says_what_it_links_to(tiny_assets):
     _ = linker.assets
     for part in (str(tiny_assets.path), "exact", f"concepts={len(tiny_assets.kb)}"):
         assert part in repr(linker)
+
+
+@pytest.mark.parametrize("name", ["medical_linker", "medical_mentions", "medical_context"])
+def test_components_say_what_they_are_and_show_what_is_public(tiny_assets, name):
+    nlp = spacy.blank("en")
+    given = {} if name == "medical_context" else {"assets": str(tiny_assets.path)}
+    pipe = nlp.add_pipe(name, config={**given, "spans_key": "<x>"})
+    shown = pipe._repr_html_()
+    assert f"<td>{name}</td>" in shown and "<x>" not in shown
+    assert f"{name!r}, " in repr(pipe)
+    assert not [each for each in dir(pipe) if each[0] == "_" != each[1]]
+    public = {"pipe", "to_disk", "name"} | ({"kb", "link_texts"} & {*dir(type(pipe))})
+    assert public <= {*dir(pipe)} and not {"opened", "store"} & {*dir(pipe)}

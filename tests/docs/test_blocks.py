@@ -6,6 +6,8 @@ import json
 import re
 import shlex
 import warnings
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +16,20 @@ from thinc.api import Config
 
 from spacy_medlink.components.linker.settings import DEFAULT_CONFIG as LINKER
 from spacy_medlink.components.mentions import DEFAULT_CONFIG as MENTIONS
+from spacy_medlink.workbench.example import FILES
 from tests.docs import commands
 from tests.docs.markdown import DOCS, PAGES, ROOT, Block, blocks_of
-from tests.docs.workplace import furnish
 
 SETTINGS = {"medical_linker": LINKER, "medical_mentions": MENTIONS}
 _SHOWN = re.compile(r"`((?:medlink|python -m (?:training|benchmarks)[\w.]*) +[a-z-][^`]*)`")
-LANGUAGES = {"python", "bash", "json", "ini", "text", "diff"}
+RESULTS = ROOT / "benchmarks" / "results"
+LANGUAGES = {"python", "bash", "json", "ini", "text", "diff", "bibtex"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_blocks(
-    page: Path, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The blocks of a page run in their order, in one directory and one namespace."""
+def test_blocks(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The blocks of a page run in their order, in one empty directory and one namespace."""
     blocks = blocks_of(page)
-    furnish(tmp_path, tiny_encoder)
     monkeypatch.chdir(tmp_path)
     space: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks:
@@ -40,17 +40,27 @@ def test_blocks(
             raise AssertionError(f"{block.place}: {error!r}; files: {files[:40]}") from error
 
 
+@pytest.mark.parametrize("page", [ROOT / "README.md", *DOCS], ids=lambda page: page.stem)
+def test_a_page_says_how_to_get_the_files_of_its_blocks(page: Path) -> None:
+    texts = [block.text for block in blocks_of(page) if block.language in ("python", "bash")]
+    names = [name for name in FILES if name != "notes"]  # a word that may mean something else
+    words = re.compile("|".join(rf"(?<![\w./]){re.escape(name)}(?![\w.])" for name in names))
+    used = next((number for number, text in enumerate(texts) if words.search(text)), None)
+    if used is not None:
+        assert any("medlink example ." in text for text in texts[: used + 1])
+
+
 def test_the_readme_links_with_the_file_that_it_shows(
-    tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A reader who copies the lines of the page gets what its commands promise."""
-    furnish(tmp_path, tiny_encoder)
     monkeypatch.chdir(tmp_path)
     blocks = blocks_of(ROOT / "README.md")
     (lines,) = [block.text for block in blocks if block.language == "json"]
-    Path("my_terms.jsonl").write_text(lines, encoding="utf-8")
     build = next(block for block in blocks if "my_terms.jsonl" in block.text)
-    *builds, link = build.commands()
+    example, *builds, link = build.commands()
+    commands.run(example)
+    Path("my_terms.jsonl").write_text(lines, encoding="utf-8")
     for words in builds:
         commands.run(words)
     said = commands.run(link)
@@ -74,10 +84,12 @@ def _try(block: Block, space: dict[str, Any]) -> None:
         _check_config(block)
 
 
-def _run_python(code: Any, space: dict[str, Any]) -> None:
-    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+def _run_python(code: Any, space: dict[str, Any]) -> str:
+    printed = io.StringIO()
+    with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
         warnings.filterwarnings("ignore", message=r"\[W101\]")
         exec(code, space)
+    return printed.getvalue()
 
 
 def _check_config(block: Block) -> None:
@@ -123,6 +135,54 @@ def test_links_lead_somewhere() -> None:
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
             if not target.startswith(("http:", "https:")):
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_nothing_says_to_install_the_project_from_an_index() -> None:
+    """Somebody else could register its name there."""
+    told = re.compile(r"pip install[^`\n]* ['\"]?spacy-medlink\b")
+    sources = [(ROOT / room).rglob("*.py") for room in ("spacy_medlink", "training")]
+    for path in chain(PAGES, *sources):
+        assert not told.search(path.read_text(encoding="utf-8")), path
+
+
+def test_the_first_example_prints_what_stands_under_it() -> None:
+    blocks = blocks_of(ROOT / "README.md")
+    example = next(number for number, block in enumerate(blocks) if block.language == "python")
+    code = compile(blocks[example].text, "README.md", "exec")
+    assert blocks[example + 1].language == "text"
+    assert _run_python(code, {}) == blocks[example + 1].text
+
+
+def test_figures_are_those_of_the_last_measurement() -> None:
+    """A comment names the files of benchmarks/results that the next table or paragraph quotes.
+
+    Figures with a point or of thousands are compared; numbers of mentions stand in brackets.
+    """
+    marked = 0
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for names, quoted in re.findall(r"<!-- figures: (.+?) -->\n((?:.+\n)+)", text):
+            results = [json.loads((RESULTS / name).read_text("utf-8")) for name in names.split()]
+            measured = {number for result in results for number in _numbers(result["rows"])}
+            prose = re.sub(r"`.*?`|\]\(.*?\)|\([\d,]+\)|\b\d+\.\d+\.\d+", "", quoted)
+            for figure in re.findall(r"(?<![\w.])\d+\.\d+|\d{1,3},\d{3}", prose):
+                marked += 1
+                digits = len(figure.partition(".")[2])
+                said = float(figure.replace(",", ""))
+                assert any(round(number, digits) == said for number in measured), (
+                    f"{page.name}: {figure} is not in {names}"
+                )
+    assert marked > 50
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _numbers(inner)
+    elif isinstance(value, int | float):
+        yield float(value)
+    elif isinstance(value, str):
+        yield from map(float, re.findall(r"\d+\.\d+", value))
 
 
 def test_paths_of_the_checkout_exist() -> None:

@@ -16,9 +16,9 @@ from zipfile import ZipFile
 
 import pytest
 
+from spacy_medlink.workbench.example import write_example
 from tests import declared
 from tests.docs.markdown import ROOT, Block, blocks_of
-from tests.docs.workplace import furnish
 
 OFFLINE = ROOT / "docs" / "tutorials" / "offline.md"
 CHECKOUT = (
@@ -71,7 +71,7 @@ class Machine:
 
 
 @pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the checkout, with the files that the pages speak of."""
     path = tmp_path_factory.mktemp("checkout")
     for name in CHECKOUT:
@@ -80,7 +80,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Pa
             shutil.copytree(ROOT / name, path / name, ignore=ignored)
         else:
             shutil.copy(ROOT / name, path)
-    furnish(path, tiny_encoder)
+    write_example(path)
     return path
 
 
@@ -136,7 +136,11 @@ def test_offline_as_the_tutorial_says(isolated: tuple[Machine, str]) -> None:
 def test_installing_as_the_readme_says(machine: Machine, isolated: tuple[Machine, str]) -> None:
     """Its first blocks, from `pip install` to the package that `make run` builds."""
     readme = [block for block in blocks_of(ROOT / "README.md") if block.language != "json"]
-    install, starter, _, make, package = readme[:5]
+    install, starter, *_ = readme
+    make, package = (
+        next(block for block in readme if word in block.text)
+        for word in ("make run", "packages/en_medlink_hpo")
+    )
     machine.follow(install)
     assert "C0011860" in machine.follow(starter)
     assert "make run" in make.text
@@ -149,7 +153,7 @@ def test_installing_as_the_readme_says(machine: Machine, isolated: tuple[Machine
     printed = machine.run("python", "-I", "-W", "ignore", "-c", said)
     assert printed.strip() == "C0011860"
     wanted = machine.run("pip", "install", "--dry-run", "-c", "constraints.txt",
-                         "spacy-medlink[train]")  # fmt: skip
+                         ".[train]")  # fmt: skip
     assert "Would install" in wanted and "pooch" in wanted, "extras are those of the checkout"
 
 

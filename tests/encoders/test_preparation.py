@@ -19,7 +19,7 @@ from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Mention
 from tests.tiny import write_tiny_encoder
 from training.recipe.reading import read_recipe
-from training.train import Inputs, train
+from training.run import Inputs, train
 
 LOWER = Preparation(lower_case=True)
 

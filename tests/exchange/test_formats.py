@@ -18,10 +18,10 @@ from spacy_medlink.annotate import annotate_file
 from spacy_medlink.annotate.formats import format_named, formats
 from spacy_medlink.annotate.output import Output
 from spacy_medlink.annotate.records import record_of_link
-from spacy_medlink.annotate.spreadsheets import escaped
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.exchange.phenopacket import FORMAT
+from spacy_medlink.exchange.spreadsheets import escaped
 from spacy_medlink.exchange.standoff import read_brat
 from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.text.context import KINDS

@@ -86,7 +86,7 @@ def test_expressions(kb: KnowledgeBase, expression: str, ids: str) -> None:
 def test_what_is_no_expression(kb, expression: str, place: int, found: str, expected: str) -> None:
     with pytest.raises(MedlinkError, match="E224") as caught:
         ids_of(kb, expression)
-    assert f"at character {place} stands {found}, where {expected}" in caught.value.message
+    assert f"at character {place} comes {found}, but {expected}" in caught.value.message
 
 
 @pytest.mark.parametrize("id", ["nobody", "lost", "gone", "*", "!", "AN"])

@@ -211,6 +211,16 @@ def test_types_of_the_umls_and_unknown_ids_leave_nothing(tiny_filters):
         assert (mask.count, mask.rows().tolist()) == (0, [])
 
 
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("Disease or Syndrome", "T047"), ("disease or syndrome", "T047"), ("Disorders", "DISO"),
+     ("Geographic Area", "T083")],
+)  # fmt: skip
+def test_types_by_name(tiny_filters, name, code):
+    by_name, by_code = (tiny_filters.mask(select(Filter.of(types=[one]))) for one in (name, code))
+    assert (by_name.bits == by_code.bits).all() and by_name.count == by_code.count
+
+
 def test_retired_ids_are_followed(tiny_filters, tiny_kb):
     retired = next(one for one in tiny_kb.retired() if isinstance(one, Retired))
     old, new = (tiny_filters.mask(select(Filter.of(allow=[id]))) for id in retired[:2])

@@ -8,7 +8,7 @@ import pytest
 import training
 from training.compare import compare, name_of, table
 from training.recipe.reading import read_recipe
-from training.train import Inputs, train
+from training.run import Inputs, train
 
 CONFIGS = Path(training.__file__).parent / "configs"
 

@@ -1,9 +1,15 @@
 """The parts of the embedded default are placed together or alone."""
 
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from training.embedded import MODEL_PACKAGE, ONTOLOGY_PACKAGE, main
 
+ROOT = Path(__file__).parents[2]
 pytest.importorskip(MODEL_PACKAGE)
 pytest.importorskip(ONTOLOGY_PACKAGE)
 
@@ -14,6 +20,32 @@ def test_each_part_alone_or_both(call, tmp_path, parts):
     code, said, _ = call(main, *given)
     assert code == 0 and said.count("\n") == len(parts)
     assert {path.name for path in tmp_path.iterdir()} == set(parts)
+
+
+def test_what_make_run_will_take_is_said_at_its_start(call, tmp_path):
+    parts = ("--model", tmp_path / "base", "--ontology", tmp_path / "hp.obo")
+    minutes = []
+    for names in (1_000, 100_000):
+        work = ("--trained", names, "--trained", 1, "--taught", names)
+        _, said, _ = call(main, *parts, *work, "--overwrite")
+        minutes.append(int(re.findall(r"about (\d+) minutes", said)[0]))
+    assert 2 <= minutes[0] < minutes[1]
+
+
+@pytest.mark.parametrize(("words", "code"), [(["--help"], 0), ([], 1)])
+def test_training_without_torch(words, code):
+    """Its options are shown; training says what is missing."""
+    given = words or ["training/configs/starter.cfg", "--base", "x", "--output", "y", "--kb", "z"]
+    start = (
+        "import runpy, sys; sys.modules['torch'] = None; sys.argv = ['train', *sys.argv[1:]];"
+        "runpy.run_module('training.train', run_name='__main__')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", start, *given], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == code
+    assert ("--prepared" in done.stdout) if words else ("E614" in done.stderr)
+    assert "Traceback" not in done.stderr
 
 
 def test_a_knowledge_base_is_for_the_multilingual_base(call, tmp_path):

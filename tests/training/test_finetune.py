@@ -27,8 +27,9 @@ from training.objectives.marginal import MarginalObjective
 from training.objectives.mention_memory import MentionMemoryObjective
 from training.recipe.reading import read_recipe
 from training.recipe.settings import Recipe
-from training.train import Inputs, main
-from training.train import train as train_by
+from training.run import Inputs
+from training.run import train as train_by
+from training.train import main
 
 APP = Typer()
 APP.command()(main)

@@ -1,4 +1,4 @@
-"""How far long work has come: a line a minute in a log, a bar on a terminal."""
+"""How far long work has come: lines that become rarer in a log, a bar on a terminal."""
 
 import io
 import sys
@@ -27,34 +27,58 @@ def lines(count: int, step: float, total: int | None) -> list[str]:
     return told
 
 
-def test_work_of_less_than_a_minute_is_silent():
-    assert lines(59, 1.0, 59) == []
+def test_work_of_less_than_a_second_is_silent():
+    assert lines(97, 0.01, 97) == []
 
 
-def test_a_line_a_minute_with_total_rate_and_time_left():
-    assert lines(130, 1.0, 150) == [
-        "encoding names: 60 of 150 (40%), 60.0 a minute, 01:30 left",
-        "encoding names: 120 of 150 (80%), 60.0 a minute, 00:30 left",
+def test_lines_become_rarer_and_say_total_rate_and_time_left():
+    said = lines(200, 1.0, 240)
+    assert [text.split()[2] for text in said] == [
+        "1",
+        "2",
+        "3",
+        "5",
+        "9",
+        "17",
+        "33",
+        "65",
+        "125",
+        "185",
     ]
+    assert said[0] == "encoding names: 1 of 240 (0%)"
+    assert said[-1] == "encoding names: 185 of 240 (77%), 60.0 a minute, 00:55 left"
+
+
+def test_the_time_before_the_first_item_says_nothing_of_the_rest():
+    told, clock = list[str](), Clock(0.0)
+
+    def items():
+        clock.now += 3600
+        for _ in range(5):
+            yield None
+            clock.now += 2
+
+    list(in_lines(items(), 5, "x", Log(clock, told.append)))
+    assert told[-1] == "x: 5 of 5 (100%), 30.0 a minute, 00:00 left"
 
 
 def test_slow_items_get_a_line_each_and_fast_ones_do_not():
     assert len(lines(3, 600.0, 3)) == 3
-    assert len(lines(100_000, 0.001, 100_000)) == 1
+    assert len(lines(100_000, 0.001, 100_000)) == 7
 
 
 def test_without_a_total_there_is_no_time_left():
-    assert lines(61, 1.0, None) == ["encoding names: 60, 60.0 a minute"]
+    assert lines(2, 60.0, None) == ["encoding names: 1", "encoding names: 2, 1.0 a minute"]
 
 
 @pytest.mark.parametrize(
     ("number", "total", "seconds", "said"),
     [
         (120_000, 400_000, 126.0, "x: 120,000 of 400,000 (30%), 952/s, 04:54 left"),
-        (1, 1, 0.0, "x: 1 of 1 (100%), 1,000,000,000/s, 00:00 left"),
-        (7, 5, 70.0, "x: 7 of 5 (140%), 6.0 a minute, 00:00 left"),
-        (7, 0, 70.0, "x: 7, 6.0 a minute"),
-        (1, 100, 3600.0, "x: 1 of 100 (1%), 0.0 a minute, 99:00:00 left"),
+        (1, 1, 0.0, "x: 1 of 1 (100%)"),
+        (8, 5, 70.0, "x: 8 of 5 (160%), 6.0 a minute, 00:00 left"),
+        (8, 0, 70.0, "x: 8, 6.0 a minute"),
+        (2, 100, 3600.0, "x: 2 of 100 (2%), 0.0 a minute, 98:00:00 left"),
     ],
 )
 def test_what_a_line_says(number, total, seconds, said):
@@ -66,7 +90,8 @@ def test_a_log_gets_lines_and_a_terminal_a_bar(monkeypatch):
         stream = io.StringIO()
         monkeypatch.setattr(stream, "isatty", lambda terminal=terminal: terminal, raising=False)
         monkeypatch.setattr(sys, "stderr", stream)
-        monkeypatch.setattr(progress, "EVERY", 0.0)
+        monkeypatch.setattr(progress, "FIRST", 0.0)
+        monkeypatch.setattr(progress, "MOST", 0.0)
         assert list(show_progress(range(3), 3, "reading")) == [0, 1, 2]
         said = stream.getvalue()
         assert ("\r" in said) is terminal and "reading" in said

@@ -84,7 +84,7 @@ def read_log(path: Path) -> list[dict[str, Any]]:
 
 
 class ProgressBar:
-    """A progress bar of the training on a terminal, a line a minute in a log.
+    """A progress bar of the training on a terminal, lines in a log.
 
     shown (bool): False for a rank without output.
     """

@@ -12,7 +12,7 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.preparation import POOLER, Preparation
 from spacy_medlink.errors import Errors
 from spacy_medlink.util.devices import attention_for, device_of, moved
-from spacy_medlink.util.extras import lacking
+from spacy_medlink.util.extras import how_to_install, lacking
 
 from ..recipe.settings import AdapterSettings, DataSettings, EncoderSettings
 
@@ -128,7 +128,7 @@ def _add_lora(module: torch.nn.Module, settings: AdapterSettings) -> Any:
         from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as KNOWN
     except ImportError as error:
         raise Errors.extra_missing(
-            what="A LoRA", lacking=lacking(error), package="'spacy-medlink[peft]'"
+            what="A LoRA", lacking=lacking(error), remedy=how_to_install("peft")
         ) from error
 
     model_type = getattr(module.config, "model_type", "")

@@ -38,9 +38,9 @@ from ..fetching.sources import sources
 from ..loop.trainer import CHECKPOINT
 from ..recipe.reading import read_recipe
 from ..recipe.settings import Recipe
+from ..run import Inputs
+from ..run import train as train_by
 from ..split import split_gold
-from ..train import Inputs
-from ..train import train as train_by
 from .plan import Corpus, Dictionary, Plan, System
 
 _GOLD = FileKind("the gold mentions of a plan")

@@ -17,7 +17,7 @@ from ..representations.mcsm import encode_terms, mcsm, nearest, read_typed
 from ..representations.names import draw_names, translate
 from ..representations.relations import HeadSettings, classify, divide, read_triplets
 from ..representations.similarities import middles, similarities
-from ..train import FIGURES
+from ..run import FIGURES
 from .figures import Panel, Series
 from .plan import Corpus, System
 from .table import Row

@@ -35,7 +35,7 @@ def starter_assets() -> Assets:
         raise Errors.extra_missing(
             what="The built-in starter",
             lacking="its files",
-            package="--force-reinstall spacy-medlink",
+            remedy="install spacy-medlink anew, from its checkout or wheel",
         )
     directory = OwnedDirectory("spacy-medlink-starter-")
     kb = build_starter_kb(directory.path)

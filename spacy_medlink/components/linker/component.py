@@ -111,13 +111,15 @@ class MedicalLinker(PicklablePipe):
         self.max_bytes_size = 1 << 30
         self._set_up()
 
-    def __repr__(self) -> str:
-        """Say what it links to, if the assets are open."""
+    def _shown(self) -> Mapping[str, object]:
         assets = self.opened.opened
         if assets is None:
-            return f"MedicalLinker({self.name!r}, assets={self.source!r}, not opened)"
-        tiers, concepts = self.tiers or assets.used_tiers, len(assets.kb)
-        return f"MedicalLinker({self.name!r}, {assets.path}, tiers={tiers}, concepts={concepts:,})"
+            return {"assets": self.source or "starter", "state": "not opened"}
+        tiers, concepts = self.tiers or assets.used_tiers, f"{len(assets.kb):,}"
+        return {"assets": assets.path, "tiers": ", ".join(tiers), "concepts": concepts}
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in _PARTS]
 
     # Linking
 

@@ -310,8 +310,10 @@ class LinkerParts:
     def _make_engine(self) -> Linker:
         assets, settings = self.assets, self.settings
         if settings.cui_scheme and settings.cui_scheme not in (schemes := assets.kb.code_schemes()):
-            listed = ", ".join(schemes) or "none"
-            tell(Warnings.no_code.format(scheme=settings.cui_scheme, schemes=listed))
+            remedy = "Leave `cui_scheme` out: it has no codes, and `_.cui` is then the concept's id"
+            if schemes:
+                remedy = f"Set `cui_scheme` to one that it has: {', '.join(schemes)}"
+            tell(Warnings.no_code.format(scheme=settings.cui_scheme, remedy=remedy))
         engine = assets.engine(
             None if settings.tiers is None else [*settings.tiers],
             fusion=settings.fusion,

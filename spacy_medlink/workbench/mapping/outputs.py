@@ -7,8 +7,8 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from ...annotate.spreadsheets import escaped
 from ...errors import Errors, MedlinkError
+from ...exchange.spreadsheets import escaped
 from ...kb import KnowledgeBase
 from ...kb.code_systems import coded, system_of, vocabulary_of_id
 from ...terminologies.sssom import COLUMNS, KIND, curie, predicate_of

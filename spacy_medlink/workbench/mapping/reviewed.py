@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ...annotate.spreadsheets import as_saved
 from ...errors import Errors
+from ...exchange.spreadsheets import as_saved
 from ...kb import KnowledgeBase
 from ...kb.resolve import IdResolver
 from .codes import NARROWER

@@ -7,8 +7,8 @@ from itertools import chain
 from pathlib import Path
 
 from ...annotate.parquet import open_parquet
-from ...annotate.spreadsheets import unescaped
 from ...errors import Errors
+from ...exchange.spreadsheets import unescaped
 from ...kb.readers.foreign import unknown_ending
 from ...kb.readers.rows import Row, delimiter_of, read_rows, rows_of
 from ...kb.readers.xlsx import first_sheet

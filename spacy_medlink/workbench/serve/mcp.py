@@ -5,6 +5,7 @@ probability, and what is not linked with a reason. Nothing is written, and no te
 """
 
 import json
+from collections.abc import Mapping
 from threading import Lock
 from typing import Annotated, Any
 
@@ -17,11 +18,12 @@ from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, ToolAnnotations
 from pydantic import Field, ValidationError
 
 from ... import __version__
-from ...errors import MedlinkError
-from ...types import Data, Facts
+from ...errors import Errors, MedlinkError
+from ...types import Facts
 from ...util.json_text import HalfPairError, check_pairs, read_json
 from ..mapping.mapper import Target
 from ..mapping.terms import Term
+from . import tool_results as results
 from .process import LinkProcess
 from .terminology import Opening
 
@@ -62,7 +64,22 @@ def make_server(opening: Opening) -> MCPServer:
 
 
 class _Server(MCPServer):
-    """A server that also answers a line that it cannot read, which the SDK passes over."""
+    """A server that says in words what is wrong with a call, and with a line of no message.
+
+    The SDK shows the report of a program for the first, and passes over the second.
+    """
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        """Call a tool. RAISES (ToolError): E623 for arguments that it does not take."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            fault = error.__cause__
+            if isinstance(fault, ValidationError) and fault.title.endswith("Arguments"):
+                wrong = "; ".join(map(_in_words, fault.errors()))
+                raise ToolError(str(Errors.bad_request(wrong=wrong))) from error
+            said = str(error).removeprefix(f"Error executing tool {name}: ")
+            raise type(error)(said) from fault
 
     async def run_stdio_async(self) -> None:
         """Answer on standard input and output."""
@@ -79,6 +96,14 @@ class _Server(MCPServer):
             group.start_soon(read)
             await server.run(readable, answers, server.create_initialization_options())
             group.cancel_scope.cancel()
+
+
+def _in_words(fault: Mapping[str, Any]) -> str:
+    """Say what is wrong with an argument."""
+    name = ".".join(map(str, fault["loc"]))
+    said = {"missing": "is missing", "extra_forbidden": "is no argument of this tool"}
+    problem = fault["msg"].replace("Input", "it").replace("String", "it").replace("List", "it")
+    return f"{name} {said[fault['type']]}" if fault["type"] in said else f"{name}: {problem}"
 
 
 def _unread(fault: ValidationError) -> SessionMessage:
@@ -106,7 +131,7 @@ class Tools:
         self._process, self._lock = LinkProcess(opening), Lock()
         self._paths: list[str] = self._process.start()["paths"]
 
-    def link_text(self, text: Text, candidates: Candidates = 3) -> Data:
+    def link_text(self, text: Text, candidates: Candidates = 3) -> results.Linked:
         """Find the medical mentions of a text, and link them to concepts.
 
         Each mention has its place (start, end), the id, name, codes and probability of its concept,
@@ -119,8 +144,8 @@ class Tools:
     def search_concepts(
         self,
         query: Annotated[str, Field(min_length=1, max_length=200, description="a name")],
-        limit: Annotated[int, Field(ge=1, le=100)] = 10,
-    ) -> Data:
+        limit: Annotated[int, Field(ge=1, le=100, description="concepts at most")] = 10,
+    ) -> results.Hits:
         """Find concepts by name: exact names, parts of names, or names that are spelled nearly so.
 
         An empty list says that the terminology has no such name.
@@ -132,28 +157,28 @@ class Tools:
         code: Annotated[
             str, Field(min_length=1, max_length=200, description="HP:0001945, or ICD10CM:R50.9")
         ],
-    ) -> Data:
+    ) -> results.Resolved:
         """Check whether an id or code exists, and read what it stands for.
 
         A code of another vocabulary may have the vocabulary before it. status: "current", an id in
         use; "code", of the concepts listed; "replaced", a retired id with its successor; "retired",
         without one; "unknown", no such code: do not use it.
         """
-        answer: Data = self._ask("resolve", code)
+        answer: results.Resolved = self._ask("resolve", code)
         return answer
 
     def explain_link(
         self,
         text: Text,
         mention: Annotated[str, Field(min_length=1, max_length=1_000, description="words of it")],
-    ) -> Data:
+    ) -> results.Explained:
         """Say why a mention of a text is linked as it is, or not at all."""
         start = text.find(mention)
-        if start < 0:
+        if start < 0 or not mention.strip():
             raise ToolError("The text does not have this mention: repeat its words as they stand.")
         why = read_json(self._ask("explain", text, start, start + len(mention)).decode())
-        kept = ("mention", "link", "candidates", "runner_up", "tied", "text")
-        return {name: why[name] for name in kept}
+        explained: results.Explained = why
+        return explained
 
     def map_terms(
         self,
@@ -162,7 +187,7 @@ class Tools:
             Field(min_length=1, max_length=256, description="local terms, as in a problem list"),
         ],
         candidates: Candidates = 3,
-    ) -> Data:
+    ) -> results.Mappings:
         """Map local terms to concepts: match says whether the concept is exact, broader ..."""
         mappings = self._ask(
             "map", [Term(mapping) for mapping in terms], [[]] * len(terms), candidates
@@ -190,13 +215,13 @@ class Tools:
             raise ToolError(message) from error
 
 
-def _mention(record: Facts) -> Data:
+def _mention(record: Facts) -> results.LinkedMention:
     kept = ("mention", "start", "end", "name", "codes", "reason", "section", "match")
     others = [
         candidate for candidate in record["candidates"] if candidate["id"] not in record["ids"]
     ]
     short = {name: record[name] for name in kept if record.get(name)}
-    return {
+    linked: Any = {
         **short, "id": next(iter(record["ids"]), None), "probability": record["prob"],
         "status": [word for name, word in _STATUS.items() if record.get(name)],
         "candidates": [
@@ -204,9 +229,11 @@ def _mention(record: Facts) -> Data:
             for candidate in others
         ],
     }  # fmt: skip
+    mention: results.LinkedMention = linked
+    return mention
 
 
-def _target(target: Target) -> Data:
+def _target(target: Target) -> results.Target:
     return {
         "id": target.id, "name": target.name, "match": target.match, "matched": target.matched,
         "probability": target.prob,

@@ -26,38 +26,41 @@ def command(
         ),
     ],
     host: Annotated[
-        str, typer.Option(help="Address to listen at. Others than this machine need a token.")
+        str,
+        typer.Option(
+            help="Address to listen on. Any address but this machine's own needs a token."
+        ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at.")] = 8080,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on.")] = 8080,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(help="A name that requests may call this machine, beside --host."),
+        typer.Option(help="Another host name that requests may use for this machine."),
     ] = None,
     token_file: Annotated[
-        Path | None, typer.Option(help="File with the token that requests must have.")
+        Path | None, typer.Option(help="File with the token that requests must send.")
     ] = None,
     corrections: Annotated[
         list[str] | None,
         typer.Option(
             metavar="[NAME=]FILE",
-            help="Gold file that corrections of the page are added to, and that is in force; of "
-            "the first terminology, or of NAME.",
+            help="Gold file for the corrections made on the page, which take effect at once; for "
+            "the first terminology, or for NAME.",
         ),
     ] = None,
     review: Annotated[
         Path | None,
         typer.Option(
             metavar="GOLD",
-            help="Gold file whose texts are shown, with what would teach most first; corrections "
-            "of the first terminology go into it.",
+            help="Gold file whose texts are shown, those that would teach most first; corrections "
+            "of the first terminology are written into it.",
         ),
     ] = None,
     lang: Annotated[str, typer.Option(help="Language of the texts, for assets: en, es.")] = "en",
     device: Device = AUTO,
 ) -> None:
-    """Answer on HTTP: a page to look at, and what programs ask.
+    """Run a web service: a page to read linked notes, and an HTTP API for programs.
 
-    No text is logged or kept, but for the sentences of what is corrected (--corrections).
+    No text is logged or kept, except the sentences of corrected mentions (--corrections).
     """
     token = _read_token(token_file) if token_file is not None else ""
     if not (token or _is_loopback(host)):
@@ -86,7 +89,9 @@ def mcp_command(
     port: Annotated[
         int | None,
         typer.Option(
-            min=1, max=65535, help="Answer by HTTP at this port of this machine, not on stdin."
+            min=1,
+            max=65535,
+            help="Serve HTTP on this port of this machine instead of standard input.",
         ),
     ] = None,
     lang: Annotated[str, typer.Option(help="Language of the texts, for assets: en, es.")] = "en",
@@ -94,8 +99,7 @@ def mcp_command(
 ) -> None:
     """Give an assistant tools that link text and check codes (MCP).
 
-    Nothing is written, and no text leaves this machine by us; what the assistant does with an
-    answer is its own affair.
+    x
     """
     from ..serve.mcp import make_server
     from ..serve.terminology import Opening

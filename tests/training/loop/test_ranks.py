@@ -2,9 +2,9 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from safetensors.torch import load_file
 
 from spacy_medlink.util.devices import rank_device
 from tests.children import killed
+from tests.network import held_port
 from training.loop.metrics import read_log
 from training.loop.ranks import ALONE, Ranks
 from training.loop.trainer import CHECKPOINT, METRICS
@@ -48,12 +49,6 @@ def _start(arguments: list[str], rank: int, port: int) -> subprocess.Popen[str]:
     )
 
 
-def _free_port() -> int:
-    with socket.socket() as waiting:
-        waiting.bind(("127.0.0.1", 0))
-        return int(waiting.getsockname()[1])
-
-
 def _finish(processes: list[subprocess.Popen[str]], code: int = 0) -> list[str]:
     outputs = [process.communicate(timeout=120)[0] for process in processes]
     assert [process.returncode for process in processes] == [code] * len(processes), outputs
@@ -68,13 +63,14 @@ TRAININGS: list[dict[str, Any]] = [
 
 
 def test_two_ranks_compute_what_one_does(tiny_kb, tiny_encoder, tmp_path):
-    paths, port = [str(tiny_kb.path), str(tiny_encoder)], _free_port()
-    processes = [
-        _start([two_ranks.__file__, *paths, str(tmp_path / f"{rank}"), json.dumps(TRAININGS)],
-               rank, port)
-        for rank in range(RANKS)
-    ]  # fmt: skip
-    with killed(*processes):
+    paths = [str(tiny_kb.path), str(tiny_encoder)]
+    with held_port() as port, ExitStack() as stack:
+        processes = [
+            _start([two_ranks.__file__, *paths, str(tmp_path / f"{rank}"), json.dumps(TRAININGS)],
+                   rank, port)
+            for rank in range(RANKS)
+        ]  # fmt: skip
+        stack.enter_context(killed(*processes))
         two_ranks.main(*paths, tmp_path / "alone", TRAININGS)
         _finish(processes)
     for number in range(len(TRAININGS)):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.annotate.spreadsheets import escaped, unescaped
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.exchange.spreadsheets import escaped, unescaped
 from spacy_medlink.kb.readers import lines
 from spacy_medlink.workbench.mapping.outputs import _write_table
 from spacy_medlink.workbench.mapping.tables import Problems, read_table

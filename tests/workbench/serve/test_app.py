@@ -3,7 +3,6 @@
 import contextlib
 import logging
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ import pytest
 from spacy_medlink.components.pipelines import open_pipeline
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.workbench.verbs.serve import command
+from tests.network import held_port
 
 pytest.importorskip("fastapi")
 from fastapi.testclient import TestClient  # there only with the extra `serve`
@@ -136,13 +136,12 @@ def test_the_page_lets_nothing_else_run(client):
 def test_sigterm_finishes_what_has_begun(tiny_assets):
     pytest.importorskip("uvicorn")
     httpx = pytest.importorskip("httpx")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     command = [sys.executable, "-m", "spacy_medlink.cli", "serve", str(tiny_assets.path)]
-    server = subprocess.Popen([*command, "--port", str(port)], stderr=subprocess.DEVNULL)
-    address = f"http://127.0.0.1:{port}"
-    try:
+    with contextlib.ExitStack() as stack:
+        port = stack.enter_context(held_port())
+        server = subprocess.Popen([*command, "--port", str(port)], stderr=subprocess.DEVNULL)
+        stack.callback(server.kill)
+        address = f"http://127.0.0.1:{port}"
         for _ in range(600):
             with contextlib.suppress(httpx.TransportError):
                 if httpx.get(f"{address}/health").is_success:
@@ -155,8 +154,6 @@ def test_sigterm_finishes_what_has_begun(tiny_assets):
             server.send_signal(signal.SIGTERM)
             assert len(asked.result().json()["documents"]) == 4
         assert server.wait(60) in (0, -signal.SIGTERM)
-    finally:
-        server.kill()
 
 
 def test_a_service_for_others_needs_a_token(tmp_path):

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import re
 import socket
 import statistics
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.types import Concept, Name, Retired
+from tests.network import held_port
 from tests.tiny import assets_of
 
 pytest.importorskip("fastapi")
@@ -59,6 +61,15 @@ def test_the_tools(server: Any) -> None:
         "link_text", "search_concepts", "get_concept", "explain_link", "map_terms",
     ]  # fmt: skip
     assert all(tool.description and tool.annotations.read_only_hint for tool in tools)
+    # Each says what its results are made of.
+    (linked, hits, resolved, explained, mapped) = (tool.output_schema for tool in tools)
+    for schema, types, fields in (
+        (linked, "LinkedMention", {"start", "id", "probability", "reason", "candidates"}),
+        (hits, "Hit", {"id", "how", "codes"}), (resolved, "Described", {"definition", "codes"}),
+        (mapped, "Mapping", {"term", "targets"}),
+    ):  # fmt: skip
+        assert fields <= {*schema["$defs"][types]["properties"]}
+    assert {"link", "text"} <= {*explained["properties"]}
 
 
 def test_text_is_linked_with_reasons_and_obeyed_by_nobody(server: Any) -> None:
@@ -144,7 +155,9 @@ def test_no_invented_code_is_confirmed(tmp_path: Path, asked: int) -> None:
     ],
 )
 def test_what_is_refused(server: Any, name: str, arguments: dict[str, Any]) -> None:
-    assert isinstance(_call(server, name, **arguments), str), "an error, in words"
+    said = _call(server, name, **arguments)
+    assert isinstance(said, str), "an error, in words"
+    assert not re.search("pydantic|validation error|input_value|Error executing", said)
     assert _call(server, "link_text", text="fever")["mentions"], "and the next call is answered"
 
 
@@ -195,11 +208,8 @@ def test_stdio_and_http(tiny_assets: Assets) -> None:
         assert answer.structured_content["mentions"][0]["id"] == FEVER
 
     _with(mcp.StdioServerParameters(command=sys.executable, args=command), ask)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
 
-    async def over_http() -> None:
+    async def over_http(port: int) -> None:
         process = await asyncio.create_subprocess_exec(
             sys.executable, *command, "--port", str(port), stderr=asyncio.subprocess.DEVNULL
         )
@@ -215,7 +225,8 @@ def test_stdio_and_http(tiny_assets: Assets) -> None:
             process.terminate()
             await process.wait()
 
-    asyncio.run(over_http())
+    with held_port() as port:
+        asyncio.run(over_http(port))
     assert {path: path.stat().st_mtime_ns for path in tiny_assets.path.rglob("*")} == before
 
 
