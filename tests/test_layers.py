@@ -49,24 +49,24 @@ SLACK = 1.03
 BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_020,  # wanted: 1,200
-    ("util",): 1_825,  # wanted: 1,200
-    ("text",): 3_990,  # wanted: 3,000
-    ("kb",): 8_430,  # wanted: 6,700
+    ("util",): 1_830,  # wanted: 1,200
+    ("text",): 4_720,  # wanted: 3,000
+    ("kb",): 8_450,  # wanted: 6,700
     ("encoders",): 2_900,  # wanted: 2,500
     ("retrieval",): 3_790,  # wanted: 3,000
     ("linking",): 3_800,  # wanted: 3,400
     ("fitting",): 2_890,  # wanted: 2,600
     ("evaluation",): 2_770,  # wanted: 2,300
     ("assets",): 3_250,  # wanted: 3,000
-    ("components",): 6_720,  # wanted: 5,000
+    ("components",): 6_780,  # wanted: 5,000
     ("annotate",): 1_800,  # wanted: 1,600
-    ("cli",): 2_025,  # wanted: 1,600
+    ("cli",): 2_040,  # wanted: 1,600
     ("terminologies",): 3_700,
-    ("exchange",): 2_275,  # 477 of them came from training/corpora
-    ("workbench",): 3_890,
-    ("training",): 11_545,  # wanted: 8,000
-    ("benchmarks",): 3_010,  # wanted: 2,500
-    ("tests",): 54_230,  # wanted: 45,000
+    ("exchange",): 2_300,  # 477 of them came from training/corpora
+    ("workbench",): 4_270,
+    ("training",): 11_600,  # wanted: 8,000
+    ("benchmarks",): 3_110,  # wanted: 2,500
+    ("tests",): 55_500,  # wanted: 45,000
 }
 
 Imports = dict[str, set[str]]

@@ -27,7 +27,9 @@ def test_the_page_is_current(name: str, page: Callable[[], str]) -> None:
 def test_codes_are_unique_and_say_the_remedy() -> None:
     messages = [value for value in vars(Errors).values() if isinstance(value, Message)]
     assert len({message.code for message in messages}) == len(messages)
-    assert all(message.text.endswith((".", "?", "`", " {remedy}", ".{more}")) for message in messages)
+    assert all(
+        message.text.endswith((".", "?", "`", " {remedy}", ".{more}")) for message in messages
+    )
 
 
 def test_the_note_is_cut_into_the_pieces_of_the_table() -> None:

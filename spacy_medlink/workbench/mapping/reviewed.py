@@ -9,10 +9,10 @@ from ...exchange.spreadsheets import as_saved
 from ...kb import KnowledgeBase
 from ...kb.resolve import IdResolver
 from .codes import NARROWER
-from .mapper import CLOSE, UNCHECKED, Mapping, Target
+from .mapper import UNCHECKED, Mapping, Target
 from .tables import Problems, Source, read_table
 from .terms import CONTEXT, Term
-from .words import BROADER, EXACT, RELATED
+from .words import BROADER, CLOSE, EXACT, RELATED
 
 Key = tuple[str, str]
 INVALID = "INVALID_TARGET"
