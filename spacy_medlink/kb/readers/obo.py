@@ -1,7 +1,7 @@
 """OBO 1.4: the flat format of HPO, the Disease Ontology, Mondo and other open ontologies."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -145,39 +145,70 @@ def _stanza(text: str) -> str:
 
 
 def _apply(term: _Term, tag: str, value: str, relations: dict[str, str]) -> None:
-    if tag == "id":
-        term.id = _identifier(value)
-    elif tag == "name":
-        if term.name:
-            problem = f"a second name {value[:60]!r} in term {term.name[:60]!r}"
-            raise FieldError(problem, "one name a term")
-        term.name = surface(_plain(value))
-    elif tag in _SYNONYMS:
+    """Read a tag into a term; tags that say nothing of names, codes or parents are passed over."""
+    if tag in _SYNONYMS:
         term.synonyms.append(_synonym(tag, value))
-    elif tag == "def":
-        term.definition = _quoted(value)[0]
-    elif tag == "xref":
-        match = _XREF.fullmatch(_TRAILER.sub("", value))
-        if match is None:
-            raise FieldError(f"white space inside {value[:60]!r}", "an id, then a quoted text")
-        term.xrefs.append(identifier(_unescape(match[1]), "cross-reference"))
-        relation = relation_of_match(_MONDO.findall(value))
-        term.matches += [(term.xrefs[-1], relation)] if relation else []
-    elif tag == "property_value":
-        _property(term, *(*value.split(maxsplit=1), "", "")[:2])
-    elif tag == "equivalent_to":
-        term.matches.append((_identifier(value), "exact"))
-    elif tag in ("is_a", "relationship", "intersection_of"):
+    elif tag in _RELATIONS:
         if tag == "is_a" or _SOME.search(value) or not _MAY_BE_NONE.search(value):
             term.relations.append(_relation(tag, _words(value), relations))
-    elif tag == "alt_id":
-        term.alt_ids.append(_identifier(value))
-    elif tag == "is_obsolete":
-        term.obsolete = term.obsolete or value.startswith("true")
-    elif tag == "replaced_by":
-        term.replaced_by = term.replaced_by or _identifier(value)
-    elif tag == "namespace":
-        term.namespace = _plain(value)
+    elif tag in _READ:
+        _READ[tag](term, value)
+
+
+def _set_id(term: _Term, value: str) -> None:
+    term.id = _identifier(value)
+
+
+def _set_name(term: _Term, value: str) -> None:
+    if term.name:
+        problem = f"a second name {value[:60]!r} in term {term.name[:60]!r}"
+        raise FieldError(problem, "one name a term")
+    term.name = surface(_plain(value))
+
+
+def _set_definition(term: _Term, value: str) -> None:
+    term.definition = _quoted(value)[0]
+
+
+def _add_xref(term: _Term, value: str) -> None:
+    match = _XREF.fullmatch(_TRAILER.sub("", value))
+    if match is None:
+        raise FieldError(f"white space inside {value[:60]!r}", "an id, then a quoted text")
+    term.xrefs.append(identifier(_unescape(match[1]), "cross-reference"))
+    relation = relation_of_match(_MONDO.findall(value))
+    term.matches += [(term.xrefs[-1], relation)] if relation else []
+
+
+def _add_property(term: _Term, value: str) -> None:
+    _property(term, *(*value.split(maxsplit=1), "", "")[:2])
+
+
+def _add_equal(term: _Term, value: str) -> None:
+    term.matches.append((_identifier(value), "exact"))
+
+
+def _add_alternative(term: _Term, value: str) -> None:
+    term.alt_ids.append(_identifier(value))
+
+
+def _set_obsolete(term: _Term, value: str) -> None:
+    term.obsolete = term.obsolete or value.startswith("true")
+
+
+def _set_successor(term: _Term, value: str) -> None:
+    term.replaced_by = term.replaced_by or _identifier(value)
+
+
+def _set_namespace(term: _Term, value: str) -> None:
+    term.namespace = _plain(value)
+
+
+_RELATIONS = frozenset({"is_a", "relationship", "intersection_of"})
+_READ: dict[str, Callable[[_Term, str], None]] = {
+    "id": _set_id, "name": _set_name, "def": _set_definition, "xref": _add_xref,
+    "property_value": _add_property, "equivalent_to": _add_equal, "alt_id": _add_alternative,
+    "is_obsolete": _set_obsolete, "replaced_by": _set_successor, "namespace": _set_namespace,
+}  # fmt: skip
 
 
 def _property(term: _Term, property: str, value: str) -> None:
