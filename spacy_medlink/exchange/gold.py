@@ -28,7 +28,7 @@ from .uima import read_webanno, read_xmi_document
 
 Line = tuple[int, Record]
 _SHOWN, _LINES = 1 << 14, 20  # bytes and lines of a file that tell what it is
-_PROLOGUE = r"\s*(?:<\?.*?\?>|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>|<!--.*?-->|\s)*"
+_PROLOGUE = r"(?><\?.*?\?>|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>|<!--.*?-->|\s+)*"
 _WITH_NIL = ("Label Studio", "Prodigy")
 _UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, csv.Error)
 _KNOWN = (

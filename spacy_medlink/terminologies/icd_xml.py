@@ -21,7 +21,7 @@ from ..kb.readers.xml_records import xml_records
 from ..kb.vocabularies import canonical, iso_639_1
 from ..types import ISA, BadLines, Concept, Name, Relation
 
-_ROOT = re.compile(r"\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[[^\]]*\])?\s*>|\s)*"
+_ROOT = re.compile(r"(?><\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[[^\]]*\])?\s*>|\s+)*"
                    r"<(?:[\w.\-]+:)?([\w.\-]+)", re.DOTALL)  # fmt: skip
 _CLAML, _TABULAR = "ClaML", "ICD10CM.tabular"
 _TTYS = {
