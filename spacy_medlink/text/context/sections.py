@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ..headings import Heading, find_headings
+from ..marks import FILL
 from ..pieces import Border, Pieces
 from .cues import Cues, Section, find_words, plain
 
@@ -12,7 +13,7 @@ _TEXT = re.compile(r"\S")
 PARAGRAPH = re.compile(r"\r?\n[ \t]*\r?\n")
 _BEFORE_HEADING = 20  # characters before a heading that show whether it stands within a line
 _QUERY = re.compile(r"[\s,(/]\?+$")  # of the word behind it: "and ?meningitis"
-_BEHIND_A_SENTENCE = re.compile(r"[ \t]?[^\s\w]*\s+|[.!?;:,)\]}\"'’”]*")
+_BEHIND_A_SENTENCE = re.compile(rf"[ \t]?(?:{FILL}|[^\s\w])*\s+|[{FILL}.!?;:,)\]}}\"'’”]*")
 
 
 class Part(NamedTuple):
