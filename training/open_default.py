@@ -24,6 +24,7 @@ from spacy_medlink.kb.readers import read
 from spacy_medlink.text.normalisation import is_short_form, key
 from spacy_medlink.text.word_lists import words_of
 from spacy_medlink.types import Concept, Data, Name, Record, Retired
+from spacy_medlink.util.extras import how_to_install
 from spacy_medlink.util.files import save_text, sha256_of
 from spacy_medlink.util.outputs import marked
 
@@ -91,7 +92,7 @@ def installed_file(source: Source) -> Path:
         raise Errors.extra_missing(
             what=f"{source.source} of the open terminology",
             lacking=f"{wanted} ({there} is installed)",
-            package=f"'spacy-medlink[{EXTRA}]'",
+            remedy=how_to_install(EXTRA),
         )
     path = Path(str(package.locate_file(source.file)))
     there = sha256_of(path) if path.is_file() else "of no file"

@@ -264,7 +264,7 @@ def test_without_torch_a_packaged_pipeline_says_what_training_needs(monkeypatch,
         raise ImportError("No module named 'torch'", name="torch")
 
     monkeypatch.setattr(Trainer, "update", lacks)
-    with pytest.raises(MedlinkError, match=r"E614.*training a linker.*spacy-medlink\[torch\]"):
+    with pytest.raises(MedlinkError, match=r"E614.*training a linker.*'\.\[torch\]'"):
         trainable.update(examples_of(trainable, gold))
 
 

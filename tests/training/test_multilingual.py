@@ -183,7 +183,7 @@ def _checked(content: bytes) -> Callable[..., None]:
 
 
 def test_the_package_is_named_where_it_is_missing(call, tmp_path):
-    with pytest.raises(MedlinkError, match=r"E614.*spacy-medlink\[multilingual\]"):
+    with pytest.raises(MedlinkError, match=r"E614.*'\.\[multilingual\]'"):
         embedded.package_directory("no_such_package", "multilingual")
 
 

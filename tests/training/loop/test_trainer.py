@@ -294,7 +294,7 @@ def test_out_of_memory_names_the_batch_that_fits(make, monkeypatch):
         return forward(self, pieces)
 
     monkeypatch.setattr(BiEncoder, "forward", limited)
-    with pytest.raises(MedlinkError, match=r"E509.*batch of \d+ names; one of 3 fitted") as hit:
+    with pytest.raises(MedlinkError, match=r"E509.*batch of \d+ names; a batch of 3 fits") as hit:
         trainer.train()
     assert "batch_pairs = 1 " in str(hit.value)
     assert all(parameter.grad is None for parameter in trainer._task.module.parameters())
