@@ -56,7 +56,6 @@ _OPTIONS = re.compile(rf"(?<=[\w)?])[ \t:]*{_OPTION}(?:[ \t,/;|]*{_OPTION})+", r
 _ANY_BOX = re.compile(r"[\[(][ _xX✓✔]?[\])]")  # or a sign, which is a box of its own
 _CHOICE = re.compile(rf"(?P<box>{_BOX})|(?P<word>{WORDS})", re.IGNORECASE)
 _FULL = re.compile(FULL)
-_SPEAKER = re.compile(r"(?<=\?)\s+[^\W\d_][\w.]{0,11}:(?=\s)")
 _TABS = re.compile(r"(?<=[^\s:.*•>|-])[ \t]*\t[ \t]*(?=\S)")
 _SPACES = re.compile(r"(?<=[^\s:]) {2,}(?=\S)")
 _ANSWERED = re.compile(rf"(?<! ) {{2,}}(?:{ANSWER})(?= {{2,}}|[ \t]*$)", re.IGNORECASE)
@@ -175,10 +174,6 @@ def _chosen(options: re.Match[str]) -> str:
     return f":{sign}" + FILL * (len(options[0]) - 2)
 
 
-def _without_speakers(text: str) -> str:
-    return _SPEAKER.sub(lambda label: FILL * len(label[0]), text)
-
-
 def _with_pipes(text: str) -> str:
     """Write tabs and columns of spaces around answers as pipes."""
     lines = text.split("\n")
@@ -281,7 +276,6 @@ FORMS = (
     Form("quotes", (">",), _without_quotes, "> no fever", "no fever"),
     Form("underlines", ("\n==", "\n--"), _headed, "PMH\n===\nGout", "PMH:\n\nGout"),
     Form("choices", ("[", "(", *_BOX_SIGNS), _with_choices, "Gout: [ ] Yes [x] No", "Gout:-"),
-    Form("speakers", ("?",), _without_speakers, "Any fever? P: No.", "Any fever? No."),
     Form("columns", ("\t", "  "), _with_pipes, "fever\tno", "fever|no"),
     Form("fields", (",", ";"), _with_fields, "asthma,no\ngout,yes", "asthma|no\ngout|yes"),
     Form("cells", ("|",), _with_rows, "| Fever | No | Cough |", " Fever : No \n Cough "),
