@@ -20,8 +20,8 @@ As = Annotated[
     typer.Option(
         "--as",
         metavar="FORMAT",
-        help="Format of other tools: bioc, brat (into a directory), fhir, label_studio, note_nlp "
-        "(OMOP) or prodigy.",
+        help="Format of other tools: bioc, brat and phenopacket (each into a directory), fhir, "
+        "fhir_condition, label_studio, note_nlp (OMOP) or prodigy.",
     ),
 ]
 AUTO = "auto"

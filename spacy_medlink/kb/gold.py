@@ -132,7 +132,7 @@ def gold_lines(path: Path) -> Iterable[tuple[int, str]]:
     if not path.exists():
         raise Errors.source_missing(path=path)
     other: ModuleType | None = load_if_there("medlink_gold", "exports")  # `exchange.gold`
-    records = other.records(path) if other else None
+    records = other.records(path) if other and path.suffix != ".xlsx" else None
     if records is not None:
         return ((line, write_json(record)) for line, record in records)
     if path.suffix in TABLES:

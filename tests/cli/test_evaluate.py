@@ -237,7 +237,7 @@ def test_of_many_mismatches_ten_are_shown(evaluate, fail, tiny_assets, tmp_path)
     wrong = [_mention(0, 4, "Fever", "HP:0001945") for _ in range(13)]
     gold = _write(tmp_path / "gold.jsonl", _mention(0, 5, "Fever", "HP:0001945"), *wrong)
     result, metrics = evaluate(gold, "--tiers", "exact")
-    assert result.stderr.startswith("[W105] 13 gold mentions are not what")
+    assert result.stderr.startswith("[W105] 13 gold mentions differ from")
     assert [f"line {line}:" in result.stderr for line in range(2, 15)] == [True] * 10 + [False] * 3
     assert "Fever" not in result.stderr
     assert (metrics["mismatches"], metrics["n"], metrics["acc@1"]) == (13, 14, 1.0)

@@ -182,7 +182,7 @@ def test_filters(run: Run, fail: Fail, tiny_assets: Assets) -> None:
             assert {one["id"] for one in link["candidates"]} == want
     assert "T047" in fail("E213", "link", tiny_assets.path, TEXT, "--types", "T407")
     assert "'HP:9'" in fail("E106", "link", tiny_assets.path, TEXT, "--within", "<< HP:9")
-    expected = "at character 14 stands its end, where an id"
+    expected = "at character 14 comes its end, but an id"
     assert expected in fail("E224", "link", tiny_assets.path, TEXT, "--within", "HP:0000819 OR")
 
 

@@ -194,10 +194,10 @@ def tiny_filters(tiny_kb):
 @pytest.mark.parametrize(
     ("given_filter", "what"),
     [
-        ({"types": ["T04"]}, r"type or semantic group 'T04'.*T047"),
+        ({"types": ["T04"]}, r"type or semantic group, 'T04'.*T047"),
         ({"types": ["DISSO"]}, "'DISSO'.*DISO"),
-        ({"sources": ["HPOO"]}, "source 'HPOO'.*HPO"),
-        ({"languages": ["english"]}, "language 'english'.*en"),
+        ({"sources": ["HPOO"]}, "source, 'HPOO'.*HPO"),
+        ({"languages": ["english"]}, "language, 'english'.*en"),
     ],
 )
 def test_what_nothing_has_is_refused_with_the_near_ones(tiny_filters, given_filter, what):

@@ -182,8 +182,11 @@ class OverlaidNames:
         if self._left is None or self._left[0] is not kept:
             left = np.ones(self.assets.kb.n_names, dtype=np.bool_)
             left[dropped] = False
-            masks = [Mask.of(left)] if kept.mask is None else [Mask.of(left), kept.mask]
-            self._left = kept, kept._replace(mask=Mask.all_of(masks))
+            masks = [
+                Mask.of(left) if mask is None else Mask.all_of([Mask.of(left), mask])
+                for mask in (kept.mask, kept.foreign)
+            ]
+            self._left = kept, kept._replace(mask=masks[0], foreign=masks[1])
         return self._left[1]
 
     def added_to(self, pieces: Pieces, matches: Sequence[Match], kept: Kept) -> list[Match]:

@@ -62,6 +62,8 @@ class NameFinder:
         for row in np.flatnonzero(positions >= 0).tolist():
             reading = listed[row]
             span = reading.start, reading.end
+            if reading.is_said and self._is_name(" ".join(pieces.keys[slice(*span)])):
+                continue  # its own names say what it means, also where a rule has removed them
             if span not in matches and reading.key:
                 names = self._exact.names_at(int(positions[row]))
                 if rows := self._rows(pieces, reading, names):
@@ -71,6 +73,9 @@ class NameFinder:
         spans = {(match.start, match.end) for match in written}
         coordinated = self._coordinated(words)
         return written + [match for match in coordinated if (match.start, match.end) not in spans]
+
+    def _is_name(self, key: str) -> bool:
+        return bool(self._exact.find(hash_keys([key]))[0] >= 0)
 
     def _of_run(self, words: "WordsOfText", run: "Run") -> Match | None:
         """Find the name that a run of pieces is as it is written, or else in another order."""

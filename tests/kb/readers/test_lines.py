@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spacy_medlink.annotate.text_inputs import read_json_lines, read_table
+from spacy_medlink.annotate.text_inputs import Columns, read_json_lines, read_table
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.report.metrics_file import read_metrics
 from spacy_medlink.exchange.lines import read_lines as corpus_lines
@@ -108,7 +108,7 @@ def test_lines_that_end_with_cr_alone(tmp_path, gz):
     with open_source(path) as file:
         assert b"".join(raw_lines(file)) == data.replace(b"\r", b"\n")
     assert [cells for _, cells in read_rows(path, None)][1] == ["1", "an ataxia"]
-    documents = list(read_table(path, "text", "doc_id", ","))
+    documents = list(read_table(path, Columns("text", "doc_id"), ","))
     assert [document.text for document in documents] == ["an ataxia", "x" * 100_000, "c"]
 
 
@@ -118,7 +118,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "rows": lambda path: read_rows(path, []),
     "gold": gold_lines,
     "documents": lambda path: read_json_lines(path, "text", "doc_id"),
-    "table": lambda path: read_table(path, "text", "doc_id", ","),
+    "table": lambda path: read_table(path, Columns("text", "doc_id"), ","),
     "corpus": lambda path: corpus_lines(path, Tally()),
     "curation": lambda path: [read_curation(path, [])],
 }
