@@ -18,6 +18,7 @@ from ..util.json_text import write_json
 from ..util.sides import load_if_there
 from .annotated_notes import TABLES, read_annotated_notes
 from .readers.fields import FieldError, json_of
+from .readers.foreign import what_is
 from .readers.lines import DAMAGED, open_source, raw_lines
 
 _EXPECTED = (
@@ -154,6 +155,14 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _bad(path: Path, line: int, problem: object) -> Exception:
+    """Make the error for a line; of the first one, with what the file is where that is known."""
+    file = what_is(path) if line == 1 else None
+    if file is not None and not {"jsonl", "*"} & {*file.formats}:
+        remedy = (
+            "gold mentions: `medlink kb build` reads this file" if file.formats else file.remedy
+        )
+        problem = f"it is {file.what}"
+        return Errors.wrong_file(path=path, what="gold", problem=problem, expected=remedy)
     return Errors.wrong_line(path=path, line=line, problem=problem, expected=_EXPECTED)
 
 
