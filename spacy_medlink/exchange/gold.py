@@ -52,7 +52,7 @@ def _kind(name: str, begins: str, read: Any, needs: str) -> Kind:
 
 _FEATURE = "a feature `identifier`, `cui` or `concept` of the annotations"
 KINDS = (
-    _kind("PubTator", r"\s*[^|\t\n{<]+\|[ta]\|", read_pubtator, "the sixth column"),
+    _kind("PubTator", r"\s*+[^|\t\n{<]++\|[ta]\|", read_pubtator, "the sixth column"),
     _kind("BioC", rf"{_PROLOGUE}<(?:\w+:)?collection\b", read_bioc, "an infon `identifier`"),
     _kind("XMI of UIMA", rf"{_PROLOGUE}<(?:\w+:)?XMI\b", read_xmi_document, _FEATURE),
     _kind("MedTator", rf"{_PROLOGUE}<[\w.\-]+>\s*<TEXT\b", read_medtator,
