@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spacy_medlink.assets import build_assets
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.fitting.corrections import Corrections
 from spacy_medlink.kb import KnowledgeBase, build_knowledge_base
 from spacy_medlink.kb.diff import diff
@@ -44,8 +44,8 @@ def test_nothing_approved_or_corrected_is_lost(mondo, tmp_path):
     gone = [concept for concept in old if concept.id not in new and new.resolve(concept.id)]
     assert len(gone) > 40, "concepts of the first release that another one has replaced"
     decided = [*gone, *(concept for concept in old if concept.id in new)][:_TERMS]
-    _decide(tmp_path, decided)
     assets = build_assets(tmp_path / "0.assets", old.path)
+    _decide(tmp_path, decided, assets)
     for number, kb in enumerate(whole[1:], 1):
         assert diff(whole[number - 1], kb)
         assets = build_assets(tmp_path / f"{number}.assets", kb.path, update=assets.path)
@@ -59,17 +59,24 @@ def test_nothing_approved_or_corrected_is_lost(mondo, tmp_path):
     assert len(find_ids(new, [concept.id for concept in decided])) == len(decided)
 
 
-def _decide(path, concepts: list[Concept]) -> None:
-    """Write local terms, their approved mappings, and as many corrections."""
-    header = ["source_code", "source_name", "status", "match_type", "concept_id", "concept_name"]
-    rows = [
-        (concept.id, f"local {number}", "APPROVED", "exact", concept.id, concept.name)
-        for number, concept in enumerate(concepts)
-    ]
-    with (path / "mapped.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([header, *rows])
+def _decide(path, concepts: list[Concept], assets: Assets) -> None:
+    """Map local terms, approve other targets in the file as people do, and write corrections."""
     with (path / "terms.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([("code", "name"), *(row[:2] for row in rows)])
+        terms = [(concept.id, f"local {number}") for number, concept in enumerate(concepts)]
+        csv.writer(file).writerows([("code", "name"), *terms])
+    mapped = path / "mapped.csv"
+    map_terms(path / "terms.csv", assets.engine(), mapped)
+    with mapped.open(encoding="utf-8-sig", newline="") as file:
+        rows = {row["source_code"]: row for row in csv.DictReader(file)}
+    for concept in concepts:
+        rows[concept.id] |= {
+            "status": "APPROVED", "match_type": "exact", "concept_id": concept.id,
+            "concept_name": concept.name,
+        }  # fmt: skip
+    with mapped.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.DictWriter(file, [*next(iter(rows.values()))])
+        writer.writeheader()
+        writer.writerows(rows.values())
     lines = []
     for number, concept in enumerate(concepts):
         mention = {"mention": f"local {number}", "ids": [concept.id]}
