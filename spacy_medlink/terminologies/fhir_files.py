@@ -39,6 +39,7 @@ def is_fhir(path: Path) -> bool:
     if is_package(path):
         return True
     with open_source(path) as file:
+        # Both kinds of opened file can peek; their common type does not say so.
         start = file.peek(64).removeprefix(b"\xef\xbb\xbf").lstrip()  # type: ignore[attr-defined]
     return bool(start.startswith((b"{", b"[", b"<")))
 
@@ -87,7 +88,7 @@ def _members(path: Path) -> Iterator[tuple[Path, BufferedIOBase]]:
 
 def _as_json(path: Path, file: BufferedIOBase) -> BufferedIOBase:
     """Return a file that is JSON, or what it says as JSON."""
-    start = file.peek(64)  # type: ignore[attr-defined]
+    start = file.peek(64)  # type: ignore[attr-defined]  # a buffered file, plain or gzip
     if not start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
         return file
     with file, ExitStack() as on_error:

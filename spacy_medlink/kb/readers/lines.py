@@ -102,7 +102,7 @@ def _encoding(file: BufferedIOBase, encoding: str = "") -> str:
 
 def _start(file: BufferedIOBase) -> bytes:
     with suppress(*DAMAGED):  # the first block says what is wrong
-        return bytes(file.peek(_BLOCK))  # type: ignore[attr-defined]
+        return bytes(file.peek(_BLOCK))  # type: ignore[attr-defined]  # a buffered file
     return b""
 
 
