@@ -136,7 +136,7 @@ class SimilarWords:
         items = np.concatenate([items[:0], *(items[begin:end] for begin, end in runs)])
         values = np.concatenate([values[:0], *(values[begin:end] for begin, end in runs)])
         values *= np.repeat(weights, self._by_gram.lengths(buckets))
-        cosines = Totals(items, values).of(items)
+        cosines = Totals(items, values, len(self)).of(items)
         return distinct(items[cosines >= max(least, bar(cosines, _COMPARED))])
 
 
@@ -155,16 +155,16 @@ def distinct(items: Array) -> Array:
 class Totals:
     """Sums of values by item, stored at the last bits of the item, at most 20.
 
-    A few items share a slot, and get too high a sum. A slot for every item would not fit into the
-    processor's cache.
+    Of very many items, a few share a slot, and get too high a sum: a slot for each would not fit
+    into the processor's cache.
+
+    size (int): all items are below it.
     """
 
-    def __init__(self, items: NDArray[np.int32], values: Floats1d) -> None:
-        self._mask = (1 << min(_SLOTS, (_ROOM * len(items)).bit_length())) - 1
-        # A product with one column: unlike np.bincount it adds up 32 bits, and lets threads run.
-        ends = np.array([0, len(items)], dtype=np.int32)
-        rows = csr((values, items & self._mask, ends), (1, self._mask + 1))
-        self._sums: Floats1d = rows.T @ np.ones(1, dtype=np.float32)
+    def __init__(self, items: NDArray[np.int32], values: Floats1d, size: int) -> None:
+        slots = min(_SLOTS, (_ROOM * len(items)).bit_length(), size.bit_length())
+        self._mask = (1 << slots) - 1
+        self._sums = np.bincount(items & self._mask, values, 1 << slots)
 
     def of(self, items: NDArray[np.int32]) -> Floats1d:
         """Look up items: (len(items),), 0 for those without a value."""

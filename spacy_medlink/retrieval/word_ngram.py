@@ -288,9 +288,9 @@ def _score(
     most: int,
 ) -> tuple[Array, Array]:
     """Score about `most` names, those that the entries read make most probable, by their words."""
-    cosines = Totals(ranks, products).of(ranks) / names.about_norms(ranks)
+    cosines = Totals(ranks, products, len(names.rows)).of(ranks) / names.about_norms(ranks)
     ranks = distinct(ranks[cosines >= bar(cosines, most)])
     # Scored again with the words whose lists were skipped or not read to their ends.
-    given = Totals(expansion.words, expansion.products)
+    given = Totals(expansion.words, expansion.products, len(names.by_word))
     places, lengths = names.words.places(ranks)
     return ranks, sums(given.of(names.words.items[places]), lengths) / names.norms[ranks]
