@@ -97,17 +97,18 @@ class SimilarWords:
     def _find(self, word: str) -> Similar:
         buckets, weights = self._weigh(word)
         norm = float(np.sqrt(np.square(weights, dtype=np.float64).sum())) or 1.0
-        read = self._heavy(buckets, weights / norm)
-        # If no list was skipped, the cosines are exact, or too high where two words share a slot.
-        words = self._probable(*read, _LEAST if len(read[0]) == len(buckets) else 0.0)
-        column = np.full(BUCKETS, len(buckets), dtype=np.int32)
-        column[buckets] = np.arange(len(buckets))
-        trigrams = self.trigrams_of(words, column, len(buckets) + 1)
-        products = (trigrams @ np.append(weights, np.float32(0))).astype(np.float32)
-        cosines = products / (self.norms[words] * norm)
+        read, read_weights = self._heavy(buckets, weights / norm)
+        words, cosines = self._probable(read, read_weights, len(read) == len(buckets))
+        if cosines is None:
+            column = np.full(BUCKETS, len(buckets), dtype=np.int32)
+            column[buckets] = np.arange(len(buckets))
+            trigrams = self.trigrams_of(words, column, len(buckets) + 1)
+            cosines = trigrams @ np.append(weights / norm, np.float32(0)) / self.norms[words]
         is_similar = cosines >= _LEAST
         chosen = best(np.flatnonzero(is_similar), cosines[is_similar], _MOST)
-        return Similar(words[chosen], products[chosen], norm)
+        words = words[chosen]
+        products = cosines[chosen] * self.norms[words] * norm
+        return Similar(words, products.astype(np.float32), norm)
 
     def _weigh(self, word: str) -> tuple[Ints1d, Floats1d]:
         """Weigh the trigrams of a word that occur in names."""
@@ -125,10 +126,13 @@ class SimilarWords:
         order = order[is_needed | (np.cumsum(lengths[order]) <= _READ)]
         return buckets[order], weights[order]
 
-    def _probable(self, buckets: Ints1d, weights: Floats1d, least: float) -> NDArray[np.int32]:
+    def _probable(
+        self, buckets: Ints1d, weights: Floats1d, is_whole: bool
+    ) -> tuple[NDArray[np.int32], Floats1d | None]:
         """Find the words that probably have the highest cosines with a vector, ascending.
 
-        least (float): cosine below which no word is wanted.
+        is_whole (bool): whether these are all buckets of the vector. RETURNS: the words, and their
+            cosines where they are exact: no list was skipped, and no two words share a slot.
         """
         offsets, items, values = self._by_gram
         assert values is not None
@@ -136,8 +140,11 @@ class SimilarWords:
         items = np.concatenate([items[:0], *(items[begin:end] for begin, end in runs)])
         values = np.concatenate([values[:0], *(values[begin:end] for begin, end in runs)])
         values *= np.repeat(weights, self._by_gram.lengths(buckets))
-        cosines = Totals(items, values, len(self)).of(items)
-        return distinct(items[cosines >= max(least, bar(cosines, _COMPARED))])
+        totals = Totals(items, values, len(self))
+        cosines = totals.of(items)
+        least = max(_LEAST if is_whole else 0.0, bar(cosines, _COMPARED))
+        words = distinct(items[cosines >= least])
+        return words, totals.of(words) if is_whole and totals.is_exact else None
 
 
 def best(items: Array, scores: Array, most: int) -> Array:
@@ -165,6 +172,7 @@ class Totals:
         slots = min(_SLOTS, (_ROOM * len(items)).bit_length(), size.bit_length())
         self._mask = (1 << slots) - 1
         self._sums = np.bincount(items & self._mask, values, 1 << slots)
+        self.is_exact = size <= 1 << slots  # no two items share a slot
 
     def of(self, items: NDArray[np.int32]) -> Floats1d:
         """Look up items: (len(items),), 0 for those without a value."""
