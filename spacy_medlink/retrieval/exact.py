@@ -26,6 +26,7 @@ from .arrays import (
     load_arrays,
     save_arrays,
 )
+from .known_words import KnownWords
 from .mask import Mask
 from .name_texts import NameTexts, TextsOf
 from .vocabulary import Vocabulary, WordsRead
@@ -67,6 +68,7 @@ class ExactIndex:
     ) -> None:
         self._hash, self._start, self._row, self._check = hash, start, row, check
         self._texts, self.vocabulary, self.forms = texts, vocabulary, forms
+        self._known_words: dict[str, KnownWords] = {}  # by the language of texts
 
     @classmethod
     def build(
@@ -143,6 +145,10 @@ class ExactIndex:
         for array in self._arrays.values():
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
+
+    def known_words(self, lang: str) -> KnownWords:
+        """Get the words of texts in a language, as the names know them."""
+        return self._known_words.setdefault(lang, KnownWords(self, lang))
 
     def find(self, hashes: Hashes1d) -> NDArray[np.int64]:
         """Find keys by hash. RETURNS (n,): position of the key, -1 where there is none."""

@@ -6,7 +6,7 @@ come first, and a phrase stands for the first name of its row that the terminolo
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, product
 from typing import NamedTuple
@@ -29,13 +29,17 @@ class Phrases(NamedTuple):
     names: Mapping[str, _Names]
     longest: Mapping[str, int]
 
-    def within(self, keys: Sequence[str]) -> Iterator[tuple[int, int, _Names]]:
-        """Find the phrases in the keys of a text: start, end, names."""
-        for start, word in enumerate(keys):
-            if longest := self.longest.get(word):
-                for end in range(start + 1, min(start + longest, len(keys)) + 1):
-                    if names := self.names.get(" ".join(keys[start:end])):
-                        yield start, end, names
+    def within(
+        self, keys: Sequence[str], starts: Iterable[int]
+    ) -> Iterator[tuple[int, int, _Names]]:
+        """Find the phrases in the keys of a text: start, end, names.
+
+        starts (Iterable[int]): places of words that begin phrases.
+        """
+        for start in starts:
+            for end in range(start + 1, min(start + self.longest[keys[start]], len(keys)) + 1):
+                if names := self.names.get(" ".join(keys[start:end])):
+                    yield start, end, names
 
 
 @lru_cache

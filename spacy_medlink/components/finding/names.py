@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...retrieval.exact import ExactIndex, likeness
-from ...text.any_order import LINK_KEYS, any_order_key_of, is_link, name_has_key, name_words
+from ...text.any_order import any_order_key_of, is_link, name_has_key, name_words
 from ...text.normalisation import hash_keys, is_short_form, plainly_written, without_tag
 from ...text.pieces import BRACKETS, Border, Pieces, piece_key
 from .coordinations import Coordination, coordinations
@@ -51,21 +51,19 @@ class NameFinder:
 
     def find(self, pieces: Pieces) -> list[Match]:
         """Find all matches, overlapping ones too, each span once; coordinations come last."""
-        words = WordsOfText(pieces, self._exact)
+        words = WordsOfText(pieces, self._exact, self._lang)
         matches: dict[tuple[int, int], Match] = {}
         for run in words.runs(self._longest):
             if match := self._of_run(words, run):
                 matches[run.start, run.end] = match
         vocabulary, common = self._exact.vocabulary, self._kept.words
-        listed = readings(pieces, vocabulary, self._longest, common, self._lang)
-        positions = self._exact.find(hash_keys([reading.key for reading in listed]))
-        for row in np.flatnonzero(positions >= 0).tolist():
-            reading = listed[row]
+        listed = readings(pieces, words.words, vocabulary, self._longest, common, self._lang)
+        for reading, position in self._looked_up(listed):
             span = reading.start, reading.end
             if reading.is_said and self._is_name(" ".join(pieces.keys[slice(*span)])):
                 continue  # its own names say what it means, also where a rule has removed them
             if span not in matches and reading.key:
-                names = self._exact.names_at(int(positions[row]))
+                names = self._exact.names_at(position)
                 if rows := self._rows(pieces, reading, names):
                     text = reading.text or _native(pieces.between(*span), names, rows)
                     matches[span] = Match(*span, pieces.saying(range(*span)), rows, text)
@@ -73,6 +71,15 @@ class NameFinder:
         spans = {(match.start, match.end) for match in written}
         coordinated = self._coordinated(words)
         return written + [match for match in coordinated if (match.start, match.end) not in spans]
+
+    def _looked_up(self, listed: Sequence[Reading]) -> Iterator[tuple[Reading, int]]:
+        """Look readings up. YIELDS: those that are names, with their positions."""
+        new = [reading.key for reading in listed if reading.position is None]
+        positions = iter(self._exact.find(hash_keys(new)).tolist() if new else ())
+        for reading in listed:
+            position = next(positions) if reading.position is None else reading.position
+            if position >= 0:
+                yield reading, position
 
     def _is_name(self, key: str) -> bool:
         return bool(self._exact.find(hash_keys([key]))[0] >= 0)
@@ -224,16 +231,13 @@ class Run(NamedTuple):
 class WordsOfText:
     """The words of the pieces of a text, to look up runs of them in whatever order."""
 
-    def __init__(self, pieces: Pieces, exact: ExactIndex) -> None:
+    def __init__(self, pieces: Pieces, exact: ExactIndex, lang: str) -> None:
         self.pieces, self._exact, self._form = pieces, exact, exact.forms.get
-        words = [
-            [] if not key or key in LINK_KEYS else key.split(" ") if " " in key else [key]
-            for key in pieces.keys
-        ]
-        hashes = hash_keys([self._form(word, word) for parts in words for word in parts])
+        self.words = exact.known_words(lang).of(pieces.texts)
+        hashes = np.array([word.hash for word in self.words], dtype=np.uint64)
         # The hash of a run is a difference of two of these sums, which wrap round.
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(hashes, dtype=np.uint64)])
-        self._sums = sums[np.cumsum([0, *map(len, words)])]
+        self._sums = np.zeros(len(self.words) + 1, dtype=np.uint64)
+        np.cumsum(hashes, out=self._sums[1:])
 
     def runs(self, longest: int) -> list[Run]:
         """Find the runs of two pieces or more with the words of names, in whatever order.
@@ -255,8 +259,7 @@ class WordsOfText:
 
     def positions(self, runs: Sequence[Sequence[int]]) -> list[int]:
         """Find the positions of the words of pieces that are read together; -1 for no name."""
-        hashes = np.diff(self._sums).tolist()
-        sums = [sum([hashes[piece] for piece in run]) & _RANGE for run in runs]
+        sums = [sum([self.words[piece].hash for piece in run]) & _RANGE for run in runs]
         positions: list[int] = self._exact.find(np.array(sums, dtype=np.uint64)).tolist()
         return positions
 

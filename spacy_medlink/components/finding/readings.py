@@ -5,19 +5,19 @@ hypothyroidism. The dictionary decides which of them is a name.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from ...retrieval.known_words import Word
 from ...retrieval.vocabulary import LEAST, Vocabulary, is_inflected
 from ...text.pieces import Border, Pieces, key_of, piece_key
 from ...text.qualifiers import BEHIND, LEVELS, QUALIFIERS
 from ...text.said_otherwise import phrases_of
-from ...text.written_forms import is_ordinary, names_of_form, ways_in_full, words_within
+from ...text.written_forms import ways_in_full, words_within
 
 _LONG = 8  # letters of a word that is rather a name of a disease than of a person
 _NOUN = re.compile("(?:[st]ion|ment|ness|ing|[ae]nce)s$")  # no person: "retractions"
-_SHORT_FORM = 6  # letters of a word in capitals that is taken for a short form
 
 
 class Reading(NamedTuple):
@@ -36,51 +36,66 @@ class Reading(NamedTuple):
     joints: frozenset[int] = frozenset()
     is_form: bool = False
     is_said: bool = False
+    position: int | None = None
 
 
 def readings(
-    pieces: Pieces, vocabulary: Vocabulary, longest: int, common: Collection[str], lang: str
+    pieces: Pieces,
+    words: Sequence[Word],
+    vocabulary: Vocabulary,
+    longest: int,
+    common: Collection[str],
+    lang: str,
 ) -> list[Reading]:
     """List the readings of a text, the surest first: single words, joined, inflected, misspelt.
 
-    vocabulary (Vocabulary): of the names. longest (int): pieces of a reading.
+    words (Sequence[Word]): of the pieces. vocabulary (Vocabulary): of the names.
+    longest (int): pieces of a reading.
     common (Collection[str]): keys of words that are neither inflected nor misspelt names.
     """
-    words, inflected, unknown = list[Reading](), list[Reading](), dict[int, str]()
-    knows = vocabulary.knows(pieces.keys)
-    for index, (says, text, lower, key, is_known) in enumerate(
-        zip(pieces.says, pieces.texts, pieces.lower, pieces.keys, knows, strict=True)
-    ):
-        if not says:
-            continue
-        if is_known and len(key) > 1 and (key.isalpha() or not key.replace(" ", "").isdigit()):
-            words.append(Reading(index, index + 1, key))
-        if key in common or (len(text) <= _SHORT_FORM and text.isupper()):
-            continue
-        forms = names_of_form(lower, lang)
-        if (forms or not is_known) and is_ordinary(lower, lang):
-            continue
-        word = lower if lower.isalpha() else key
-        if not is_known:
-            unknown[index] = word
-        for name, its_key in forms:
-            is_plain = " " not in name or word[-1] != "s"
-            # "Crohns" is a disease, "calves" are none.
-            is_person = not _NOUN.search(word) and (text[0].isupper() or len(text) > _LONG - 2)
-            if is_plain or (is_person and _ends_name(pieces, index + 1)):
-                inflected.append(Reading(index, index + 1, its_key, name, is_form=True))
+    says = pieces.says
+    single = [
+        Reading(index, index + 1, word.key, position=word.position)
+        for index, word in enumerate(words)
+        if word.position >= 0 and says[index]
+    ]
+    otherwise = [
+        (index, word)
+        for index, word in enumerate(words)
+        if (word.forms or word.near) and says[index] and word.key not in common
+    ]
     joined = _joined(pieces, vocabulary, longest) if pieces.hyphens else ()
-    short = words_within(lang)
-    in_full = () if short.keys().isdisjoint(pieces.texts) else _in_full(pieces, longest, short)
+    in_full = _in_full(pieces, words, longest, lang)
     inverted = _inverted(pieces, longest) if Border.COMMA in pieces.borders else ()
-    misspelt = _misspelt(pieces, vocabulary, longest, knows, unknown)
-    said = (
-        Reading(start, end, its_key, name, is_form=True, is_said=True)
-        for start, end, names in phrases_of(lang).within(pieces.keys)
-        if pieces.widest(start, end) < Border.COMMA
-        for name, its_key in names
-    )
-    return [*words, *said, *joined, *inflected, *in_full, *inverted, *misspelt]
+    misspelt = _misspelt(pieces, words, longest, otherwise)
+    said = _said(pieces, words, lang)
+    return [*single, *said, *joined, *_inflected(pieces, otherwise), *in_full, *inverted, *misspelt]
+
+
+def _said(pieces: Pieces, words: Sequence[Word], lang: str) -> Iterator[Reading]:
+    """Find "short of breath": phrases of the list that say names otherwise."""
+    starts = [index for index, word in enumerate(words) if word.longest]
+    for start, end, names in phrases_of(lang).within(pieces.keys, starts) if starts else ():
+        if pieces.widest(start, end) < Border.COMMA:
+            for name, its_key in names:
+                yield Reading(start, end, its_key, name, is_form=True, is_said=True)
+
+
+def _inflected(pieces: Pieces, words: Iterable[tuple[int, Word]]) -> Iterator[Reading]:
+    """Find "tachycardic": words whose ending stands for a name."""
+    for index, word in words:
+        text, written = pieces.texts[index], _written(pieces, index)
+        for name, its_key in word.forms:
+            is_plain = " " not in name or written[-1] != "s"
+            # "Crohns" is a disease, "calves" are none.
+            is_person = not _NOUN.search(written) and (text[0].isupper() or len(text) > _LONG - 2)
+            if is_plain or (is_person and _ends_name(pieces, index + 1)):
+                yield Reading(index, index + 1, its_key, name, is_form=True)
+
+
+def _written(pieces: Pieces, index: int) -> str:
+    lower = pieces.lower[index]
+    return lower if lower.isalpha() else pieces.keys[index]
 
 
 def _inverted(pieces: Pieces, longest: int) -> Iterator[Reading]:
@@ -95,14 +110,14 @@ def _inverted(pieces: Pieces, longest: int) -> Iterator[Reading]:
             yield Reading(start, end, key_of(words), " ".join(words), is_form=True)
 
 
-def _in_full(pieces: Pieces, longest: int, short: Mapping[str, Sequence[str]]) -> Iterator[Reading]:
+def _in_full(pieces: Pieces, words: Sequence[Word], longest: int, lang: str) -> Iterator[Reading]:
     """Find "LV hypertrophy" and "1st degree AV block": words written short within a name."""
-    at = [index for index, text in enumerate(pieces.texts) if text in short]
     every, spans = [True] * len(pieces), dict[tuple[int, int], None]()
-    for index in at:
-        spans |= dict.fromkeys(_runs_around(pieces, index, longest, Border.SIGN, every))
+    for index, word in enumerate(words):
+        if word.is_short:
+            spans |= dict.fromkeys(_runs_around(pieces, index, longest, Border.SIGN, every))
     for start, end in spans:
-        for text in ways_in_full(pieces.texts[start:end], short):
+        for text in ways_in_full(pieces.texts[start:end], words_within(lang)):
             yield Reading(start, end, key_of(text.split()), text, is_form=True)
 
 
@@ -131,20 +146,14 @@ def _joints(pieces: Pieces, vocabulary: Vocabulary) -> frozenset[int]:
 
 
 def _misspelt(
-    pieces: Pieces,
-    vocabulary: Vocabulary,
-    longest: int,
-    knows: Sequence[bool],
-    unknown: dict[int, str],
+    pieces: Pieces, words: Sequence[Word], longest: int, otherwise: Iterable[tuple[int, Word]]
 ) -> Iterator[Reading]:
-    """Find "hypothyroidsm": names in which one letter of a word differs.
-
-    unknown (Dict[int, str]): the words that may be misspelt, by their places.
-    """
-    near = vocabulary.near([*unknown.values()])
-    for (index, written), others in zip(unknown.items(), near, strict=True):
-        for key, word in {piece_key(word): word for word in others}.items() if others else ():
+    """Find "hypothyroidsm": names in which one letter of a word differs."""
+    knows = [word.is_known for word in words]
+    for index, unknown in otherwise:
+        for key, word in {piece_key(word): word for word in unknown.near}.items():
             for start, end in _runs_around(pieces, index, longest, Border.SIGN, knows):
+                written = _written(pieces, index)
                 if end - start == 1 and not _may_be_slip(pieces, index, written, word):
                     continue
                 yield Reading(

@@ -44,7 +44,14 @@ FINDER = _finder()
 @given(TEXTS)
 def test_joined_words_are_names_without_their_hyphens(text: str) -> None:
     pieces = Pieces(text, STOP_WORDS)
-    listed = readings(pieces, FINDER._exact.vocabulary, LONGEST, (), "en")
+    listed = readings(
+        pieces,
+        FINDER._exact.known_words("en").of(pieces.texts),
+        FINDER._exact.vocabulary,
+        LONGEST,
+        (),
+        "en",
+    )
     for joined in (reading for reading in listed if reading.joints):
         inside = range(joined.start + 1, joined.end)
         assert set(inside) & set(pieces.hyphens) & joined.joints
@@ -55,7 +62,7 @@ def test_joined_words_are_names_without_their_hyphens(text: str) -> None:
 @given(TEXTS)
 def test_names_in_any_order_have_the_words_of_the_text(text: str) -> None:
     pieces = Pieces(text, STOP_WORDS)
-    words_of_text = WordsOfText(pieces, FINDER._exact)
+    words_of_text = WordsOfText(pieces, FINDER._exact, "en")
     for match in filter(
         None, (FINDER._of_run(words_of_text, run) for run in words_of_text.runs(5))
     ):
@@ -84,7 +91,14 @@ def test_parts_of_a_document_are_looked_up_as_the_whole(text: str, together: int
 
 def test_hyphens_are_read_over() -> None:
     pieces = Pieces("pre-auricular pit", STOP_WORDS)
-    listed = readings(pieces, FINDER._exact.vocabulary, LONGEST, (), "en")
+    listed = readings(
+        pieces,
+        FINDER._exact.known_words("en").of(pieces.texts),
+        FINDER._exact.vocabulary,
+        LONGEST,
+        (),
+        "en",
+    )
     assert {reading.text for reading in listed if reading.joints} == {
         "preauricular", "preauricular pit",
     }  # fmt: skip
