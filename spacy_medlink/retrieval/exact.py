@@ -36,6 +36,7 @@ IN_CAPITALS = 0.99  # the same, but the mention looks like a short form, and the
 SAME_KEY = 0.95
 _MAX_ROWS = 64
 _PROBES = 100
+_REMEMBERED = 1 << 15  # keys whose names are remembered
 _FORMS = "forms"
 _FEW = 64  # hashes that are looked up faster without a sieve
 _SIEVE_BITS, _MOST_SIEVED = 21, 1 << 20  # 2 MB, and half of it full at the most keys
@@ -68,6 +69,7 @@ class ExactIndex:
     ) -> None:
         self._hash, self._start, self._row, self._check = hash, start, row, check
         self._texts, self.vocabulary, self.forms = texts, vocabulary, forms
+        self._names: dict[int, dict[int, str]] = {}  # read so far, by the position of their key
         self._known_words: dict[str, KnownWords] = {}  # by the language of texts
 
     @classmethod
@@ -178,9 +180,18 @@ class ExactIndex:
         return [(row, score) for row, name in names if (score := likeness(name, text))]
 
     def names_at(self, position: int) -> dict[int, str]:
-        """Get the names at a key by row, whatever their case; a few may have another key."""
-        rows = self._row[int(self._start[position]) : int(self._start[position + 1])].tolist()
-        return dict(zip(rows, self._texts(rows), strict=True))
+        """Get the names at a key by row, whatever their case; a few may have another key.
+
+        They are shared with later calls: do not change them.
+        """
+        kept = self._names
+        if (names := kept.get(position)) is None:
+            rows = self._row[int(self._start[position]) : int(self._start[position + 1])].tolist()
+            names = dict(zip(rows, self._texts(rows), strict=True))
+            if len(kept) > _REMEMBERED:
+                kept = self._names = {}
+            kept[position] = names
+        return names
 
     @property
     def rows(self) -> NDArray[np.uint32]:

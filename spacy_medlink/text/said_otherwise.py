@@ -6,7 +6,7 @@ come first, and a phrase stands for the first name of its row that the terminolo
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, product
 from typing import NamedTuple
@@ -20,13 +20,15 @@ _Names = tuple[tuple[str, str], ...]  # with their keys
 
 
 class Phrases(NamedTuple):
-    """What is said in a language: names of phrases, and the words that phrases begin with.
+    """What is said in a language: names of phrases, and how long phrases are.
 
     names (Mapping[str, Tuple[Tuple[str, str], ...]]): names and their keys, best first, by the key
-        of a phrase. longest (Mapping[str, int]): words of the longest phrase, by its first word.
+        of a phrase. firsts (Collection[str]): the first words of phrases. longest (Mapping[str,
+        int]): words of the longest phrase, by its first two words.
     """
 
     names: Mapping[str, _Names]
+    firsts: Collection[str]
     longest: Mapping[str, int]
 
     def within(
@@ -37,7 +39,8 @@ class Phrases(NamedTuple):
         starts (Iterable[int]): places of words that begin phrases.
         """
         for start in starts:
-            for end in range(start + 1, min(start + self.longest[keys[start]], len(keys)) + 1):
+            longest = self.longest.get(" ".join(keys[start : start + 2]), 1)
+            for end in range(start + 1, min(start + longest, len(keys)) + 1):
                 if names := self.names.get(" ".join(keys[start:end])):
                     yield start, end, names
 
@@ -63,8 +66,9 @@ def phrases_of(lang: str) -> Phrases:
             # English may write a name in the same way: "hepatitis".
             names[phrase] = tuple(pair for pair in known if pair[1] != phrase or pair[0] in near)
             words = phrase.split(" ")
-            longest[words[0]] = max(len(words), longest.get(words[0], 0))
-    return Phrases(names, longest)
+            beginning = " ".join(words[:2])
+            longest[beginning] = max(len(words), longest.get(beginning, 0))
+    return Phrases(names, {phrase.partition(" ")[0] for phrase in longest}, longest)
 
 
 def _for_parts(

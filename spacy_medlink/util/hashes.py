@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ..types import Hashes1d
 
-_FEW = 1024
+_FEW = 1024  # hashes of an array that is searched by bisection
+_FEW_WANTED, _CACHED = 256, 1 << 20  # so many of an array that fits into the processor's cache
 _GUESSES = 3
 _REACH = 8  # how far from the last guess is looked, to both sides
 _RANGE = 2.0**64
@@ -23,7 +24,7 @@ def positions(ascending: Hashes1d, wanted: Hashes1d) -> NDArray[np.int64]:
     RETURNS (NDArray): position of each hash, (n,) (one of several for a repeated hash), -1 for a
         hash that does not occur.
     """
-    if len(ascending) <= _FEW:
+    if len(ascending) <= _FEW or (len(wanted) <= _FEW_WANTED and len(ascending) <= _CACHED):
         return _by_bisection(ascending, wanted)
     guess = _guess(ascending, wanted)
     low = np.minimum(np.maximum(guess - _REACH, 0), len(ascending) - 2 * _REACH)

@@ -45,9 +45,9 @@ def test_rows_are_well_formed(lang: str) -> None:
 
 def test_phrases_are_found_where_they_stand() -> None:
     keys = key("now short of breath, wets the bed").split()
-    found = {(start, end): names[0][0] for start, end, names in phrases_of("en").within(keys)}
+    found = {(start, end): names[0][0] for start, end, names in phrases_of("en").within(keys, range(len(keys)))}
     assert found == {(1, 4): "dyspnea", (4, 7): "enuresis"}
 
 
 def test_other_languages_have_no_phrases() -> None:
-    assert not phrases_of("ja").names and not list(phrases_of("ja").within(["a"]))
+    assert not phrases_of("ja").names and not list(phrases_of("ja").within(["a"], [0]))

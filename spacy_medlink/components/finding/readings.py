@@ -74,7 +74,7 @@ def readings(
 
 def _said(pieces: Pieces, words: Sequence[Word], lang: str) -> Iterator[Reading]:
     """Find "short of breath": phrases of the list that say names otherwise."""
-    starts = [index for index, word in enumerate(words) if word.longest]
+    starts = [index for index, word in enumerate(words) if word.begins]
     for start, end, names in phrases_of(lang).within(pieces.keys, starts) if starts else ():
         if pieces.widest(start, end) < Border.COMMA:
             for name, its_key in names:
@@ -85,12 +85,12 @@ def _inflected(pieces: Pieces, words: Iterable[tuple[int, Word]]) -> Iterator[Re
     """Find "tachycardic": words whose ending stands for a name."""
     for index, word in words:
         text, written = pieces.texts[index], _written(pieces, index)
-        for name, its_key in word.forms:
+        for name, its_key, position in word.forms:
             is_plain = " " not in name or written[-1] != "s"
             # "Crohns" is a disease, "calves" are none.
             is_person = not _NOUN.search(written) and (text[0].isupper() or len(text) > _LONG - 2)
             if is_plain or (is_person and _ends_name(pieces, index + 1)):
-                yield Reading(index, index + 1, its_key, name, is_form=True)
+                yield Reading(index, index + 1, its_key, name, is_form=True, position=position)
 
 
 def _written(pieces: Pieces, index: int) -> str:
