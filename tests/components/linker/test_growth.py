@@ -9,7 +9,6 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.text.identifiers import find_identifiers, identifiers_of
 from spacy_medlink.text.normalisation import key
 from tests.growth import calls, exponent, seconds
 
@@ -40,10 +39,6 @@ REPEATED = {
     "one definition": "heart attack (HA) HA ",
     "two definitions": "Duchenne and Becker fever (DMD/BMD) ",
     "empty definitions": "(AB) (A; ",
-    "identifiers": "fever (OMIM 301500) ",
-    "identifiers, wide": "fieberä \u0430sthma HP:0001250 ",
-    "identifiers cut off": "fever OMIM # ICD-10 code ",
-    "identifiers before mentions": "HP:0001945 fever\n",
     "copulas": "fever is a rare a rare a (HP:0001945) ",
     "colons and digits": ":1C1234567 1234567890.1 ",
     "lines": "\n \n fever ",
@@ -162,13 +157,3 @@ def test_calls(nlp: Language, name: str) -> None:
 def test_marks_are_ordered_in_pieces() -> None:
     took = {size: seconds(key, text_of("one letter with marks", size)) for size in (20_000, 80_000)}
     assert took[80_000] < 2, took  # five seconds, where all are ordered at once
-
-
-def test_many_mentions_in_one_place() -> None:
-    text = "fever [fever HP:0001945]"
-
-    def attach(n: int) -> None:
-        found = identifiers_of(text, find_identifiers(text), [(7, 12)] * n, ["fever"] * n)
-        assert found == [("HP:0001945",)] * n
-
-    assert exponent({n: calls(attach, n) for n in (200, 800)}) <= 1.1
