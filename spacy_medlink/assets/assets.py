@@ -64,6 +64,7 @@ def loaded_once(load: Callable[[AnyAssets], Part]) -> Callable[[AnyAssets], Part
 
     @wraps(load)
     def part_of(assets: AnyAssets) -> Part:
+        assets = cast(AnyAssets, assets.holder(name))
         part: Any = assets.parts.get(name, _NOT_LOADED)  # which `move` may take out at any time
         if part is _NOT_LOADED:
             with assets.lock:
@@ -141,6 +142,10 @@ class Assets:
                 self.device = device
                 for name in ("encoder", "reranker", "dense"):
                     self.parts.pop(name, None)
+        return self
+
+    def holder(self, part: str) -> "Assets":
+        """Get the assets that hold a part: these."""
         return self
 
     def verify(self) -> None:

@@ -8,7 +8,7 @@ from .output import table
 
 if TYPE_CHECKING:
     from ..assets import Assets
-    from ..kb.curation import NoEffect
+    from ..kb.rules import NoEffect
 
 
 def build_report(assets: "Assets", seconds: float) -> str:

@@ -26,6 +26,7 @@ class Case(NamedTuple):
 
     doc (str): the document's number in the file. doc_id (str): its id there.
     parts (Tuple[Mention, ...]): to look up: the mention, or the parts of a composite one.
+    line (int): of the file.
     """
 
     mention: Mention
@@ -35,6 +36,7 @@ class Case(NamedTuple):
     lang: str
     doc_id: str = ""
     parts: tuple[Mention, ...] = ()
+    line: int = 0
 
 
 @dataclass
@@ -106,8 +108,9 @@ class GoldSet:
             for gold, mention in zip(document.mentions, mentions, strict=True):
                 parts = _parts(mention, gold) if split_composites else (mention,)
                 yield Case(
-                    mention, self.rows(gold), gold, doc, document.lang, document.doc_id, parts
-                )
+                    mention, self.rows(gold), gold, doc, document.lang, document.doc_id, parts,
+                    document.line,
+                )  # fmt: skip
 
 
 def prepared_alone(document: Document, lang: str) -> list[Mention]:

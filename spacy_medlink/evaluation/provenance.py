@@ -76,7 +76,7 @@ def describe_linker(linker: Linker) -> Metrics:
     if filters := " and ".join(map(str, linker.scope("").selection)):
         described["filters"] = filters
     if isinstance(linker.parts.kb, OverlaidKb):
-        described["overlay"] = linker.parts.kb.overlay.counts
+        described["overlay"] = linker.parts.kb.counts
     return described
 
 

@@ -22,7 +22,7 @@ from ..retrieval.mask import Mask
 from ..retrieval.memory import NIL, Entry, MentionMemory, Remembered, memory_key
 from ..types import FROM_MENTIONS, Candidate, Mention, Progress
 from ..util.progress import no_progress
-from .memory import entries_of, key_of, learn_lines
+from .memory import entries_of, key_of, votes_of
 
 FOLDS = 5
 _SEED = 0
@@ -83,7 +83,7 @@ def folds(assets: AssetParts, gold: GoldSet, progress: Progress = no_progress) -
     for fold in progress(range(FOLDS), FOLDS, "looking mentions up"):
         of_fold = [case for case in cases if fold_of[case.doc] == fold]
         if alone:
-            left = learn_lines((case for case in cases if fold_of[case.doc] != fold), kb)
+            left = votes_of((case for case in cases if fold_of[case.doc] != fold), kb).lines()
         else:
             left = forget(lines, of_fold, kb)
         memory = MentionMemory.of(left, row_of) if remembering else None

@@ -13,12 +13,12 @@ from ..util.outputs import check_output
 from ..util.progress import no_progress
 from ..util.sides import load
 from .builder import KnowledgeBaseBuilder
-from .curation import read_curation
 from .filters import Filters
 from .history import History
 from .knowledge_base import KnowledgeBase
 from .readers import checked, existing, get_reader, module_of
 from .rekey import rekey
+from .rules import read_rules
 from .schema import KB
 from .vocabularies import iso_639_1
 from .writer import BuildReport
@@ -85,7 +85,7 @@ def build_knowledge_base(
     filters = filters or Filters()
     removed: Counter[str] = Counter()
     bad_lines: list[BadLine] = []
-    rules = read_curation(curation, bad_lines) if curation else None
+    rules = read_rules(curation, bad_lines) if curation else None
     mapping_sets = None
     if maps:
         mapping_sets = load("medlink_maps", "sssom", "mapping set")([*map(existing, maps)])

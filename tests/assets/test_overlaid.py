@@ -6,7 +6,7 @@ import pytest
 
 from spacy_medlink.assets import build_assets
 from spacy_medlink.assets.overlaid import OverlaidAssets
-from spacy_medlink.kb.curation import Curation, Rule
+from spacy_medlink.kb.rules import Rule, Rules
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.types import Concept, Mention, Name
 from tests.lines import write_lines
@@ -28,7 +28,7 @@ TIERS = ({"exact"}, {"exact", "ngram"}, {"exact", "ngram", "dense"})
 def built(tmp_path_factory, tiny_encoder):
     """The assets, and those of the knowledge base with the rules built in."""
     place = tmp_path_factory.mktemp("overlaid")
-    curated = Curation([Rule(**vars(rule)) for rule in RULES]).apply(TINY_RECORDS)
+    curated = Rules([Rule(**vars(rule)) for rule in RULES]).apply(TINY_RECORDS)
     return (
         assets_of(place / "base", TINY_RECORDS, tiny_encoder),
         assets_of(place / "curated", curated, tiny_encoder),
@@ -36,7 +36,7 @@ def built(tmp_path_factory, tiny_encoder):
 
 
 def overlaid(assets, *rules):
-    return OverlaidAssets(assets, Curation(list(rules or RULES)))
+    return OverlaidAssets(assets, Rules(list(rules or RULES)))
 
 
 def first_ids(assets, texts=TEXTS, n=3, only=None, **settings):

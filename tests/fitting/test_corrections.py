@@ -1,6 +1,5 @@
 """Corrections: what is no concept is learned, and what changes nothing is counted."""
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,12 @@ from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.assets.learn import learn
 from spacy_medlink.cli.app import app
 from spacy_medlink.evaluation import Settings, load_gold, measure
-from spacy_medlink.fitting.memory import _winner
+from spacy_medlink.evaluation.gold_set import Case
+from spacy_medlink.fitting.memory import Votes
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.kb.gold import GoldMention
 from spacy_medlink.linking.decision import NOT_A_CONCEPT
+from spacy_medlink.types import Mention
 from tests.lines import write_lines
 
 _FIELDS = ("mention", "ids")
@@ -148,11 +150,15 @@ def test_what_changes_nothing_is_counted_and_shown(tmp_path: Path, tiny_kb: Know
 
 @given(votes=st.dictionaries(st.sampled_from(["", "A", "B", "C"]), st.integers(1, 9), min_size=1))
 def test_nil_needs_a_majority(votes: dict[str, int]) -> None:
-    line = _winner(("key", "", ""), Counter(votes))
-    best = max(votes.values())
-    if line is None:
+    counted = Votes(kb=None)  # which is asked for no concept
+    for id, count in votes.items():
+        gold = GoldMention("key", (id,) if id else ())
+        for _ in range(count):
+            counted.add(Case(Mention("key"), frozenset(), gold, "0", "en"), gold.ids)
+    lines, best = counted.lines(), max(votes.values())
+    if not lines:
         assert votes[""] == best and 2 * best <= sum(votes.values())
-    elif line.id == "":
+    elif lines[0].id == "":
         assert 2 * votes[""] > sum(votes.values())
     else:
-        assert votes[line.id] == best and votes.get("", 0) < best
+        assert votes[lines[0].id] == best and votes.get("", 0) < best

@@ -11,7 +11,7 @@ from spacy_medlink.fitting.folds import rank_unannotated
 from spacy_medlink.fitting.gate import MAX_CHANGED, at_most, fit_gate
 from spacy_medlink.fitting.reranker import MAX_CHANGED as MOST
 from spacy_medlink.fitting.reranker import fit_rerank_gate
-from spacy_medlink.kb.curation import Curation, Rule
+from spacy_medlink.kb.rules import Rule, Rules
 from spacy_medlink.linking import Linker
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.types import Candidate, Concept, Mention, Name
@@ -116,7 +116,7 @@ def test_a_fusion_without_ngrams_still_has_alternatives(assets, tmp_path):
     assert all("dense" not in one.scores and one.scores["ngram"] > 0 for one in passing)
     assert all(one.score < 1 for one in passing[1:])
     assert all("ngram" not in one.scores for one in other)
-    curation = Curation([Rule(1, "add", "wholly new", "C0000")])
+    curation = Rules([Rule(1, "add", "wholly new", "C0000")])
     added = OverlaidAssets(variant, curation).engine(calibrator=False)
     new, old = added.rank([Mention("wholly new"), Mention(KNOWN[1])], 5)
     assert (new[0].row, old[0].row) == (0, 1) and len(old) == 5

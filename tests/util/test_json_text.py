@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.report.metrics_file import read_metrics
 from spacy_medlink.fitting.corrections import Corrections, is_gold
-from spacy_medlink.kb.curation import read_curation
 from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.kb.readers import jsonl
+from spacy_medlink.kb.rules import read_rules
 from spacy_medlink.util.json_text import read_json, write_json
 
 _TEXTS = st.text(alphabet=st.characters(codec=None, categories=None), max_size=3)
@@ -67,5 +67,5 @@ def test_each_file_of_the_user(tmp_path: Path, part: str) -> None:
         refuses("E401", line, lambda path: Corrections.read(path).documents)
         assert not is_gold(path)
     refuses("E105", '{"concept_id": "A:1", "canonical_name": "a", ' + part + "}", jsonl.read)
-    refuses("E105", '{"action": "retire", "id": "A:1", ' + part + "}", read_curation)
+    refuses("E105", '{"action": "retire", "id": "A:1", ' + part + "}", read_rules)
     refuses("E160", '{"format": "spacy-medlink metrics", ' + part + "}", read_metrics)

@@ -171,7 +171,8 @@ class OverlaidNames:
     def __init__(self, assets: "OverlaidAssets", longest: int) -> None:
         self.assets = assets
         self._concepts = [concept for concept, _ in assets.overlay.added]
-        self._finder = NameFinder(exact_index(assets.overlay.names), longest)
+        names = [name.text for _, name in assets.overlay.added]
+        self._finder = NameFinder(exact_index(names), longest)
         self._left: tuple[Kept, Kept] | None = None  # last argument of `left_of`, its result
 
     def left_of(self, kept: Kept) -> Kept:

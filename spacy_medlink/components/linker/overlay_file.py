@@ -6,7 +6,7 @@ from ...assets import Assets
 from ...assets.overlaid import OverlaidAssets
 from ...errors import Errors, MedlinkError, Warnings
 from ...fitting.corrections import Corrections, is_gold
-from ...kb.curation import Curation, read_curation
+from ...kb.rules import Rules, read_rules
 from ...util.files import OwnedDirectory
 from ...util.telling import tell
 from ..pipe import unpacked
@@ -31,7 +31,7 @@ class Overlay:
         self.settings = settings
         self.saved: Path | None = None
         self.path: Path | None = None
-        self.rules: Curation | Corrections | None = None
+        self.rules: Rules | Corrections | None = None
         self.problem: MedlinkError | None = None
         self._owner: OwnedDirectory | None = None  # of a file that came as bytes
         self._state: tuple[int, int, int] | None = None
@@ -60,7 +60,7 @@ class Overlay:
         if not is_other and state == self._state:
             return False
         try:
-            rules = None if path is None else _read(path)
+            rules = None if path is None else read_overlay(path)
         except MedlinkError as error:
             if is_other:
                 raise
@@ -74,17 +74,12 @@ class Overlay:
     def over(self, assets: Assets) -> Assets:
         """Lay the rules over assets, if there are any, and warn of rules that change nothing."""
         self.follow()
-        if self.rules is None or (isinstance(self.rules, Curation) and not self.rules.rules):
+        if not self.rules:
             return assets
-        if isinstance(self.rules, Curation):
-            overlaid = OverlaidAssets(assets, self.rules)
-            rules = (rule for rule in overlaid.overlay.rules if rule.no_effect)
-            idle = [f"line {rule.line}: {rule.no_effect}" for rule in rules]
-        else:
-            curation, remembered, idle = self.rules.over(assets.kb)
-            overlaid = OverlaidAssets(assets, curation, remembered)
-        if idle:
-            tell(Warnings.overlay_idle.format(path=self.path, count=len(idle), first=idle[0]))
+        overlaid = OverlaidAssets(assets, self.rules)
+        if idle := [rule for rule in overlaid.overlay.rules.rules if rule.no_effect]:
+            first = f"line {idle[0].line}: {idle[0].no_effect}"
+            tell(Warnings.overlay_idle.format(path=self.path, count=len(idle), first=first))
         return overlaid
 
     def load(self, path: Path) -> None:
@@ -109,11 +104,15 @@ class Overlay:
             self.saved = self._owner.path / OVERLAY
 
 
-def _read(path: Path) -> Curation | Corrections:
+def read_overlay(path: Path) -> Rules | Corrections:
+    """Read a file of rules, or of corrections.
+
+    RAISES (MedlinkError): as `read_rules` and `read_gold`, E160 for what is no file.
+    """
     if path.exists() and not path.is_file():  # a pipe would be waited for
         what, expected = "a file of rules or corrections", "a file"
         raise Errors.wrong_file(path=path, what=what, problem="it is no file", expected=expected)
-    return Corrections.read(path) if path.is_file() and is_gold(path) else read_curation(path)
+    return Corrections.read(path) if path.is_file() and is_gold(path) else read_rules(path)
 
 
 def _state_of(path: Path | None) -> tuple[int, int, int] | None:

@@ -11,7 +11,6 @@ from ...assets import Assets
 from ...assets.manifest import ASSETS
 from ...assets.starter import is_starter
 from ...errors import Errors, MedlinkError
-from ...kb.curation import read_curation
 from ...text.lexicon import Lexicon
 from ...types import Data
 from ...util.beside import remove
@@ -19,7 +18,7 @@ from ...util.files import OwnedDirectory, save_text
 from ...util.outputs import FileKind, check_output, marked, read_json
 from ..sources import is_installed, open_assets
 from .opened import LinkerParts
-from .overlay_file import OVERLAY
+from .overlay_file import OVERLAY, read_overlay
 
 REFERENCE = "reference.json"
 
@@ -99,7 +98,7 @@ _REFERENCE_FILE = FileKind("the reference of a saved linker", Reference.is_in)
 def _is_overlay(path: Path) -> bool:
     """Tell whether a file is an overlay, as `to_disk` writes it."""
     try:
-        return bool(read_curation(path).rules) or not path.stat().st_size
+        return bool(read_overlay(path)) or not path.stat().st_size
     except MedlinkError:
         return False
 

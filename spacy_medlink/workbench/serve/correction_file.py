@@ -1,6 +1,7 @@
 """CorrectionFile: the file of corrections, a gold file that is written line by line."""
 
 import os
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from typing import Any
 
 from ...errors import Errors
 from ...fitting.corrections import is_gold
+from ...text.context.sections import sentence_starts
 from ...types import Data, Facts
 from ...util.beside import only_one
 from ...util.file_thread import UNWANTED, settle
@@ -20,6 +22,7 @@ _WRONG = {
     "what": "a file of gold mentions", "problem": "no corrections are put there",
     "expected": "a file with gold as JSON Lines, or for `--corrections` a new one",
 }  # fmt: skip
+_AROUND = 300  # characters of a sentence that are kept before and behind a mention
 MARK = "correction"  # key of the fields beyond gold: author, time, link before
 
 
@@ -123,3 +126,21 @@ def _mark_of(line: bytes, id: str | None = None) -> Data | None:
     except (ValueError, KeyError, IndexError, TypeError):
         return None
     return data if is_ours and id in (None, data.get("doc_id")) else None
+
+
+def excerpt(text: str, start: int, end: int, long_form: str) -> tuple[str, int]:
+    """Cut the sentence of a mention out of its document, to keep no more text than fitting needs.
+
+    Rerankers read 64 characters around a mention, and an abbreviation needs its definition.
+    RETURNS (Tuple[str, int]): the text, and the number to subtract from offsets in the document.
+    """
+    starts = [0, *sentence_starts(text), len(text)]
+    begin = max(starts[bisect_right(starts, start) - 1], start - _AROUND)
+    stop = min(starts[min(bisect_left(starts, end), len(starts) - 1)], end + _AROUND)
+    sentence = text[begin:stop]
+    begin += len(sentence[: start - begin]) - len(sentence[: start - begin].lstrip())
+    sentence = text[begin:stop].rstrip() if stop > end else text[begin:end]
+    if long_form and long_form not in sentence:
+        definition = f"{long_form} ({text[start:end]}).\n"
+        return definition + sentence, begin - len(definition)
+    return sentence, begin

@@ -13,9 +13,8 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from ...errors import Errors, MedlinkError
-from ...fitting.corrections import excerpt
 from ...types import Data, Facts
-from .correction_file import MARK, CorrectionFile
+from .correction_file import MARK, CorrectionFile, excerpt
 from .desk import AllDesks, AskedDesk, Desk, Desks
 from .linking import Body, Limit
 

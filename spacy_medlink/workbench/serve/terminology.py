@@ -153,7 +153,7 @@ class Terminology:
     def _beginning(self, text: str, k: int) -> list[tuple[int, int]]:
         """Find names in the index of words, but for those that rules have removed."""
         assets, kb = self._linker.assets, self._linker.kb
-        gone = kb.overlay.gone if isinstance(kb, OverlaidKb) else frozenset[int]()
+        gone = kb.dropped if isinstance(kb, OverlaidKb) else {}
         return [names for names in assets.beginning(text, k) if names[0] not in gone]
 
     def resolve(self, code: str) -> Data:

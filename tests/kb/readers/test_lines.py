@@ -13,11 +13,11 @@ from spacy_medlink.annotate.text_inputs import Columns, read_json_lines, read_ta
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.report.metrics_file import read_metrics
 from spacy_medlink.exchange.lines import read_lines as corpus_lines
-from spacy_medlink.kb.curation import read_curation
 from spacy_medlink.kb.gold import gold_lines
 from spacy_medlink.kb.readers import formats, get_reader, lines, xml_records
 from spacy_medlink.kb.readers.lines import numbered_lines, open_source, raw_lines
 from spacy_medlink.kb.readers.rows import read_rows
+from spacy_medlink.kb.rules import read_rules
 from spacy_medlink.types import BadLine
 from training.corpora.tally import Tally
 
@@ -120,7 +120,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "documents": lambda path: read_json_lines(path, "text", "doc_id"),
     "table": lambda path: read_table(path, Columns("text", "doc_id"), ","),
     "corpus": lambda path: corpus_lines(path, Tally()),
-    "curation": lambda path: [read_curation(path, [])],
+    "curation": lambda path: [read_rules(path, [])],
 }
 
 

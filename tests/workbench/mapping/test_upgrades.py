@@ -54,8 +54,8 @@ def test_nothing_approved_or_corrected_is_lost(mondo, tmp_path):
     with (tmp_path / "mapped.csv").open(encoding="utf-8-sig", newline="") as file:
         ids = {row["source_code"]: row["concept_id"] for row in csv.DictReader(file)}
     assert ids == {concept.id: new.resolve(concept.id) for concept in decided}
-    in_force = Corrections.read(tmp_path / "corrections.jsonl").over(new)
-    assert not in_force.idle and len(in_force.remembered) == len(decided)
+    rules, remembered = Corrections.read(tmp_path / "corrections.jsonl").over(new)
+    assert all(rule.id in new for rule in rules.rules) and len(remembered) == len(decided)
     assert len(find_ids(new, [concept.id for concept in decided])) == len(decided)
 
 

@@ -15,8 +15,8 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.assets.learn import learn
 from spacy_medlink.components.pipelines import open_pipeline
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.fitting.corrections import excerpt
 from spacy_medlink.kb.gold import read_gold
+from spacy_medlink.workbench.serve.correction_file import excerpt
 from spacy_medlink.workbench.verbs.serve import command
 
 pytest.importorskip("fastapi")

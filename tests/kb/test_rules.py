@@ -1,0 +1,211 @@
+"""Rules say of names and concepts the same in a build and over a knowledge base in use."""
+
+import pickle
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb.overlay import OverlaidKb
+from spacy_medlink.kb.rules import Rule, Rules, read_rules
+from spacy_medlink.types import BadLine, Concept, Name, Record, Retired
+
+COLD = Concept("C1", "Common cold", (Name("Common cold"), Name("cold"), Name("Erkältung", "de")))
+COPD = Concept("C2", "COPD", (Name("COPD"), Name("COLD"), Name("Cold")))
+LOW = Concept("C3", "Low temperature", (Name("Low temperature"), Name("cold", "de")))
+RECORDS: list[Record] = [COLD, COPD, LOW, Retired("C0", "C1")]
+BUILT = {one.id: {name.text for name in one.names} for one in (COLD, COPD, LOW)}
+
+UNKNOWN, NO_NAME, HAS_NAME = "unknown id", "no such name", "the concept has the name already"
+# A file of rules; by concept what it loses (-) and gets (+), and why lines change nothing.
+CASES: list[tuple[str, dict[str, str], dict[int, str]]] = [
+    ("deny\tcold", {"C1": "-cold", "C2": "-Cold", "C3": "-cold"}, {}),
+    ("deny\tcold\tC2", {"C2": "-Cold"}, {}),
+    ("deny\tERKALTUNG\t\tde", {"C1": "-Erkältung"}, {}),
+    ("deny\tERKALTUNG\t\ten\ndeny\tcough", {}, {1: NO_NAME, 2: NO_NAME}),
+    ("deny\tcold\tC2\tde", {}, {1: NO_NAME}),
+    ("deny\tcold\tC9\ndeny\tcold\tC0", {}, {1: UNKNOWN, 2: UNKNOWN}),  # C0 is retired
+    ("deny\tcommon cold", {"C1": "-Common cold"}, {}),  # the preferred name, too
+    ("force\tcold\tC1", {"C2": "-Cold", "C3": "-cold"}, {}),
+    ("force\tCOLD\tC1", {"C1": "+COLD", "C2": "-COLD"}, {}),
+    ("force\tcommon cold\tC1", {}, {1: HAS_NAME}),
+    ("force\tCOLD\tC9", {"C2": "-COLD"}, {1: UNKNOWN}),  # though another has lost it
+    ("add\tSchnupfen\tC1\tde\nadd\tflu\tC3", {"C1": "+Schnupfen", "C3": "+flu"}, {}),
+    ("add\tCOMMON-COLD\tC1", {}, {1: HAS_NAME}),
+    ("add\tcommon cold\tC2", {"C2": "+common cold"}, {}),
+    ("add\tx\tC9\nadd\tx\tC9", {}, {1: UNKNOWN, 2: "repeats an earlier line"}),
+    ("add\tyaws\tC1\nadd\tYaws\tC1", {"C1": "+yaws"}, {2: "repeats an earlier line"}),
+    ("deny\tcold\nadd\tcold\tC1", {"C2": "-Cold", "C3": "-cold"}, {}),  # denials come first
+    ("retire\t\tC1\nadd\tflu\tC1", {"C1": ""}, {2: UNKNOWN}),
+    ("retire\t\tC0", {}, {1: UNKNOWN}),
+    ("deny\tLow-temperature\ndeny\tcold\tC3", {"C3": ""}, {}),  # it loses all its names
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
+    path = tmp_path_factory.mktemp("rules") / "kb"
+    build_kb(path, RECORDS, {"source": "tests"})
+    return KnowledgeBase(path)
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def over(kb: KnowledgeBase, *rules: Rule) -> OverlaidKb:
+    return OverlaidKb(kb, Rules(list(rules)))
+
+
+def names_in(records: list[Record]) -> dict[str, list[Name]]:
+    return {one.id: sorted(one.names) for one in records if isinstance(one, Concept)}
+
+
+def names_over(kb: OverlaidKb) -> dict[str, list[Name]]:
+    return {id: sorted(kb[id].names) for id in BUILT if id in kb and kb[id].names}
+
+
+@pytest.mark.parametrize(("text", "changes", "no_effect"), CASES, ids=[one[0] for one in CASES])
+def test_a_table(
+    kb: KnowledgeBase, tmp_path: Path, text: str, changes: dict[str, str], no_effect: dict[int, str]
+) -> None:
+    rules = read_rules(written(tmp_path / "rules", text))
+    expected = {id: set(names) for id, names in BUILT.items()}
+    for id, change in changes.items():
+        if change:
+            expected[id] ^= {change[1:]}
+        else:
+            del expected[id]
+    overlaid = OverlaidKb(kb, rules)
+    assert not any(rule.applied for rule in rules.rules), "the file can be applied again"
+    records = list(rules.apply(RECORDS))
+    for names, applied in (
+        (names_in(records), rules), (names_over(overlaid), overlaid.rules)
+    ):  # fmt: skip
+        assert {id: {name.text for name in names[id]} for id in names} == expected
+        whys = {rule.line: rule.no_effect for rule in applied.rules if rule.no_effect}
+        assert whys == no_effect
+    added = {name for names in names_in(records).values() for name in names} - {
+        name for one in (COLD, COPD, LOW) for name in one.names
+    }
+    assert {(name.source, name.tty) for name in added} <= {("curation", "CU")}
+    for record in records:
+        assert not isinstance(record, Concept) or record.name in {one.text for one in record.names}
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(
+        st.builds(
+            lambda action, text, id, lang: (
+                Rule(1, action, "", id or "C1")
+                if action == "retire"
+                else Rule(1, action, text, id if action == "deny" else id or "C2", lang)
+            ),
+            st.sampled_from(("deny", "force", "add", "retire")),
+            st.sampled_from(("cold", "COLD", "Colds", "Erkaltung", "new", "Low Temperature")),
+            st.sampled_from(("", "C1", "C2", "C3", "C9")),
+            st.sampled_from(("", "de")),
+        ),
+        max_size=5,
+    )
+)
+def test_any_table_over_a_base_in_use_is_as_a_build_with_it(
+    kb: KnowledgeBase, rules: list[Rule]
+) -> None:
+    overlaid = names_over(over(kb, *rules))
+    assert overlaid == names_in(list(Rules(rules).apply(RECORDS)))
+
+
+def test_what_a_manifest_and_metrics_say(kb: KnowledgeBase) -> None:
+    listed = [
+        Rule(1, "deny", "cold"), Rule(2, "deny", "no"), Rule(3, "add", "x", "C9"),
+        Rule(4, "deny", "only"),
+    ]  # fmt: skip
+    rules = Rules(listed)
+    records = list(rules.apply([*RECORDS, Concept("C4", "only", (Name("only"),))]))
+    assert [record.id for record in records] == ["C1", "C2", "C3", "C0"]
+    assert rules.as_manifest() == {
+        "rules": [
+            {"action": "deny", "name": "cold", "applied": 3},
+            {"action": "deny", "name": "no", "applied": 0},
+            {"action": "add", "name": "x", "id": "C9", "applied": 0},
+            {"action": "deny", "name": "only", "applied": 1},
+        ],
+        "emptied": ["C4"],
+        "no_effect": {NO_NAME: {"count": 1, "lines": [2]}, UNKNOWN: {"count": 1, "lines": [3]}},
+    }
+    assert over(kb, *listed).counts == {"deny": 1, "no_effect": 3}
+
+
+def test_a_build(tmp_path: Path) -> None:
+    rules = Rules([Rule(1, "add", "x", "C1"), Rule(2, "retire", "", "C2")])
+    pieces = [COLD, COPD, Concept("C1", "y", (Name("y"),))]  # the first piece gets the name
+    build_kb(tmp_path / "kb", rules.apply(pieces))
+    kb = KnowledgeBase(tmp_path / "kb")
+    assert [name.text for name in kb["C1"].names] == ["Common cold", "cold", "Erkältung", "x", "y"]
+    assert "C2" not in kb and kb.history("C2") == [Retired("C2", "", "curation")]
+    assert [rule.applied for rule in rules.rules] == [1, 1]
+
+
+def test_a_base_in_use(kb: KnowledgeBase) -> None:
+    rules = [
+        Rule(1, "add", "flu", "C3"), Rule(2, "add", "sniffles", "C1"), Rule(3, "retire", "", "C2"),
+    ]  # fmt: skip
+    made = over(kb, *rules)
+    for own in (made, pickle.loads(pickle.dumps(made))):
+        rows = [kb.n_names, 0, kb.n_names + 1, 0]
+        assert own.texts_at(rows) == ["sniffles", "Common cold", "flu", "Common cold"]
+        assert [own.name_at(row).text for row in rows] == list(map(own.text_at, rows))
+        assert own["C3"].names[-1] == Name("flu", "en", "curation", "CU")
+        assert [concept.id for concept in own.find("Sniffle")] == ["C1"]
+        assert [concept.id for concept in own.find("cold")] == ["C1", "C3"]
+        assert "C2" not in own and "C2" in kb and own.resolve("C2") is None
+        assert own.history("C2") == [Retired("C2", "", "curation")]
+        with pytest.raises(MedlinkError, match="E102"):
+            own.name_at(kb.n_names + 2)
+
+
+def test_files(tmp_path: Path) -> None:
+    files = {
+        "a.jsonl": '{"action": "deny", "name": "cold"}\n\n'
+        '{"action": "force", "name": "RA", "id": "C3", "lang": "EN"}\n',
+        "b.tsv": "deny\tcold\n\nforce\tRA\tC3\tEN\n",
+        "c.tsv": "action\tname\tid\tlang\r\ndeny\tcold\t\t\r\nforce\tRA\tC3\tEN\r\n",
+    }
+    for name, text in files.items():
+        rules = read_rules(written(tmp_path / name, text))
+        first, last = (2, 3) if name == "c.tsv" else (1, 3)
+        assert rules.rules == [Rule(first, "deny", "cold"), Rule(last, "force", "RA", "C3", "en")]
+        again = read_rules(written(tmp_path / "again", rules.dump()))
+        assert [rule.facts for rule in again.rules] == [rule.facts for rule in rules.rules]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("forbid\tcold", "'forbid'"), ("remove\t\tC1", "'remove'"),
+        ("deny", "1 columns"), ("add\tcold\tC1\ten\tx", "5 columns"),
+        ("deny\t ", "an empty name"), ('{"action": "deny"}', "an empty name"),
+        ("add\tcold", "an empty id"), ("retire\t\t", "an empty id"), ("retire", "1 columns"),
+        ("retire\tcold\tC1", "a name, 'cold'"),
+        ('{"action": "deny", "name": 7}', "a rule with"),
+        ('{"action": "deny", "name": "x", "nmae": "y"}', "nmae"),
+        ('{"action": "deny", "name": "\\ud800"}', "surrogate"),
+        ('{"action": ', "not JSON"),
+        ("force\tcold\tC1\nforce\tCold\tC2", "'Cold' is forced to C2, in line 2 to C1"),
+    ],
+)  # fmt: skip
+def test_bad_lines(tmp_path: Path, line: str, problem: str) -> None:
+    path = written(tmp_path / "rules", f"deny\tcold\n{line}\n")
+    with pytest.raises(MedlinkError, match=r"E105.*rules, line [23]: ") as caught:
+        read_rules(path)
+    assert problem in caught.value.message
+    bad: list[BadLine] = []
+    assert len(read_rules(path, bad)) == 1 + line.count("\n") and len(bad) == 1
+    with pytest.raises(MedlinkError, match="E107"):
+        read_rules(tmp_path / "none")
