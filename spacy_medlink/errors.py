@@ -180,10 +180,6 @@ class Errors:
         "columns, name them as it does: `--columns id=CODE,name=TERM`. If it is data, give their "
         "numbers: `--columns id=1,name=2`.",
     )
-    bad_filter = Message(
-        "E163",
-        "No name can pass the filters: {problem}. Change or remove one of these filters.",
-    )
     scratch_failed = Message(
         "E164",
         "Temporary files cannot be written ({reason}). Free some space, or set the environment "

@@ -205,9 +205,9 @@ def import_scispacy_command(
 
 
 def _check(sources: Sequence[tuple[str, Path]], options: Facts) -> None:
-    from ..kb.check import check_sources
+    from ..util.sides import load
 
-    checked = check_sources(sources, options)
+    checked = load("medlink_checks", "sources", "check of sources")(sources, options)
     for problem in checked.problems:
         line = f", line {problem.line}" if problem.line else ""
         typer.echo(f"{problem.severity}: {problem.path}{line}: {problem.text}")

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
-from ..errors import Errors
 from ..text.normalisation import is_short_form, normalise
 from ..types import Concept, Name, Record, Retired
 from .vocabularies import canonical, iso_639_1, type_named, types_of
@@ -23,11 +22,9 @@ class Filters:
         (Tuple[str, ...]): of types, such as "DISO"; a concept needs one of the types or groups.
     term_types (Tuple[str, ...]): term types of names, such as "PT".
     include_obsolete (bool): whether to keep names that are obsolete or suppressed.
-    min_length, max_length (int): length of names, in characters; 0 is no limit.
-    allow_ids, deny_ids (Tuple[str, ...]): the only concepts to keep; concepts to leave out.
-    allow_names, deny_names (Tuple[str, ...]): the same for names, compared without regard to case,
-        accents and punctuation, except that short forms keep their case ("ALL" is not "all").
-    RAISES (MedlinkError): E213 for an unknown group, E163 when nothing could pass.
+    allow_ids (Tuple[str, ...]): the only concepts to keep. Single names and concepts are left out
+        by rules.
+    RAISES (MedlinkError): E213 for an unknown group.
     """
 
     languages: tuple[str, ...] = ()
@@ -36,25 +33,15 @@ class Filters:
     groups: tuple[str, ...] = ()
     term_types: tuple[str, ...] = ()
     include_obsolete: bool = False
-    min_length: int = 0
-    max_length: int = 0
     allow_ids: tuple[str, ...] = ()
-    deny_ids: tuple[str, ...] = ()
-    allow_names: tuple[str, ...] = ()
-    deny_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.max_length and self.min_length > self.max_length:
-            problem = f"names of {self.min_length} or more and {self.max_length} or fewer letters"
-            raise Errors.bad_filter(problem=problem)
-        if self.allow_ids and set(self.allow_ids) <= set(self.deny_ids):
-            raise Errors.bad_filter(problem="every allowed id is denied too")
         types_of(self.groups)  # so that an unknown group fails here
 
     def apply(
         self, records: Iterable[Record], removed: Counter[str] | None = None
     ) -> Iterator[Record]:
-        """Stream the records that pass. Retired ids pass unless they are denied.
+        """Stream the records that pass; retired ids do.
 
         A concept whose preferred name is removed gets the best remaining one, see `with_names`.
 
@@ -64,19 +51,14 @@ class Filters:
         removed = Counter() if removed is None else removed
         verdict = self._verdict()
         types = {*self.types, *map(type_named, self.types), *types_of(self.groups)}
-        allowed_ids, denied_ids = frozenset(self.allow_ids), frozenset(self.deny_ids)
+        allowed_ids = frozenset(self.allow_ids)
         for record in records:
             if isinstance(record, Retired):
-                if record.id not in denied_ids:
-                    yield record
-                else:
-                    removed["retired: denied id"] += 1
+                yield record
                 continue
             reason, kept = "", None
             if allowed_ids and record.id not in allowed_ids:
                 reason = "id not allowed"
-            elif record.id in denied_ids:
-                reason = "denied id"
             elif types and types.isdisjoint(record.types):
                 reason = "type"
             else:
@@ -120,9 +102,6 @@ class Filters:
         languages = {*self.languages, *map(iso_639_1, self.languages)}
         sources = self._sources
         term_types = frozenset(self.term_types)
-        allowed = frozenset(map(name_identity, self.allow_names))
-        denied = frozenset(map(name_identity, self.deny_names))
-        shortest, longest = self.min_length, self.max_length or float("inf")
 
         def verdict(name: Name) -> str:
             if name.obsolete and not self.include_obsolete:
@@ -133,12 +112,6 @@ class Filters:
                 return "source"
             if term_types and name.tty not in term_types:
                 return "term type"
-            if not shortest <= len(name.text) <= longest:
-                return "length"
-            if denied and name_identity(name.text) in denied:
-                return "denied name"
-            if allowed and name_identity(name.text) not in allowed:
-                return "name not allowed"
             return ""
 
         return verdict
@@ -164,5 +137,5 @@ def with_names(concept: Concept, names: list[Name]) -> Concept:
 
 
 def name_identity(text: str) -> tuple[str, bool]:
-    """Make the key by which filters and curation compare names: equal keys are one name."""
+    """Make the key by which rules compare names: equal keys are one name."""
     return normalise(text) or text, is_short_form(text)

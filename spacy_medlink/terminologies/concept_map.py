@@ -7,12 +7,12 @@ from typing import NamedTuple
 from ..errors import Errors
 from ..kb.code_systems import vocabulary_of
 from ..kb.readers.fields import FieldError, identifier
-from ..kb.readers.json_stream import JsonStream
 from ..kb.readers.lines import report
 from ..kb.readers.xrefs import code_of
 from ..kb.vocabularies import canonical, is_known
 from ..types import BadLines
 from .fhir_files import documents
+from .json_stream import JsonStream
 
 # What the target is to the source: `equivalence` of R4, then `relationship` of R5.
 _RELATIONS = {

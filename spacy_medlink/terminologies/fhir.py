@@ -12,13 +12,13 @@ from typing import NamedTuple, TypeVar
 from ..errors import Errors, Warnings
 from ..kb.code_systems import vocabulary_of
 from ..kb.readers.fields import FieldError, identifier, sound, storable
-from ..kb.readers.json_stream import JsonStream
 from ..kb.readers.lines import report
 from ..kb.scratch import scratch
 from ..kb.vocabularies import iso_639_1
 from ..types import ISA, BadLines, Concept, Name, Record, Relation, Retired
 from ..util.telling import tell
 from .fhir_files import PACKAGE, documents, is_package
+from .json_stream import JsonStream
 
 _TABLES = """
 CREATE TABLE concept (

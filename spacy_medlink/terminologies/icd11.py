@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TypeGuard
 
 from ..kb.readers.fields import FieldError, cell, identifier, sound, surface
-from ..kb.readers.json_stream import JsonStream
 from ..kb.readers.rows import Row
 from ..types import ISA, BadLines, Concept, Name, Relation
+from .json_stream import JsonStream
 
 _COLUMNS = ("code", "title", "classkind", "blockid", "chapterno")
 _DASHES = re.compile(r"(?:-\s*)+")  # before a title, one for each level

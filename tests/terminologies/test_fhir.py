@@ -7,7 +7,7 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.kb.readers import json_stream
+from spacy_medlink.terminologies import json_stream
 from spacy_medlink.terminologies.fhir import release_of
 from spacy_medlink.types import Concept, Name, Record, Relation, Retired
 from tests.kb.reading import FormatFile

@@ -1,11 +1,10 @@
-"""JSON Lines, one concept a line, and the JSON list of concepts that scispaCy has."""
+"""JSON Lines, one concept a line, a superset of scispaCy's."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ...types import ISA, BadLines, Concept, Name, Record, Relation, Retired
 from .fields import FieldError, identifier, json_of, sound, storable, without_blank_names
-from .json_stream import JsonStream
 from .lines import filled_lines
 
 EXPECTED = (
@@ -14,41 +13,31 @@ EXPECTED = (
 
 
 def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
-    """Stream the concepts of a `.jsonl` or `.json` file, plain or `.gz`.
+    """Stream the concepts of a `.jsonl` file, plain or `.gz`.
 
     A record is a retired id if its `replaced_by` is an id, or is "" and there are no names.
     RAISES (MedlinkError): E105 for a bad record, unless `bad_lines` collects it; if only a name is
-        empty, the rest is kept. Always E105 where a list is not JSON.
+        empty, the rest is kept.
     """
     return (record for _, record in numbered(path, bad_lines))
 
 
 def numbered(path: Path, bad_lines: BadLines = None) -> Iterator[tuple[int, Record]]:
     """Stream the records of `read`, each with its line number."""
-    records: Iterator[tuple[int, Record]]
-    if _is_list(path):
-        records = sound(path, _elements(path), _checked, bad_lines, EXPECTED)
-    else:
-        records = sound(path, filled_lines(path, bad_lines), _of_line, bad_lines, EXPECTED)
+    records = sound(path, filled_lines(path, bad_lines), _of_line, bad_lines, EXPECTED)
+    return with_names(records, path, bad_lines)
+
+
+def with_names(
+    records: Iterable[tuple[int, Record]], path: Path, bad_lines: BadLines
+) -> Iterator[tuple[int, Record]]:
+    """Leave blank names out of numbered records, and report them."""
     for line, record in records:
         yield line, without_blank_names(record, path, line, EXPECTED, bad_lines)
 
 
-def _is_list(path: Path) -> bool:
-    if not path.name.lower().removesuffix(".gz").endswith(".json"):
-        return False
-    with JsonStream(path) as stream:
-        return stream.is_next("[")
-
-
-def _elements(path: Path) -> Iterator[tuple[int, object]]:
-    with JsonStream(path) as stream:
-        for line in stream.elements():
-            yield line, stream.value()
-        stream.finish()
-
-
-def _checked(data: object) -> Record:
+def checked(data: object) -> Record:
+    """Make a record of a decoded object. RAISES (FieldError): where it is none."""
     storable(data)
     return _record(data)
 
@@ -87,7 +76,7 @@ def _record(data: object) -> Record:
 
 def _of_line(line: str) -> Record:
     data = json_of(line, EXPECTED)
-    return _checked(data) if "\\u" in line else _record(data)
+    return checked(data) if "\\u" in line else _record(data)
 
 
 def _names(data: dict[str, object]) -> Iterator[Name]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from io import BufferedIOBase
 from pathlib import Path
 
-from ...errors import Errors
-from .lines import DAMAGED, open_source
+from ..errors import Errors
+from ..kb.readers.lines import DAMAGED, open_source
 
 _CHUNK = 1 << 20
 _LONGEST = 1 << 26  # characters of one value

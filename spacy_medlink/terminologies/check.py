@@ -11,10 +11,10 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from ..errors import MedlinkError
+from ..kb.readers import module_of, read_numbered, tabular
+from ..kb.scratch import scratch
 from ..text.normalisation import hash_key
 from ..types import BadLine, Concept, Record
-from .readers import module_of, read_numbered, tabular
-from .scratch import scratch
 
 ERROR, WARNING = "error", "warning"
 _PLACE = 1 << 40  # more lines than a file has: a place is the number of the file * this + line

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_knowledge_base
-from spacy_medlink.kb.check import Checked, check_sources
+from spacy_medlink.terminologies.check import Checked, check_sources
 from tests.kb import samples
 
 
