@@ -5,9 +5,8 @@ from collections import defaultdict
 import numpy as np
 from numpy.typing import NDArray
 
-from ..fitting.corrections import Corrections
 from ..kb.overlay import OverlaidKb
-from ..kb.rules import Rule, Rules
+from ..kb.rules import MEANS, UNKNOWN_ID, Rule, Rules
 from ..retrieval.added import AddedNames
 from ..retrieval.facets import Facets
 from ..retrieval.memory import MentionMemory, Remembered, memory_key
@@ -22,22 +21,18 @@ _SHARED = frozenset({"exact", "ngram", "dense", "encoder", "reranker"})
 class OverlaidAssets(Assets):
     """Assets with rules; the files and the built indices are those of the base.
 
-    base (Assets): without the rules. source (Union[Rules, Corrections]): what is in force;
-        corrections have priority over the memory of the assets.
+    base (Assets): without the rules. rules (Rules): go before the memory of the assets.
     overlay (OverlaidKb): the knowledge base with the rules.
     """
 
-    def __init__(self, base: Assets, source: Rules | Corrections) -> None:
+    def __init__(self, base: Assets, rules: Rules) -> None:
         self.__dict__.update(base.__dict__)
-        self.base, self.source = base, source
-        rules, self._remembered = (
-            (source, list[Remembered]()) if isinstance(source, Rules) else source.over(base.kb)
-        )
+        self.base, self.rules = base, rules
         self.overlay = OverlaidKb(base.kb, rules)
         self.parts: Data = {"kb": self.overlay}
 
     def __getstate__(self) -> Data:
-        return {"base": self.base, "source": self.source}
+        return {"base": self.base, "rules": self.rules}
 
     def __setstate__(self, state: Facts) -> None:
         # Unpickling applies the rules again.
@@ -45,7 +40,7 @@ class OverlaidAssets(Assets):
 
     def reload(self) -> "OverlaidAssets":
         """Open the current assets at the path, with the same rules; see `Assets.reload`."""
-        return OverlaidAssets(self.base.reload(), self.source)
+        return OverlaidAssets(self.base.reload(), self.rules)
 
     def move(self, device: str) -> "OverlaidAssets":
         """Run networks on another device from now on. RETURNS itself."""
@@ -86,24 +81,25 @@ class OverlaidAssets(Assets):
     @property
     @loaded_once
     def memory_lines(self) -> list[Remembered]:
-        """The lines of the memory, without those that the rules, which are newer, contradict."""
-        corrected = {line.key for line in self._remembered}
-        by_key = defaultdict[str, list[Rule]](list)
+        """The lines that the rules, which are newer, leave of the memory, and their own."""
+        by_key, said = defaultdict[str, list[Rule]](list), list[Remembered]()
         for rule in self.overlay.rules.rules:
-            by_key[memory_key(rule.name)].append(rule)
+            key = memory_key(rule.name)
+            by_key[key].append(rule)
+            if rule.action == MEANS and rule.no_effect != UNKNOWN_ID:
+                labels = dict.fromkeys((rule.label, ""))
+                said += [Remembered(key, label, rule.id, 1, 1) for label in labels]
         kept = [
             line
             for line in self.base.memory_lines
-            if line.key not in corrected
-            and line.id not in self.overlay.retired_ids
+            if line.id not in self.overlay.retired_ids
             and not any(rule.contradicts(line.id) for rule in by_key[line.key])
         ]
-        return kept + self._remembered
+        return kept + said
 
     @property
     @loaded_once
     def memory(self) -> MentionMemory | None:
         """What mentions mean; None where nothing says so."""
-        if not (self._remembered or self.has("memory")):
-            return None
-        return make_memory(self.memory_lines, self.kb)
+        lines = self.memory_lines
+        return make_memory(lines, self.kb) if lines or self.has("memory") else None

@@ -1,13 +1,13 @@
 """OverlaidKb: a knowledge base in use with rules applied to it, without a build."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..text.normalisation import key
+from ..text.normalisation import is_short_form, key
 from ..types import Concept, Name, Retired
 from .knowledge_base import KnowledgeBase
-from .rules import FORCE, SOURCE, Rules
+from .rules import FORCE, MEANS, SOURCE, Rule, Rules
 
 
 class OverlaidKb(KnowledgeBase):
@@ -17,14 +17,14 @@ class OverlaidKb(KnowledgeBase):
     the file without the rules.
 
     base (KnowledgeBase): the knowledge base without the rules.
-    rules (Rules): a copy of those given, each with its effect.
+    rules (Rules): a copy of those given, each with its effect; of mentions with one key the last.
     added (List[Tuple[int, Name]]): (concept row, name), by concept row. dropped (Dict[int, None]):
         rows of removed names. retired_ids (FrozenSet[str]): ids of removed concepts.
     """
 
     def __init__(self, base: KnowledgeBase, rules: Rules) -> None:
         super().__init__(base.path, base.file)
-        self.rules = Rules([replace(rule, applied=0, no_effect="") for rule in rules.rules])
+        self.rules = Rules(list(_over(rules, base)))
         rows = sorted(_concerned(self.rules, base))
         changed = {record.id: record for record in self.rules.apply(map(base.concept_at, rows))}
         self.retired_ids = frozenset(
@@ -95,6 +95,27 @@ class OverlaidKb(KnowledgeBase):
         kept = zip(rows, super()._names_of(concept, rows), strict=True)
         yield from (name for row, name in kept if row not in self.dropped)
         yield from self._added_to.get(concept, ())
+
+
+def _over(rules: Rules, kb: KnowledgeBase) -> Iterator[Rule]:
+    """Copy rules; what mentions mean gets the ids in use, and the last one of a key counts.
+
+    `medlink learn` counts votes instead, but a user wants to see a correction act at once.
+    """
+    last: dict[tuple[str, bool], Rule] = {}
+    for rule in rules.rules:
+        copy = replace(rule, applied=0, no_effect="")
+        if rule.action != MEANS:
+            yield copy
+            continue
+        # Without codes: to read those of a large terminology takes too long for a correction.
+        in_use = filter(None, map(kb.resolve, (rule.id, *rule.others)))
+        if copy.id and not (id := next(in_use, None)):
+            yield copy  # which changes nothing, and says so
+        elif own_key := key(rule.name):
+            copy.id = copy.id and str(id)
+            last[own_key, is_short_form(rule.name)] = copy
+    yield from last.values()
 
 
 def _concerned(rules: Rules, kb: KnowledgeBase) -> set[int]:

@@ -1,4 +1,4 @@
-"""Rules: a table that denies, forces or adds names, and retires concepts.
+"""Rules: a table that denies, forces or adds names, retires concepts, and says what mentions mean.
 
 `Rules.apply` uses them while a knowledge base is built, and for one in use (see `overlay`).
 """
@@ -36,6 +36,7 @@ NO_NAME, HAS_NAME = "no such name", "the concept has the name already"
 
 SOURCE = "curation"
 DENY, FORCE, ADD, RETIRE = _ACTIONS = ("deny", "force", "add", "retire")
+MEANS = "means"  # of corrections, which have a file format of their own
 _COLUMNS = ("action", "name", "id", "lang")
 _EXPECTED = (
     "action (deny, force, add or retire), name (missing for retire), id (may be missing for deny), "
@@ -64,8 +65,9 @@ def no_effect(lines: Iterable[tuple[str, int]]) -> NoEffect:
 class Rule:
     """One line of the table, and how often it did something.
 
-    name (str): "" where a concept is retired. id (str): "" in a denial means every concept.
-    lang (str): "" in a denial means every language.
+    name (str): "" where a concept is retired. id (str): "" in a denial means every concept, and of
+        a mention none. lang (str): "" in a denial means every language.
+    label (str), others (Tuple[str, ...]): of a mention; ids that are as good, where there are any.
     no_effect (str): why the rule changed nothing; "" if it did, or has not been applied yet.
     """
 
@@ -74,8 +76,16 @@ class Rule:
     name: str
     id: str = ""
     lang: str = ""
+    label: str = ""
+    others: tuple[str, ...] = ()
     applied: int = 0
     no_effect: str = ""
+
+    @property
+    def gives_name(self) -> bool:
+        """Whether its concept has the name; a mention without letters is no name."""
+        is_name = self.action != MEANS or any(map(str.isalpha, self.name))
+        return is_name and self.action in (ADD, FORCE, MEANS)
 
     def takes(self, id: str, name: Name) -> bool:
         """Tell whether a denial, or what is forced to a concept, takes a name from a concept."""
@@ -86,13 +96,25 @@ class Rule:
         """Say why the rule changed nothing; "" if it did. is_known (bool): whether its id is."""
         if not is_known:
             return UNKNOWN_ID
-        return "" if self.applied else NO_NAME if self.action == DENY else HAS_NAME
+        if self.applied or self.action == MEANS:
+            return ""
+        return NO_NAME if self.action == DENY else HAS_NAME
 
     def contradicts(self, id: str) -> bool:
-        """Tell whether the rule says that its name does not mean a concept, "" for none."""
+        """Tell whether mentions like its name no longer mean a concept, "" for none."""
+        if self.action == MEANS:
+            return not self.no_effect  # it is remembered in place of what was
         if self.action == FORCE:
             return self.id != id
         return self.action == (DENY if id else ADD) and (not id or self.id in ("", id))
+
+    @property
+    def line_of_file(self) -> dict[str, object]:
+        """What a file says of it: the columns, or a bare mention."""
+        if self.action == MEANS:
+            ids = [self.id, *self.others] if self.id else []
+            return {"mention": self.name, "ids": ids, "lang": self.lang, "type": self.label}
+        return {name: vars(self)[name] for name in _COLUMNS}
 
     @property
     def facts(self) -> dict[str, object]:
@@ -108,7 +130,8 @@ class Rules:
     - `deny`: the concept, or every concept if no id is given, loses the name;
     - `force`: only this concept has the name;
     - `add`: this concept has the name, and others may have it too;
-    - `retire`: the concept is removed.
+    - `retire`: the concept is removed;
+    - `means`: mentions like the name are this concept, which has the name, or none.
 
     Names are compared without regard to case, accents and punctuation, but "ALL" is not "all". A
     name that the concept has in another spelling is therefore not added.
@@ -135,7 +158,7 @@ class Rules:
                 retiring[rule.id] = rule
             if rule.action in (DENY, FORCE):
                 taking[name_identity(rule.name)].append(rule)
-            if rule.action in (ADD, FORCE):
+            if rule.gives_name:
                 waiting.setdefault(rule.id, []).append(rule)
         live = dict.fromkeys((rule.id for rule in self.rules), False)
         for record in records:
@@ -159,9 +182,11 @@ class Rules:
             rule.no_effect = rule.no_effect or rule.why_idle(bool(is_known))
 
     def dump(self) -> str:
-        """Write the rules as a file that `read_rules` reads."""
-        lines = ({name: vars(rule)[name] for name in _COLUMNS} for rule in self.rules)
-        return "".join(write_json(line) + "\n" for line in lines)
+        """Write the rules as a file that `read_rules` reads; mentions as gold, without their texts.
+
+        A saved pipeline holds no text of notes.
+        """
+        return "".join(write_json(rule.line_of_file) + "\n" for rule in self.rules)
 
     def as_manifest(self) -> dict[str, object]:
         """List each rule, how often it was applied, and which ones changed nothing."""

@@ -2,9 +2,8 @@
 
 `medlink_readers` are terminology formats, `medlink_layouts` tables of known publishers,
 `medlink_foreign` what recognises files, `medlink_checks` what finds their problems,
-`medlink_maps` mapping sets, `medlink_formats` and
-`medlink_gold` formats of other tools, out and in, `medlink_verbs` verbs of the command line. A
-package of a user's own may register more.
+`medlink_maps` mapping sets, `medlink_formats` and `medlink_gold` formats of other tools, out and
+in, `medlink_verbs` verbs of the command line. A package of a user's own may register more.
 """
 
 from functools import cache

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.report.metrics_file import read_metrics
-from spacy_medlink.fitting.corrections import Corrections, is_gold
+from spacy_medlink.fitting.corrections import is_gold, read_overlay
 from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.kb.readers import jsonl
 from spacy_medlink.kb.rules import read_rules
@@ -64,7 +64,7 @@ def test_each_file_of_the_user(tmp_path: Path, part: str) -> None:
 
     for line in (GOLD % (f", {part}", ""), GOLD % ("", f", {part}")):
         refuses("E401", line, read_gold)
-        refuses("E401", line, lambda path: Corrections.read(path).documents)
+        refuses("E105", line, read_overlay)  # it is no gold, so it must be rules
         assert not is_gold(path)
     refuses("E105", '{"concept_id": "A:1", "canonical_name": "a", ' + part + "}", jsonl.read)
     refuses("E105", '{"action": "retire", "id": "A:1", ' + part + "}", read_rules)

@@ -5,8 +5,8 @@ from pathlib import Path
 from ...assets import Assets
 from ...assets.overlaid import OverlaidAssets
 from ...errors import Errors, MedlinkError, Warnings
-from ...fitting.corrections import Corrections, is_gold
-from ...kb.rules import Rules, read_rules
+from ...fitting.corrections import read_overlay
+from ...kb.rules import Rules
 from ...util.files import OwnedDirectory
 from ...util.telling import tell
 from ..pipe import unpacked
@@ -31,7 +31,7 @@ class Overlay:
         self.settings = settings
         self.saved: Path | None = None
         self.path: Path | None = None
-        self.rules: Rules | Corrections | None = None
+        self.rules: Rules | None = None
         self.problem: MedlinkError | None = None
         self._owner: OwnedDirectory | None = None  # of a file that came as bytes
         self._state: tuple[int, int, int] | None = None
@@ -60,7 +60,7 @@ class Overlay:
         if not is_other and state == self._state:
             return False
         try:
-            rules = None if path is None else read_overlay(path)
+            rules = None if path is None else _read(path)
         except MedlinkError as error:
             if is_other:
                 raise
@@ -104,15 +104,11 @@ class Overlay:
             self.saved = self._owner.path / OVERLAY
 
 
-def read_overlay(path: Path) -> Rules | Corrections:
-    """Read a file of rules, or of corrections.
-
-    RAISES (MedlinkError): as `read_rules` and `read_gold`, E160 for what is no file.
-    """
+def _read(path: Path) -> Rules:
     if path.exists() and not path.is_file():  # a pipe would be waited for
         what, expected = "a file of rules or corrections", "a file"
         raise Errors.wrong_file(path=path, what=what, problem="it is no file", expected=expected)
-    return Corrections.read(path) if path.is_file() and is_gold(path) else read_rules(path)
+    return read_overlay(path)
 
 
 def _state_of(path: Path | None) -> tuple[int, int, int] | None:

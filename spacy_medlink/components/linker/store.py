@@ -11,6 +11,7 @@ from ...assets import Assets
 from ...assets.manifest import ASSETS
 from ...assets.starter import is_starter
 from ...errors import Errors, MedlinkError
+from ...fitting.corrections import read_overlay
 from ...text.lexicon import Lexicon
 from ...types import Data
 from ...util.beside import remove
@@ -18,7 +19,7 @@ from ...util.files import OwnedDirectory, save_text
 from ...util.outputs import FileKind, check_output, marked, read_json
 from ..sources import is_installed, open_assets
 from .opened import LinkerParts
-from .overlay_file import OVERLAY, read_overlay
+from .overlay_file import OVERLAY
 
 REFERENCE = "reference.json"
 

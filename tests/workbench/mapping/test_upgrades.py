@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from spacy_medlink.assets import Assets, build_assets
-from spacy_medlink.fitting.corrections import Corrections
+from spacy_medlink.fitting.corrections import read_overlay
 from spacy_medlink.kb import KnowledgeBase, build_knowledge_base
 from spacy_medlink.kb.diff import diff
+from spacy_medlink.kb.overlay import OverlaidKb
 from spacy_medlink.kb.resolve import find_ids
 from spacy_medlink.types import Concept
 from spacy_medlink.workbench.mapping.run import map_terms
@@ -54,8 +55,8 @@ def test_nothing_approved_or_corrected_is_lost(mondo, tmp_path):
     with (tmp_path / "mapped.csv").open(encoding="utf-8-sig", newline="") as file:
         ids = {row["source_code"]: row["concept_id"] for row in csv.DictReader(file)}
     assert ids == {concept.id: new.resolve(concept.id) for concept in decided}
-    rules, remembered = Corrections.read(tmp_path / "corrections.jsonl").over(new)
-    assert all(rule.id in new for rule in rules.rules) and len(remembered) == len(decided)
+    rules = OverlaidKb(new, read_overlay(tmp_path / "corrections.jsonl")).rules
+    assert [bool(rule.no_effect) for rule in rules.rules] == [False] * len(decided)
     assert len(find_ids(new, [concept.id for concept in decided])) == len(decided)
 
 
