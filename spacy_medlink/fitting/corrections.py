@@ -29,8 +29,8 @@ def read_overlay(path: Path) -> Rules:
     for case in GoldSet(path, documents, {}).cases():
         text = " ".join((case.mention.long_form or case.gold.text).split())
         id, *others = case.gold.ids or ("",)
-        given = {"lang": case.lang, "label": case.gold.type, "others": tuple(others)}
-        rules.append(Rule(case.line, MEANS, text, id, **given))
+        rule = Rule(case.line, MEANS, text, id, case.lang, case.gold.type, tuple(others))
+        rules.append(rule)
     return Rules(rules)
 
 

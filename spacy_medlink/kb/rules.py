@@ -164,10 +164,10 @@ class Rules:
         for record in records:
             if isinstance(record, Retired):
                 yield record
-            elif rule := retiring.get(record.id):
-                if not rule.applied:
+            elif retires := retiring.get(record.id):
+                if not retires.applied:
                     yield Retired(record.id, "", SOURCE)
-                rule.applied += 1
+                retires.applied += 1
             else:
                 if record.id in live:
                     live[record.id] = True

@@ -21,6 +21,7 @@ def numbered(path: Path, bad_lines: BadLines = None) -> Iterator[tuple[int, Reco
     """Stream the records of `read`, each with its line number."""
     if not _is_list(path):
         return jsonl.numbered(path, bad_lines)
+    records: Iterator[tuple[int, Record]]
     records = sound(path, _elements(path), jsonl.checked, bad_lines, jsonl.EXPECTED)
     return jsonl.with_names(records, path, bad_lines)
 

@@ -24,6 +24,7 @@ def read(path: Path, bad_lines: BadLines = None) -> Iterator[Record]:
 
 def numbered(path: Path, bad_lines: BadLines = None) -> Iterator[tuple[int, Record]]:
     """Stream the records of `read`, each with its line number."""
+    records: Iterator[tuple[int, Record]]
     records = sound(path, filled_lines(path, bad_lines), _of_line, bad_lines, EXPECTED)
     return with_names(records, path, bad_lines)
 
