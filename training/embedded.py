@@ -14,7 +14,7 @@ from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.extras import how_to_install
 from spacy_medlink.util.files import replacing_directory, replacing_file, sha256_of
-from spacy_medlink.util.held import HeldFile
+from spacy_medlink.util.held import Held
 from spacy_medlink.util.outputs import DirectoryKind, FileKind
 
 from . import multilingual
@@ -50,7 +50,7 @@ def place_model(target: Path, overwrite: bool = False) -> None:
         raise Errors.wrong_checksum(path=weights, found=there, expected=MODEL_SHA256)
     with replacing_directory(target, _MODEL, overwrite=overwrite) as path:
         for name in MODEL_FILES:
-            HeldFile(source / name).put(path / name)
+            Held(source / name).put(path / name)
 
 
 def place_ontology(target: Path, overwrite: bool = False) -> None:
@@ -60,7 +60,7 @@ def place_ontology(target: Path, overwrite: bool = False) -> None:
     RAISES (MedlinkError): E614 when the package is not installed, E124 for another file.
     """
     with replacing_file(target, _ONTOLOGY, overwrite=overwrite) as path:
-        HeldFile(package_directory(ONTOLOGY_PACKAGE, "starter") / "data" / "hp.obo").put(path)
+        Held(package_directory(ONTOLOGY_PACKAGE, "starter") / "data" / "hp.obo").put(path)
 
 
 def place_multilingual(target: Path, kb: Path | None = None, overwrite: bool = False) -> None:

@@ -41,11 +41,10 @@ from ..retrieval.tier import DENSE, Tier
 from ..retrieval.word_ngram import WordNgramIndex
 from ..types import Calibrator, Data, Encoder, Facts
 from ..util.extras import missing
-from ..util.files import replacing_directory
-from ..util.held import HeldFile, HeldFiles
+from ..util.files import replacing_directory, sha256_of
 from ..util.locks import ForkSafeLock
 from . import parts
-from .build_files import open_build
+from .build_files import open_build, states_of
 from .manifest import ASSETS, FACETS, MANIFEST, MEMORY, RERANKER, files_of_tier
 
 if TYPE_CHECKING:  # faiss and torch are loaded where there is a dense tier or a reranker
@@ -78,7 +77,10 @@ def loaded_once(load: Callable[[AnyAssets], Part]) -> Callable[[AnyAssets], Part
 
 def _with_codes(load: Callable[[AnyAssets], Part], assets: AnyAssets) -> Part:
     try:
-        return load(assets)
+        with assets.held.reading():
+            part = load(assets)
+            assets.check_unchanged()
+            return part
     except MedlinkError:
         raise
     except ImportError as error:
@@ -91,9 +93,9 @@ def _with_codes(load: Callable[[AnyAssets], Part], assets: AnyAssets) -> Part:
 class Assets:
     """One build of a directory of assets; each part is loaded when first asked for.
 
-    All files are opened at once. Files that replace them later are seen only by assets that are
-    opened after that (`reload`), in any thread or forked child. Unpickled assets need the same
-    build at the path.
+    The directory is held open. A build that replaces it later is seen only by assets that are
+    opened after that (`reload`), in any thread or forked child. If its files are changed otherwise,
+    parts that are not loaded yet are refused. Unpickled assets need the same build at the path.
 
     path (Path): a directory that `medlink build` wrote.
     verify (bool): compare every file with its checksum; otherwise only presence and size count.
@@ -105,7 +107,7 @@ class Assets:
 
     def __init__(self, path: str | Path, verify: bool = False, device: str = parts.CPU) -> None:
         self.path, self.device = Path(path), device
-        self._held, self.manifest, self.build = open_build(self.path)
+        self.held, self.manifest, self.build, self._states = open_build(self.path)
         self.keep_alive: object = None
         self.parts: Data = {}
         self.lock = ForkSafeLock()
@@ -155,12 +157,22 @@ class Assets:
         """
         for name, expected in self.manifest["files"].items():
             try:
-                actual = self._held[name].sha256()
+                actual = sha256_of(self.file(name))
             except OSError as error:
-                raise Errors.assets_incomplete(path=self.path, problem=error) from error
+                problem = f"{name}: {error.strerror or error}"
+                raise Errors.assets_incomplete(path=self.path, problem=problem) from error
             if actual != expected["sha256"]:
                 problem = f"{name} has a wrong checksum"
                 raise Errors.assets_incomplete(path=self.path, problem=problem)
+
+    def check_unchanged(self) -> None:
+        """Check that nobody has changed files in place: another build comes as a new directory.
+
+        RAISES (MedlinkError): E202 for a missing file, E204 for another one.
+        """
+        if states_of(self.held.source, self.manifest["files"]) != self._states:
+            problem = "its files were changed in place since they were opened"
+            raise Errors.assets_mismatch(path=self.path, problem=problem)
 
     def __repr__(self) -> str:
         counts = self.manifest["kb"]
@@ -204,37 +216,37 @@ class Assets:
     @loaded_once
     def kb(self) -> KnowledgeBase:
         """The knowledge base."""
-        return parts.open_kb(self._held, self.manifest)
+        return parts.open_kb(self.held, self.manifest)
 
     @property
     @loaded_once
     def name_concept(self) -> NDArray[np.int32]:
         """Concept row of every name row: (n_names,), ascending."""
-        return parts.open_rows(self._held, self.manifest)
+        return parts.open_rows(self.held.source, self.manifest)
 
     @property
     @loaded_once
     def exact(self) -> ExactIndex:
         """The exact tier."""
-        return parts.open_exact(self._held, self.manifest, self.kb)
+        return parts.open_exact(self.held.source, self.manifest, self.kb)
 
     @property
     @loaded_once
     def ngram(self) -> WordNgramIndex:
         """The n-gram tier."""
-        return cast(WordNgramIndex, parts.open_tier("ngram", self._held, self.manifest))
+        return cast(WordNgramIndex, parts.open_tier("ngram", self.held.source, self.manifest))
 
     @property
     @loaded_once
     def dense(self) -> "DenseIndex":
         """The dense tier."""
-        return parts.open_dense(self._held, self.manifest, self.device)
+        return parts.open_dense(self.held.source, self.manifest, self.device)
 
     @property
     @loaded_once
     def encoder(self) -> Encoder:
         """The encoder that made the dense tier's vectors, in torch or as an exported network."""
-        return parts.open_encoder(self._held, self.manifest, self.device)
+        return parts.open_encoder(self.held, self.manifest, self.device)
 
     def tier(self, name: str) -> Tier:
         """Open a tier beside the exact one. RAISES (MedlinkError): E108 where no package has it."""
@@ -243,7 +255,7 @@ class Assets:
             return tier
         with self.lock:
             if (key := f"tier {name}") not in self.parts:
-                self.parts[key] = parts.open_tier(name, self._held, self.manifest)
+                self.parts[key] = parts.open_tier(name, self.held.source, self.manifest)
             return cast(Tier, self.parts[key])
 
     @property
@@ -251,7 +263,7 @@ class Assets:
     def facets(self) -> Facets:
         """The properties by which names and concepts are filtered and ordered."""
         counts = self.manifest["kb"]
-        return Facets.load(self._held.part(FACETS), counts["names"], counts["concepts"])
+        return Facets.load(self.file(FACETS), counts["names"], counts["concepts"])
 
     @property
     @loaded_once
@@ -263,7 +275,7 @@ class Assets:
     @loaded_once
     def memory_lines(self) -> list[Remembered]:
         """The lines of the memory of corrections; [] where there is none."""
-        return read_memory(self._held.part(MEMORY)) if self.has("memory") else []
+        return read_memory(self.file(MEMORY)) if self.has("memory") else []
 
     @property
     @loaded_once
@@ -290,7 +302,7 @@ class Assets:
         if not self.has("ranker"):
             return None
         return parts.open_ranker(
-            self._held, self.manifest, self.kb, self.name_concept, self.memory_lines
+            self.held.source, self.manifest, self.kb, self.name_concept, self.memory_lines
         )
 
     @property
@@ -303,7 +315,7 @@ class Assets:
         """
         if not self.has("calibrator"):
             return None
-        return parts.open_calibrator(self._held, self.manifest, self.kb, self.name_concept)
+        return parts.open_calibrator(self.held.source, self.manifest, self.kb, self.name_concept)
 
     def has(self, part: str) -> bool:
         """Tell whether the build has a part that not every build has."""
@@ -381,15 +393,11 @@ class Assets:
         RAISES (OSError): when the disk is full.
         """
         destination.parent.mkdir(parents=True, exist_ok=True)
-        self._held[name].put(destination)
+        self.held.put(destination, name)
 
-    def file(self, name: str) -> HeldFile:
-        """Get one of the opened files."""
-        return self._held[name]
-
-    def files_of(self, part: str) -> HeldFiles:
-        """Get the opened files of a part that is a directory."""
-        return self._held.part(part)
+    def file(self, name: str) -> Path:
+        """Get a path by which one of the files is read, as long as these assets are there."""
+        return self.held.source / name
 
     @contextmanager
     def directory(self, part: str) -> Iterator[Path]:
@@ -398,8 +406,8 @@ class Assets:
         RAISES (MedlinkError): E204 if it was replaced and the system cannot reach the old one.
         """
         try:
-            with self._held.part(part).directory() as path:
-                yield path
+            with self.held.reading() as path:
+                yield path / part
         except OSError as error:
             raise Errors.assets_mismatch(path=self.path, problem=f"{part}: {error}") from error
 

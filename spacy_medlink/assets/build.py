@@ -198,7 +198,7 @@ class Build:
         calibrate: bool = True,
     ) -> None:
         """Write all parts into an empty directory, and the manifest last."""
-        self.kb.file.put(path / KB_FILE)
+        self.kb.held.put(path / KB_FILE)
         self._encode_with_others(shards)
         self._write_memory(path)
         dense = DenseBuild(

@@ -1,111 +1,101 @@
-"""Opens the files of one build of assets, while another build may replace it."""
+"""Opens the directory of one build of assets, while another build may replace it."""
 
 import glob
 import hashlib
 import os
+import stat
 import time
-from contextlib import suppress
+from collections.abc import Iterable
 from pathlib import Path
 
-from ..errors import Errors
+from ..errors import Errors, MedlinkError
 from ..types import Data, Facts
 from ..util.beside import find_old
 from ..util.files import recover
-from ..util.held import HeldFile, HeldFiles, is_same_directory, opened
+from ..util.held import Held
 from .facts import parse_manifest
 from .manifest import MANIFEST
 
 _LARGEST = 1 << 26  # bytes of a manifest; that of 15 million names takes 6 KB
 _TRIES, _PAUSE = 50, 0.02  # attempts, and seconds between them, while a directory is replaced
 
+States = list[tuple[int, int, int]]
+"""Inode, size and time of change of each file: those of a file that was changed are others."""
 
-class _ReplacedError(Exception):
-    """Another build replaced the build that was being opened."""
 
+def open_build(path: Path) -> tuple[Held, Data, str, States]:
+    """Open one build of an assets directory.
 
-def open_build(path: Path) -> tuple[HeldFiles, Data, str]:
-    """Open all files of one build of an assets directory.
-
-    RETURNS (Tuple[HeldFiles, Dict, str]): the files, with the manifest; its content; and its
-        SHA-256, which identifies a build.
+    RETURNS (Tuple[Held, Dict, str, List]): the directory; the content of its manifest; the
+        SHA-256 of that, which identifies a build; the state of its files.
     RAISES (MedlinkError): E201 no directory; E202 a damaged manifest, or files that are missing, of
         another size or outside the directory; E103 another schema.
     """
-    missing = 0
-    while missing < _TRIES:
+    path = path.resolve() if path.name in ("", "..") else path.absolute()
+    for _ in range(_TRIES):
+        recover(path)
+        place = path if os.path.lexists(path) else find_old(path) or path
+        if place.exists() and not place.is_dir():
+            break
         try:
-            directory = _standing(path)
-            with opened(directory) as within:
-                return _open(path, directory, within)
-        except _ReplacedError:
-            continue  # ends, because every turn needs a new build
-        except (FileNotFoundError, NotADirectoryError):
-            missing += 1
+            held = Held(place)
+            with held.reading() as directory:
+                return held, *_read(directory)
+        except MedlinkError:
+            if held.is_at(place):  # else it was replaced before we held it
+                raise
+        except FileNotFoundError as error:
+            if not any(path.parent.glob(f".{glob.escape(path.name)}.*")):
+                raise Errors.assets_missing(path=path) from error
+            time.sleep(_PAUSE)  # another writer is between the two steps of a swap
         except OSError as error:
             raise Errors.assets_incomplete(path=path, problem=_reason(error)) from error
     raise Errors.assets_missing(path=path)
 
 
-def _standing(path: Path) -> Path:
-    """Find the directory; if a swap in two steps was interrupted, the old one beside it.
+def states_of(directory: Path, names: Iterable[str]) -> States:
+    """Get the state of each file.
 
-    RAISES (FileNotFoundError): between the two steps of a swap that is under way.
+    RAISES (MedlinkError): E202 for a file that is missing, or no ordinary file.
     """
-    path = path.resolve() if path.name in ("", "..") else path.absolute()
-    if path.is_dir():
-        return path
-    with suppress(OSError):  # if it cannot be moved back, the old one is read where it is
-        recover(path)
-    for directory in (path, find_old(path)):
-        if directory is not None and directory.is_dir():
-            return directory
-    if path.exists() or not any(path.parent.glob(f".{glob.escape(path.name)}.*")):
-        raise Errors.assets_missing(path=path)
-    time.sleep(_PAUSE)
-    raise FileNotFoundError(path)
+    states = []
+    for name in names:
+        try:
+            state = (directory / name).stat()
+        except OSError as error:
+            is_missing = isinstance(error, FileNotFoundError | NotADirectoryError)
+            problem = "is missing" if is_missing else f"cannot be read: {_reason(error)}"
+            raise Errors.assets_incomplete(path=directory, problem=f"{name} {problem}") from error
+        if not stat.S_ISREG(state.st_mode):
+            raise Errors.assets_incomplete(path=directory, problem=f"{name} is no ordinary file")
+        states.append((state.st_ino, state.st_size, state.st_mtime_ns))
+    return states
 
 
-def _open(path: Path, directory: Path, within: int | None) -> tuple[HeldFiles, Data, str]:
-    manifest_file = _held(path, directory, MANIFEST, within)
-    if manifest_file.size > _LARGEST:
-        raise Errors.assets_incomplete(
-            path=path, problem=f"{MANIFEST} has {manifest_file.size} bytes"
-        )
-    text = manifest_file.read()
-    manifest = parse_manifest(path, text)
-    _check_links(path, directory, manifest["files"])
-    files = {MANIFEST: manifest_file}
-    for name, expected in manifest["files"].items():
-        files[name] = _held(path, directory, name, within)
-        if files[name].size != expected["size"]:
-            problem = f"{name} has {files[name].size} bytes, expected {expected['size']}"
-            raise Errors.assets_incomplete(path=path, problem=problem)
-    if within is None and not manifest_file.is_in_place():
-        raise _ReplacedError
-    return HeldFiles(path, files), manifest, hashlib.sha256(text).hexdigest()
+def _read(directory: Path) -> tuple[Data, str, States]:
+    (own,) = states_of(directory, [MANIFEST])
+    if own[1] > _LARGEST:
+        raise Errors.assets_incomplete(path=directory, problem=f"{MANIFEST} has {own[1]} bytes")
+    text = (directory / MANIFEST).read_bytes()
+    manifest = parse_manifest(directory, text)
+    files = manifest["files"]
+    _check_links(directory, files)
+    states = states_of(directory, files)
+    for (name, expected), (_, size, _) in zip(files.items(), states, strict=True):
+        if size != expected["size"]:
+            problem = f"{name} has {size} bytes, expected {expected['size']}"
+            raise Errors.assets_incomplete(path=directory, problem=problem)
+    return manifest, hashlib.sha256(text).hexdigest(), states
 
 
-def _held(path: Path, directory: Path, name: str, within: int | None) -> HeldFile:
-    try:
-        return HeldFile(directory / name, within, name)
-    except OSError as error:
-        if not is_same_directory(directory, within):
-            raise _ReplacedError from error
-        missing = isinstance(error, FileNotFoundError | NotADirectoryError)
-        problem = "is missing" if missing else f"cannot be read: {_reason(error)}"
-        if missing and name == MANIFEST:
-            raise Errors.assets_incomplete(path=path, problem=f"no {MANIFEST}") from error
-        raise Errors.assets_incomplete(path=path, problem=f"{name} {problem}") from error
-
-
-def _check_links(path: Path, directory: Path, files: Facts) -> None:
+def _check_links(directory: Path, files: Facts) -> None:
     """Refuse symbolic links that lead out of the directory."""
     inside = {directory / name for name in files}
     inside |= {parent for file in inside for parent in file.parents if directory in parent.parents}
     for file in inside:
         if file.is_symlink() and not _real(file).is_relative_to(_real(directory)):
             problem = f"{file.relative_to(directory)} leads out of the directory"
-            raise Errors.assets_incomplete(path=path, problem=problem)
+            raise Errors.assets_incomplete(path=directory, problem=problem)
 
 
 def _real(path: Path) -> Path:

@@ -24,6 +24,7 @@ from ..kb import KnowledgeBase
 from ..linking import Linker
 from ..types import Data, Encoder, Floats2d, Mention
 from ..util.devices import CPU, moved
+from ..util.held import Held
 from .quantised import quantise
 
 # Largest changes by an export. Examples are harder than text: most are names with changed letters
@@ -108,7 +109,7 @@ def exports(encoder: BiEncoder, work: Path) -> list[Path]:
 
 def _opened(export: Path, saved: Path) -> RuntimeEncoder:
     try:
-        return RuntimeEncoder(export, saved)
+        return RuntimeEncoder(Held(export), Held(saved))
     except MedlinkError as error:
         raise Errors.export_refused(runtime=ONNX, reason=error.message) from error
 

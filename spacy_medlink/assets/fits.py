@@ -16,6 +16,7 @@ from ..linking.linear import difference
 from ..retrieval.tier import tiers_of_names
 from ..text.normalisation import hash_keys
 from ..types import Data, Facts, Hashes1d
+from ..util.files import sha256_of
 from .assets import Assets
 from .manifest import CALIBRATOR, RUNTIME
 from .update import CHANGED, MOST_CHANGED, Update, text_hashes
@@ -45,7 +46,7 @@ class KeptFits:
         entry = self._old.manifest.get("calibrator") if self._old is not None else None
         if self._old is None or entry is None or not _is_whole(self._old, CALIBRATOR):
             return None
-        kept = self._kept(entry, json.loads(self._old.file(CALIBRATOR).read())["fitted_for"])
+        kept = self._kept(entry, json.loads(self._old.file(CALIBRATOR).read_bytes())["fitted_for"])
         if kept is not None:
             self._old.put(CALIBRATOR, self._path / CALIBRATOR)
         return kept
@@ -139,5 +140,5 @@ def _is_whole(assets: Assets, *names: str) -> bool:
     """Tell whether files are there, and as they were written."""
     sums = assets.manifest["files"]
     return all(
-        name in sums and assets.file(name).sha256() == sums[name]["sha256"] for name in names
+        name in sums and sha256_of(assets.file(name)) == sums[name]["sha256"] for name in names
     )

@@ -5,6 +5,7 @@ ranges of rows, the counts of the manifest.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,8 @@ from ..retrieval.tier import EXACT, Tier, tier_of_names
 from ..types import Encoder, Facts
 from ..util.extras import CPU as CPU
 from ..util.extras import how_to_install, is_installed, is_processor, lacking
-from ..util.held import HeldFiles
+from ..util.files import sha256_of
+from ..util.held import Held
 from ..util.telling import tell
 from .manifest import (
     CALIBRATOR,
@@ -42,60 +44,60 @@ if TYPE_CHECKING:  # faiss and torch are loaded where there is a dense tier
 _WEIGHTS = f"{ENCODER}/model.safetensors"  # for torch
 
 
-def open_kb(files: HeldFiles, manifest: Facts) -> KnowledgeBase:
+def open_kb(held: Held, manifest: Facts) -> KnowledgeBase:
     """Open the knowledge base. RAISES (MedlinkError): E101-E103, E204 for another build."""
-    kb = KnowledgeBase(files.path / KB_FILE, files[KB_FILE])
+    kb = KnowledgeBase(held.path / KB_FILE, held.part(KB_FILE))
     expected = manifest["kb"]
     if kb.manifest != expected:
         problem = (
             f"kb.sqlite, of {kb.n_names} names, is not the one of {expected['names']} names "
             "that the rest was built from"
         )
-        raise Errors.assets_mismatch(path=files.path, problem=problem)
+        raise Errors.assets_mismatch(path=held.path, problem=problem)
     return kb
 
 
-def open_rows(files: HeldFiles, manifest: Facts) -> NDArray[np.int32]:
+def open_rows(directory: Path, manifest: Facts) -> NDArray[np.int32]:
     """Map the concept row of every name. RAISES (MedlinkError): E202."""
-    (rows,) = load_arrays(files, **{NAME_CONCEPT: np.int32})
+    (rows,) = load_arrays(directory, **{NAME_CONCEPT: np.int32})
     names, concepts = manifest["kb"]["names"], manifest["kb"]["concepts"]
-    check(files, NAME_CONCEPT, len(rows) == names, f"{len(rows)} names, expected {names}")
-    check_below(files, NAME_CONCEPT, rows, concepts)
-    check(files, NAME_CONCEPT, bool((rows[1:] >= rows[:-1]).all()), "does not ascend")
+    check(directory, NAME_CONCEPT, len(rows) == names, f"{len(rows)} names, expected {names}")
+    check_below(directory, NAME_CONCEPT, rows, concepts)
+    check(directory, NAME_CONCEPT, bool((rows[1:] >= rows[:-1]).all()), "does not ascend")
     return rows
 
 
-def open_exact(files: HeldFiles, manifest: Facts, kb: KnowledgeBase) -> ExactIndex:
+def open_exact(directory: Path, manifest: Facts, kb: KnowledgeBase) -> ExactIndex:
     """Map the exact tier; its texts come from `kb`. RAISES (MedlinkError): E202."""
-    return ExactIndex.load(files.part(EXACT), manifest["kb"]["names"], kb.texts_at)
+    return ExactIndex.load(directory / EXACT, manifest["kb"]["names"], kb.texts_at)
 
 
-def open_tier(name: str, files: HeldFiles, manifest: Facts) -> Tier:
+def open_tier(name: str, directory: Path, manifest: Facts) -> Tier:
     """Open a tier that was built of names. RAISES (MedlinkError): E108 where no package has it."""
-    return tier_of_names(name).load(files.part(name), manifest["kb"]["names"])
+    return tier_of_names(name).load(directory / name, manifest["kb"]["names"])
 
 
-def open_dense(files: HeldFiles, manifest: Facts, device: str) -> "DenseIndex":
+def open_dense(directory: Path, manifest: Facts, device: str) -> "DenseIndex":
     """Map the index; on a GPU, copy its vectors there where that is possible.
 
     RAISES (MedlinkError): E202, E204 for another build, E508 no such device.
     """
     from ..retrieval.dense import DenseIndex
 
-    index = DenseIndex.load(files[DENSE_FILE])
+    index = DenseIndex.load(directory / DENSE_FILE)
     names, dim = manifest["kb"]["names"], manifest["encoder"]["dim"]
     if len(index) != names:
         problem = f"the index holds {len(index)} vectors for {names} names of another build"
-        raise Errors.assets_mismatch(path=files.path, problem=problem)
+        raise Errors.assets_mismatch(path=directory, problem=problem)
     if index.dim != dim:
         problem = f"the index holds vectors of {index.dim} dimensions, the encoder's have {dim}"
-        raise Errors.assets_mismatch(path=files.path, problem=problem)
+        raise Errors.assets_mismatch(path=directory, problem=problem)
     if not is_processor(device):
         index.move(torch_device(device))
     return index
 
 
-def open_encoder(files: HeldFiles, manifest: Facts, device: str) -> Encoder:
+def open_encoder(held: Held, manifest: Facts, device: str) -> Encoder:
     """Open the encoder on a device; on the processor without torch, if it is static or exported.
 
     Where the runtime is not installed, torch runs the encoder, with a warning (W243).
@@ -106,20 +108,20 @@ def open_encoder(files: HeldFiles, manifest: Facts, device: str) -> Encoder:
     runtime = made_by.get("runtime")
     if (runtime or made_by.get("static")) and _computes_here(device):
         try:
-            return _open_checked(files, manifest)
+            return _open_checked(held, manifest)
         except ImportError as error:
             if runtime is None or not is_installed("torch"):
                 raise
             name = runtime["name"]
-            fields = {"path": files.path, "runtime": name, "remedy": how_to_install(name)}
+            fields = {"path": held.path, "runtime": name, "remedy": how_to_install(name)}
             fields["lacking"] = lacking(error)
             tell(Warnings.runtime_missing.format(**fields))
     from ..encoders.light import open_to_encode
 
-    encoder, fingerprint = open_to_encode(files.part(ENCODER), torch_device(device))
+    encoder, fingerprint = open_to_encode(held.source / ENCODER, torch_device(device))
     if fingerprint != made_by["fingerprint"] or encoder.dim != made_by["dim"]:
         problem = "the index was made by another encoder than the one in encoder/"
-        raise Errors.assets_mismatch(path=files.path, problem=problem)
+        raise Errors.assets_mismatch(path=held.path, problem=problem)
     return encoder
 
 
@@ -135,7 +137,7 @@ def torch_device(name: str) -> "torch.device":
     return find_device(name)
 
 
-def _open_checked(files: HeldFiles, manifest: Facts) -> Encoder:
+def _open_checked(held: Held, manifest: Facts) -> Encoder:
     """Open an export or a static encoder; the files must be those of the build."""
     from ..encoders.runtime import RuntimeEncoder
 
@@ -143,10 +145,10 @@ def _open_checked(files: HeldFiles, manifest: Facts) -> Encoder:
     for name, expected in manifest["files"].items():
         is_used = name.startswith((f"{RUNTIME}/", f"{ENCODER}/"))
         is_idle = is_export and name == _WEIGHTS
-        if is_used and not is_idle and files[name].sha256() != expected["sha256"]:
+        if is_used and not is_idle and sha256_of(held.source / name) != expected["sha256"]:
             problem = f"{name} is not the one of the build"
-            raise Errors.assets_incomplete(path=files.path, problem=problem)
-    return RuntimeEncoder(files.part(RUNTIME) if is_export else None, files.part(ENCODER))
+            raise Errors.assets_incomplete(path=held.path, problem=problem)
+    return RuntimeEncoder(held.part(RUNTIME) if is_export else None, held.part(ENCODER))
 
 
 def make_memory(lines: Sequence[Remembered], kb: KnowledgeBase) -> MentionMemory:
@@ -156,7 +158,7 @@ def make_memory(lines: Sequence[Remembered], kb: KnowledgeBase) -> MentionMemory
 
 
 def open_ranker(
-    files: HeldFiles,
+    directory: Path,
     manifest: Facts,
     kb: KnowledgeBase,
     name_concept: NDArray[np.int32],
@@ -164,16 +166,16 @@ def open_ranker(
 ) -> CandidateRanker:
     """Open the ranker. RAISES (MedlinkError): E202, E214 for another version."""
     facts_of_names = name_facts(kb, _built(name_concept, manifest), lines)
-    return CandidateRanker.load(files[RANKER_FILE], facts_of_names)
+    return CandidateRanker.load(directory / RANKER_FILE, facts_of_names)
 
 
 def open_calibrator(
-    files: HeldFiles, manifest: Facts, kb: KnowledgeBase, name_concept: NDArray[np.int32]
+    directory: Path, manifest: Facts, kb: KnowledgeBase, name_concept: NDArray[np.int32]
 ) -> RankingCalibrator:
     """Open the calibrator. RAISES (MedlinkError): E202, E214 for another version, E302."""
     threshold = manifest["calibrator"].get("threshold", 0.0)
     facts_of_names = name_facts(kb, _built(name_concept, manifest))
-    return RankingCalibrator.load(files[CALIBRATOR], facts_of_names, threshold)
+    return RankingCalibrator.load(directory / CALIBRATOR, facts_of_names, threshold)
 
 
 def _built(name_concept: NDArray[np.int32], manifest: Facts) -> NDArray[np.int32]:

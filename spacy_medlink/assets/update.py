@@ -9,6 +9,7 @@ import re
 from array import array
 from collections.abc import Callable, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,6 @@ from ..kb import KnowledgeBase
 from ..text.normalisation import hash_keys
 from ..types import Data, Floats2d, Hashes1d, Ints1d
 from ..util.hashes import positions
-from ..util.held import File
 from .assets import Assets
 from .manifest import DENSE_FILE
 
@@ -125,7 +125,7 @@ class Update:
         self.why_not = _why_not(old.manifest, encoder, spec)
         self.known = None if self.why_not else KnownVectors.of(old)
         same_spec = not self.why_not and old.manifest["index"]["spec"] == spec
-        self.trained: File | None = old.file(DENSE_FILE) if same_spec else None
+        self.trained: Path | None = old.file(DENSE_FILE) if same_spec else None
         self.changed = changed + (old.manifest["index"] or {}).get(CHANGED, 0)
         self.renumbers = (
             same_spec and self.changed < MOST_CHANGED * names and old.dense.can_renumber

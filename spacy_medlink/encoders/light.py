@@ -5,7 +5,6 @@ The files of `BiEncoder.save` are read without `transformers`: with the Rust tok
 `BiEncoder.load`, which also reports the errors of a directory.
 """
 
-from contextlib import nullcontext
 from pathlib import Path
 
 import torch
@@ -14,7 +13,6 @@ from safetensors import safe_open
 from ..errors import Errors
 from ..util import devices
 from ..util.devices import has_native_bf16
-from ..util.held import Directory, held, place_of, source_of
 from .bert import Bert, can_run
 from .bi_encoder import SETTINGS_FILE, BiEncoder, fingerprint_of
 from .loading import is_failure
@@ -23,23 +21,17 @@ from .preparation import POOLER, Preparation
 from .tokens import read_json, read_tokenizer
 
 
-def open_to_encode(
-    directory: Directory, device: torch.device = devices.CPU
-) -> tuple[BiEncoder, str]:
+def open_to_encode(directory: Path, device: torch.device = devices.CPU) -> tuple[BiEncoder, str]:
     """Open an encoder that `BiEncoder.save` wrote, to encode only.
 
     device (torch.device): where it encodes.
     RETURNS (Tuple[BiEncoder, str]): in the precision that encodes fastest, and its fingerprint.
     RAISES (MedlinkError): E205 no such directory, E206 files that cannot be read.
     """
-    opened = _open_light(directory, device)
     try:
-        if opened is None:
-            whole = nullcontext(directory) if isinstance(directory, Path) else directory.directory()
-            with whole as path:
-                opened = _load(path, device)
+        opened = _open_light(directory, device) or _load(directory, device)
     except OSError as error:
-        raise Errors.encoder_damaged(path=place_of(directory), reason=error) from error
+        raise Errors.encoder_damaged(path=directory, reason=error) from error
     encoder, _ = opened
     # The name of the vectors of word pieces: the first one there is.
     names = (name for name, _ in encoder.module.named_parameters() if "embeddings" in name)
@@ -51,7 +43,7 @@ def open_to_encode(
     elif encoder.max_length < 2:
         problem = f"texts would have {encoder.max_length} word pieces"
     if problem:
-        raise Errors.encoder_damaged(path=place_of(directory), reason=problem)
+        raise Errors.encoder_damaged(path=directory, reason=problem)
     return opened
 
 
@@ -62,7 +54,7 @@ def _load(path: Path, device: torch.device) -> tuple[BiEncoder, str]:
     return encoder, fingerprint
 
 
-def _open_light(directory: Directory, device: torch.device) -> tuple[BiEncoder, str] | None:
+def _open_light(directory: Path, device: torch.device) -> tuple[BiEncoder, str] | None:
     """Open without `transformers`; None where that is impossible, or something is unexpected."""
     try:
         config = read_json(directory, "config.json")
@@ -72,15 +64,14 @@ def _open_light(directory: Directory, device: torch.device) -> tuple[BiEncoder, 
         if settings["pooling"] == POOLER:  # which Bert has not
             return None
         tokenizer = read_tokenizer(directory)
-        file = held(directory, "model.safetensors")  # which the path that it gives needs open
-        with safe_open(source_of(file), framework="pt") as parts:
+        with safe_open(directory / "model.safetensors", framework="pt") as parts:
             weights = {name: parts.get_tensor(name).float() for name in sorted(parts.keys())}
         native = has_native_bf16(device)
         module = Bert(config, weights, torch.bfloat16 if native else torch.float32)
         module = devices.moved(module, device)
         projection = None
         if settings.get("projected"):
-            projection = parsed(held(directory, PROJECTION_FILE).read(), place_of(directory))
+            projection = parsed((directory / PROJECTION_FILE).read_bytes(), directory)
             devices.moved(projection, device)
         encoder = BiEncoder(
             tokenizer,

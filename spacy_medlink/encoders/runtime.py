@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..errors import Errors
 from ..types import Array, Floats2d, Ints1d
-from ..util.held import Directory, HeldFiles, place_of
+from ..util.held import Held
 from ..util.locks import ForkSafeLock
 from ..util.threads import side_by_side, threads
 from .preparation import CLS, MEAN, POOLER, Preparation
@@ -29,21 +29,21 @@ class RuntimeEncoder:
 
     Safe to call from threads. Forked children open sessions of their own.
 
-    files (Optional[Directory]): of the export; None for a static encoder, which needs none.
-    encoder (Directory): what `BiEncoder.save` wrote: tokenizer and settings are read there.
+    export (Optional[Held]): its directory; None for a static encoder, which needs none.
+    encoder (Held): what `BiEncoder.save` wrote: tokenizer and settings are read there.
     RAISES (MedlinkError): E206 an encoder or export that cannot be read. (ImportError): ONNX
         Runtime is not installed.
     """
 
-    def __init__(self, files: Directory | None, encoder: Directory) -> None:
-        self._files, self._encoder = files, encoder
+    def __init__(self, export: Held | None, encoder: Held) -> None:
+        self._export, self._encoder = export, encoder
         self._lock = ForkSafeLock()
         self._sessions: dict[int, Session] = {}  # by process; a parent's is never closed in a child
         try:
-            settings = read_json(encoder, "medlink_encoder.json")
-            self.tokenizer = read_tokenizer(encoder)
+            settings = read_json(encoder.source, "medlink_encoder.json")
+            self.tokenizer = read_tokenizer(encoder.source)
         except Exception as error:  # of tokenizers too
-            raise Errors.encoder_damaged(path=place_of(encoder), reason=error) from error
+            raise Errors.encoder_damaged(path=encoder.path, reason=error) from error
         self.pooling, self.max_length = settings["pooling"], settings["max_length"]
         self.preparation = Preparation.of(settings)
         self._special: Ints1d = np.array(special_ids(self.tokenizer), dtype=np.int64)
@@ -101,17 +101,14 @@ class RuntimeEncoder:
 
     def _opened(self) -> Session:
         try:
-            if self._files is None:
-                return StaticNetwork(self._encoder)
-            if isinstance(self._files, HeldFiles):
-                with self._files.directory() as path:
-                    return _open(path)
-            return _open(self._files)
+            if self._export is None:
+                return StaticNetwork(self._encoder.source)
+            return _open(self._export.source)
         except ImportError:
             raise
         except Exception as error:  # ONNX Runtime has no base class of its errors
             reason = str(error).strip().partition("\n")[0]
-            path = place_of(self._encoder if self._files is None else self._files)
+            path = (self._export or self._encoder).path
             raise Errors.encoder_damaged(path=path, reason=reason) from error
 
 

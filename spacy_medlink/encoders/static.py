@@ -6,12 +6,13 @@ They run in NumPy, on the weights that `BiEncoder.save` wrote, mapped into memor
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Array, Floats2d
-from ..util.held import Directory, held
+from ..util.held import view
 from .tokens import read_json
 
 _WORDS = "embeddings.word_embeddings.weight"
@@ -28,7 +29,7 @@ class StaticNetwork:
     RAISES (OSError, ValueError, KeyError): for weights that cannot be read.
     """
 
-    def __init__(self, directory: Directory) -> None:
+    def __init__(self, directory: Path) -> None:
         weights = _mapped(directory)
         self._epsilon = float(read_json(directory, "config.json")["layer_norm_eps"])
         self._words, self._positions = weights[_WORDS], weights[_POSITIONS]
@@ -50,19 +51,19 @@ class StaticNetwork:
         return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float32)
 
 
-def _mapped(directory: Directory) -> dict[str, NDArray[np.float32]]:
+def _mapped(directory: Path) -> dict[str, NDArray[np.float32]]:
     """Map the weights of a file of safetensors: eight bytes with the length of the header come
     first, then the header in JSON, then the numbers.
     """
-    view = held(directory, "model.safetensors").view()
-    size = int.from_bytes(view[:8], "little")
-    header = json.loads(view[8 : 8 + size])
+    content = view(directory / "model.safetensors")
+    size = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + size])
     weights = {}
     for name in (_WORDS, _POSITIONS, _SEGMENTS, _SCALE, _SHIFT):
         tensor = header[name]
         if tensor["dtype"] != "F32":
             raise ValueError(f"{name} is of type {tensor['dtype']}, not F32")
         start, end = tensor["data_offsets"]
-        values = np.frombuffer(view, "<f4", (end - start) // 4, 8 + size + start)
+        values = np.frombuffer(content, "<f4", (end - start) // 4, 8 + size + start)
         weights[name] = values.reshape(tensor["shape"])
     return weights

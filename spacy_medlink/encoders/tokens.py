@@ -4,13 +4,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from tokenizers import Tokenizer
 
 from ..types import Data, Ints2d
-from ..util.held import Directory, held
 from .preparation import Preparation
 
 SPECIAL_TOKENS = "special_tokens_map.json"
@@ -45,9 +45,9 @@ class LightTokenizer:
         return vocabulary
 
 
-def read_tokenizer(directory: Directory) -> LightTokenizer:
+def read_tokenizer(directory: Path) -> LightTokenizer:
     """Read the tokenizer that `BiEncoder.save` wrote."""
-    tokenizer = Tokenizer.from_str(held(directory, "tokenizer.json").read().decode())
+    tokenizer = Tokenizer.from_str((directory / "tokenizer.json").read_text("utf-8"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     tokens = {
@@ -66,9 +66,9 @@ def read_tokenizer(directory: Directory) -> LightTokenizer:
     )
 
 
-def read_json(directory: Directory, name: str) -> Data:
+def read_json(directory: Path, name: str) -> Data:
     """Read a JSON file of a directory."""
-    content: Data = json.loads(held(directory, name).read().decode("utf-8"))
+    content: Data = json.loads((directory / name).read_text("utf-8"))
     return content
 
 

@@ -1,8 +1,8 @@
 """The SQLite file of a knowledge base, opened read-only; its errors get their codes here.
 
-SQLite opens files by path only, and each thread and forked child needs its own connection. If
-another file has meanwhile been put at the path, they get a private copy of the file that was opened
-first: concepts of one build must not be mixed with names of another.
+SQLite opens files by path only, and each thread and forked child needs its own connection. If the
+file that was opened first has meanwhile been removed, they get a private copy of it: concepts of
+one build must not be mixed with names of another.
 """
 
 import sqlite3
@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import Errors, MedlinkError
 from ..util.files import OwnedDirectory
-from ..util.held import HeldFile
+from ..util.held import Held
 from ..util.locks import ForkSafeLock
 from . import schema
 
@@ -71,19 +71,19 @@ class Connection(sqlite3.Connection):
 class Database:
     """The file, held open, and how connections to it are made.
 
-    path (Path): the file's path, for messages. file (Optional[HeldFile]): the file, if already
-        open. RAISES (MedlinkError): E101 no file.
+    path (Path): the file's path, for messages. held (Optional[Held]): the file, if already open.
+    RAISES (MedlinkError): E101 no file.
     """
 
-    def __init__(self, path: Path, file: HeldFile | None = None) -> None:
+    def __init__(self, path: Path, held: Held | None = None) -> None:
         self.path = path
-        if file is None and not path.is_file():
+        if held is None and not path.is_file():
             raise Errors.kb_missing(path=path)
         try:
-            self.file = file or HeldFile(path)
+            self.held = held or Held(path)
         except OSError as error:
             raise Errors.kb_damaged(path=path, reason=error.strerror or error) from error
-        self._copy: tuple[OwnedDirectory, HeldFile] | None = None
+        self._copy: tuple[OwnedDirectory, Held] | None = None
         self._lock = ForkSafeLock()
 
     def connect(self) -> Connection:
@@ -93,27 +93,27 @@ class Database:
             file was replaced and cannot be copied.
         """
         # If the path has the same file before and after, SQLite has opened this file.
-        if self.file.is_in_place():
+        while (place := self.held.place) is not None:
             try:
-                connection = _connect(self.file.path, self.path, self.file.size)
+                connection = _connect(place, self.path, self.held.size)
             except MedlinkError:
-                if self.file.is_in_place():
+                if self.held.is_at(place):
                     raise
             else:
-                if self.file.is_in_place():
+                if self.held.is_at(place):
                     return connection
                 connection.close()
         copy = self._private_copy()
         return _connect(copy.path, self.path, copy.size)
 
-    def _private_copy(self) -> HeldFile:
+    def _private_copy(self) -> Held:
         with self._lock:
             # A forked child may outlive the process that made the copy, and removes it at its end.
-            if self._copy is None or not self._copy[1].is_in_place():
+            if self._copy is None or self._copy[1].place is None:
                 try:
                     directory = OwnedDirectory("spacy-medlink-kb-")
-                    self.file.put(directory.path / "kb.sqlite")
-                    self._copy = directory, HeldFile(directory.path / "kb.sqlite")
+                    self.held.put(directory.path / "kb.sqlite")
+                    self._copy = directory, Held(directory.path / "kb.sqlite")
                 except (OSError, MedlinkError) as error:
                     problem = f"{self.path.name} was replaced since it was opened ({error})"
                     raise Errors.assets_mismatch(path=self.path.parent, problem=problem) from error

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..errors import Errors
 from ..text.normalisation import hash_key, key
 from ..types import CodeMap, Concept, Name, Relation, Retired
-from ..util.held import HeldFile
+from ..util.held import Held
 from . import related, schema
 from .database import Connection, Database
 from .schema import concept_of, facts_of, kb_fingerprint, name_of
@@ -67,7 +67,7 @@ class KnowledgeBase:
     connect anew) and to pickle (the same file must be at the path when it is unpickled). If another
     file replaces the one at the path, only knowledge bases opened later read the new file.
 
-    path (Path): a file that `medlink kb build` wrote. file (Optional[HeldFile]): the file, if it is
+    path (Path): a file that `medlink kb build` wrote. held (Optional[Held]): the file, if it is
         already open.
     RAISES (MedlinkError): E101 no file, E102 not a knowledge base, E103 of another schema, E221
         unpickled where the path has another file.
@@ -78,12 +78,12 @@ class KnowledgeBase:
         'Seizure'
     """
 
-    def __init__(self, path: str | Path, file: HeldFile | None = None) -> None:
+    def __init__(self, path: str | Path, held: Held | None = None) -> None:
         self.path = Path(path)
         self._local = threading.local()
         self._shared: dict[str, dict[str, tuple[int, ...]]] = {}
         self._expected = ""
-        self._database: Database | None = Database(self.path, file)
+        self._database: Database | None = Database(self.path, held)
         _ = self._db  # so that a bad file fails here, not at the first look-up
 
     def __getstate__(self) -> dict[str, object]:
@@ -388,11 +388,11 @@ class KnowledgeBase:
         return self._db
 
     @property
-    def file(self) -> HeldFile:
+    def held(self) -> Held:
         """The file, as it was opened."""
         _ = self._db
         assert self._database is not None
-        return self._database.file
+        return self._database.held
 
     def _check_expected(self) -> None:
         """Raise an error unless the file is the one that was pickled."""

@@ -23,7 +23,7 @@ class OverlaidKb(KnowledgeBase):
     """
 
     def __init__(self, base: KnowledgeBase, rules: Rules) -> None:
-        super().__init__(base.path, base.file)
+        super().__init__(base.path, base.held)
         self.rules = Rules(list(_over(rules, base)))
         rows = sorted(_concerned(self.rules, base))
         changed = {record.id: record for record in self.rules.apply(map(base.concept_at, rows))}

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from ..errors import Errors
 from ..types import Candidate, Facts
-from ..util.held import File, content_of, place_of
 from .facts import NameFacts
 from .features import Features, features_of_firsts
 from .linear import Floats, LinearModel, damage_is_told, numbers
@@ -102,7 +101,7 @@ class RankingCalibrator:
         path.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
     @classmethod
-    def load(cls, file: File, facts: NameFacts, threshold: float = 0.0) -> "RankingCalibrator":
+    def load(cls, file: Path, facts: NameFacts, threshold: float = 0.0) -> "RankingCalibrator":
         """Read the file of `save`.
 
         threshold (float): the one that the manifest recommends.
@@ -113,11 +112,11 @@ class RankingCalibrator:
             rule = "must lie between 0 and 1"
             raise Errors.bad_setting(name="threshold", value=threshold, rule=rule)
         with damage_is_told(file):
-            stored = json.loads(content_of(file))
+            stored = json.loads(file.read_bytes())
             if stored["format"] != FORMAT or stored["features"] != list(CALIBRATOR_FEATURES):
                 problem = "it was fitted by another version of spacy-medlink"
                 raise Errors.model_mismatch(
-                    model="calibrator", path=place_of(file).parent, problem=problem,
+                    model="calibrator", path=file.parent, problem=problem,
                     how="`medlink learn`", without="`calibrator = false`",
                 )  # fmt: skip
             named, misspelt, resembling = (_model(stored[name]) for name in MODELS)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 
 from ..errors import Errors, MedlinkError
 from ..types import Facts
-from ..util.held import File, place_of
 
 Floats = NDArray[np.float64]
 
@@ -95,7 +95,7 @@ def numbers(values: Any) -> Floats:
 
 
 @contextmanager
-def damage_is_told(file: File) -> Iterator[None]:
+def damage_is_told(file: Path) -> Iterator[None]:
     """Turn the exceptions of reading a damaged file into E202."""
     try:
         yield
@@ -104,8 +104,7 @@ def damage_is_told(file: File) -> Iterator[None]:
     except (
         OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError
     ) as error:  # fmt: skip
-        path = place_of(file)
-        raise Errors.assets_incomplete(path=path.parent, problem=f"{path.name}: {error}") from error
+        raise Errors.assets_incomplete(path=file.parent, problem=f"{file.name}: {error}") from error
 
 
 def difference(fitted_for: Facts, used: Facts) -> str:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from ..errors import Errors
 from ..types import Candidate, Facts, Floats1d, Mention, Rescorer
-from ..util.held import File, content_of, place_of
 from ..util.locks import Lru
 from .blending import blend, remembered
 from .facts import NameFacts
@@ -60,17 +59,17 @@ class CandidateRanker:
         self._cache: Lru[_Key, list[Candidate]] = Lru(cache_size)
 
     @classmethod
-    def load(cls, file: File, facts: NameFacts) -> "CandidateRanker":
+    def load(cls, file: Path, facts: NameFacts) -> "CandidateRanker":
         """Read the file of `save_ranker`.
 
         RAISES (MedlinkError): E202 when the file is damaged, E214 when it is of another version.
         """
         with damage_is_told(file):
-            stored = json.loads(content_of(file))
+            stored = json.loads(file.read_bytes())
             if stored["format"] != FORMAT or stored["features"] != list(RANKER_FEATURES):
                 problem = "it was fitted by another version of spacy-medlink"
                 raise Errors.model_mismatch(
-                    model="ranker", path=place_of(file).parent, problem=problem,
+                    model="ranker", path=file.parent, problem=problem,
                     how="`medlink learn`", without="`medlink build --update`",
                 )  # fmt: skip
             top = stored["top"]

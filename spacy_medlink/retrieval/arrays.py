@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 
 from ..errors import Errors
 from ..types import Array
-from ..util.held import Directory, HeldFile, HeldFiles, held, place_of
+from ..util.held import view
 
 _HEADER = 1 << 12  # bytes to read; the header of one plain array takes 128
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -23,7 +23,7 @@ def save_arrays(directory: Path, arrays: Mapping[str, Array]) -> None:
         np.save(directory / f"{name}.npy", array, allow_pickle=False)
 
 
-def load_arrays(directory: Directory, **types: DTypeLike) -> list[Array]:
+def load_arrays(directory: Path, **types: DTypeLike) -> list[Array]:
     """Map arrays of one dimension into memory; pages are shared between processes.
 
     types: the type of each array, by name; `object` allows several types.
@@ -32,19 +32,17 @@ def load_arrays(directory: Directory, **types: DTypeLike) -> list[Array]:
     return [_load(directory, name, type) for name, type in types.items()]
 
 
-def has_array(directory: Directory, name: str) -> bool:
+def has_array(directory: Path, name: str) -> bool:
     """Tell whether an array was saved in a directory."""
-    file = f"{name}.npy"
-    return file in directory if isinstance(directory, HeldFiles) else (directory / file).is_file()
+    return (directory / f"{name}.npy").is_file()
 
 
-def damaged(directory: Directory, name: str, problem: object) -> Exception:
+def damaged(directory: Path, name: str, problem: object) -> Exception:
     """Make the error for a damaged part: E202."""
-    path = place_of(directory)
-    return Errors.assets_incomplete(path=path.parent, problem=f"{path.name}/{name}: {problem}")
+    return Errors.assets_incomplete(path=directory, problem=f"{name}: {problem}")
 
 
-def check(directory: Directory, name: str, is_right: object, rule: str) -> None:
+def check(directory: Path, name: str, is_right: object, rule: str) -> None:
     """Check a condition on an array before it is used.
 
     RAISES (MedlinkError): E202 with the rule that is broken.
@@ -53,7 +51,7 @@ def check(directory: Directory, name: str, is_right: object, rule: str) -> None:
         raise damaged(directory, f"{name}.npy", rule)
 
 
-def check_offsets(directory: Directory, name: str, offsets: Array, end: int) -> None:
+def check_offsets(directory: Path, name: str, offsets: Array, end: int) -> None:
     """Check that an array holds the offsets of parts of another array with `end` entries.
 
     RAISES (MedlinkError): E202.
@@ -62,7 +60,7 @@ def check_offsets(directory: Directory, name: str, offsets: Array, end: int) -> 
     check(directory, name, ascends and offsets[-1] == end, f"does not ascend from 0 to {end}")
 
 
-def check_below(directory: Directory, name: str, numbers: Array, limit: int) -> None:
+def check_below(directory: Path, name: str, numbers: Array, limit: int) -> None:
     """Check that all numbers of an array are positions in something with `limit` entries.
 
     RAISES (MedlinkError): E202.
@@ -71,10 +69,10 @@ def check_below(directory: Directory, name: str, numbers: Array, limit: int) -> 
     check(directory, name, is_within, f"leaves 0..{limit - 1}")
 
 
-def _load(directory: Directory, name: str, type: DTypeLike) -> Array:
+def _load(directory: Path, name: str, type: DTypeLike) -> Array:
     file = f"{name}.npy"
     try:
-        array = mapped(held(directory, file))
+        array = mapped(directory / file)
     except (OSError, ValueError, SyntaxError, EOFError) as error:
         raise damaged(directory, file, error) from error
     if array.ndim != 1:
@@ -84,12 +82,12 @@ def _load(directory: Directory, name: str, type: DTypeLike) -> Array:
     return array
 
 
-def mapped(file: HeldFile) -> Array:
+def mapped(file: Path) -> Array:
     """Map the array of an .npy file into memory, without a copy.
 
     RAISES (ValueError): when the file holds no array, is cut off, or holds Python objects.
     """
-    content = file.view()
+    content = view(file)
     start = io.BytesIO(content[:_HEADER])
     read = _HEADERS.get(npy.read_magic(start))
     if read is None:

@@ -12,7 +12,6 @@ import numpy as np
 
 from ..errors import Errors
 from ..types import Floats2d, Hits, Ints1d, Ints2d
-from ..util.held import File
 from .index_file import read_index, row_not_there
 from .mask import Mask
 from .renumbered import Renumbering, can_renumber
@@ -57,14 +56,14 @@ class DenseIndex:
         n_names: int,
         dim: int,
         spec: str,
-        like: File | None = None,
+        like: Path | None = None,
         training_sample: int = TRAINING_SAMPLE,
     ) -> "DenseIndex":
         """Build from the names' vectors, given in the order of rows.
 
         chunks (Iterable[Floats2d]): blocks of (n, dim) vectors of length 1.
         spec (str): a faiss factory string ("Flat", "HNSW32,SQ8", "IVF4096,PQ48").
-        like (Optional[File]): a saved index of the same string; its training is reused.
+        like (Optional[Path]): a saved index of the same string; its training is reused.
         training_sample (int): the number of first vectors that train the index, if it needs it.
         RAISES (MedlinkError): E208 for vectors that are not finite, E209 when faiss refuses the
             string or the number of names.
@@ -94,7 +93,7 @@ class DenseIndex:
 
     @classmethod
     def renumbered(
-        cls, old: File, rows: Iterable[tuple[Ints1d, Floats2d]], n_names: int
+        cls, old: Path, rows: Iterable[tuple[Ints1d, Floats2d]], n_names: int
     ) -> "DenseIndex":
         """Make the index of a next release from a saved one, see `can_renumber`.
 
@@ -186,7 +185,7 @@ class DenseIndex:
             raise OSError(str(error)) from error
 
     @classmethod
-    def load(cls, file: File) -> "DenseIndex":
+    def load(cls, file: Path) -> "DenseIndex":
         """Read an index, memory-mapped.
 
         RAISES (MedlinkError): E202 when it is missing or damaged.

@@ -17,7 +17,6 @@ from ..text.normalisation import hash_keys, is_short_form, key, plainly_written,
 from ..text.word_forms import NO_FORMS, Forms
 from ..types import Array, Floats1d, Hashes1d, Hits
 from ..util.hashes import positions
-from ..util.held import Directory
 from .arrays import (
     check,
     check_below,
@@ -118,7 +117,7 @@ class ExactIndex:
 
     @classmethod
     def load(
-        cls, directory: Directory, n_names: int | None = None, texts: TextsOf | None = None
+        cls, directory: Path, n_names: int | None = None, texts: TextsOf | None = None
     ) -> "ExactIndex":
         """Map the arrays of a directory.
 
@@ -270,7 +269,7 @@ def likeness(name: str, text: str) -> float:
     return IN_CAPITALS if is_short_form(text) else SAME_STRING
 
 
-def _loaded_forms(directory: Directory) -> Forms:
+def _loaded_forms(directory: Path) -> Forms:
     """Read the forms of words, JSON in bytes. RAISES (MedlinkError): E202 for anything else."""
     (encoded,) = load_arrays(directory, **{_FORMS: np.uint8})
     try:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
 from ..types import FROM_MENTIONS, Data
-from ..util.held import Directory, held
 from .arrays import check, check_below, check_offsets, damaged, load_arrays, save_arrays
 
 _ARRAYS = ("lang", "source", "type_start", "type", "concept_order")
@@ -96,7 +95,7 @@ class Facets(NamedTuple):
 
     @classmethod
     def load(
-        cls, directory: Directory, n_names: int | None = None, n_concepts: int | None = None
+        cls, directory: Path, n_names: int | None = None, n_concepts: int | None = None
     ) -> "Facets":
         """Map the arrays of a directory.
 
@@ -134,9 +133,9 @@ class Facets(NamedTuple):
         return flags
 
 
-def _read_labels(directory: Directory) -> list[list[str]]:
+def _read_labels(directory: Path) -> list[list[str]]:
     try:
-        labels: Data = json.loads(held(directory, _LABELS).read())
+        labels: Data = json.loads((directory / _LABELS).read_bytes())
         lists = [labels[name] for name in ("langs", "sources", "types")]
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise damaged(directory, _LABELS, error) from error

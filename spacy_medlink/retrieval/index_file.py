@@ -15,7 +15,6 @@ from numpy.typing import DTypeLike
 
 from ..errors import Errors
 from ..types import Array
-from ..util.held import File, place_of, source_of
 from .tuning import graph_of, untyped_faiss
 
 _HEADER = struct.Struct("<4siqqqBi")  # name, dimensions, vectors, two unused, trained, metric
@@ -27,21 +26,19 @@ _MOST_NEIGHBOURS = 1 << 26
 _SIMPLE_METRICS = 2  # the other metrics add one number to the header
 
 
-def read_index(file: File, flags: int = 0) -> faiss.Index:
+def read_index(file: Path, flags: int = 0) -> faiss.Index:
     """Read an index.
 
     RAISES (MedlinkError): E202 when it is missing or damaged.
     """
-    path = place_of(file)
     try:
-        source = source_of(file)
-        _check(source)
-        index = faiss.read_index(str(source), flags)
+        _check(file)
+        index = faiss.read_index(str(file), flags)
         _check_graph(index)
         return index
     except (OSError, ValueError, RuntimeError, MemoryError) as error:
         raise Errors.assets_incomplete(
-            path=path.parent, problem=f"{path.name}: {_first_line(error)}"
+            path=file.parent, problem=f"{file.name}: {_first_line(error)}"
         ) from error
 
 

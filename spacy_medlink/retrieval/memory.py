@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from ..errors import Errors
 from ..text.normalisation import is_short_form, key, normalise
 from ..types import Data, Ints1d
-from ..util.held import Directory, held, place_of
 
 _FILE = "memory.jsonl"
 NIL = ""
@@ -135,20 +134,17 @@ def write_memory(directory: Path, lines: Iterable[Remembered]) -> None:
             file.write(json.dumps(line._asdict(), ensure_ascii=False) + "\n")
 
 
-def read_memory(directory: Directory) -> list[Remembered]:
+def read_memory(directory: Path) -> list[Remembered]:
     """Read the file of `write_memory`.
 
     RAISES (MedlinkError): E202 when it is missing or damaged.
     """
     try:
-        text = held(directory, _FILE).read().decode("utf-8")
+        text = (directory / _FILE).read_bytes().decode()
         # Not `splitlines`: names may hold other characters that it takes for line ends.
         return [_line(json.loads(line)) for line in text.split("\n") if line]
     except (OSError, ValueError, TypeError, RecursionError) as error:
-        path = place_of(directory)
-        raise Errors.assets_incomplete(
-            path=path.parent, problem=f"{path.name}/{_FILE}: {error}"
-        ) from error
+        raise Errors.assets_incomplete(path=directory, problem=f"{_FILE}: {error}") from error
 
 
 def _line(values: Data) -> Remembered:

@@ -5,12 +5,12 @@ name_start.npy, name_text.npy  where each name begins, uint64, in the UTF-8 byte
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ..types import Array
-from ..util.held import Directory
 from .arrays import check, check_offsets, has_array, load_arrays
 
 TextsOf = Callable[[Sequence[int]], Sequence[str]]
@@ -51,7 +51,7 @@ class NameTexts:
         return cls(rows, start, np.frombuffer(encoded, dtype=np.uint8))
 
     @classmethod
-    def load(cls, directory: Directory) -> "NameTexts | None":
+    def load(cls, directory: Path) -> "NameTexts | None":
         """Map the arrays of a directory; None where there are none.
 
         RAISES (MedlinkError): E202 when they are damaged.

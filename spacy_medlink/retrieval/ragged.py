@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Array, Floats1d, Ints1d
-from ..util.held import Directory
 from .arrays import check, check_below, check_offsets, load_arrays, save_arrays
 
 _LONG = 128  # items of a run that is copied by itself
@@ -66,7 +65,7 @@ class Ragged(NamedTuple):
 
     @classmethod
     def load(
-        cls, directory: Directory, name: str, n_lists: int, width: int, weighted: bool = False
+        cls, directory: Path, name: str, n_lists: int, width: int, weighted: bool = False
     ) -> "Ragged":
         """Map the arrays of a directory.
 

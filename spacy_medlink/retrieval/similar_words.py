@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..types import Array, Floats1d, Ints1d
-from ..util.held import Directory
 from .arrays import check, load_arrays, save_arrays
 from .grams import BUCKETS, csr, trigrams
 from .ragged import Ragged, offsets_of, sums
@@ -69,7 +68,7 @@ class SimilarWords:
         self._by_gram.save(directory, "gram_words")
 
     @classmethod
-    def load(cls, directory: Directory) -> "SimilarWords":
+    def load(cls, directory: Path) -> "SimilarWords":
         """Map the arrays of a directory. RAISES (MedlinkError): E202 when one is damaged."""
         norms, idf = load_arrays(directory, **_ARRAYS)
         check(directory, "idf", len(idf) == BUCKETS, f"{len(idf)} weights, not {BUCKETS}")

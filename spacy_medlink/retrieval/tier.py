@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Protocol, Self
 
 from ..types import Floats2d, Hits, Ints1d, Ints2d
 from ..util import sides
-from ..util.held import Directory
 from .mask import Mask
 
 _GROUP = "medlink_tiers"
@@ -56,7 +55,7 @@ class TierOfNames(Tier, Protocol):
         """Write the tier into a new directory."""
 
     @classmethod
-    def load(cls, directory: Directory, n_names: int) -> Self:
+    def load(cls, directory: Path, n_names: int) -> Self:
         """Open a tier. RAISES (MedlinkError): E202 for damaged files."""
 
 

@@ -7,6 +7,7 @@ in Garbe's SymSpell, and the words found are compared.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -14,7 +15,6 @@ from rapidfuzz.distance import OSA
 
 from ..text.normalisation import hash_keys, key, without_tag
 from ..types import Array, Hashes1d
-from ..util.held import Directory
 from .arrays import check, check_below, check_offsets, load_arrays
 
 _TYPES: dict[str, DTypeLike] = {
@@ -79,7 +79,7 @@ class Vocabulary:
         return cls(start, letters, inside.copy(), last.copy(), every[order], owner_of[order])
 
     @classmethod
-    def load(cls, directory: Directory) -> "Vocabulary":
+    def load(cls, directory: Path) -> "Vocabulary":
         """Map the arrays of a directory. RAISES (MedlinkError): E202 when one is damaged."""
         start, text, inside, last, hash, word = load_arrays(directory, **_TYPES)
         check_offsets(directory, "word_start", start, len(text))

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..types import Array, Floats1d, Floats2d, Hits, Ints1d, Ints2d
-from ..util.held import Directory
 from ..util.threads import side_by_side, threads
 from .arrays import check, check_below, load_arrays, save_arrays
 from .grams import (
@@ -113,7 +112,7 @@ class WordNgramIndex:
         names.by_word.save(directory, "word_names")
 
     @classmethod
-    def load(cls, directory: Directory, n_names: int | None = None) -> "WordNgramIndex":
+    def load(cls, directory: Path, n_names: int | None = None) -> "WordNgramIndex":
         """Map the arrays of a directory.
 
         n_names (Optional[int]): how many names there must be.

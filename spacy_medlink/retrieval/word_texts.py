@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..util.held import Directory
 from .arrays import check, check_offsets, load_arrays, save_arrays
 from .ragged import Ragged, spread, sums
 
@@ -37,7 +36,7 @@ class WordTexts(NamedTuple):
         save_arrays(directory, {"word_start": self.start, "word_text": self.text})
 
     @classmethod
-    def load(cls, directory: Directory, n_words: int) -> "WordTexts":
+    def load(cls, directory: Path, n_words: int) -> "WordTexts":
         """Map the arrays of a directory. RAISES (MedlinkError): E202 when one is damaged."""
         start, text = load_arrays(directory, word_start=np.uint64, word_text=np.uint8)
         check_offsets(directory, "word_start", start, len(text))

@@ -2,24 +2,21 @@
 
 Its name is random and unique, so that writers with the same process number (threads, containers on
 a shared disk) never collide. Its owner holds a lock on it. If the lock is free, the owner was
-killed, and the next writer of the same target removes the directory. Where a disk has no locks, the
-directory has none, and stays after a kill.
+killed, and the next writer of the same target removes the directory, unless a reader still holds
+what a swap has put there (`held`). Where a disk has no locks, nobody removes what others may use.
 """
 
+import fcntl
 import glob
 import os
 import re
 import shutil
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import BinaryIO
-
-if sys.platform != "win32":
-    import fcntl
 
 OLD = "old"  # part of the name of what a swap in two steps has moved away
 MARK = ".new-"  # in the names of such directories: others are the user's
@@ -44,30 +41,29 @@ def beside(target: Path) -> Iterator[Path]:
                 continue
             if is_locked is None:  # no other writer may take it for a leftover, ever
                 directory = directory.rename(directory.with_name(directory.name.replace(MARK, ".")))
+            is_done = False
             try:
                 yield directory
+                is_done = True
             finally:
-                if os.getpid() == owner:  # a forked child must not remove its parent's directory
+                is_needed = is_done and _is_read(directory)
+                if os.getpid() == owner and not is_needed:  # not the directory of a child's parent
                     remove(directory)
             return
 
 
 def remove_leftovers(target: Path) -> None:
-    """Remove what killed writers left beside a target."""
-    for directory in _directories_of(target):
-        with _locked(directory) as is_abandoned:
-            needed = os.path.lexists(directory / OLD) and not os.path.lexists(target)
-            if is_abandoned and not needed:
-                remove(directory)
+    """Remove what killed writers left beside a target, and what no reader needs any more."""
+    for directory in _abandoned(target):
+        needed = os.path.lexists(directory / OLD) and not os.path.lexists(target)
+        if not (needed or _is_read(directory)):
+            remove(directory)
 
 
 def find_old(target: Path) -> Path | None:
     """Find the old output that a writer moved away before it was killed in the middle of a swap."""
-    for directory in _directories_of(target):
-        with _locked(directory) as is_abandoned:
-            if is_abandoned and os.path.lexists(directory / OLD):
-                return directory / OLD
-    return None
+    olds = (directory / OLD for directory in _abandoned(target))
+    return next(filter(os.path.lexists, olds), None)
 
 
 @contextmanager
@@ -81,15 +77,14 @@ def only_one(directory: Path, patience: float = 60.0) -> Iterator[None]:
         yield
 
 
-def try_lock(file: BinaryIO | int) -> bool | None:
+def try_lock(file: BinaryIO | int, kind: int = fcntl.LOCK_EX) -> bool | None:
     """Lock a file while it is open; the lock ends with the process, even a killed one.
 
+    kind (int): LOCK_EX for the only owner, LOCK_SH for one of several readers.
     RETURNS (Optional[bool]): whether this process has the lock; None where there are no locks.
     """
-    if sys.platform == "win32":
-        return None
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:
@@ -107,11 +102,11 @@ def remove(path: Path) -> None:
 
 
 @contextmanager
-def _locked(directory: Path, patience: float = 0.0) -> Iterator[bool | None]:
-    """Lock a directory during the block, and say whether that worked, as `try_lock` does."""
+def _locked(path: Path, patience: float = 0.0) -> Iterator[bool | None]:
+    """Lock a file or directory during the block, and say whether that worked, as `try_lock`."""
     try:
-        descriptor = os.open(directory, os.O_RDONLY)
-    except OSError:  # no system without locks opens directories; or it is no longer there
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:  # it is no longer there
         yield None
         return
     try:
@@ -123,8 +118,20 @@ def _locked(directory: Path, patience: float = 0.0) -> Iterator[bool | None]:
         os.close(descriptor)
 
 
-def _directories_of(target: Path) -> Iterator[Path]:
+def _is_read(directory: Path) -> bool:
+    """Tell whether a reader holds a directory that a swap has moved into one of ours."""
+    for inner in directory.glob("*/"):
+        with _locked(inner) as is_free:
+            if is_free is False:
+                return True
+    return False
+
+
+def _abandoned(target: Path) -> Iterator[Path]:
+    """List the directories beside a target whose writers are gone; each is locked meanwhile."""
     for directory in target.parent.glob(f".{glob.escape(target.name)}{MARK}*.tmp"):
         drawn = directory.name.removesuffix(".tmp").rpartition(MARK)[2]
         if _DRAWN.fullmatch(drawn) and directory.is_dir() and not directory.is_symlink():
-            yield directory
+            with _locked(directory) as is_abandoned:
+                if is_abandoned:
+                    yield directory

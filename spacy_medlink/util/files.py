@@ -5,7 +5,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.util import Finalize
 from pathlib import Path
 from tempfile import mkdtemp
@@ -143,7 +143,7 @@ def recover(path: Path) -> None:
     path = _named(path)
     if os.path.lexists(path) or find_old(path) is None:
         return
-    with only_one(path.parent):
+    with suppress(OSError), only_one(path.parent):  # what cannot be moved is read where it is
         old = find_old(path)
         if old is not None and not os.path.lexists(path):
             os.replace(old, path)
@@ -178,15 +178,18 @@ def _sync(path: Path) -> None:
 def _swap_in_two_steps(new: Path, path: Path) -> None:
     """Swap a new directory with the old one at a path; the old one moves to the new one's place."""
     old = new.with_name(OLD)
-    if os.path.lexists(path):
+    is_there = os.path.lexists(path)
+    if is_there:
         os.replace(path, old)
     try:
         # A kill before this is mended by `recover` at the next opening.
         os.replace(new, path)
     except BaseException:
-        if os.path.lexists(old) and not os.path.lexists(path):
+        if is_there and not os.path.lexists(path):
             os.replace(old, path)
         raise
+    if is_there:  # a reader may keep it here, where `recover` must not find it later
+        os.replace(old, new)
 
 
 def _exchange(first: Path, second: Path) -> bool:

@@ -217,7 +217,7 @@ def test_copy_onto_itself(own):
 
 
 def test_copy_without_links(tmp_path, plain, monkeypatch):
-    monkeypatch.setattr("os.link", lambda *_: (_ for _ in ()).throw(OSError("other device")))
+    monkeypatch.setattr("os.link", lambda *_, **__: (_ for _ in ()).throw(OSError("other device")))
     plain.copy_to(tmp_path / "target")
     assert not (tmp_path / "target" / "kb.sqlite").samefile(plain.path / "kb.sqlite")
     Assets(tmp_path / "target", verify=True)

@@ -19,6 +19,7 @@ from spacy_medlink.encoders.runtime import FILE, RuntimeEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Mention
 from spacy_medlink.util import extras
+from spacy_medlink.util.held import Held
 from tests.children import in_fork, in_threads
 from tests.components.test_matrix import METHODS, run_once
 from tests.lines import write_lines
@@ -92,7 +93,7 @@ def test_int8_does_not_depend_on_the_batch(tiny_encoder, tmp_path):
     export._write_onnx(encoder, plain := tmp_path / "plain.onnx")
     (tmp_path / "int8").mkdir()
     quantise(plain, tmp_path / "int8" / "model.onnx")
-    own = RuntimeEncoder(tmp_path / "int8", tmp_path / "encoder")
+    own = RuntimeEncoder(Held(tmp_path / "int8"), Held(tmp_path / "encoder"))
     together = own.encode(TEXTS)
     alone = np.concatenate([own.encode([text]) for text in TEXTS])
     np.testing.assert_allclose(together, alone, atol=1e-3)
@@ -202,7 +203,7 @@ def test_what_is_no_network(tmp_path, tiny_encoder):
     BiEncoder.load(tiny_encoder).save(tmp_path / "encoder")
     copy(__file__, tmp_path / "model.onnx")
     with pytest.raises(MedlinkError, match="E206"):
-        RuntimeEncoder(tmp_path, tmp_path / "encoder")
+        RuntimeEncoder(Held(tmp_path), Held(tmp_path / "encoder"))
 
 
 def test_torch_takes_over_where_the_runtime_is_not_installed(exported, monkeypatch):

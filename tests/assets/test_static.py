@@ -15,6 +15,7 @@ from spacy_medlink.encoders.runtime import RuntimeEncoder
 from spacy_medlink.encoders.static import StaticNetwork
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Mention
+from spacy_medlink.util.held import Held
 
 TEXTS = ["fever", "heart attack", "Diabète", "[MASK] fever [SEP]", "血圧 😀", "x" * 300, "", "PE"]
 
@@ -39,7 +40,7 @@ def test_it_gives_the_vectors_of_torch(static, pooling):
     settings.write_text(json.dumps({**json.loads(settings.read_text()), "pooling": pooling}))
     by_torch = BiEncoder.load(static)
     expected = by_torch.run_batches(by_torch.module, by_torch.tokenize(TEXTS), 512)
-    encoder = RuntimeEncoder(None, static)
+    encoder = RuntimeEncoder(None, Held(static))
     np.testing.assert_allclose(encoder.encode(TEXTS), expected, atol=1e-5)
     alone = np.concatenate([encoder.encode([text]) for text in TEXTS])
     np.testing.assert_allclose(alone, expected, atol=1e-5)
@@ -96,7 +97,7 @@ def test_damage_is_met_before_it_links(tmp_path, tiny_kb, static, name):
 def test_what_is_no_weights(static, content):
     (static / "model.safetensors").write_bytes(content)
     with pytest.raises(MedlinkError, match="E206"):
-        RuntimeEncoder(None, static)
+        RuntimeEncoder(None, Held(static))
 
 
 def test_weights_of_another_type(static):

@@ -199,7 +199,7 @@ def test_a_filter_that_leaves_nothing(run: Run, tiny_assets: Assets) -> None:
 def test_missing_assets(fail: Fail, tmp_path: Path) -> None:
     assert "medlink build" in fail("E201", "link", tmp_path / "none", TEXT)
     assert "nosuchpackage" in fail("E201", "link", "nosuchpackage", TEXT)
-    assert "no manifest.json" in fail("E202", "link", tmp_path, TEXT)
+    assert "manifest.json is missing" in fail("E202", "link", tmp_path, TEXT)
 
 
 def test_a_pipeline_without_a_linker(fail: Fail, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder, says_pooling
 from spacy_medlink.encoders.runtime import RuntimeEncoder
 from spacy_medlink.encoders.tables import static_directory
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.util.held import Held
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "heart", "attack", "fever", "of", "the", "##s"]
 TEXTS = ["Heart attack", "fever", "fevers of the heart", "heart zzz", "attack " * 20, "the"]
@@ -87,7 +88,7 @@ def test_vectors_are_the_means_of_the_table(tmp_path, form):
     assert np.isfinite(encoder.encode(["", "[PAD]"])).all()
     assert encoder.is_static and says_pooling(path)
     encoder.save(tmp_path / "saved")
-    without_torch = RuntimeEncoder(None, tmp_path / "saved").encode(TEXTS)
+    without_torch = RuntimeEncoder(None, Held(tmp_path / "saved")).encode(TEXTS)
     np.testing.assert_allclose(without_torch, whole, atol=1e-5)
 
 

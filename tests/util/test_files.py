@@ -1,393 +1,445 @@
-"""Writing that is all or nothing, with real kills and a real limit on the size of files."""
+"""Writing that is all or nothing: kills, errors, full disks, and several writers of one target.
+
+Content is one letter throughout, so that a part, or a mixture, is told from a whole.
+"""
 
 import hashlib
 import multiprocessing
 import os
 import random
-import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import build_kb
 from spacy_medlink.util import beside, files
 from spacy_medlink.util.files import OwnedDirectory, recover, sha256_of
-from spacy_medlink.util.held import HeldFile
-from spacy_medlink.util.outputs import FILES, PRIVATE, DirectoryKind
-from tests.children import SECONDS, end_after, killed, status_of
+from spacy_medlink.util.held import Held
+from spacy_medlink.util.outputs import FILES, PRIVATE, DirectoryKind, files_in
+from tests.children import SECONDS, in_child, kill_at_work, killed, started
+from tests.limits import files_limited_to
+from tests.tiny import TINY_RECORDS
 
 TEST = DirectoryKind("a test")
+SIZE = 200_000
+NAMES = ["deep/three", "one", "two"]
 
-KILLS = 6
+Replacing = Callable[[Path], AbstractContextManager[Path]]
 
 
-def replacing_file(path):
+def replacing_file(path: Path) -> AbstractContextManager[Path]:
     return files.replacing_file(path, PRIVATE)
 
 
-def replacing_directory(path):
+def replacing_directory(path: Path) -> AbstractContextManager[Path]:
     return files.replacing_directory(path, TEST)
 
 
-# Content n is one letter throughout, so that a part, or a mixture, is told from a whole.
-WRITER = """
-import sys
-from pathlib import Path
-from spacy_medlink.util import files
-from spacy_medlink.util.outputs import PRIVATE, DirectoryKind
-if {two_steps}:
-    files._exchange = lambda first, second: False  # as on a system that has no such call
-target = Path({target!r})
-for number in range(100_000):
-    content = chr(97 + number % 26).encode() * 200_000
-    if {directory}:
-        with files.replacing_directory(target, DirectoryKind("a test")) as path:
-            for name in ("one", "two", "deep/three"):
-                (path / name).parent.mkdir(exist_ok=True)
-                (path / name).write_bytes(content)
-    else:
-        with files.replacing_file(target, PRIVATE) as path, path.open("wb") as file:
-            for start in range(0, len(content), 20_000):
-                file.write(content[start:start + 20_000])
+BOTH = pytest.mark.parametrize("replacing", [replacing_file, replacing_directory])
+
+
+def fill(path: Path, letter: str, size: int = SIZE) -> None:
+    """Write one letter into a file, or into the files of a directory, piece by piece."""
+    for name in NAMES if path.is_dir() else [""]:
+        (path / name).parent.mkdir(exist_ok=True)
+        with (path / name).open("w") as file:
+            for _ in range(10):
+                file.write(letter * (size // 10))
                 file.flush()
-    print(number, flush=True)
-"""
 
 
-def kill_at_random(code: str, generator: random.Random) -> None:
-    """Start the code, wait until it has printed something, and kill it some time later."""
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
-    with killed(process):
-        assert process.stdout is not None and process.stdout.readline() != b""
-        time.sleep(generator.uniform(0, 0.06))
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
+def write(target: Path, letter: str, replacing: Replacing, size: int = SIZE) -> None:
+    with replacing(target) as path:
+        fill(path, letter, size)
 
 
-def whole(path: Path) -> bytes:
-    content = path.read_bytes()
-    assert len(content) == 200_000
-    assert len(set(content)) == 1, "a mixture of two contents"
-    return content
+def letter_of(target: Path) -> str:
+    """Read what nobody writes any more: one letter, in all files."""
+    names = NAMES if target.is_dir() else [""]
+    assert not target.is_dir() or files_in(target) == [NAMES[0], FILES, *NAMES[1:]]
+    texts = [(target / name).read_text() for name in names]
+    (letter,) = {letter for text in texts for letter in text}
+    assert len({len(text) for text in texts}) == 1, "a part"
+    return letter
 
 
-def whole_directory(path: Path) -> None:
-    found = sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
-    assert found == ["deep/three", FILES, "one", "two"]
-    assert len({whole(path / name) for name in found if name != FILES}) == 1, "files of two builds"
+@contextmanager
+def in_two_steps(wanted: bool = True) -> Iterator[None]:
+    """Let the system be one that cannot exchange two directories in one step."""
+    with pytest.MonkeyPatch.context() as patch:
+        if wanted:
+            patch.setattr(files, "_exchange", lambda first, second: False)
+        yield
+
+
+def names_in(path: Path) -> list[str]:
+    return sorted(file.name for file in path.iterdir())
+
+
+# Kills
+
+
+def write_on(
+    target: Path, replacing: Replacing, two_steps: bool, told: "Connection[int, int]"
+) -> None:
+    with in_two_steps(two_steps):
+        for number in range(100_000):
+            write(target, chr(97 + number % 26), replacing)
+            told.send(number)
 
 
 @pytest.mark.slow
-def test_a_file_is_whole_after_any_kill(tmp_path):
-    target = tmp_path / "target.bin"
-    code = WRITER.format(target=str(target), directory=False, two_steps=False)
-    generator = random.Random(1)
-    for _ in range(KILLS):
-        kill_at_random(code, generator)
-        whole(target)
-    with replacing_file(target) as path:
-        path.write_bytes(b"new")
-    assert [file.name for file in tmp_path.iterdir()] == ["target.bin"], "leftovers stayed"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("two_steps", [False, True])
-def test_a_directory_is_whole_after_any_kill(tmp_path, two_steps):
-    target = tmp_path / "target"
-    code = WRITER.format(target=str(target), directory=True, two_steps=two_steps)
-    generator = random.Random(2)
-    for _ in range(KILLS):
-        kill_at_random(code, generator)
+@pytest.mark.parametrize(
+    ("replacing", "two_steps"),
+    [(replacing_file, False), (replacing_directory, False), (replacing_directory, True)],
+)
+def test_whole_after_any_kill(tmp_path: Path, replacing: Replacing, two_steps: bool) -> None:
+    target, generator = tmp_path / "target", random.Random(1)
+    for _ in range(6):
+        kill_at_work(write_on, target, replacing, two_steps, after=generator.uniform(0, 0.06))
         recover(target)
-        whole_directory(target)
-    with replacing_directory(target) as path:
-        (path / "new").write_bytes(b"new")
-    assert {file.name for file in target.iterdir()} == {"new", FILES}
-    assert [file.name for file in tmp_path.iterdir()] == ["target"], "leftovers stayed"
+        letter_of(target)
+    write(target, "z", replacing)
+    assert letter_of(target) == "z" and names_in(tmp_path) == ["target"], "leftovers stayed"
 
 
-def swapped_in_two_steps(tmp_path, monkeypatch):
-    """Make a directory where the system cannot swap two in one step."""
-    monkeypatch.setattr(files, "_exchange", lambda first, second: False)
-    target = tmp_path / "target"
-    with replacing_directory(target) as path:
-        (path / "old").touch()
-    return target
+@pytest.mark.parametrize("ends", ["a kill", "an error"])
+def test_an_end_between_the_two_steps_is_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: str
+) -> None:
+    target, replace = tmp_path / "target", os.replace
+    write(target, "a", replacing_directory)
 
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
-def test_a_kill_between_the_two_steps_is_mended(tmp_path, monkeypatch):
-    target = swapped_in_two_steps(tmp_path, monkeypatch)
-    replace = os.replace
-
-    def kill(source, destination):
-        if Path(destination) == target:
-            os.kill(os.getpid(), signal.SIGKILL)
-        replace(source, destination)
-
-    child = os.fork()
-    if not child:
-        end_after(SECONDS)
-        try:
-            os.replace = kill
-            with replacing_directory(target) as path:
-                (path / "new").touch()
-        finally:
-            os._exit(1)
-    assert os.waitstatus_to_exitcode(status_of(child)) == -signal.SIGKILL
-    assert not target.exists()
-    recover(target)
-    assert {file.name for file in target.iterdir()} == {"old", FILES}
-    with replacing_directory(target) as path:
-        (path / "newer").touch()
-    assert {file.name for file in target.iterdir()} == {"newer", FILES}
-    assert [file.name for file in tmp_path.iterdir()] == ["target"]
-
-
-def test_an_interruption_between_the_two_steps_is_mended(tmp_path, monkeypatch):
-    target = swapped_in_two_steps(tmp_path, monkeypatch)
-    replace = os.replace
-
-    def interrupted(source, destination):
+    def end(source: Path, destination: Path) -> None:
         if Path(destination) == target and Path(source).name == "target":
+            if ends == "a kill":
+                os._exit(0)
             raise KeyboardInterrupt
         replace(source, destination)
 
-    monkeypatch.setattr(os, "replace", interrupted)
-    with pytest.raises(KeyboardInterrupt), replacing_directory(target) as path:
-        (path / "new").touch()
-    assert {file.name for file in target.iterdir()} == {"old", FILES}
-    assert [file.name for file in tmp_path.iterdir()] == ["target"]
+    def interrupted() -> bool:
+        with in_two_steps(), monkeypatch.context() as patch:
+            patch.setattr(os, "replace", end)
+            write(target, "b", replacing_directory)
+        return False
 
-
-FULL = """
-import resource, sys
-from pathlib import Path
-from spacy_medlink.errors import MedlinkError
-from spacy_medlink.util.files import replacing_directory, replacing_file
-from spacy_medlink.util.outputs import PRIVATE, DirectoryKind
-resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
-target = Path(sys.argv[1])
-try:
-    if target.is_dir():
-        with replacing_directory(target, DirectoryKind("a test")) as path:
-            (path / "small").write_bytes(b"x" * 1000)
-            (path / "large").write_bytes(b"x" * 100_000)
+    if ends == "a kill":
+        assert in_child(interrupted) and not target.exists()
+        recover(target)
     else:
-        with replacing_file(target, PRIVATE) as path:
-            path.write_bytes(b"x" * 100_000)
-except MedlinkError as error:
-    print(error)
-"""
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
+    assert letter_of(target) == "a"
+    write(target, "c", replacing_directory)
+    assert letter_of(target) == "c" and names_in(tmp_path) == ["target"]
 
 
-@pytest.mark.parametrize("directory", [False, True])
-def test_a_full_disk_is_reported_and_harms_nothing(tmp_path, directory):
+def stay(target: Path, told: "Connection[int, int]") -> None:
+    with replacing_file(target) as path:
+        path.touch()
+        path.with_name(f"{path.name}.whole").touch()
+        told.send(0)
+        time.sleep(SECONDS)
+
+
+@pytest.mark.parametrize("name", ["target", "kb[1].sqlite", "a*b?", "with space", "é血", ".hidden"])
+def test_leftovers_of_dead_writers_go_and_of_living_ones_stay(tmp_path: Path, name: str) -> None:
+    for own in (name, f"other{name}", f"{name}.old"):
+        kill_at_work(stay, tmp_path / own, after=0)
+    (tmp_path / f".{name}.abcdefgh.tmp").mkdir()  # of the user
+    with replacing_file(tmp_path / name) as living, replacing_file(tmp_path / name) as path:
+        path.touch()
+        left = names_in(tmp_path)
+        living.touch()
+    assert len(left) == 5, "two of other targets, of a living writer, of the user, and a new one"
+    assert len(names_in(tmp_path)) == 4 and (tmp_path / f".{name}.abcdefgh.tmp").is_dir()
+
+
+def test_without_locks_nothing_is_taken_for_a_leftover(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     target = tmp_path / "target"
-    with (replacing_directory if directory else replacing_file)(target) as path:
-        if directory:
-            (path / "old").write_text("old")
-        else:
-            path.write_text("old")
-    done = subprocess.run(
-        [sys.executable, "-c", FULL, str(target)], capture_output=True, text=True, timeout=60
-    )
-    assert done.stdout.startswith(f"[E109] Could not write {target}: File too large"), done
-    assert (target / "old" if directory else target).read_text() == "old"
-    assert [file.name for file in tmp_path.iterdir()] == ["target"]
+    with monkeypatch.context() as without_locks:
+        without_locks.setattr(beside, "try_lock", lambda *_: None)
+        first_writer = replacing_file(target)
+        first = first_writer.__enter__()
+    fill(first, "a")
+    write(target, "b", replacing_file)  # by one that can lock
+    assert letter_of(first) == "a", "taken from a living writer"
+    first_writer.__exit__(None, None, None)
+    assert names_in(tmp_path) == ["target"] and letter_of(target) == "a"
 
 
-@pytest.mark.parametrize("replacing", [replacing_file, replacing_directory])
+# Errors
+
+
+@BOTH
+def test_a_full_disk_is_reported_and_harms_nothing(tmp_path: Path, replacing: Replacing) -> None:
+    target = tmp_path / "target"
+    write(target, "a", replacing)
+    message = rf"^\[E109\] Could not write {target}: File too large"
+    with pytest.raises(MedlinkError, match=message), files_limited_to(SIZE):
+        write(target, "b", replacing, 2 * SIZE)
+    assert letter_of(target) == "a" and names_in(tmp_path) == ["target"]
+
+
+@BOTH
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
-def test_an_error_leaves_the_old_one_and_passes_through(tmp_path, replacing, error):
+def test_an_error_leaves_the_old_one_and_passes_through(
+    tmp_path: Path, replacing: Replacing, error: type[BaseException]
+) -> None:
     target = tmp_path / "target"
-    with replacing(target) as path:
-        _fill(path, "old")
+    write(target, "a", replacing)
     with pytest.raises(error), replacing(target) as path:
-        _fill(path, "new")
+        fill(path, "b")
+        held = Held(path)  # a reader of what is not finished does not keep it
         raise error
-    assert _content(target) == "old"
-    assert [file.name for file in tmp_path.iterdir()] == ["target"]
+    assert letter_of(target) == "a" and names_in(tmp_path) == ["target"]
+    assert held.path != target
 
 
-@pytest.mark.parametrize("replacing", [replacing_file, replacing_directory])
-def test_nothing_is_seen_before_the_end(tmp_path, replacing):
+@BOTH
+def test_nothing_is_seen_before_the_end(tmp_path: Path, replacing: Replacing) -> None:
     target = tmp_path / "new" / "parents" / "target"
     with replacing(target) as path:
-        _fill(path, "1")
+        fill(path, "a")
         assert not target.exists()
-    assert _content(target) == "1"
     with replacing(target) as path:
-        _fill(path, "2")
-        assert _content(target) == "1"
-    assert _content(target) == "2"
-    assert [file.name for file in target.parent.iterdir()] == ["target"]
+        fill(path, "b")
+        assert letter_of(target) == "a"
+    assert letter_of(target) == "b" and names_in(target.parent) == ["target"]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-@pytest.mark.parametrize("replacing", [replacing_file, replacing_directory])
-def test_everything_is_on_disk_before_the_swap(tmp_path, replacing, monkeypatch):
-    events = []
-    sync, replace = os.fsync, os.replace
+@BOTH
+def test_everything_is_on_disk_before_the_swap(
+    tmp_path: Path, replacing: Replacing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events, sync, replace = list[str](), os.fsync, os.replace
 
-    def synced(descriptor):
+    def synced(descriptor: int) -> None:
         events.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
         sync(descriptor)
 
-    def replaced(source, destination):
+    def replaced(source: Path, destination: Path) -> None:
         events.append("swap")
         replace(source, destination)
 
     monkeypatch.setattr(os, "fsync", synced)
     monkeypatch.setattr(os, "replace", replaced)
-    with replacing(tmp_path / "target") as path:
-        _fill(path, "new")
-        written = "content" if path.is_dir() else path.name
+    write(tmp_path / "target", "a", replacing)
+    written = "three" if replacing is replacing_directory else "target"
     assert events.index(written) < events.index("swap") < events.index(tmp_path.name)
 
 
-LEAVE = """
-import os, sys, time
-from pathlib import Path
-from spacy_medlink.util.files import replacing_file
-from spacy_medlink.util.outputs import PRIVATE
-with replacing_file(Path(sys.argv[1]), PRIVATE) as path:
-    path.touch()
-    path.with_name(path.name + ".whole").touch()
-    print("there", flush=True)
-    time.sleep(60)
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no locks there")
-@pytest.mark.parametrize("name", ["target", "kb[1].sqlite", "a*b?", "with space", "é血", ".hidden"])
-def test_leftovers_of_dead_writers_go_and_of_living_ones_stay(tmp_path, name):
-    writers = [
-        subprocess.Popen([sys.executable, "-c", LEAVE, str(tmp_path / own)], stdout=subprocess.PIPE)
-        for own in (name, name, f"other{name}", f"{name}.old")
-    ]
-    with killed(*writers):
-        for writer in writers:
-            assert writer.stdout is not None and writer.stdout.readline() == b"there\n"
-        for writer in writers[1:]:
-            writer.kill()
-            writer.communicate()
-        (tmp_path / f".{name}.abcdefgh.tmp").mkdir()
-        (tmp_path / f".{name}.abcdefgh.tmp" / "of the user").touch()
-        assert len(list(tmp_path.iterdir())) == 5
-        with replacing_file(tmp_path / name) as path:
-            path.touch()
-        left = {file.name for file in tmp_path.iterdir()}
-        ours = [
-            own
-            for own in left
-            if own.startswith(f".{name}.") and own.count(".") == name.count(".") + 3
-        ]
-        assert len(left) == 5, "of another target, of a living writer, of the user"
-        assert f".{name}.abcdefgh.tmp" in left and name in left and len(ours) == 2
-    writers[0].communicate()
-    with replacing_file(tmp_path / name) as path:
-        path.touch()
-    assert len(list(tmp_path.iterdir())) == 4
-
-
-def test_without_locks_nothing_is_taken_for_a_leftover(tmp_path, monkeypatch):
-    target = tmp_path / "target"
-    with monkeypatch.context() as without_locks:
-        without_locks.setattr(beside, "try_lock", lambda file: None)
-        first_writer = replacing_file(target)
-        first = first_writer.__enter__()
-    first.write_text("first")
-    with replacing_file(target) as second:  # by one that can lock
-        second.write_text("second")
-    assert first.read_text() == "first", "taken from a living writer"
-    first_writer.__exit__(None, None, None)
-    assert [file.name for file in tmp_path.iterdir()] == ["target"]
-    assert target.read_text() == "first"
-
-
-def test_a_forked_child_that_ends_takes_nothing_from_its_parent(tmp_path):
-    code = (
-        "import os, sys\n"
-        "from pathlib import Path\n"
-        "from spacy_medlink.util.files import working_directory\n"
-        "with working_directory(Path(sys.argv[1])) as place:\n"
-        "    child = os.fork()\n"
-        "    if not child:\n"
-        "        sys.exit()  # unwinds the block, as a worker that fails would\n"
-        "    os.waitpid(child, 0)\n"
-        "    (place / 'file').touch()\n"
-        "print('whole')\n"
-    )
-    command = [sys.executable, "-c", code, str(tmp_path / "target")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.stdout == "whole\n", done
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_link_is_replaced_and_what_it_points_at_is_not(tmp_path):
-    with replacing_directory(tmp_path / "real") as path:
-        (path / "old").touch()
+def test_a_link_is_replaced_and_what_it_points_at_is_not(tmp_path: Path) -> None:
+    write(tmp_path / "real", "a", replacing_directory)
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    with replacing_directory(tmp_path / "link") as path:
-        (path / "new").touch()
-    assert {file.name for file in (tmp_path / "link").iterdir()} == {"new", FILES}
-    assert {file.name for file in (tmp_path / "real").iterdir()} == {"old", FILES}
-    assert {file.name for file in tmp_path.iterdir()} == {"real", "link"}
+    write(tmp_path / "link", "b", replacing_directory)
+    assert letter_of(tmp_path / "link") == "b" and letter_of(tmp_path / "real") == "a"
+    assert names_in(tmp_path) == ["link", "real"]
 
 
 @pytest.mark.parametrize("dots", [".", "..", "../inner"])
-def test_the_working_directory_and_its_parents_are_never_replaced(tmp_path, monkeypatch, dots):
+def test_the_working_directory_and_its_parents_are_never_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dots: str
+) -> None:
     inner = tmp_path / "outer" / "inner"
     inner.mkdir(parents=True)
     monkeypatch.chdir(inner)
     recover(Path(dots))
     with pytest.raises(MedlinkError, match=r"E123.*working directory"):
         replacing_directory(Path(dots)).__enter__()
-    with replacing_directory(Path("../beside")) as path:
-        (path / "new").touch()
-    assert (tmp_path / "outer" / "beside" / "new").is_file()
+    write(Path("../beside"), "a", replacing_directory)
+    assert letter_of(tmp_path / "outer" / "beside") == "a"
 
 
-def test_a_place_that_cannot_be_written(tmp_path):
+@BOTH
+def test_a_place_that_cannot_be_written(tmp_path: Path, replacing: Replacing) -> None:
     (tmp_path / "file").touch()
     for target in (tmp_path / ("x" * 300), tmp_path / "file" / "below", Path("/proc/no/such")):
-        for replacing in (replacing_file, replacing_directory):
-            with pytest.raises(MedlinkError, match="E109"), replacing(target) as path:
-                _fill(path, "new")
-    assert [file.name for file in tmp_path.iterdir()] == ["file"]
+        with pytest.raises(MedlinkError, match="E109"):
+            write(target, "a", replacing)
+    assert names_in(tmp_path) == ["file"]
 
 
-@pytest.mark.parametrize("size", [0, 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1])
-def test_sha256(tmp_path, size):
+# Several writers
+
+
+class Reader:
+    """Looks at a file all the time, and at a directory by one opening of it."""
+
+    def __init__(self, target: Path) -> None:
+        self.target, self.faults, self.seen, self._done = target, list[str](), 0, threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> "Reader":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join(SECONDS)
+
+    def _look(self) -> None:
+        while not self._done.is_set():
+            try:
+                text = self.target.with_name("file").read_text()
+                held = Held(self.target)
+                texts = [(held.source / name).read_text() for name in NAMES]
+            except FileNotFoundError:  # nothing yet, or between the two steps
+                continue
+            self.seen += 1
+            for read in (text, "".join(texts)):
+                if len(read) % SIZE or len(set(read)) != 1:
+                    self.faults.append(f"{len(read)} characters of {sorted(set(read))}")
+
+
+@pytest.mark.parametrize("two_steps", [False, True])
+def test_writers_at_once(tmp_path: Path, two_steps: bool) -> None:
+    """Threads, and processes with one number, as containers that share a disk have."""
+    target, errors = tmp_path / "target", list[object]()
+
+    def write_often(letter: str) -> bool:
+        for _ in range(8):
+            write(target.with_name("file"), letter, replacing_file)
+            write(target, letter, replacing_directory)
+        return True
+
+    def noted(letter: str) -> None:
+        try:
+            write_often(letter)
+        except BaseException as error:
+            errors.append(error)
+
+    def in_container(letter: str) -> None:
+        os.getpid = lambda: 1
+        write_often(letter)
+
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=in_container, args=(letter,)) for letter in "ab"]
+    threads = [threading.Thread(target=noted, args=(letter,)) for letter in "cd"]
+    with in_two_steps(two_steps):
+        for process in processes:
+            process.start()
+        with killed(*processes), Reader(target) as reader, started(*threads):
+            for process in processes:
+                process.join(SECONDS)
+    assert [process.exitcode for process in processes] == [0, 0]
+    assert errors == [] and reader.faults == [] and reader.seen
+    assert letter_of(target) in "abcd" and letter_of(tmp_path / "file") in "abcd"
+    assert names_in(tmp_path) == ["file", "target"]
+
+
+@pytest.mark.parametrize("two_steps", [False, True])
+def test_the_last_to_finish_stays(tmp_path: Path, two_steps: bool) -> None:
+    target = tmp_path / "target"
+    with in_two_steps(two_steps), replacing_directory(target) as slow:
+        fill(slow, "a")
+        write(target, "b", replacing_directory)
+        assert letter_of(target) == "b"
+    assert letter_of(target) == "a"
+
+
+def test_who_recovers_beside_a_living_writer_does_not_disturb(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, replace, found = tmp_path / "target", os.replace, list[bool]()
+    write(target, "a", replacing_directory)
+
+    def between(source: Path, destination: Path) -> None:
+        if Path(destination) == target:
+            recover(target)  # as a reader does who comes between the two steps
+            found.append(target.exists())
+        replace(source, destination)
+
+    with in_two_steps():
+        monkeypatch.setattr(os, "replace", between)
+        write(target, "b", replacing_directory)
+    assert found == [False] and letter_of(target) == "b"
+
+
+@pytest.mark.parametrize("two_steps", [False, True])
+def test_what_a_reader_holds_stays_until_it_ends(tmp_path: Path, two_steps: bool) -> None:
+    target = tmp_path / "target"
+    with in_two_steps(two_steps):
+        write(target, "a", replacing_directory)
+        held = Held(target)
+        for letter in "bc":
+            write(target, letter, replacing_directory)
+            assert letter_of(held.source) == "a" and letter_of(target) == letter
+        assert held.place is not None and letter_of(held.place) == "a"
+        (target / "gone").mkdir()
+        recover(target)
+        del held
+    assert names_in(tmp_path) == ["target"]
+
+
+def test_builds_of_the_same_assets_at_once(tmp_path: Path) -> None:
+    """What is there in the end is of one build, by checksum, and no build has failed."""
+    errors = list[str]()
+
+    def build(kb: Path) -> None:
+        for _ in range(3):
+            try:
+                build_assets(tmp_path / "assets", kb)
+            except MedlinkError as error:
+                errors.append(str(error))
+
+    kbs = [tmp_path / "first.kb", tmp_path / "second.kb"]
+    for kb, records in zip(kbs, (TINY_RECORDS, TINY_RECORDS[:5]), strict=True):
+        build_kb(kb, records)
+    with started(*(threading.Thread(target=build, args=(kb,)) for kb in kbs)):
+        pass
+    assert errors == []
+    assets = Assets(tmp_path / "assets", verify=True)
+    assert len(assets.kb) in (12, 5) and assets.manifest["kb"] == assets.kb.manifest
+    assert names_in(tmp_path) == ["assets", "first.kb", "second.kb"]
+
+
+# Parts
+
+
+@pytest.mark.parametrize("size", [0, 1, (1 << 20) + 1])
+def test_sha256(tmp_path: Path, size: int) -> None:
     content = bytes(range(256)) * (size // 256 + 1)
     (tmp_path / "file").write_bytes(content[:size])
     assert sha256_of(tmp_path / "file") == hashlib.sha256(content[:size]).hexdigest()
 
 
-def test_a_held_file_is_linked_or_copied(tmp_path, monkeypatch):
-    source = tmp_path / "source"
+def test_a_held_file_is_linked_or_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, link = tmp_path / "source", tmp_path / "link"
     source.write_text("content")
-    (tmp_path / "link").symlink_to(source)
-    HeldFile(tmp_path / "link").put(tmp_path / "linked")
-    assert (tmp_path / "linked").samefile(source)
-    assert not (tmp_path / "linked").is_symlink()
+    link.symlink_to(source)
+    for held, name in ((Held(link), ""), (Held(tmp_path), "link")):
+        held.put(tmp_path / "linked", name)
+        assert (tmp_path / "linked").samefile(source) and not (tmp_path / "linked").is_symlink()
+        (tmp_path / "linked").unlink()
+    held = Held(source)
+    source.unlink()
+    held.put(tmp_path / "copied")  # there is no name to link
+    assert (tmp_path / "copied").read_text() == "content"
 
-    def refused(*_):
+    def refused(*_: object, **__: object) -> None:
         raise OSError("other device")
 
     monkeypatch.setattr(os, "link", refused)
-    HeldFile(source).put(tmp_path / "copied")
-    assert (tmp_path / "copied").read_text() == "content"
-    assert not (tmp_path / "copied").samefile(source)
+    Held(tmp_path / "copied").put(tmp_path / "again")
+    assert (tmp_path / "again").read_text() == "content"
+    assert not (tmp_path / "again").samefile(tmp_path / "copied")
 
 
-def test_an_owned_directory_goes_with_its_owner():
+def test_an_owned_directory_goes_with_its_owner() -> None:
     owner = OwnedDirectory("spacy-medlink-test-")
     path = owner.path
     (path / "file").touch()
@@ -395,53 +447,49 @@ def test_an_owned_directory_goes_with_its_owner():
     assert not path.exists()
 
 
-def test_an_owned_directory_goes_at_the_end_of_the_process_but_not_of_a_child(tmp_path):
+@pytest.mark.parametrize(
+    ("made", "place"),
+    [
+        ("OwnedDirectory('spacy-medlink-test-')", "owner.path"),
+        ("stack.enter_context(working_directory(Path(sys.argv[1])))", "owner"),
+    ],
+)
+def test_a_directory_goes_at_the_end_of_the_process_but_not_of_a_child(
+    tmp_path: Path, made: str, place: str
+) -> None:
     code = (
         "import os, sys\n"
-        "from spacy_medlink.util.files import OwnedDirectory\n"
-        "owner = OwnedDirectory('spacy-medlink-test-')\n"
-        "child = os.fork()\n"
-        "if child == 0:\n"
-        "    sys.exit()\n"
-        "os.waitpid(child, 0)\n"
-        "print(owner.path, owner.path.exists())\n"
+        "from contextlib import ExitStack\n"
+        "from pathlib import Path\n"
+        "from spacy_medlink.util.files import OwnedDirectory, working_directory\n"
+        "with ExitStack() as stack:\n"
+        f"    owner = {made}\n"
+        "    if not os.fork():\n"
+        "        sys.exit()  # unwinds the block, as a worker that fails would\n"
+        "    os.wait()\n"
+        f"    print({place}.exists())\n"
     )
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
+        [sys.executable, "-W", "error", "-c", code, str(tmp_path / "target")],
         capture_output=True, text=True, timeout=60, env={**os.environ, "TMPDIR": str(tmp_path)},
     )  # fmt: skip
-    assert done.stdout.endswith(" True\n"), done
-    assert done.stderr == ""
+    assert (done.stdout, done.stderr) == ("True\n", "")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_an_owned_directory_goes_at_the_end_of_a_worker(tmp_path, method):
-    context = multiprocessing.get_context(method)
-    ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_own, args=(tmp_path, theirs), daemon=True)
+def test_an_owned_directory_goes_at_the_end_of_a_worker(tmp_path: Path, method: str) -> None:
+    process = multiprocessing.get_context(method).Process(target=_own, args=(tmp_path,))
     process.start()
-    with killed(process), ours:
-        assert ours.poll(SECONDS)
-        place, is_there = ours.recv()
-        assert place.parent == tmp_path and is_there
+    with killed(process):
         process.join(SECONDS)
-    assert process.exitcode == 0
-    assert list(tmp_path.iterdir()) == []
+    assert process.exitcode == 0 and names_in(tmp_path) == ["made"]
 
 
-def _own(place: Path, made: Connection) -> None:
+def _own(place: Path) -> None:
     tempfile.tempdir = str(place)
     _kept.append(OwnedDirectory("spacy-medlink-test-"))
-    made.send((_kept[0].path, _kept[0].path.is_dir()))
+    (place / "made").touch()
 
 
 _kept: list[OwnedDirectory] = []  # until the worker ends
-
-
-def _fill(path: Path, content: str) -> None:
-    (path / "content" if path.is_dir() else path).write_text(content)
-
-
-def _content(path: Path) -> str:
-    return (path / "content" if path.is_dir() else path).read_text()

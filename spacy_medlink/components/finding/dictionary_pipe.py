@@ -12,7 +12,7 @@ from ...retrieval.arrays import has_array
 from ...retrieval.name_texts import FIRST_ARRAY
 from ...types import Data
 from ...util.files import OwnedDirectory, replacing_directory
-from ...util.held import HeldFiles, files_in
+from ...util.held import Held
 from ...util.locks import ForkSafeLock
 from ...util.outputs import DirectoryKind
 from ..pipe import SAVED_ASSETS, DocPipe
@@ -27,14 +27,14 @@ _SAVED = DirectoryKind("the dictionary of a saved component")
 
 
 class Dictionary(NamedTuple):
-    """The names that are found: an exact tier, facts of its names, and its files if it has any.
+    """The names that are found: an exact tier, facts of its names, and its directory if it has one.
 
     owner (Optional[OwnedDirectory]): of the files, where they came as bytes.
     """
 
     exact: "ExactIndex"
     facts: "NameFacts"
-    files: HeldFiles | None
+    files: Held | None
     owner: OwnedDirectory | None = None
 
     @classmethod
@@ -47,10 +47,11 @@ class Dictionary(NamedTuple):
         from .name_facts import NameFacts
 
         try:
-            files = files_in(path / _EXACT, ".npy")
+            files = Held(path / _EXACT)
         except OSError as error:
             raise Errors.assets_incomplete(path=path, problem=f"{_EXACT}: {error}") from error
-        return cls(ExactIndex.load(files), NameFacts.load(files), files)
+        with files.reading() as directory:
+            return cls(ExactIndex.load(directory), NameFacts.load(directory), files)
 
     def save(self, path: Path) -> None:
         """Save into the directory of a component, whole or not at all.
@@ -63,9 +64,9 @@ class Dictionary(NamedTuple):
             if self.files is None:
                 self.exact.save(directory)
             else:
-                for name in self.files:  # as hard links if possible: large files are not copied
-                    self.files[name].put(directory / name)
-            if self.files is None or not has_array(self.files, FIRST_ARRAY):
+                for file in self.files.source.glob("*.npy"):  # as hard links: they may be large
+                    self.files.put(directory / file.name, file.name)
+            if not has_array(directory, FIRST_ARRAY):
                 self.exact.save_names(directory)
                 self.facts.save(directory)
 
@@ -204,5 +205,5 @@ class DictionaryPipe(DocPipe):
         from .name_facts import NameFacts
 
         name_facts = NameFacts.of(assets, self.label_by, self.choice, self.lang)
-        files = None if self.source is None else assets.files_of(_EXACT)
+        files = None if self.source is None else assets.held.part(_EXACT)
         return Dictionary(assets.exact, name_facts, files)

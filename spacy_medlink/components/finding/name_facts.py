@@ -16,7 +16,6 @@ from ...retrieval.arrays import check, check_below, damaged, load_arrays, save_a
 from ...retrieval.mask import Mask
 from ...text.qualifiers import MERE
 from ...types import Array
-from ...util.held import Directory
 from .settings import GROUP, LABELLINGS
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ class NameFacts:
         save_arrays(directory, {_LABELS: np.frombuffer(described, np.uint8), **arrays})
 
     @classmethod
-    def load(cls, directory: Directory) -> "NameFacts":
+    def load(cls, directory: Path) -> "NameFacts":
         """Map the arrays of a directory.
 
         RAISES (MedlinkError): E202 when one is missing or damaged.
