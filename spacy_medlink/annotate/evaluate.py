@@ -73,7 +73,7 @@ def evaluate(
         assets, linker = component.assets, component.linker
         if component.opened.is_shared:
             _say(Warnings.without_context.format(source=source))
-        discard = frozenset(component.labels_discard or ())
+        discard = frozenset(component.settings.labels_discard or ())
     else:
         assets = open_assets(
             None if source == STARTER and not Path(source).exists() else source, device
@@ -150,7 +150,7 @@ def _made(
     read = (labelled_by_section(doc) if by_section else doc for doc in docs)
     linked = progress(linker.pipe(read), len(documents), "linking notes")
     for document, doc in zip(documents, linked, strict=True):
-        for span in linked_spans(doc, linker.spans_key):
+        for span in linked_spans(doc, linker.settings.spans_key):
             if span.kb_id_ and span.kb_id_ != NIL:
                 yield Annotation(document.doc_id, span.start_char, span.end_char, span.kb_id_)
 

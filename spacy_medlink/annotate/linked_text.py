@@ -100,10 +100,10 @@ class TextLinker:
         return (self._linked(doc, False) for doc in docs)
 
     def _linked(self, doc: "Doc", explain: bool) -> LinkedText:
-        linker = self._linker
-        spans = linked_spans(doc, linker.spans_key)
-        records = [record_of_link(span, linker.prefix, linker.top_k) for span in spans]
+        settings = self._linker.settings
+        spans = linked_spans(doc, settings.spans_key)
+        records = [record_of_link(span, settings.prefix, settings.top_k) for span in spans]
         if explain:
             for span, record in zip(spans, records, strict=True):
-                record["explanation"] = linker.explain(span)
+                record["explanation"] = self._linker.explain(span)
         return LinkedText(doc.text, records)

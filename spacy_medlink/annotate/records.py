@@ -39,8 +39,8 @@ PLAIN = Shape()
 
 def use_umls_codes(linker: MedicalLinker) -> None:
     """Let `cui` be the CUI of the UMLS where the terminology has it, unless a setting says more."""
-    if linker.cui_scheme is None and _UMLS in linker.kb.code_schemes():
-        linker.cui_scheme = _UMLS
+    if linker.settings.cui_scheme is None and _UMLS in linker.kb.code_schemes():
+        linker.configure(cui_scheme=_UMLS)
 
 
 class Where(NamedTuple):

@@ -65,7 +65,7 @@ class PartWorker:
         if "cui_scheme" not in job.settings:
             use_umls_codes(linker)
         _ = linker.engine  # bad assets raise here, before any document is read
-        self._where = Where(linker.spans_key, linker.prefix)
+        self._where = Where(linker.settings.spans_key, linker.settings.prefix)
 
     def link(self, part: Part) -> Done:
         """Link a part as `steps` does, in one step."""

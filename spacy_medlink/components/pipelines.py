@@ -144,7 +144,7 @@ def linked_spans(doc: "Doc", spans_key: str | Sequence[str] | None) -> "list[Spa
 
 def spans_of_texts(nlp: "Language", texts: Iterable[str]) -> "Iterator[list[Span]]":
     """Run a pipeline over texts, and list the spans of each that its linker has linked."""
-    spans_key = linker_of(nlp).spans_key
+    spans_key = linker_of(nlp).settings.spans_key
     return (linked_spans(doc, spans_key) for doc in nlp.pipe(texts))
 
 
@@ -162,4 +162,5 @@ def _linkers(nlp: "Language") -> list[str]:
 
 def _leaves_ids(linker: "MedicalLinker") -> bool:
     """Tell whether a linker does not change the `kb_id` that another one wrote."""
-    return linker.merge == "leave" or (linker.merge is None and bool(linker.prefix))
+    settings = linker.settings
+    return settings.merge == "leave" or (settings.merge is None and bool(settings.prefix))

@@ -30,7 +30,7 @@ def test_several_groups(tiny_assets):
     assert doc.spans["found"].attrs == {"own": 1}
     assert "absent" not in doc.spans
     assert [span._.cui for span in doc.spans["said"]] == [ASTHMA]
-    assert [span.text for span in nlp.get_pipe("medical_linker").spans(doc)] == [
+    assert [span.text for span in nlp.get_pipe("medical_linker").span_writer.spans(doc)] == [
         "heart attack", "fever", "asthma",
     ]  # fmt: skip
 

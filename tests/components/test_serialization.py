@@ -195,7 +195,7 @@ def test_parts_can_be_excluded(tmp_path, nlp):
     assert not (tmp_path / "mentions").exists()
     assert mentions.to_bytes(exclude=["exact"]) == b""
     assert linker.from_bytes(linker.to_bytes(), exclude=["assets"]).assets.path == Path(
-        linker.source
+        linker.opened.source
     )
 
 

@@ -1,10 +1,9 @@
 """MedicalLinker: links the entities of Docs."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span
@@ -13,9 +12,8 @@ from spacy.util import SimpleFrozenList
 from spacy.vocab import Vocab
 from thinc.api import Optimizer
 
-from ...encoders.objectives.registered import BatchChoice
 from ...errors import Errors
-from ...types import Data, Fusion, Mention
+from ...types import Data, Mention
 from ...util.extras import missing
 from ...util.files import OwnedDirectory
 from ...util.setting_types import setting_property
@@ -24,23 +22,23 @@ from ..names import LINKER
 from ..pipe import PicklablePipe, batches
 from .annotation import Link
 from .scoring import score_examples
-from .settings import DEFAULT_CONFIG, LinkerSettings, Network, keys_of, make_filter
-from .writing import SpanWriter
+from .settings import DEFAULT_CONFIG, LinkerSettings, keys_of, make_filter
 
 if TYPE_CHECKING:  # opened lazily: spaCy imports this module with every `spacy.blank`
-    from ...assets import Assets
-    from ...kb import KnowledgeBase
-    from ...linking import Linker
     from ...linking.explanation import Explanation
     from ...retrieval.filters import Selection
-    from ...text.lexicon import Lexicon
+    from .doc_linker import DocLinker
+    from .opened import LinkerParts
+    from .store import Store
+    from .trainer import Trainer
 
+Part = TypeVar("Part")
 _PARTS = ("opened", "docs", "trainer", "store")
 
 
-def _of(attribute: str) -> Any:
-    """Make a property that is an attribute of a part, such as "opened.kb"."""
-    return property(attrgetter(attribute))
+def _part(get: Callable[["MedicalLinker"], Part]) -> Part:
+    """Make a property that is an attribute of a part."""
+    return cast(Part, property(get))  # as an attribute, it has the type of its value
 
 
 class MedicalLinker(PicklablePipe):
@@ -50,7 +48,7 @@ class MedicalLinker(PicklablePipe):
     opened when first needed, so that a saved pipeline loads after its sources have moved.
 
     The parts: `opened` has assets and engine, `docs` makes mentions of Docs and links of mentions,
-    `store` saves and loads, `trainer` trains. Every setting is an attribute, too
+    `store` saves and loads, `trainer` trains. Every setting of `settings` is an attribute, too
     (`labels` as `label_types`); those of the engine, such as `tiers`, are read when it is made.
 
     settings: of LinkerSettings, which says what they mean.
@@ -58,49 +56,19 @@ class MedicalLinker(PicklablePipe):
         calibrator that was fitted for something else.
     """
 
-    source: str | None = _of("opened.source")
-    model: Network | None = _of("settings.model")  # to train; None where it cannot be trained
-    assets: "Assets" = _of("opened.assets")
-    kb: "KnowledgeBase" = _of("opened.kb")
-    engine: "Linker" = _of("opened.engine")
-    linker: "Linker" = _of("opened.linker")
-    abbreviations: "Lexicon" = _of("opened.abbreviations")
-    device: str = _of("opened.device")
-    use_device: Callable[[str], None] = _of("opened.use_device")
-    reload: Callable[[], None] = _of("opened.reload")
-    span_writer: SpanWriter = _of("docs.span_writer")
-    spans: Callable[[Doc], list[Span]] = _of("docs.span_writer.spans")
-    mentions: Callable[..., list[Mention]] = _of("docs.mentions")
-    selection: "Callable[..., Selection]" = _of("docs.selection")
-    # The settings; spaCy has another use for `labels`.
-    top_k: int = setting_property("top_k")
-    threshold: float | None = setting_property("threshold")
-    cui_scheme: str | None = setting_property("cui_scheme")
-    spans_key: str | list[str] | None = setting_property("spans_key")
-    tiers: list[str] | None = setting_property("tiers")
-    exact_first: bool | None = setting_property("exact_first")
-    types: list[str] | None = setting_property("types")
-    sources: list[str] | None = setting_property("sources")
-    languages: list[str] | None = setting_property("languages")
-    allow: list[str] | None = setting_property("allow")
-    deny: list[str] | None = setting_property("deny")
-    within: str | None = setting_property("within")
-    force_within_filter: bool = setting_property("force_within_filter")
-    label_types: dict[str, list[str]] | None = setting_property("labels")
-    overlay: str | None = setting_property("overlay")
-    resolve_abbreviations: bool = setting_property("resolve_abbreviations")
-    lexicon: str | list[str] | None = setting_property("lexicon")
-    composite: bool = setting_property("composite")
-    labels_discard: list[str] | None = setting_property("labels_discard")
-    merge: str | None = setting_property("merge")
-    prefix: str = setting_property("prefix")
-    batch_size: int = setting_property("batch_size")
-    n_threads: int = setting_property("n_threads")
-    objective: BatchChoice | None = setting_property("objective")
-    fusion: Fusion | None = setting_property("fusion")
-    calibrator: bool = setting_property("calibrator")
-    rerank_top: int | None = setting_property("rerank_top")
-    copy_assets: bool = setting_property("copy_assets")
+    settings: LinkerSettings
+    opened: "LinkerParts"
+    docs: "DocLinker"
+    trainer: "Trainer"
+    store: "Store"
+    model = _part(lambda linker: linker.settings.model)  # to train; None where it cannot be trained
+    assets = _part(lambda linker: linker.opened.assets)
+    kb = _part(lambda linker: linker.opened.kb)
+    engine = _part(lambda linker: linker.opened.engine)
+    linker = _part(lambda linker: linker.opened.linker)
+    abbreviations = _part(lambda linker: linker.opened.abbreviations)
+    device = _part(lambda linker: linker.opened.device)
+    span_writer = _part(lambda linker: linker.docs.span_writer)
 
     def __init__(self, vocab: Vocab, name: str = LINKER, **settings: object) -> None:
         if unknown := set(settings) - set(DEFAULT_CONFIG):
@@ -114,8 +82,8 @@ class MedicalLinker(PicklablePipe):
     def _shown(self) -> Mapping[str, object]:
         assets = self.opened.opened
         if assets is None:
-            return {"assets": self.source or "starter", "state": "not opened"}
-        tiers, concepts = self.tiers or assets.used_tiers, f"{len(assets.kb):,}"
+            return {"assets": self.opened.source or "starter", "state": "not opened"}
+        tiers, concepts = self.settings.tiers or assets.used_tiers, f"{len(assets.kb):,}"
         return {"assets": assets.path, "tiers": ", ".join(tiers), "concepts": concepts}
 
     def __dir__(self) -> list[str]:
@@ -147,7 +115,7 @@ class MedicalLinker(PicklablePipe):
         RETURNS (Iterator[Doc]): the Docs in order. As in spaCy's own components, Docs that fail are
             left out; the error handler gets them one by one.
         """
-        size = max(batch_size or 0, self.batch_size)
+        size = max(batch_size or 0, self.settings.batch_size)
         every = self.span_writer.every
         for docs in batches(stream, size, lambda doc: len(every(doc))):
             yield from self._linked(docs, filters)
@@ -263,6 +231,25 @@ class MedicalLinker(PicklablePipe):
     def _codes_of(self, id: str) -> Mapping[str, Sequence[str]]:
         return self.kb[id].codes if id in self.kb else {}
 
+    def mentions(self, doc: Doc, spans: Sequence[Span] | None = None) -> list[Mention]:
+        """Make mentions of spans of a Doc; by default, of those that are to be linked."""
+        return self.docs.mentions(doc, spans)
+
+    def selection(self, label: str, but: Collection[str] = ()) -> "Selection":
+        """Select the names that mentions of a label may have, as `DocLinker.selection`."""
+        return self.docs.selection(label, but)
+
+    def use_device(self, device: str) -> None:
+        """Run networks elsewhere than spaCy does: "cpu", "cuda:1", "auto" ...
+
+        RAISES (MedlinkError): E508 when this machine does not have the device.
+        """
+        self.opened.use_device(device)
+
+    def reload(self) -> None:
+        """Open the assets again from their place. RAISES (MedlinkError): E201-E204; see there."""
+        self.opened.reload()
+
     def configure(self, **settings: object) -> None:
         """Change settings of a linker that has not linked yet.
 
@@ -278,8 +265,8 @@ class MedicalLinker(PicklablePipe):
         for other, pipe in nlp.components:
             if not isinstance(pipe, MedicalLinker) or pipe is self:
                 continue
-            if pipe.prefix == self.prefix:
-                raise Errors.prefix_taken(name=self.name, prefix=self.prefix, other=other)
+            if pipe.settings.prefix == (prefix := self.settings.prefix):
+                raise Errors.prefix_taken(name=self.name, prefix=prefix, other=other)
 
     # Training
 
@@ -300,7 +287,7 @@ class MedicalLinker(PicklablePipe):
             self.check_prefix(nlp)
             self.set_home(nlp)  # may differ, where the linker comes from another pipeline
         if assets is not None:
-            if str(assets) != self.source:
+            if str(assets) != self.opened.source:
                 self._say_own_assets()
             self.opened.source = str(assets)
             self.opened.reset()
@@ -428,3 +415,10 @@ class MedicalLinker(PicklablePipe):
         self.docs = DocLinker(self.opened)
         self.trainer = Trainer(self.docs)
         self.store = Store(self.opened)
+
+
+for _name in LinkerSettings.model_fields:
+    if _name not in ("assets", "model"):  # which are those that are open
+        # spaCy has another use for `labels`.
+        _attribute = "label_types" if _name == "labels" else _name
+        setattr(MedicalLinker, _attribute, setting_property(_name))

@@ -3,6 +3,7 @@
 import copy
 import threading
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,11 +42,24 @@ CACHE_SIZE = 16_384  # distinct mentions whose candidates are remembered, about 
 
 
 class _Made(NamedTuple):
-    """A linker, the engine that it was made of, and the values of its settings."""
+    """A linker, and the values of its settings."""
 
-    engine: Linker
     settings: tuple[object, ...]
     linker: Linker
+
+
+class _Opened:
+    """Open assets, and what is made of them later; replaced whole, so that no thread mixes two."""
+
+    def __init__(self, assets: Assets) -> None:
+        self.assets = assets
+        self.engine: Linker | None = None
+        self.linker: _Made | None = None
+        self.writer: LinkWriter | None = None
+
+    @cached_property
+    def ids(self) -> IdResolver:
+        return IdResolver(self.assets.kb)
 
 
 class LinkerParts:
@@ -75,11 +89,7 @@ class LinkerParts:
         """Close everything: other assets are opened at the next use."""
         self.lock = ForkSafeLock()
         self._thread = threading.local()
-        self._assets: Assets | None = None
-        self._engine: Linker | None = None
-        self._linker: _Made | None = None
-        self._writer: LinkWriter | None = None
-        self._ids: IdResolver | None = None
+        self._opened: _Opened | None = None
         self._told: set[str] = set()
         self.is_saved = False  # whether the assets came with the component, not from `source`
         self.is_stale = False  # whether training has changed a network since the assets were made
@@ -94,14 +104,9 @@ class LinkerParts:
             tell(Warnings.starter_kb.format(name=self.name, concepts=concepts))
 
     def put(self, assets: Assets) -> None:
-        """Replace the open assets by others.
-
-        The order matters, and an engine is made under the same lock: no thread sees the new assets
-        with the old engine.
-        """
+        """Replace the open assets by others."""
         with self.lock:
-            self._engine = self._linker = self._writer = None
-            self._assets = self.overlay.over(assets.move(self.device))
+            self._opened = _Opened(self.overlay.over(assets.move(self.device)))
 
     def follow(self) -> None:
         """Read the overlay again if its file has changed; called before linking and saving.
@@ -114,8 +119,8 @@ class LinkerParts:
 
             if has_moved(model, self.encoder()) and not self.is_stale:
                 with self.lock:  # the engine is checked anew where the shared weights have changed
-                    self._engine = self._linker = None
-        if self._assets is not None and self.overlay.is_used:
+                    self._opened = self._opened and _Opened(self._opened.assets)
+        if self._opened is not None and self.overlay.is_used:
             with self.lock:
                 if self.overlay.follow():
                     self.put(self.base)
@@ -130,7 +135,7 @@ class LinkerParts:
             self.device = name
             for shim in self._shims:
                 shim.place(_found(name))
-            if self._assets is not None:
+            if self._opened is not None:
                 self.put(self.base)
 
     def reload(self) -> None:
@@ -139,7 +144,7 @@ class LinkerParts:
         RAISES (MedlinkError): E201-E204 when they cannot be opened; nothing changes then.
         """
         with self.lock:
-            if self._assets is not None:
+            if self._opened is not None:
                 self.put(self.base.reload())
                 self._drop_encoder()
 
@@ -171,7 +176,7 @@ class LinkerParts:
     @property
     def opened(self) -> Assets | None:
         """The assets, if they are open."""
-        return self._assets
+        return None if self._opened is None else self._opened.assets
 
     @property
     def named(self) -> str | None:
@@ -184,12 +189,15 @@ class LinkerParts:
 
         RAISES (MedlinkError): E201-E204 when they cannot be.
         """
-        opened = self._assets
+        return self._now_opened().assets
+
+    def _now_opened(self) -> _Opened:
+        opened = self._opened  # read once: another thread may replace it
         if opened is None:
             with self.lock:
-                if self._assets is None:
+                if self._opened is None:
                     self.take(open_assets(self.source, self.device))
-                opened = self._assets
+                opened = self._opened
         assert opened is not None
         return opened
 
@@ -219,9 +227,7 @@ class LinkerParts:
     @property
     def ids(self) -> IdResolver:
         """The resolver of gold ids to concepts."""
-        if self._ids is None or self._ids.kb is not self.kb:
-            self._ids = IdResolver(self.kb)
-        return self._ids
+        return self._now_opened().ids
 
     @property
     def abbreviations(self) -> Lexicon:
@@ -236,10 +242,13 @@ class LinkerParts:
     @property
     def engine(self) -> Linker:
         """The linker over the assets, made at the first use with the settings of that moment."""
-        engine = self._engine  # read once: another thread may take it away
+        return self._with_engine(self._now_opened())
+
+    def _with_engine(self, opened: _Opened) -> Linker:
+        engine = opened.engine
         if engine is None:
             with self.lock:
-                engine = self._engine = self._engine or self._make_engine()
+                engine = opened.engine = opened.engine or self._make_engine(opened.assets)
         threads = self.settings.n_threads
         if threads > 0 and getattr(self._thread, "cap", 0) != threads:
             cap_threads(threads)
@@ -249,20 +258,22 @@ class LinkerParts:
     @property
     def linker(self) -> Linker:
         """The linker with the current settings, used by `pipe` and by evaluation."""
-        engine, last, current = self.engine, self._linker, _CURRENT(self.settings)
+        opened, current = self._now_opened(), _CURRENT(self.settings)
+        engine, last = self._with_engine(opened), opened.linker
         # To make filters of 100,000 ids is slow, to compare them with the last ones is fast.
-        if last is None or last.engine is not engine or last.settings != current:
+        if last is None or last.settings != current:
             changed = dict(zip(_CHANGEABLE, current, strict=False))
             linker = engine.using(only=own_filter(self.settings), **changed)
-            last = self._linker = _Made(engine, copy.deepcopy(current), linker)
+            last = opened.linker = _Made(copy.deepcopy(current), linker)
         return last.linker
 
     def writer_of(self, kb: KnowledgeBase) -> LinkWriter:
         """Get the maker of links from the decisions of a linker over a knowledge base."""
-        writer, scheme = self._writer, self.settings.cui_scheme
+        opened, scheme = self._now_opened(), self.settings.cui_scheme
+        writer = opened.writer
         if writer is None or writer.cui_scheme != scheme or writer.kb is not kb:
             register_scheme(self.settings.prefix, scheme)
-            writer = self._writer = LinkWriter(kb, scheme)
+            writer = opened.writer = LinkWriter(kb, scheme)
         return writer
 
     def tell_once(self, message: str, about: str = "") -> None:
@@ -307,8 +318,8 @@ class LinkerParts:
         made: BiEncoder = encoder_of(model)
         return made
 
-    def _make_engine(self) -> Linker:
-        assets, settings = self.assets, self.settings
+    def _make_engine(self, assets: Assets) -> Linker:
+        settings = self.settings
         if settings.cui_scheme and settings.cui_scheme not in (schemes := assets.kb.code_schemes()):
             remedy = "Leave `cui_scheme` out: it has no codes, and `_.cui` is then the concept's id"
             if schemes:
@@ -323,7 +334,7 @@ class LinkerParts:
             exact_first=settings.exact_first,
             cache_size=CACHE_SIZE,
             labels=settings.labels,
-            encoder=self._checked_encoder(),
+            encoder=self._checked_encoder(assets),
             lexicon=self.abbreviations,
         )
         unsure = settings.calibrator and settings.threshold is None
@@ -334,12 +345,12 @@ class LinkerParts:
             engine.scopes.of("", only)  # so that errors in the settings are raised here
         return engine
 
-    def _checked_encoder(self) -> "BiEncoder | None":
+    def _checked_encoder(self, assets: Assets) -> "BiEncoder | None":
         """Get the encoder of the config, if there is one; check that it made the index.
 
         The encoder of the assets links as they say, not as it is trained: by their runtime.
         """
-        assets, tiers, model = self.assets, self.settings.tiers, self.settings.model
+        tiers, model = self.settings.tiers, self.settings.model
         if model is None or self.follows_assets or "dense" not in (tiers or assets.used_tiers):
             return None
         encoder = self.encoder()

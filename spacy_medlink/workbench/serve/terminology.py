@@ -117,7 +117,7 @@ class Terminology:
             doc = self._linked(text)
             span = _span(doc, *characters)
             old = _span(doc, *instead) if len(instead) == 2 else span
-            there = linked_spans(doc, linker.spans_key)
+            there = linked_spans(doc, linker.settings.spans_key)
             label = next((ent.label_ for ent in there if ent.start < old.end > old.start), "")
             (mention,) = linker.mentions(doc, [span])
             return {
@@ -234,13 +234,14 @@ class Terminology:
         The zone forgets their words, and keeps one request from changing what spaCy reads in
         another: it takes words with the same 64-bit hash for equal.
         """
+        settings = self._linker.settings
         with self._nlp.memory_zone():
             documents = []
             for doc, problem in linked_docs(self._nlp, texts, filters):
                 if doc is None:
                     raise Errors.not_linked(problem=problem)
-                spans = linked_spans(doc, self._linker.spans_key)
-                records = (record_of_link(span, self._linker.prefix, candidates) for span in spans)
+                spans = linked_spans(doc, settings.spans_key)
+                records = (record_of_link(span, settings.prefix, candidates) for span in spans)
                 documents.append([_with_url(record) for record in records])
             return documents
 

@@ -67,7 +67,7 @@ def test_it_computes_where_it_is_told(tiny_assets, tiny_encoder):
     assert linker.device == "meta"
     assert linker.opened.encoder().device == META
     assert linker.assets.encoder.device == META
-    assert linker.opened._engine is None, "it would encode where it was"
+    assert linker.opened._opened.engine is None, "it would encode where it was"
     with pytest.raises(MedlinkError, match="E508"):
         linker.use_device("cuda:99")
     assert linker.device == "meta"

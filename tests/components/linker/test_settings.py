@@ -150,7 +150,7 @@ def test_the_settings_are_the_one_source(factory: str, settings: type[Settings])
 
 def test_settings_are_attributes_that_are_checked(tiny_assets: Assets) -> None:
     linker = MedicalLinker(spacy.blank("en").vocab, assets=tiny_assets.path, labels={"D": ["T047"]})
-    assert linker.label_types == {"D": ["T047"]} and linker.source == str(tiny_assets.path)
+    assert linker.label_types == {"D": ["T047"]} and linker.opened.source == str(tiny_assets.path)
     for name in set(DEFAULT_CONFIG) - {"assets", "labels"}:
         assert getattr(linker, name) == getattr(linker.settings, name)
     linker.label_types, linker.top_k = {"D": ["T033"]}, 1
