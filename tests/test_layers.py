@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
@@ -92,12 +93,22 @@ def _imported(path: Path) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            source = _absolute(path, node)
-            # `from . import schema` imports a module, `from .schema import VERSION` does not.
-            yield from (
-                target if _is_module(target := f"{source}.{alias.name}") else source
-                for alias in node.names
-            )
+            yield from (_origin(_absolute(path, node), alias.name) for alias in node.names)
+
+
+@cache
+def _origin(source: str, name: str) -> str:
+    """Find the module that a name of a `from` import comes from, also through `__init__` files."""
+    # `from . import schema` imports a module, `from .schema import VERSION` does not.
+    if _is_module(target := f"{source}.{name}"):
+        return target
+    file = ROOT.joinpath(*source.split("."), "__init__.py")
+    for node in ast.parse(file.read_text(encoding="utf8")).body if file.is_file() else ():
+        if isinstance(node, ast.ImportFrom) and name in {
+            one.asname or one.name for one in node.names
+        }:
+            return _origin(_absolute(file, node), name)
+    return source
 
 
 def _is_module(name: str) -> bool:
@@ -180,12 +191,8 @@ def test_the_page_names_functions_that_exist() -> None:
 
 
 def test_no_circles_within_rooms(imports: Imports) -> None:
-    """Modules may not need each other in a circle. A package stands for what it exports."""
-    graph = {
-        module: {target for target in _inside(targets) if target != module}
-        for module, targets in imports.items()
-        if not _is_package(module)
-    }
+    """Files may not need each other in a circle; a name is of the file that defines it."""
+    graph = {module: _inside(targets) - {module} for module, targets in imports.items()}
     TopologicalSorter(graph).prepare()
 
 

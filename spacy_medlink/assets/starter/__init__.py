@@ -1,5 +1,6 @@
 """The built-in starter assets: a small terminology, so that a first try needs no download."""
 
+import json
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,11 +13,13 @@ from ...text.normalisation import hash_keys, key
 from ...types import Concept
 from ...util.files import OwnedDirectory
 from .. import Assets
+from ..manifest import CALIBRATOR
 
 if TYPE_CHECKING:
     from ...retrieval.exact import ExactIndex
 
 KB_LINES = Path(__file__).with_name("kb.jsonl")
+FITTED = Path(__file__).with_name("calibrator.json")
 SOURCE = "starter"
 
 
@@ -29,7 +32,6 @@ def starter_assets() -> Assets:
     RAISES (MedlinkError): E614 when the installation lacks the file.
     """
     from .. import build_assets
-    from .calibration import with_calibrator
 
     if not KB_LINES.is_file():
         raise Errors.extra_missing(
@@ -40,10 +42,22 @@ def starter_assets() -> Assets:
     directory = OwnedDirectory("spacy-medlink-starter-")
     kb = build_starter_kb(directory.path)
     built = build_assets(directory.path / "built", kb, calibrate=False)
-    assets = with_calibrator(built, directory.path / "assets")
+    assets = _with_calibrator(built, directory.path / "assets")
     # The directory lives as long as the assets do.
     assets.keep_alive = directory
     return assets
+
+
+def _with_calibrator(assets: Assets, out: Path) -> Assets:
+    """Write the starter assets with the calibrator that `calibration` has fitted."""
+    from ..variant import write_variant
+
+    fitted = json.loads(FITTED.read_text(encoding="utf-8"))
+
+    def add(path: Path) -> None:
+        (path / CALIBRATOR).write_text(json.dumps(fitted["calibrator"]), encoding="utf-8")
+
+    return write_variant(assets, out, {"calibrator": fitted["facts"]}, add=add)
 
 
 def build_starter_kb(directory: Path) -> Path:

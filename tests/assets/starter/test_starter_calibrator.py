@@ -5,8 +5,8 @@ import json
 import pytest
 import spacy
 
-from spacy_medlink.assets.starter import starter_assets
-from spacy_medlink.assets.starter.calibration import FITTED, fit_starter
+from spacy_medlink.assets.starter import FITTED, starter_assets
+from spacy_medlink.assets.starter.calibration import fit_starter
 from spacy_medlink.linking.calibrator import MODELS
 
 
