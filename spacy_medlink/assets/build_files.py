@@ -13,6 +13,7 @@ from ..types import Data, Facts
 from ..util.beside import find_old
 from ..util.files import recover
 from ..util.held import Held
+from ..util.outputs import resolved
 from .facts import parse_manifest
 from .manifest import MANIFEST
 
@@ -90,16 +91,11 @@ def _read(directory: Path) -> tuple[Data, str, States]:
 
 def _check_links(directory: Path, files: Facts) -> None:
     """Refuse symbolic links that lead out of the directory."""
-    inside = {directory / name for name in files}
-    inside |= {parent for file in inside for parent in file.parents if directory in parent.parents}
-    for file in inside:
-        if file.is_symlink() and not _real(file).is_relative_to(_real(directory)):
-            problem = f"{file.relative_to(directory)} leads out of the directory"
+    real = resolved(directory)
+    for name in files:
+        if not resolved(real / name).is_relative_to(real):
+            problem = f"{name} leads out of the directory"
             raise Errors.assets_incomplete(path=directory, problem=problem)
-
-
-def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))  # unlike `resolve`, it accepts links in a circle
 
 
 def _reason(error: OSError) -> str:

@@ -90,8 +90,3 @@ class Lru(Generic[Key, Value]):
                 self._items.move_to_end(key)
                 if len(self._items) > self._size:
                     self._items.popitem(last=False)
-
-    def clear(self) -> None:
-        """Forget all."""
-        with self._lock:
-            self._items.clear()

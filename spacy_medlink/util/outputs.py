@@ -186,16 +186,12 @@ def read_json(path: Path) -> Any:
 def _check_place(path: Path) -> None:
     """RAISES (MedlinkError): E123 for a directory that nobody means to replace."""
     real = resolved(path)
-    places: list[tuple[str, Callable[[], Path]]] = [
-        ("the working directory", Path.cwd), ("the home directory", Path.home)
-    ]  # fmt: skip
-    for what, find in places:
+    for what, find in (("the working directory", Path.cwd), ("the home directory", Path.home)):
         with suppress(OSError, RuntimeError):
             protected = resolved(find())
-            if protected == real:
-                raise Errors.output_is_protected(path=path, what=what)
             if protected.is_relative_to(real):
-                raise Errors.output_is_protected(path=path, what=f"a parent of {what}")
+                above = "" if protected == real else "a parent of "
+                raise Errors.output_is_protected(path=path, what=f"{above}{what}")
 
 
 def _check_directory(path: Path, kind: DirectoryKind, may_lose: bool) -> None:

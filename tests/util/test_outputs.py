@@ -182,142 +182,118 @@ class TestInputs:
             mention_names(kb, KnowledgeBase(kb), [tmp_path / "gold.jsonl"], overwrite=True)
 
 
-class TestPlaces:
-    """Directories that nobody means to replace."""
+DIR, OURS = "a directory", "one that we wrote"
+PAGE = marked("a page", "<made by us>")
+BESIDE_PAGE = companion("a table", PAGE, Path("page"))
 
-    def test_where_we_are_and_live(self, tmp_path, monkeypatch):
-        (tmp_path / "home" / "work").mkdir(parents=True)
-        monkeypatch.setenv("HOME", str(tmp_path / "home"))
-        monkeypatch.chdir(tmp_path / "home" / "work")
-        for place in (".", "..", "/", tmp_path, tmp_path / "home", tmp_path / "home" / "work"):
-            with refused("E123"):
-                check_output(place, TEST, overwrite=True)
-        check_output("new", TEST)
 
-    def test_a_link_to_where_we_are(self, tmp_path, monkeypatch):
-        (tmp_path / "here").mkdir()
-        (tmp_path / "link").symlink_to(tmp_path / "here")
-        monkeypatch.chdir(tmp_path / "here")
+def grow(root: Path, tree: dict[str, str]) -> None:
+    """Make files and directories: what they hold, or "-> x" for a link to x in the root."""
+    for name, what in tree.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if what == DIR:
+            path.mkdir()
+        elif what == OURS:
+            with replacing_directory(path, TEST) as new:
+                (new / "a").touch()
+        elif what.startswith("-> "):
+            path.symlink_to(root / what[3:])
+        else:
+            path.write_text(what)
+
+
+@pytest.mark.parametrize(
+    ("tree", "kind", "overwrite", "error"),
+    [
+        ({}, TEST, False, ""),
+        ({"out/deep": DIR}, TEST, False, ""),
+        ({"out": OURS}, DirectoryKind("another"), False, "E120"),
+        ({"out": OURS, "out/.DS_Store": ""}, TEST, False, ""),
+        ({"docs": DIR, "out": OURS, "out/docs": "-> docs"}, TEST, False, "E121.*docs"),
+        ({"out": "mine"}, TEST, True, "E120.*a file"),
+        ({"out": "-> unmounted"}, TEST, True, "E120.*unmounted"),
+        ({f"out/{letter}": "" for letter in "abcde"}, TEST, False, "E120.*a, b, c and 2 more"),
+        *(
+            ({"out/manifest.json": found}, ASSETS, True, "E120")
+            for found in ("x", "[]", "{}", '{"files": 1}', '{"schema": 1}')
+        ),
+        ({"out": DIR}, marked("a test", ""), True, "E120"),
+        ({"out": "-> ../../../../../../../dev/null"}, marked("a test", ""), True, "E120"),
+        ({"out": "mine", "page": ""}, BESIDE_PAGE, False, "E124"),
+        ({"out": "mine", "page": "<made by us>"}, BESIDE_PAGE, False, ""),
+    ],
+)  # fmt: skip
+def test_what_may_be_replaced(tmp_path, monkeypatch, tree, kind, overwrite, error):
+    root = tmp_path / "root"
+    root.mkdir()
+    monkeypatch.chdir(root)
+    grow(root, tree)
+    before = files_in(root)
+    if error:
+        with refused(*error.split(".*")):
+            check_output(root / "out", kind, overwrite=overwrite)
+    else:
+        check_output(root / "out", kind, overwrite=overwrite)
+    assert files_in(root) == before
+
+
+def test_where_we_are_and_live(tmp_path, monkeypatch):
+    (tmp_path / "home" / "work").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "home" / "work")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path / "home" / "work")
+    for place in (".", "..", "/", tmp_path, tmp_path / "home", Path.cwd(), tmp_path / "link"):
         with refused("E123"):
-            check_output(tmp_path / "link", TEST)
+            check_output(place, TEST, overwrite=True)
+    check_output("new", TEST)
 
 
-class TestDirectories:
-    """Directories of ours, and what lies in them."""
-
-    def test_empty_or_not_there(self, tmp_path):
-        check_output(tmp_path / "new" / "deep", TEST)
-        (tmp_path / "empty" / "deep").mkdir(parents=True)
-        check_output(tmp_path / "empty", TEST)
-
-    def test_again_over_our_own(self, tmp_path):
-        for letter in "ab":
-            with replacing_directory(tmp_path / "out", TEST) as path:
-                (path / letter).write_text(letter)
-                (path / "deep").mkdir()
-                (path / "deep" / letter).write_text(letter)
-        assert files_in(tmp_path / "out") == ["b", "deep/b", FILES]
-
-    def test_what_another_verb_wrote(self, tmp_path):
-        with replacing_directory(tmp_path / "out", TEST) as path:
-            (path / "a").touch()
-        with refused("E120"):
-            check_output(tmp_path / "out", DirectoryKind("another"))
-
-    def test_what_systems_leave_is_not_in_the_way(self, tmp_path):
-        with replacing_directory(tmp_path / "out", TEST) as path:
-            (path / "a").touch()
-        (tmp_path / "out" / ".DS_Store").touch()
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
+def test_where_nobody_may_look(tmp_path):
+    (tmp_path / "out" / "locked").mkdir(parents=True)
+    (tmp_path / "out" / "locked").chmod(0)
+    with refused("E109"):
         check_output(tmp_path / "out", TEST)
 
-    def test_a_link_in_ours_is_of_the_user(self, tmp_path):
-        (tmp_path / "docs").mkdir()
+
+def test_again_over_our_own(tmp_path, kb):
+    for letter in "ab":
         with replacing_directory(tmp_path / "out", TEST) as path:
-            (path / "a").touch()
-        (tmp_path / "out" / "docs").symlink_to(tmp_path / "docs")
-        with refused("E121", "docs"):
-            check_output(tmp_path / "out", TEST)
+            (path / "deep").mkdir()
+            (path / "deep" / letter).write_text(letter)
+    assert files_in(tmp_path / "out") == ["deep/b", FILES]
+    build_kb(kb, TINY_RECORDS)
+    (tmp_path / "notes.txt").write_text("mine")
+    with refused("E124", r"notes\.txt", "--overwrite"):
+        build_kb(tmp_path / "notes.txt", TINY_RECORDS)
+    build_kb(tmp_path / "notes.txt", TINY_RECORDS, overwrite=True)
+    assert KnowledgeBase(tmp_path / "notes.txt")["HP:0002099"]
 
-    @pytest.mark.parametrize("found", ["x", "[]", "{}", '{"files": 1}', '{"schema": 1}'])
-    def test_a_manifest_of_something_else(self, tmp_path, found):
+
+def test_without_a_mark_only_equal_bytes(tmp_path):
+    plain, out = FileKind("a test"), tmp_path / "out.jsonl"
+    for _ in range(2):
+        with replacing_file(out, plain) as path:
+            path.write_text("equal")
+    with refused("E124"), replacing_file(out, plain) as path:
+        path.write_text("other")
+    assert out.read_text() == "equal"
+    with replacing_file(out, plain, overwrite=True) as path:
+        path.write_text("other")
+    assert out.read_text() == "other"
+
+
+def test_what_comes_while_we_write(tmp_path):
+    with refused("E120", "late"), replacing_directory(tmp_path / "out", TEST) as path:
+        (path / "a").touch()
         (tmp_path / "out").mkdir()
-        (tmp_path / "out" / "manifest.json").write_text(found)
-        with refused("E120"):
-            check_output(tmp_path / "out", ASSETS, overwrite=True)
-
-    def test_files_and_links_to_nowhere(self, tmp_path):
-        (tmp_path / "file").write_text("mine")
-        (tmp_path / "nowhere").symlink_to(tmp_path / "unmounted")
-        with refused("E120", "a file"):
-            check_output(tmp_path / "file", TEST, overwrite=True)
-        with refused("E120", "unmounted"):
-            check_output(tmp_path / "nowhere", TEST, overwrite=True)
-
-    def test_many_are_named_in_part(self, tmp_path):
-        for letter in "abcde":
-            (tmp_path / letter).touch()
-        with refused("E120", "a, b, c and 2 more"):
-            check_output(tmp_path, TEST)
-
-    @pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
-    def test_where_nobody_may_look(self, tmp_path):
-        (tmp_path / "out" / "locked").mkdir(parents=True)
-        (tmp_path / "out" / "locked").chmod(0)
-        with refused("E109"):
-            check_output(tmp_path / "out", TEST)
-
-    def test_what_comes_while_we_write(self, tmp_path):
-        with refused("E120", "late"), replacing_directory(tmp_path / "out", TEST) as path:
-            (path / "a").touch()
-            (tmp_path / "out").mkdir()
-            (tmp_path / "out" / "late").write_text("mine")
-        assert files_in(tmp_path) == ["out/late"]
-
-
-class TestFiles:
-    """Files of ours."""
-
-    def test_knowledge_bases(self, tmp_path, kb):
-        build_kb(kb, TINY_RECORDS)
-        (tmp_path / "notes.txt").write_text("mine")
-        with refused("E124", r"notes\.txt", "--overwrite"):
-            build_kb(tmp_path / "notes.txt", TINY_RECORDS)
-        build_kb(tmp_path / "notes.txt", TINY_RECORDS, overwrite=True)
-        assert KnowledgeBase(tmp_path / "notes.txt")["HP:0002099"]
-
-    def test_directories_and_devices(self, tmp_path):
-        (tmp_path / "out").mkdir()
-        for place in (tmp_path / "out", Path(os.devnull)):
-            with refused("E120"):
-                check_output(place, marked("a test", ""), overwrite=True)
-
-    def test_without_a_mark_only_equal_bytes(self, tmp_path):
-        plain, out = FileKind("a test"), tmp_path / "out.jsonl"
-        for _ in range(2):
-            with replacing_file(out, plain) as path:
-                path.write_text("equal")
-        with refused("E124"), replacing_file(out, plain) as path:
-            path.write_text("other")
-        assert out.read_text() == "equal"
-        with replacing_file(out, plain, overwrite=True) as path:
-            path.write_text("other")
-        assert out.read_text() == "other"
-
-    def test_companions(self, tmp_path):
-        page = marked("a page", "<made by us>")
-        table = companion("a table", page, tmp_path / "page.html")
-        (tmp_path / "table.md").write_text("mine")
-        with refused("E124"):
-            check_output(tmp_path / "table.md", table)
-        (tmp_path / "page.html").write_text("<made by us>")
-        check_output(tmp_path / "table.md", table)
-
-    def test_what_comes_while_we_write(self, tmp_path):
-        out = tmp_path / "out.kb"
-        with refused("E124"), replacing_file(out, KB) as path:
-            path.write_text("ours")
-            out.write_text("mine")
-        assert out.read_text() == "mine"
+        (tmp_path / "out" / "late").write_text("mine")
+    with refused("E124"), replacing_file(tmp_path / "out.kb", KB) as path:
+        path.write_text("ours")
+        (tmp_path / "out.kb").write_text("mine")
+    assert files_in(tmp_path) == ["out.kb", "out/late"]
+    assert (tmp_path / "out.kb").read_text() == "mine"
 
 
 class TestComponents:
