@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.readers import read
-from spacy_medlink.types import BadLine, Concept, Name, Record, Retired
+from spacy_medlink.types import BadLine, Concept, Name, Record
 from tests.kb import samples
 
 
@@ -21,45 +21,9 @@ def _read(path: Path, *lines: Any) -> list[Record]:
     return list(read("jsonl", path))
 
 
-def test_records(tmp_path: Path) -> None:
-    path = tmp_path / "kb.jsonl"
-    path.write_text(samples.JSONL, encoding="utf8")
-    diabetes, hypertension, merged, gone, vascular = read("jsonl", path)
-    assert isinstance(diabetes, Concept) and isinstance(hypertension, Concept)
-    assert [name.text for name in diabetes.names] == ["DM", "sugar diabetes"]
-    assert hypertension.name == "Hypertension"
-    assert [(name.lang, name.obsolete) for name in hypertension.names] == [
-        ("en", False), ("es", False), ("en", False), ("", True),
-    ]  # fmt: skip
-    assert merged == Retired("C0000002", "C0011849", "replaced")
-    assert gone == Retired("C0000003", "", "obsolete")
-    # null is no successor: exporters write it for every concept.
-    assert isinstance(vascular, Concept)
-
-
-def test_a_replaced_concept_is_retired_though_it_has_a_name(tmp_path: Path) -> None:
-    line = {"concept_id": "A", "canonical_name": "a", "aliases": ["b"], "replaced_by": "B"}
-    assert _read(tmp_path / "x.jsonl", line) == [Retired("A", "B", "replaced")]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "1" * 5000,  # more digits than Python turns into a number
-        "[" * 100_000,
-        '{"concept_id": "A", "canonical_name": "\\ud800"}',
-        '{"concept_id": "A", "canonical_name": "a\\u0000b"}',
-        '{"concept_id": "A", "canonical_name": "a", "types": ["\\udfff"]}',
-        '{"concept_id": "A\\u200b", "canonical_name": "a"}',
-        '{"concept_id": " ", "canonical_name": "a"}',
-        '{"concept_id": "A", "canonical_name": " "}',
-        '{"concept_id": "A", "canonical_name": "a", "names": [7]}',
-        '{"concept_id": "A", "canonical_name": "a", "codes": {"X": "Y"}}',
-        '{"concept_id": "A", "replaced_by": 7}',
-        '{"concept_id": "A", "replaced_by": "\\u200b"}',
-    ],
-)
-def test_bad_lines(tmp_path: Path, line: str) -> None:
+# More digits than Python turns into a number, and more lists than it nests.
+@pytest.mark.parametrize("line", ["1" * 5000, "[" * 100_000])
+def test_lines_that_json_cannot_take(tmp_path: Path, line: str) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text('{"concept_id": "B", "canonical_name": "b"}\n' + line)
     with pytest.raises(MedlinkError, match=r"E105.*x.jsonl, line 2: "):
@@ -67,18 +31,6 @@ def test_bad_lines(tmp_path: Path, line: str) -> None:
     bad: list[BadLine] = []
     assert [record.id for record in read("jsonl", path, bad)] == ["B"]
     assert [bad_line.line for bad_line in bad] == [2]
-
-
-def test_an_empty_name_costs_no_concept(tmp_path: Path) -> None:
-    path = tmp_path / "x.jsonl"
-    path.write_text('{"concept_id": "A", "names": ["", "a", {"name": " "}]}')
-    with pytest.raises(MedlinkError, match=r"E105.*an empty name"):
-        list(read("jsonl", path))
-    bad: list[BadLine] = []
-    (concept,) = read("jsonl", path, bad)
-    assert isinstance(concept, Concept)
-    assert [name.text for name in concept.names] == ["a"]
-    assert [bad_line.problem for bad_line in bad] == ["an empty name"]
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
