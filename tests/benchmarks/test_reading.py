@@ -9,6 +9,7 @@ from benchmarks.reading import ways
 from benchmarks.reading.__main__ import made_cases, measure, shares, wilson
 from benchmarks.reading.cases import Case, Place, fill, parse
 from benchmarks.reading.linked import LOST, RIGHT, WRONG, Linked, judge
+from tests.tables import table
 
 NAMES = [("Chest pain", "1"), ("breast cancer", "2"), ("lung cancer", "3"), ("colon cancer", "4")]
 
@@ -70,19 +71,7 @@ def test_a_slip_is_one_edit_of_a_long_word(way: str) -> None:
     assert abs(len(slipped) - len("lung abscess")) <= 1
 
 
-@pytest.mark.parametrize(
-    ("way", "name", "written"),
-    [
-        ("Greek letter", "beta-thalassemia", "β-thalassemia"),
-        ("hyphen minus sign", "T-cell", "T−cell"),
-        ("apostrophe prime", "Crohn's", "Crohn′s"),
-        ("œ for oe", "diarrhoea", "diarrhœa"),
-        ("œ for oe", "gastroenteritis", "gastroenteritis"),  # no one sound
-        ("ü for ue", "Mueller", "Müller"),
-        ("Roman numeral signs", "type II", "type Ⅱ"),
-        ("named entities", "Sjögren", "Sj&ouml;gren"),
-    ],
-)
+@table(__file__, "letters_are_written_otherwise")
 def test_letters_are_written_otherwise(way: str, name: str, written: str) -> None:
     assert ways.write_letters(way, name) == written
 

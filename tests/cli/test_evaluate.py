@@ -12,6 +12,7 @@ import pytest
 from spacy_medlink.assets import Assets
 from tests.cli.conftest import Run
 from tests.pipelines import pipeline
+from tests.tables import table
 
 TEXT = "Heart attack (HA) last year. HA again, with Fever."
 NOTE: dict[str, Any] = {
@@ -207,19 +208,7 @@ def test_output_that_cannot_be_written(run, tiny_assets, gold):
     assert result.stderr.startswith("[E109]")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--k", "0"), "not a list of whole numbers"),
-        (("--k", "1,x"), "not a list of whole numbers"),
-        (("--k", ""), "not a list of whole numbers"),
-        (("--tiers", "exact,dnese"), "'dnese' is not one of exact, ngram, dense"),
-        (("--train", "a", "--train", "b"), "one file, and dictionary"),
-        (("--protocol", "tokens"), "'tokens' is not one of concepts, names"),
-        (("--composites", "all"), "'all' is not one of any, biosyn"),
-        (("--threshold", "2"), "--threshold"),
-    ],
-)
+@table(__file__, "usage")
 def test_usage(run, tiny_assets, gold, arguments, said):
     result = run("evaluate", tiny_assets.path, gold, *arguments, expect=2)
     assert said in " ".join(result.stderr.split())

@@ -10,6 +10,7 @@ import pytest
 
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Relation, Retired
+from tests.tables import table
 
 OBO = """format-version: 1.2
 data-version: releases/2026-01-01
@@ -226,15 +227,7 @@ def test_place_that_cannot_be_written(fail, tmp_path, jsonl):
     assert "untouched" in message
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--from", "obx"), "'obx' is not one of biosyn, csv"),
-        (("--from", "obo", "--from", "jsonl", "--from", "obo"), "3 formats for 1 sources"),
-        (("--from", "obo", "--columns", "id=1"), "the format obo has no such setting"),
-        (("--from", "tsv", "--columns", "id"), "'id' is not of the form name=value"),
-    ],
-)
+@table(__file__, "kb_usage")
 def test_usage(run, tmp_path, obo, arguments, said):
     result = run("kb", "build", "--output", tmp_path / "x.kb", obo, *arguments, expect=2)
     assert said in " ".join(result.stderr.split())
@@ -267,16 +260,7 @@ def test_damage_is_found(fail, tmp_path, tiny_kb):
     fail("E102", "kb", "info", tmp_path / "other.kb")
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ("DELETE FROM name WHERE row = 3", "rows in the table name"),
-        ("DELETE FROM concept WHERE row = 3", "rows in the table concept"),
-        ("UPDATE name SET concept = 5 WHERE row = 0", "names without their concept"),
-        ("INSERT INTO lookup VALUES (1, 99999)", "exact tier without a name"),
-        ("INSERT INTO edge VALUES (1, 99999)", "hierarchy"),
-    ],
-)
+@table(__file__, "verify_finds_what_does_not_fit")
 def test_verify_finds_what_does_not_fit(fail, tmp_path, tiny_kb, change, said):
     bad = tmp_path / "bad.kb"
     bad.write_bytes(tiny_kb.path.read_bytes())
@@ -363,15 +347,7 @@ def test_search(run, tiny_kb):
     assert lines[1].split()[0] == "HP:0005978"
 
 
-@pytest.mark.parametrize(
-    ("text", "how", "ids"),
-    [
-        ("2 diab", "part", ["HP:0005978"]),
-        ("HP:000165", "code", ["HP:0001658"]),
-        ("UMLS:C0027051", "code", ["HP:0001658"]),
-        ("atack heart", "near", ["HP:0001658"]),
-    ],
-)
+@table(__file__, "search_of_assets_and_of_a_kb")
 def test_search_of_assets_and_of_a_kb(run, tiny_kb, tiny_assets, text, how, ids):
     for searched in (tiny_kb.path, tiny_assets.path):
         found = json.loads(run("kb", "search", searched, text, "--json").stdout)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.char_iou import char_iou
 from spacy_medlink.kb.annotated_notes import Annotation, dump_annotations, read_annotations
+from tests.tables import table
 
 NOTE = "Hx of asthma. Chest pain today."
 GOLD = [Annotation("n1", 6, 12, "195967001"), Annotation("n1", 14, 24, "29857009")]
@@ -84,17 +85,7 @@ def test_tables_come_back(annotations, tmp_path_factory):
     assert read_annotations(path) == annotations
 
 
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("note_id,start,end\n1,2,3\n", "E401"),
-        ("note_id,start,end,concept_id\n1,x,3,4\n", "E401"),
-        ("note_id,start,end,concept_id\n1,3,3,4\n", "E401"),
-        ("note_id,start,end,concept_id\n1,3\n", "E401"),
-        ("note_id,start,end,concept_id\n", "E404"),
-        (None, "E107"),
-    ],
-)
+@table(__file__, "bad_tables")
 def test_bad_tables(tmp_path, text, code):
     path = tmp_path / "a.csv"
     if text is not None:

@@ -14,6 +14,7 @@ from spacy_medlink.evaluation.metrics import (
 )
 from spacy_medlink.evaluation.outcome import Outcome, first_right
 from spacy_medlink.evaluation.protocols import paper_key
+from tests.tables import table
 
 KS = (1, 2, 5)
 OUTCOMES = st.builds(
@@ -146,14 +147,6 @@ def test_nothing_to_measure_gives_none_not_zero() -> None:
     assert metrics["nil"] == {"n": 1, "predicted": 1, "precision": 1.0, "recall": 1.0, "f1": 1.0}
 
 
-@pytest.mark.parametrize(
-    ("text", "key"),
-    [
-        ("Alzheimer's Disease, Type-2", "alzheimer s disease type 2"),
-        ("  (ASD) ", "asd"),
-        ("β-Thalassemia", "β thalassemia"),
-        ("...", ""),
-    ],
-)
+@table(__file__, "paper_key")
 def test_paper_key(text: str, key: str) -> None:
     assert paper_key(text) == key

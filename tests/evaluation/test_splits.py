@@ -1,11 +1,11 @@
 from unittest.mock import patch
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.evaluation import splits
 from spacy_medlink.evaluation.splits import near_references
+from tests.tables import table
 
 WORDS = st.lists(st.text("abcA", max_size=8), max_size=12)
 
@@ -40,14 +40,6 @@ def test_against_comparing_everything_with_everything(
             assert text not in found
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Breast Cancer", True),
-        ("breast cancers", False),
-        ("breast tumour", None),
-        ("abcdf", None),  # one letter of five is a distance of 0.2, which is not under it
-    ],
-)
+@table(__file__, "examples")
 def test_examples(text: str, expected: bool | None) -> None:
     assert near_references([text], ["breast cancer", "abcde"], 0.2).get(text) is expected

@@ -11,21 +11,10 @@ from spacy_medlink.kb.code_systems import (
     system_of,
     vocabulary_of,
 )
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
-    ("system", "vocabulary"),
-    [
-        ("http://snomed.info/sct", "SNOMEDCT_US"),
-        ("http://loinc.org", "LNC"),
-        ("http://human-phenotype-ontology.org", "HP"),
-        ("http://hl7.org/fhir/sid/icd-10-cm", "ICD10CM"),
-        ("http://fhir.de/CodeSystem/bfarm/icd-10-gm", "ICD10GM"),
-        ("http://www.nlm.nih.gov/research/umls/rxnorm/", "RXNORM"),
-        ("urn:oid:2.16.840.1", "2.16.840.1"),
-        ("", ""),
-    ],
-)
+@table(__file__, "vocabularies")
 def test_vocabularies(system: str, vocabulary: str) -> None:
     assert vocabulary_of(system) == vocabulary
 
@@ -61,24 +50,7 @@ def test_names_of_concepts_for_others() -> None:
 UTS = "https://uts.nlm.nih.gov/uts/umls/concept/"
 
 
-@pytest.mark.parametrize(
-    ("id", "url"),
-    [
-        ("HP:0001250", "https://hpo.jax.org/browse/term/HP:0001250"),
-        ("C0011849", UTS + "C0011849"),
-        ("D003924", "https://meshb.nlm.nih.gov/record/ui?ui=D003924"),
-        ("MESH:C538288", "https://meshb.nlm.nih.gov/record/ui?ui=C538288"),
-        ("OMIM:154700", "https://omim.org/entry/154700"),
-        ("154700", "https://omim.org/entry/154700"),
-        ("Orphanet:558", "https://www.orpha.net/en/disease/detail/558"),
-        ("MONDO:0005148", "http://purl.obolibrary.org/obo/MONDO_0005148"),
-        ("SCTID:22298006", "https://browser.ihtsdotools.org/?perspective=full&conceptId1=22298006"),
-        ("http://x.org/1", ""),
-        ("X:<script>", ""),
-        ("HP:\"><b>'", "https://hpo.jax.org/browse/term/HP:%22%3E%3Cb%3E%27"),
-        ("", ""),
-    ],
-)
+@table(__file__, "pages_by_id")
 def test_pages_by_id(id: str, url: str) -> None:
     assert concept_url(id) == url
 

@@ -12,6 +12,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.hierarchy import Hierarchy, concepts_of
 from spacy_medlink.types import Concept, Retired
+from tests.tables import table
 
 IDS = ("HP:0000118", "404684003", "C0012634", "D-1.2_x", "e/f#g", "Ä")
 SIGNS = ("", "<", "<<", ">", ">>")
@@ -40,49 +41,12 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
     return built(tmp_path_factory.mktemp("expression") / "kb", PARENTS)
 
 
-@pytest.mark.parametrize(
-    ("expression", "ids"),
-    [
-        ("root", "root"),
-        ("<root", "left right leaf"),
-        ("<< root", "root left right leaf"),
-        ("> leaf", "left right root"),
-        (">>leaf", "leaf left right root"),
-        ("< leaf", ""),
-        ("<< left |Left side (of it)| AND << right", "leaf"),
-        ("<<old", "left leaf"),
-        ("left OR right OR leaf", "left right leaf"),
-        ("<< root MINUS left MINUS right", "root leaf"),
-        ("<< root minus (<< left And << right)", "root left right"),
-        ("((root))", "root"),
-        ("root MINUS << root", ""),
-        ("< a", "b c"),
-        (">> b", "a b c"),
-    ],
-)
+@table(__file__, "expressions")
 def test_expressions(kb: KnowledgeBase, expression: str, ids: str) -> None:
     assert ids_of(kb, expression) == set(ids.split())
 
 
-@pytest.mark.parametrize(
-    ("expression", "place", "found", "expected"),
-    [
-        (" ", 2, "its end", "an id, one of << < >> >, or ("),
-        ("<<", 3, "its end", "an id"),
-        ("<< <root", 4, "'<'", "an id"),
-        ("<< OR root", 4, "'OR'", "an id"),
-        ("root left", 6, "'left'", "AND, OR, MINUS or the end"),
-        ("root AND", 9, "its end", "an id, one of"),
-        ("(root", 6, "its end", "AND, OR, MINUS or )"),
-        ("root)", 5, "')'", "AND, OR, MINUS or the end"),
-        ("()", 2, "')'", "an id, one of"),
-        ("root AND left OR leaf", 15, "'OR'", "AND again, or parentheses"),
-        ("root |never closed", 6, "'|'", "AND, OR, MINUS or the end"),
-        ("|a| root", 1, "'|a|'", "an id, one of"),
-        ("root |a| |b|", 10, "'|b|'", "AND, OR, MINUS or the end"),
-        ("(" * 101 + "root" + ")" * 101, 101, "'('", "at most 100 parentheses"),
-    ],
-)
+@table(__file__, "what_is_no_expression")
 def test_what_is_no_expression(kb, expression: str, place: int, found: str, expected: str) -> None:
     with pytest.raises(MedlinkError, match="E224") as caught:
         ids_of(kb, expression)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.gold import GoldDocument, GoldMention, read_gold
 from spacy_medlink.types import BadLine
+from tests.tables import table
 from tests.training.corpora.workbook import write_workbook
 
 TEXT = "Fièvre and headache 🙂 since Monday."
@@ -78,28 +79,7 @@ def test_empty_spans_and_white_space_pass(tmp_path: Path) -> None:
     assert [document.mentions[0].text for document in read_gold(path, strict=True)] == [" ", ""]
 
 
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        ("{", "not JSON"),
-        ("[1]", "the line is not an object"),
-        ('{"mention": "x"}', '"ids" of mention 1'),
-        ('{"mention": "x", "ids": "C1"}', '"ids" of mention 1'),
-        ('{"mention": "x", "ids": [1]}', '"ids" of mention 1'),
-        ('{"mention": "x", "ids": [" "]}', '"ids" of mention 1'),
-        ('{"ids": ["C1"]}', 'no "mention"'),
-        ('{"mention": 5, "ids": ["C1"]}', 'no "mention"'),
-        ('{"text": 5, "mentions": []}', '"text" is not a string'),
-        ('{"text": "x", "mentions": {}}', '"mentions" is not a list'),
-        ('{"text": "x", "mentions": [1]}', "mention 1 is not an object"),
-        ('{"mention": "x", "ids": [], "start": 1.5, "end": 2}', "not a whole number"),
-        ('{"mention": "x", "ids": [], "start": true, "end": 2}', "not a whole number"),
-        ('{"mention": "\\ud800", "ids": []}', "surrogate"),
-        ('{"mention": "x", "ids": ["\\ud800"]}', "surrogate"),
-        ('{"text": "\\ud800", "mentions": []}', "surrogate"),
-        ('{"mention": "x", "ids": [], "lang": ["en"]}', '"lang" is not a string'),
-    ],
-)
+@table(__file__, "bad_lines_are_named")
 def test_bad_lines_are_named(tmp_path: Path, line: str, problem: str) -> None:
     path = _write(tmp_path / "gold.jsonl", GOOD, line)
     with pytest.raises(MedlinkError) as caught:
@@ -134,16 +114,7 @@ def test_mismatches_are_counted_or_refused(tmp_path: Path) -> None:
     assert caught.value.code == "E403"
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "mention", "hint"),
-    [
-        (13, 21, "headache", "it stands 2 characters earlier"),
-        (11, 18, "headache", "it is longer or shorter"),
-        (0, 6, "fièvre", "they differ in case only"),
-        (0, 6, "zebra", "the text does not hold it"),
-        (0, 6, "", "the text does not hold it"),
-    ],
-)
+@table(__file__, "mismatches_say_where_to_look_and")
 def test_mismatches_say_where_to_look_and_keep_the_text_private(
     tmp_path: Path, start: int, end: int, mention: str, hint: str
 ) -> None:

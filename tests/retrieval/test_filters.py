@@ -18,6 +18,7 @@ from spacy_medlink.retrieval.mask import Mask
 from spacy_medlink.retrieval.ngram import NgramIndex
 from spacy_medlink.types import Concept, Name, Retired
 from spacy_medlink.util.files import OwnedDirectory
+from tests.tables import table
 
 WORDS = ("fever", "cough", "pain", "ache", "acute", "mild", "head", "knee")
 TYPES, LANGS, SOURCES = ("T047", "T184", "T121"), ("en", "de", "es"), ("A", "B", "C")
@@ -146,21 +147,7 @@ def test_every_tier_equals_brute_force(concepts, one, other, k):
         np.testing.assert_allclose(world.vectors[got] @ query, cosines[order], atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "Flat",
-        "SQ8",
-        "HNSW8",
-        "HNSW8,SQ8",
-        "IVF8,Flat",
-        "IVF8,SQ8",
-        "PQ8x4",
-        "PQ8x4,RFlat",
-        "PQ8x4fs,RFlat",
-        "IVF8,PQ8x4fs,RFlat",
-    ],
-)
+@table(__file__, "every_kind_of_index_fills_k")
 @pytest.mark.parametrize("share", [0.002, 0.1, 0.9])
 @pytest.mark.parametrize("few", [0, 10_000])
 def test_every_kind_of_index_fills_k(monkeypatch, spec, share, few):
@@ -191,15 +178,7 @@ def tiny_filters(tiny_kb):
     return NameFilters(tiny_kb, facets, tiny_kb.name_concepts())
 
 
-@pytest.mark.parametrize(
-    ("given_filter", "what"),
-    [
-        ({"types": ["T04"]}, r"type or semantic group, 'T04'.*T047"),
-        ({"types": ["DISSO"]}, "'DISSO'.*DISO"),
-        ({"sources": ["HPOO"]}, "source, 'HPOO'.*HPO"),
-        ({"languages": ["english"]}, "language, 'english'.*en"),
-    ],
-)
+@table(__file__, "what_nothing_has_is_refused_with")
 def test_what_nothing_has_is_refused_with_the_near_ones(tiny_filters, given_filter, what):
     with pytest.raises(MedlinkError, match=rf"E213.*{what}"):
         tiny_filters.mask(select(Filter.of(**given_filter)))

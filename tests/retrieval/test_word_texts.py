@@ -11,6 +11,7 @@ from spacy_medlink.retrieval.grams import words_of
 from spacy_medlink.retrieval.word_ngram import WordNgramIndex
 from spacy_medlink.retrieval.word_texts import WordTexts, encoded
 from tests.retrieval.test_ngram import NAMES
+from tests.tables import table
 
 KNOWN = ["renal cyst", "cyst of the kidney", "cystic fibrosis", "fibrosis", "renal fibrosis"]
 
@@ -36,17 +37,7 @@ def test_the_same_as_reading_all_names(names: list[str], text: str) -> None:
         assert begun(index, asked) == compared(names, asked)
 
 
-@pytest.mark.parametrize(
-    ("text", "rows"),
-    [
-        ("cys", [0, 1, 2]),
-        ("cyst kid", [1]),
-        ("KID cyst", [1]),
-        ("fib ren", [4]),
-        ("x", []),
-        ("", []),
-    ],
-)
+@table(__file__, "beginnings_in_any_order")
 def test_beginnings_in_any_order(text: str, rows: list[int]) -> None:
     assert begun(WordNgramIndex.build(KNOWN), text) == rows
 

@@ -10,6 +10,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.readers import read
 from spacy_medlink.terminologies.icd import read as read_icd
 from spacy_medlink.types import BadLine, Concept, Name
+from tests.tables import table
 
 
 def _read(path: Path, text: str, **options: Any) -> list[Concept]:
@@ -21,40 +22,7 @@ def _code_file(*codes: str) -> str:
     return "".join(f"{code:<7} Description of {code}\n" for code in codes)
 
 
-@pytest.mark.parametrize(
-    ("name", "codes", "expected", "vocabulary"),
-    [
-        ("CMS32_DESC_LONG_DX.txt", ["0010", "25000", "E8000", "V1251"],
-         ["001.0", "250.00", "E800.0", "V12.51"], "ICD9CM"),
-        ("diagnoses.txt", ["0010", "25000", "E8000", "E800", "V1251"],
-         ["001.0", "250.00", "E800.0", "E800", "V12.51"], "ICD9CM"),
-        ("CMS32_DESC_LONG_SG.txt", ["0001", "00", "8154"], ["00.01", "00", "81.54"], "ICD9PROC"),
-        ("icd9_procedures.txt", ["0001", "361"], ["00.01", "36.1"], "ICD9PROC"),
-        ("x.txt", ["A00.0", "E11.36"], ["A00.0", "E11.36"], "ICD10CM"),
-        ("icd9.txt", ["E8000", "V1251"], ["E800.0", "V12.51"], "ICD9CM"),
-        ("list.txt", ["0016070", "B00B0ZZ", "GZ10ZZZ"],
-         ["0016070", "B00B0ZZ", "GZ10ZZZ"], "ICD10PCS"),
-        ("list.txt", ["A000", "E1136", "S72001A", "C4A0", "Z3A01"],
-         ["A00.0", "E11.36", "S72.001A", "C4A.0", "Z3A.01"], "ICD10CM"),
-        ("list.txt", ["V1251", "E8000", "A000", "E083291"],
-         ["V12.51", "E80.00", "A00.0", "E08.3291"], "ICD10CM"),
-        ("x.csv", ["8A80", "1A00.0", "XA6KU8"], ["8A80", "1A00.0", "XA6KU8"], "ICD11"),
-        ("icpc2.csv", ["A01", "A02"], ["A01", "A02"], "ICPC2"),
-        ("icd10_categories.csv", ["A01", "A02"], ["A01", "A02"], "ICD10"),
-        ("x.csv", ["I10", "A010", "C500"], ["I10", "A01.0", "C50.0"], "ICD10"),
-        ("icd10gm.csv", ["E1190", "A00.1"], ["E11.90", "A00.1"], "ICD10GM"),
-        ("x.csv", ["250.00", "E800.0", "V12.51"], ["250.00", "E800.0", "V12.51"], "ICD9CM"),
-        ("opcs4.csv", ["A011", "A01"], ["A01.1", "A01"], "OPCS4"),
-        ("x.csv", ["5A11&XS25", "2C82.0/XH4PB1"], ["5A11&XS25", "2C82.0/XH4PB1"], "ICD11"),
-        ("x.csv", ["00.01", "81.54"], ["00.01", "81.54"], "ICD9PROC"),
-        ("x.csv", ["0016070", "XW033E5"], ["0016070", "XW033E5"], "ICD10PCS"),
-        ("x.csv", ["I10", "A17.0†", "G01*", "A00-A09"], ["I10", "A17.0", "G01", "A00-A09"],
-         "ICD10"),
-        ("icd10gm.csv", ["A00.-", "A000", "B95!"], ["A00", "A00.0", "B95"], "ICD10GM"),
-        ("hcpcs.csv", ["A0021", "E0100", "99213"], ["A0021", "E0100", "99213"], "HCPCS"),
-        ("x.csv", ["0001F", "G0008", "J0120"], ["0001F", "G0008", "J0120"], "HCPCS"),
-    ],
-)  # fmt: skip
+@table(__file__, "a_file_is_of_an_edition")
 def test_a_file_is_of_an_edition(
     tmp_path: Path, name: str, codes: list[str], expected: list[str], vocabulary: str
 ) -> None:
@@ -67,19 +35,7 @@ def test_a_file_is_of_an_edition(
     assert concepts[0].codes == {vocabulary: (expected[0],)}
 
 
-@pytest.mark.parametrize(
-    "codes",
-    [
-        ["A01", "B02"],
-        ["E8000", "V1251"],
-        ["0010", "002"],
-        ["A10BA02", "R03AC02"],
-        ["AS01", "AD15"],
-        ["12", "a"],
-        ["J0120", "A0021"],
-        ["99213", "25000"],
-    ],
-)
+@table(__file__, "codes_of_several_editions_are_asked")
 def test_codes_of_several_editions_are_asked_about(tmp_path: Path, codes: list[str]) -> None:
     path, text = tmp_path / "list.csv", "code,title\n" + "".join(f"{code},x\n" for code in codes)
     with pytest.raises(MedlinkError, match=rf"E132.*list.csv.*{codes[0]}.*--vocabulary"):

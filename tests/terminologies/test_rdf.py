@@ -15,6 +15,7 @@ from spacy_medlink.kb.readers import get_reader, read, xml_records
 from spacy_medlink.terminologies.rdf import release_of
 from spacy_medlink.types import Concept
 from tests.kb import samples
+from tests.tables import table
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
 RDF = (
@@ -65,15 +66,7 @@ def test_a_token_without_end_cannot_be_skipped(tmp_path, name, text):
 
 
 @pytest.mark.skipif(not shutil.which("iconv"), reason="the remedy is a command of iconv")
-@pytest.mark.parametrize(
-    ("name", "encoding", "declared"),
-    [
-        ("x.owl", "iso-8859-1", "ISO-8859-1"), ("x.owl", "latin-1", "latin1"),
-        ("x.owl", "latin-1", "UTF-8"), ("x.owl", "latin-1", ""), ("x.owl.gz", "latin-1", ""),
-        ("x.owl", "cp1252", "windows-1252"), ("x.owl", "iso-8859-2", "ISO-8859-2"),
-        ("x.owl", "utf-16", "UTF-16"), ("x.owl", "utf-16", ""), ("x.ttl", "latin-1", ""),
-    ],
-)  # fmt: skip
+@table(__file__, "other_encodings_come_with_the_command")
 def test_other_encodings_come_with_the_command_that_converts_them(
     tmp_path, name, encoding, declared
 ):

@@ -13,80 +13,16 @@ from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.text.abbreviations import find_definitions, implied_definitions
 from spacy_medlink.text.abbreviations.expansion import LongForms
 from spacy_medlink.text.abbreviations.implied import abbreviates, letters_of
+from tests.tables import table
 from tests.timing import cpu_seconds
 
 
-@pytest.mark.parametrize(
-    ("text", "short", "long"),
-    [
-        ("An atrial septal defect (ASD) was closed.", "ASD", "atrial septal defect"),
-        ("Atrial Septal Defect (asD).", "asD", "Atrial Septal Defect"),
-        ("An ASD (atrial septal defect) was closed.", "ASD", "atrial septal defect"),
-        ("heat shock protein (HSP) 70", "HSP", "heat shock protein"),
-        # Letters from inside words, and the examples of the paper.
-        ("Heat shock transcription factor (HSTF)", "HSTF", "Heat shock transcription factor"),
-        ("acetylcholinesterase (AChE)", "AChE", "acetylcholinesterase"),
-        ("tuberculosis (TB)", "TB", "tuberculosis"),
-        ("beta-adrenergic blocker (BAB)", "BAB", "beta-adrenergic blocker"),
-        ("5-hydroxytryptamine (5-HT)", "5-HT", "5-hydroxytryptamine"),
-        ("type 2 diabetes mellitus (T2DM)", "T2DM", "type 2 diabetes mellitus"),
-        ("Mental health court (MHC), see there", "MHC", "Mental health court"),
-        # The whole first word, hyphens included.
-        ("with anti-nuclear antibodies (ANA)", "ANA", "anti-nuclear antibodies"),
-        ("a non-steroidal drug (SD)", "SD", "non-steroidal drug"),
-        # What else is in the parentheses.
-        ("myocardial infarction (MI; 2019)", "MI", "myocardial infarction"),
-        ("myocardial infarction (MI, old)", "MI", "myocardial infarction"),
-        # Layout: hard line breaks, tabs, several spaces, white space outside ASCII.
-        ("History of\natrial septal defect (ASD)", "ASD", "atrial septal defect"),
-        ("of\tatrial septal\ndefect\n(ASD)", "ASD", "atrial septal defect"),
-        ("an  atrial   septal defect ( ASD )", "ASD", "atrial septal defect"),
-        ("an atrial\u00a0septal defect (ASD)", "ASD", "atrial septal defect"),
-        ("an ASD (atrial septal\n   defect)", "ASD", "atrial septal defect"),
-        # Quotes and brackets around the long form.
-        ('the "atrial septal defect" (ASD)', "ASD", "atrial septal defect"),
-        ("the [atrial septal defect] (ASD)", "ASD", "atrial septal defect"),
-        # Other languages, emoji.
-        ("la enfermedad pulmonar obstructiva (EPO)", "EPO", "enfermedad pulmonar obstructiva"),
-        ("😀 atrial septal defect (ASD) 😀", "ASD", "atrial septal defect"),
-        ("émbolo pulmonar (ÉP)", "ÉP", "émbolo pulmonar"),
-        # Initials in another order: the abbreviation is Latin or French.
-        ("myotonic dystrophy (DM)", "DM", "myotonic dystrophy"),
-        ("the acquired immune deficiency syndrome (SIDA)", "SIDA",
-         "acquired immune deficiency syndrome"),
-    ],
-)  # fmt: skip
+@table(__file__, "definitions")
 def test_definitions(text, short, long):
     assert find_definitions(text) == {short: long}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "no parentheses at all",
-        "()",
-        "(ASD)",
-        "((((",
-        "))))",
-        "ASD (",
-        "a heart attack (see below) at night",
-        "he was seen (again) today",
-        "a heart attack (MI) at night",  # no m
-        "one septal defect (ASD) was closed",  # no word begins with a
-        "blood pressure was high. (ASD)",
-        "taken daily (2019)",  # no letter
-        "three doses (10 mg)",  # prose: the first letter begins no word
-        "the patient (she)",
-        "an attack (A)",
-        "ASD (ASD)",
-        "asd (ASD) closed",  # the long form is no longer than the short one
-        "levels of ASD were high in ASD defects (ASD)",
-        "atrial septal defect.\n\n(ASD)",
-        "atrial septal. Then a defect (ASD)",  # the sentence between
-        "defect septal atrial of the heart in all (ASD) cases",
-    ],
-)
+@table(__file__, "no_definition")
 def test_no_definition(text):
     assert find_definitions(text) == {}
 
@@ -187,38 +123,7 @@ def test_beyond_the_paper(text, defined):
     assert find_definitions(text) == defined
 
 
-@pytest.mark.parametrize(
-    ("mentions", "implied"),
-    [
-        (["congestive heart failure", "CHF"], {"CHF": "congestive heart failure"}),
-        (["CHFs", "Congestive  heart-failure"], {"CHF": "Congestive heart-failure"}),
-        # Parts of words have initials, too; other letters from inside words are a guess too many.
-        (["overactive bladder", "OAB"], {"OAB": "overactive bladder"}),
-        (["adrenomyeloneuropathy", "AMN"], {"AMN": "adrenomyeloneuropathy"}),
-        (["peanut allergy", "pulmonary disease", "PNA", "PUD"], {}),
-        (["velo-cardio-facial syndrome", "VCFS"], {"VCFS": "velo-cardio-facial syndrome"}),
-        (["émbolo pulmonar agudo", "ÉPA"], {"ÉPA": "émbolo pulmonar agudo"}),
-        # The same twice is one; two of them are none.
-        (["chronic heart failure", "Chronic heart failure", "CHF"],
-         {"CHF": "chronic heart failure"}),
-        (["chronic heart failure", "congestive heart failure", "CHF"], {}),
-        # Letters are missing, in another order, or left over; a word has none.
-        (["heart failure", "CHF"], {}),
-        (["failure of the heart", "HF", "FHO"], {}),
-        (["cancer of unknown primary", "CUP"], {"CUP": "cancer of unknown primary"}),
-        (["chronic heart failure", "CHFX"], {}),
-        (["acute congestive heart failure", "CHF"], {}),
-        # Too short, too long, small, one word, no letters, already defined, its own word.
-        (["heart failure", "HF"], {}),
-        (["chronic heart failure", "chf", "Chf"], {}),
-        (["chronicheartfailure", "CHF"], {}),
-        (["1 2 3", "123"], {}),
-        (["pulmonary embolism", "PEM"], {}),
-        (["DMD defects", "DMD"], {}),
-        (["", " ", "CHF"], {}),
-        ([], {}),
-    ],
-)  # fmt: skip
+@table(__file__, "what_mentions_of_a_document_imply")
 def test_what_mentions_of_a_document_imply(mentions, implied):
     defined = {"PEM": "protein-energy malnutrition"}
     assert implied_definitions(mentions, defined) == implied
@@ -254,32 +159,7 @@ def test_what_is_implied_is_right_in_real_text(data_dir):
     assert (undefined, explained, len(documents)) == (235, 30, 11)
 
 
-@pytest.mark.parametrize(
-    ("short", "text", "fits"),
-    [
-        ("HCC", "hepatocellular carcinoma", True),
-        ("GORD", "Gastro-oesophageal reflux disease", True),
-        ("GERD", "gastroesophageal reflux disease", True),
-        ("GRD", "gastroesophageal reflux disease", True),  # a part need not be heard
-        ("MERRF", "Myoclonic Epilepsy with Ragged Red Fibres", True),
-        ("MERRF", "Myoclonic Epilepsy and ragged-red fibers", True),
-        ("MODY", "Maturity-Onset Diabetes of the Young", True),
-        ("MOOY", "maturity-onset of young", True),  # nor a function word; but it may be
-        ("EPOC", "enfermedad pulmonar obstructiva crónica", True),
-        ("IAM", "infarto agudo de miocardio", True),
-        ("PNH", "paroxysmal nocturnal haemoglobinuria", True),
-        ("β2M", "β 2 microglobulin", True),
-        ("PNA", "peanut allergy", False),
-        ("NN", "neuron", False),  # too little is left behind "neuro"
-        ("AC", "autopsy", False),
-        ("HC", "hepatocellular carcinoma of lung", False),
-        ("CC", "hepatocellular carcinoma", False),
-        ("HCCC", "hepatocellular carcinoma", False),
-        ("OF", "of", False),
-        ("X", "", False),
-        ("", "heart", False),
-    ],
-)
+@table(__file__, "initials")
 def test_initials(short, text, fits):
     assert abbreviates(short, letters_of(text)) is fits
     assert abbreviates(short.lower(), letters_of(text.upper())) is fits
@@ -343,37 +223,7 @@ DEFINED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ("SJS", "Schwartz-Jampel syndrome"),
-        (" SJS ", "Schwartz-Jampel syndrome"),
-        ("SJS  type 2", "Schwartz-Jampel syndrome type 2"),
-        ("predisposition to WT", "predisposition to Wilms tumour"),
-        ("WTs", "Wilms tumour"),
-        ("bilateral WTs of the kidney", "bilateral Wilms tumour of the kidney"),
-        # Of two that fit, the longer one; several; next to a hyphen.
-        ("WT1 loss", "Wilms tumour 1 loss"),
-        ("HPRT APRT deficiency",
-         "hypoxanthine phosphoribosyltransferase adenine phosphoribosyltransferase deficiency"),
-        ("HPRT-deficient", "hypoxanthine phosphoribosyltransferase-deficient"),
-        # What the mention defines or says itself is not said twice.
-        ("glucose-6-phosphate dehydrogenase (G6PD) deficiency",
-         "glucose-6-phosphate dehydrogenase deficiency"),
-        ("Wilms tumours (WT) of the kidney", "Wilms tumours of the kidney"),
-        ("SJS syndrome", "Schwartz-Jampel syndrome"),
-        # Long forms that abbreviate, which may go round in a circle.
-        ("FAP", "familial adenomatous polyposis coli"),
-        ("severe AFAPs", "severe attenuated familial adenomatous polyposis coli"),
-        ("ONE", "ONE less more"),
-        # Another word, another case, nothing.
-        ("WTX", ""),
-        ("WTX loss", ""),
-        ("wt", ""),
-        ("kidney", ""),
-        ("", ""),
-    ],
-)  # fmt: skip
+@table(__file__, "abbreviations_within_a_mention_are_written")
 def test_abbreviations_within_a_mention_are_written_out(text, written):
     assert LongForms(DEFINED).written_out(text) == written
 

@@ -10,6 +10,7 @@ from spacy_medlink.text.lines import Page, joined_lines
 from spacy_medlink.text.marks import FILL
 from spacy_medlink.text.pieces import Border, Pieces
 from tests.growth import exponent, seconds
+from tests.tables import table
 
 _SIGNS = (
     "<td>|</td>|<b>|</b>|{|}|[|]|\"|'|:|,|;|\t|\n|\\n|*|**|# |x|no|yes|fever|  |    |&nbsp;|> |-|="
@@ -81,17 +82,7 @@ def test_what_is_said_in_a_layout(line: str) -> None:
     assert " ".join(map(str.__add__, kinds, names)) == said
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "## Past Medical History\n\n* Asthma\n* Gout\n\n## Today\nRash",
-        "<h2>Past Medical History</h2><li>Asthma<li>Gout<h2>Today</h2>Rash",
-        "**Pertinent past medical history:** Asthma, Gout\n\n**Today:** Rash",
-        "Past history\n============\nAsthma\nGout\n\nToday\n=====\nRash",
-        '{"past_medical_history": ["Asthma", "Gout"], "today": ["Rash"]}',
-        "PMH | Asthma, Gout\nDX | Rash",
-    ],
-)
+@table(__file__, "headings_of_any_layout")
 def test_headings_of_any_layout(text: str) -> None:
     cues, plain = shipped_cues("en"), laid_out(text)
     places = [(text.index(one), text.index(one) + len(one)) for one in ("Asthma", "Gout", "Rash")]
@@ -99,19 +90,7 @@ def test_headings_of_any_layout(text: str) -> None:
     assert [sorted(one.kinds) for one in said] == [["historical"], ["historical"], []]
 
 
-@pytest.mark.parametrize(
-    ("text", "is_one_line"),
-    [
-        ("She has chronic pain and\nfever", True),  # an open word
-        ("Left pleural effusion, large\nand old", True),
-        ("There is mild chronic lung\ndisease of both sides.", True),
-        ("fever: no\ncough: yes", False),
-        ("Cardiac rhythm irregular\nLungs: clear", False),
-        ("cough since monday\nfever since may", False),
-        ("1. no fever or\n2. cough", False),
-        ("No fever.\ncough was seen.", False),
-    ],
-)
+@table(__file__, "neighbours_say_what_is_wrapped")
 @pytest.mark.parametrize("around", ["", "x" * 200])
 def test_neighbours_say_what_is_wrapped(text: str, is_one_line: bool, around: str) -> None:
     whole = f"{around}\n\n{text}\n\n{around}"

@@ -5,25 +5,12 @@ import pytest
 from spacy_medlink.text.normalisation import key
 from spacy_medlink.text.said_otherwise import phrases_of
 from spacy_medlink.text.word_lists import lines_of
+from tests.tables import table
 
 LANGUAGES = ("en", "de", "es", "fr", "it")
 
 
-@pytest.mark.parametrize(
-    ("lang", "said", "names"),
-    [
-        ("en", "short of breath", ["dyspnea", "shortness of breath"]),
-        ("en", "can't sleep", ["insomnia"]),
-        ("en", "losing her hair", ["alopecia", "hair loss"]),
-        ("en", "shoulder aches", ["shoulder pain", "joint pain"]),
-        ("en", "dyspnea", ["shortness of breath"]),  # names stand for one another
-        ("en", "UTIs", ["urinary tract infection"]),
-        ("de", "kann nicht schlafen", ["Schlaflosigkeit", "insomnia"]),
-        ("es", "le duele la cabeza", ["cefalea", "headache"]),
-        ("fr", "mal à la tête", ["céphalée", "headache"]),
-        ("it", "non riesce a dormire", ["insonnia", "insomnia"]),
-    ],
-)
+@table(__file__, "what_is_said_has_names")
 def test_what_is_said_has_names(lang: str, said: str, names: list[str]) -> None:
     meant = [name for name, _ in phrases_of(lang).names[key(said)]]
     assert [name for name in meant if name in names] == names

@@ -10,6 +10,7 @@ from spacy_medlink.text.normalisation import key
 from spacy_medlink.text.pieces import Pieces, key_of
 from spacy_medlink.text.spelling import IN_FULL, respelled
 from spacy_medlink.types import Concept, Mention, Name
+from tests.tables import table
 from tests.tiny import assets_of
 
 PAIRS = [
@@ -62,20 +63,7 @@ def test_british_is_respelled(british, us):
         assert key(f"{british}s") == key(us)
 
 
-@pytest.mark.parametrize(
-    ("short", "full"),
-    [
-        ("abd pain", "abdominal pain"),
-        ("chronic resp failure", "chronic respiratory failure"),
-        ("liver mets", "liver metastases"),
-        ("brain met", "brain met"),
-        ("hip fxs", "hip fracture"),
-        ("seizure d/o", "seizure disorder"),
-        ("Personality D/O.", "personality disorders"),
-        ("and/or", "and or"),
-        ("w/d/o", "w d o"),
-    ],
-)
+@table(__file__, "words_in_short_are_written_in_full")
 def test_words_in_short_are_written_in_full(short, full):
     assert key(short) == key(full)
     assert key_of(Pieces(short).texts) == key(short)
@@ -108,17 +96,7 @@ def assets(tmp_path_factory):
     return assets_of(path, concepts)
 
 
-@pytest.mark.parametrize(
-    ("text", "id"),
-    [
-        ("oedema", "A"),
-        ("Oedema of the oesophagus", "A"),
-        ("tumors", "B"),
-        ("hemangioma", "B"),
-        ("haemangiomas", "B"),
-        ("pyrexia dz", "D"),
-    ],
-)
+@table(__file__, "names_are_found_in_either_spelling")
 def test_names_are_found_in_either_spelling(assets: Assets, text, id):
     for tiers in (("exact",), ("ngram",)):
         (ranking,) = assets.engine(tiers=tiers).rank([Mention(text)], 3)

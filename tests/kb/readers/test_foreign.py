@@ -10,6 +10,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.readers import formats, read
 from spacy_medlink.kb.readers.foreign import format_of, what_is
 from tests.kb import samples
+from tests.tables import table
 
 
 def _cases() -> dict[str, bytes]:
@@ -36,16 +37,7 @@ def test_foreign_files_are_named_by_every_reader(tmp_path: Path, said: str, pack
         format_of(path)
 
 
-@pytest.mark.parametrize(
-    ("member", "said"),
-    [
-        ("content.xml", "OpenDocument"),
-        ("release/Full/sct2_Concept_Full_INT.txt", "Full or Delta"),
-        ("pack/cdb.dat", "MedCAT"),
-        ("Loinc_2.80/LoincTable/Loinc.csv", "LOINC"),
-        ("readme.md", "zip archive"),
-    ],
-)
+@table(__file__, "archives_are_named_by_what_they_hold")
 def test_archives_are_named_by_what_they_hold(tmp_path: Path, member: str, said: str) -> None:
     with zipfile.ZipFile(tmp_path / "file.zip", "w") as archive:
         archive.writestr(member, "")

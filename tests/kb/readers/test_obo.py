@@ -8,6 +8,7 @@ import pytest
 from spacy_medlink.types import CodeMap
 from tests.kb import samples
 from tests.kb.reading import FormatFile
+from tests.tables import table
 
 TERM = "[Term]\nid: A:1\nname: a\n"
 
@@ -38,19 +39,7 @@ SKOS = "http://www.w3.org/2004/02/skos/core#"
         ("closeMatch", "related"), ("relatedMatch", "related"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize(
-    ("value", "code"),
-    [
-        ("MESH:D000001", MESH_1),
-        ('"MESH:D000001" xsd:string', MESH_1),
-        ('"MESH:D000001" xsd:string {source="X"} ! c', MESH_1),
-        ('"MSH2010_2010_02_22:D000001" http://www.w3.org/2001/XMLSchema#string', MESH_1),
-        ('"http://id.nlm.nih.gov/mesh/D000001" xsd:anyURI', MESH_1),
-        ("<http://identifiers.org/mesh/D000001>", MESH_1),
-        (r"http\://purl.obolibrary.org/obo/HP_0000001", ("HP", "0000001")),
-        ('"http://example.org/a_1" xsd:anyURI', ("URL", "http://example.org/a_1")),
-    ],
-)  # fmt: skip
+@table(__file__, "matches")
 def test_matches(
     obo: FormatFile, property: str, word: str, relation: str, value: str, code: tuple[str, str]
 ) -> None:

@@ -14,6 +14,7 @@ from spacy_medlink.kb.readers.snomed import release_of
 from spacy_medlink.types import BadLine, Concept, Record, Retired
 from tests.kb import samples
 from tests.kb.samples import DIABETES, DISEASE, ROOT, TYPE_2, write_rf2
+from tests.tables import table
 
 CONCEPTS = "Terminology/sct2_Concept_Snapshot_INT_20240101.txt"
 DESCRIPTIONS = "Terminology/sct2_Description_Snapshot-en_INT_20240101.txt"
@@ -175,22 +176,7 @@ def test_a_map_may_end_or_lose_its_target(tmp_path: Path, date: str) -> None:
         assert concept.codes["ICD10"] == (("E14.9",) if date > "2024" else ("E10.9", "E14.9"))
 
 
-@pytest.mark.parametrize(
-    ("name", "vocabulary"),
-    [
-        ("Office of Population Censuses and Surveys Classification of Interventions and Procedures"
-         " Version 4.9 complex map reference set (foundation metadata concept)", "OPCS4"),
-        ("OPCS-4.10 extended map reference set", "OPCS4"),
-        ("SNOMED CT to ICD-10-SE map", "ICD10SE"),
-        ("ICD-10-AM complex map reference set", "ICD10AM"),
-        ("International Classification of Diseases, Tenth Revision, Clinical Modification map",
-         "ICD10CM"),
-        ("SNOMED CT to MedDRA simple map reference set", "MEDDRA"),
-        ("ICD-O simple map reference set", "ICDO3"),
-        ("Something local", "SNOMEDCT_MAP_1126441000000105"),
-        ("", "SNOMEDCT_MAP_1126441000000105"),
-    ],
-)  # fmt: skip
+@table(__file__, "a_map_gets_its_vocabulary_by_name")
 def test_a_map_gets_its_vocabulary_by_name(tmp_path: Path, name: str, vocabulary: str) -> None:
     opcs = "1126441000000105"
     changes = {
@@ -276,16 +262,7 @@ def test_built(tmp_path: Path) -> None:
     assert [concept.id for concept in kb.find("diabetes")] == [DIABETES]
 
 
-@pytest.mark.parametrize(
-    ("kind", "columns", "cells", "refset", "code"),
-    [
-        ("ssRefset_SimpleMapWithDescription", "mapTarget mapTargetDescription", "99 x",
-         "784008009", ("ORPHA", "99")),
-        ("scccRefset_MapCorrelationOrigin", "mapTarget attributeId correlationId contentOriginId",
-         "LP1-4 1 447557004 2", "705112009", ("LNC", "LP1-4")),
-        ("sRefset_SimpleMapToSCT", "mapSource", "K1", "999", ("SNOMEDCT_MAP_999", "K1")),
-    ],
-)  # fmt: skip
+@table(__file__, "maps_of_newer_kinds")
 def test_maps_of_newer_kinds(tmp_path, kind, columns, cells, refset, code):
     path = write_rf2(tmp_path)
     head = "id effectiveTime active moduleId refsetId referencedComponentId"

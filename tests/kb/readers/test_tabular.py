@@ -14,6 +14,7 @@ from spacy_medlink.kb.readers.fields import cell
 from spacy_medlink.kb.readers.tabular import numbered
 from spacy_medlink.kb.readers.tabular import read as read_table
 from spacy_medlink.types import BadLine, Concept, Name
+from tests.tables import table
 from tests.training.corpora.workbook import write_workbook
 
 
@@ -49,22 +50,7 @@ def test_marks_of_a_missing_value_are_no_values(tmp_path, mark):
     assert [(line.line, line.problem) for line in bad] == [(4, f"{mark!r} for an empty name")]
 
 
-@pytest.mark.parametrize(
-    ("id", "expected"),
-    [
-        ("1E+05", None),
-        ("1.5e+10", None),
-        ("3.86661E8", None),
-        ("3,86661E8", None),
-        ("386661006.0", None),
-        ("386,661,006", None),
-        ("250.0", "250.0"),
-        ('="00456"', "00456"),
-        ("'00456", "00456"),
-        ("=A1", "=A1"),
-        ("2E5", "2E5"),
-    ],
-)
+@table(__file__, "ids_that_a_spreadsheet_has_changed")
 def test_ids_that_a_spreadsheet_has_changed(tmp_path, id, expected):
     in_a_list = [] if "," in id else [f"1\tFever\t{id}\n"]
     for text in (f"{id}\tFever\t\n", *in_a_list):
@@ -124,16 +110,7 @@ def test_what_the_csv_module_writes_is_read(tmp_path, delimiter, rows):
     )
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
-        "Lokalcode;Diagnose;Synonyme", "SCHLÜSSEL;Bezeichnung;Synonym 1",
-        "Code local;Libellé;Synonymes", "Código;Descripción;Sinónimos",
-        "Codice;Denominazione;Sinonimi", "CODIGO;Descrição;Sinônimos",
-        "Lokale code;Omschrijving;Synoniemen", "Local-Code;local_name;alias",
-        "Klinik-Code;Klartext;Synonym",
-    ],
-)  # fmt: skip
+@table(__file__, "headers_of_seven_languages")
 def test_headers_of_seven_languages(tmp_path, header):
     path = _write(tmp_path / "x.csv", f"{header}\nK1;Fieber;Pyrexie\nK2;Husten\nK3;Gicht;;;\n")
     assert [(one.id, [name.text for name in one.names]) for one in _concepts(path)] == [
@@ -149,18 +126,7 @@ def test_the_first_sheet_of_a_workbook(tmp_path):
     assert found == [("7", "Fieber", {"ICD10": ("R50",)}), ("K2", "Husten", {})]
 
 
-@pytest.mark.parametrize(
-    ("text", "encoding", "option", "told"),
-    [
-        ("Übelkeit", "utf-8", "", ""),
-        ("Übelkeit", "latin-1", "", "2 lines are not UTF-8 (the first is line 1)"),
-        ("Übelkeit", "latin-1", "latin-1", ""),
-        ("żółtaczka", "cp1250", "cp1250", ""),
-        ("高血圧", "cp932", "shift_jis", ""),
-        ("Übelkeit", "utf-16-le", "utf-16-le", ""),
-        ("Übelkeit", "utf-8-sig", "latin-1", ""),  # a mark says more than an option
-    ],
-)
+@table(__file__, "encodings")
 def test_encodings(tmp_path, text, encoding, option, told):
     path = tmp_path / "x.csv"
     path.write_bytes(f"id,name,Größe\n1,{text},x\n".replace("Größe", text).encode(encoding))

@@ -9,6 +9,7 @@ from spacy_medlink.text import context
 from spacy_medlink.text.context import KINDS, Cues, shipped_cues
 from spacy_medlink.text.context.cues import plain
 from spacy_medlink.text.tables import read_table
+from tests.tables import table
 
 LANGUAGES = sorted(path.stem for path in Path(context.__file__).parent.glob("*.tsv"))
 
@@ -44,20 +45,7 @@ def test_years_and_numbers_are_any() -> None:
     assert plain("Don’t") == "don't"
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "negated\tforward",
-        "denied\tforward\tno",
-        "negated\tup\tno",
-        "negated\tforward x\tno",
-        "negated\tforward\t{kin}",
-        "end\tdenied\tbut",
-        "pseudo\tforward\tno change",
-        "section\t: family\tfamily history",
-        "section\tfamily: kin\tfamily history",
-    ],
-)
+@table(__file__, "a_line_that_is_no_cue_is_named")
 def test_a_line_that_is_no_cue_is_named(line: str) -> None:
     with pytest.raises(MedlinkError, match=r"E401.*own\.tsv, line 2") as raised:
         Cues.parse(f"# own\n{line}", "own.tsv")

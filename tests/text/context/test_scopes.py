@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from spacy_medlink.text.context import KINDS, Said, find_sections, said_of, shipped_cues
 from tests.growth import calls, exponent
+from tests.tables import table
 
 # Invented texts of letters, reports and lists; who wrote them did not know the cues.
 SENTENCES = Path(__file__).with_name("sentences.jsonl")
@@ -24,50 +25,12 @@ def _kinds(text: str, *mentions: str, lang: str = "en") -> list[str]:
     return [" ".join(sorted(one.kinds)) for one in _said(text, *mentions, lang=lang)]
 
 
-@pytest.mark.parametrize(
-    ("text", "mentions", "kinds"),
-    [
-        ("No fever, chills or cough.", ("fever", "chills", "cough"), ["negated"] * 3),
-        ("No fever but cough.", ("fever", "cough"), ["negated", ""]),
-        ("Denies fever; reports cough.", ("fever", "cough"), ["negated", ""]),
-        ("Pneumonia was ruled out.", ("Pneumonia",), ["negated"]),
-        ("Fever: no, cough: yes.", ("Fever", "cough"), ["negated", ""]),
-        ("No increase in effusion.", ("effusion",), [""]),
-        ("Gram negative pneumonia.", ("pneumonia",), [""]),
-        ("No fever. Cough.", ("fever", "Cough"), ["negated", ""]),
-        ("No fever\nCough", ("fever", "Cough"), ["negated", ""]),
-        ("There is no\nfever.", ("fever",), ["negated"]),
-        ("Seen by Dr. Who for no fever.", ("fever",), ["negated"]),
-        ("Mother had gout, patient has asthma.", ("gout", "asthma"), ["family", ""]),
-        ("Lives with mother, has gout.", ("gout",), [""]),
-        ("Gout (father), asthma.", ("Gout", "asthma"), ["family", ""]),
-        ("Possible gout, asthma.", ("gout", "asthma"), ["uncertain", ""]),
-        ("Asthma? Gout.", ("Asthma", "Gout"), ["uncertain", ""]),
-        ("No history of gout.", ("gout",), ["negated"]),
-        ("Appendicitis in 1998.", ("Appendicitis",), ["historical"]),
-        ("Review in 3 months for gout.", ("gout",), [""]),
-        ("Return if fever develops.", ("fever",), ["hypothetical"]),
-        ("Last year asthma.", ("asthma",), [""]),  # a cue that looks back, and no reach
-    ],
-)
+@table(__file__, "cues_reach")
 def test_cues_reach(text: str, mentions: tuple[str, ...], kinds: list[str]) -> None:
     assert _kinds(text, *mentions) == kinds
 
 
-@pytest.mark.parametrize(
-    ("lang", "text", "mention", "kinds"),
-    [
-        ("es", "Niega fiebre ni tos.", "tos", "negated"),
-        ("es", "Madre con asma.", "asma", "family"),
-        ("es", "Posible neumonía.", "neumonía", "uncertain"),
-        ("de", "Z.n. Appendektomie.", "Appendektomie", "historical"),
-        ("de", "V.a. Pneumonie.", "Pneumonie", "uncertain"),
-        ("de", "Kein Anhalt für eine Pneumonie.", "Pneumonie", "negated"),
-        ("fr", "Pas d'asthme.", "asthme", "negated"),
-        ("fr", "Suspicion d’embolie.", "embolie", "uncertain"),
-        ("fr", "ATCD : asthme", "asthme", "historical"),
-    ],
-)
+@table(__file__, "other_languages")
 def test_other_languages(lang: str, text: str, mention: str, kinds: str) -> None:
     assert _kinds(text, mention, lang=lang) == [kinds]
 

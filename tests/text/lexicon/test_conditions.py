@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.text.lexicon.conditions import KINDS, Conditions, Surroundings
+from tests.tables import table
 
 FLAGS = ("mixed", "heading")
 
@@ -16,41 +17,7 @@ def weight(conditions: str, marked: str, label: str = "") -> int:
     return Conditions.parse(conditions).weigh(place)
 
 
-@pytest.mark.parametrize(
-    ("conditions", "marked", "expected"),
-    [
-        ("near: valve", "the valve, XX [MS] here", 1),
-        ("near: valve", "valves with [MS]", 0),
-        ("near: valv*", "valves with [MS]", 1),
-        ("near: valve, murmur", "a murmur: [MS] of the valve", 2),
-        ("near: chest pain", "[PE] and CHEST PAIN", 1),
-        ("near: valve", "The valve is fine. He has [MS].", 0),  # another sentence
-        ("near: valve", "[MS].\n\nvalve", 0),
-        ("near: valve", "[MS]\n- valve", 0),  # another item
-        ("near: valve", "[MS]\nvalve", 1),  # a wrapped line
-        ("near: valve", "[MS] " + "word " * 20 + "valve", 0),
-        ("near: %", "98% [RA]", 1),
-        ("before: on", "98 on [RA]", 2),
-        ("before: on", "onwards [RA]", 0),
-        ("before: #", "81 [mg]", 2),
-        ("before: #", "2.5 [mg]", 2),
-        ("after: contin", "[MS] Contin", 2),
-        ("after: contin", "[MS] and contin", 0),
-        ("after: change*", "[MS] changes", 2),
-        ("section: medications", "Discharge medications:\n[MS] 15", 1),
-        ("section: medications", "Medications:\nx\nHistory:\n[MS]", 0),
-        ("section: medications", "DISCHARGE MEDICATIONS\n1. [MS]", 1),
-        ("section: history", "History: MS. Medications: [MS]", 0),
-        ("section: medications", "[MS]", 0),
-        ("heading", "x\n[PE]: clear", 3),
-        ("heading", "had [PE]: small", 0),
-        ("heading", "[PE] clear", 0),
-        ("mixed", "a car [HIT] him", 1),
-        ("mixed", "THE CAR [HIT] HIM", 0),
-        ("mixed", "[HIT]", 1),
-        ("near: valve; before: on; mixed", "on [MS] valve", 4),
-    ],
-)  # fmt: skip
+@table(__file__, "they_are_met")
 def test_they_are_met(conditions: str, marked: str, expected: int) -> None:
     assert weight(conditions, marked) == expected
 

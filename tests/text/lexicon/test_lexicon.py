@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.text.lexicon import Lexicon, Sense, Surroundings, open_lexicon
+from tests.tables import table
 
 LINES = """# short\tlong
 
@@ -52,19 +53,7 @@ def test_columns():
     assert pickle.loads(pickle.dumps(lexicon)).entries == lexicon.entries
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "SOB",
-        "SOB\t",
-        "\tlong",
-        "a\tb\tc\tnear: d\te",
-        "a\tb\t\tclose: d",
-        "a\t()",
-        "|\tb",
-        "a\t | ",
-    ],
-)
+@table(__file__, "lines_that_are_none")
 def test_lines_that_are_none(tmp_path, line):
     path = tmp_path / "lexicon.tsv"
     path.write_text(f"# first\n{line}\n")
@@ -119,18 +108,7 @@ def test_what_is_looked_up():
     assert Sense(("a",), is_concept=False).expansions == Sense(()).expansions == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("AF, afib and A. fib.", ["AF", "afib", "A. fib"]),
-        ("MSs of AFs", ["MSs", "AFs"]),
-        ("non-STEMI, STEMI-like, STEMI/AF", ["STEMI", "AF"]),
-        ("STEMIX XSTEMI STEMI't stemi af", []),
-        ("STEMI's MS’s", ["STEMI's", "MS’s"]),
-        ("(AF)\n[MS]", ["AF", "MS"]),
-        ("", []),
-    ],
-)
+@table(__file__, "where_short_forms_stand")
 def test_where_short_forms_stand(text, found):
     assert [text[start:end] for start, end in Lexicon.parse(SENSES).occurrences(text)] == found
     assert list(Lexicon().occurrences(text)) == []
