@@ -10,107 +10,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spacy_medlink.types import Concept, Name, Record, Retired
+from spacy_medlink.types import Concept, Record
+from tests.golden import records_of
 
 if TYPE_CHECKING:
     from spacy_medlink.assets import Assets
 
-DISEASE, FINDING, SYMPTOM = "T047", "T033", "T184"
-
-
-def _concept(
-    id: str,
-    umls: str,
-    type: str,
-    definition: str,
-    names: list[Name],
-    parents: tuple[str, ...] = (),
-    **codes: str,
-) -> Concept:
-    return Concept(
-        id=id,
-        name=names[0].text,
-        names=tuple(names),
-        types=(type,),
-        definition=definition,
-        codes={"UMLS": (umls,), **{vocabulary: (code,) for vocabulary, code in codes.items()}},
-        parents=parents,
-    )
-
-
-def _english(*texts: str) -> list[Name]:
-    return [Name(text, "en", "HPO", "PT" if n == 0 else "SY") for n, text in enumerate(texts)]
-
-
-def _foreign(**names: str) -> list[Name]:
-    return [Name(text, lang, "LOCAL", "SY") for lang, text in names.items()]
-
-
-TINY_RECORDS: list[Record] = [
-    _concept(
-        "HP:0000819", "C0011849", DISEASE, "Too much glucose in the blood, for a long time.",
-        [*_english("Diabetes mellitus", "DM", "sugar diabetes"), *_foreign(de="Zuckerkrankheit")],
-    ),
-    _concept(
-        "HP:0005978", "C0011860", DISEASE, "Diabetes in which the body answers little to insulin.",
-        [
-            *_english("Type II diabetes mellitus", "Type 2 diabetes", "T2DM"),
-            *_foreign(es="diabetes tipo 2", fr="diabète de type 2"),
-            Name("NIDDM", "en", "HPO", "SY", obsolete=True),
-        ],
-        parents=("HP:0000819",), ICD10CM="E11",
-    ),
-    _concept(
-        "HP:0100651", "C0011854", DISEASE, "Diabetes in which the body makes no insulin.",
-        _english("Type I diabetes mellitus", "Type 1 diabetes", "juvenile diabetes"),
-        parents=("HP:0000819",), ICD10CM="E10",
-    ),
-    _concept(
-        "HP:0000822", "C0020538", DISEASE, "Blood pressure that stays too high.",
-        [
-            *_english("Hypertension", "High blood pressure", "Arterial hypertension", "HTN"),
-            *_foreign(es="hipertensión", de="Bluthochdruck", fr="hypertension artérielle"),
-        ],
-        ICD10CM="I10",
-    ),
-    _concept(
-        "HP:0001658", "C0027051", DISEASE, "Death of heart muscle for want of blood.",
-        [
-            *_english("Myocardial infarction", "Heart attack", "MI"),
-            *_foreign(es="infarto de miocardio", de="Herzinfarkt"),
-        ],
-    ),
-    _concept(
-        "HP:0005110", "C0004238", DISEASE, "Rapid, uneven beating of the upper heart chambers.",
-        [*_english("Atrial fibrillation", "AF"), *_foreign(de="Vorhofflimmern")],
-        ICD10CM="I48.91",
-    ),
-    _concept(
-        "HP:0002204", "C0034065", DISEASE, "A clot that blocks an artery of the lung.",
-        _english("Pulmonary embolism", "lung embolism", "PE"),
-    ),
-    _concept(
-        "HP:0001698", "C0031039", FINDING, "Fluid in the sac around the heart.",
-        _english("Pericardial effusion", "fluid around the heart", "PE"),
-    ),
-    _concept(
-        "HP:0002099", "C0004096", DISEASE, "Airways that narrow in attacks.",
-        [*_english("Asthma", "Bronchial asthma"), *_foreign(es="asma", fr="asthme")],
-    ),
-    _concept(
-        "HP:0002090", "C0032285", DISEASE, "Inflammation of the lung.",
-        [*_english("Pneumonia"), *_foreign(es="neumonía", de="Lungenentzündung")],
-    ),
-    _concept(
-        "HP:0001945", "C0015967", SYMPTOM, "Body temperature above normal.",
-        [*_english("Fever", "Pyrexia"), *_foreign(es="fiebre", de="Fieber", fr="fièvre")],
-    ),
-    _concept(
-        "HP:0002315", "C0018681", SYMPTOM, "Pain in the head.",
-        [*_english("Headache", "Cephalalgia"), *_foreign(es="cefalea", de="Kopfschmerzen")],
-    ),
-    Retired("HP:0005965", "HP:0005978", "merged"),
-]  # fmt: skip
+TINY_RECORDS: list[Record] = records_of(Path(__file__).with_suffix(".jsonl"))
 
 
 def write_tiny_encoder(path: Path, seed: int = 0, cased: bool = False) -> Path:

@@ -20,7 +20,8 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.readers import module_of, read, read_numbered
-from spacy_medlink.types import BadLine, Concept, Record
+from spacy_medlink.types import BadLine, Record
+from tests.golden import described
 from tests.kb.reading import write
 
 _NO_END = "⟨no line end⟩"
@@ -107,31 +108,8 @@ def _outcome(
         except MedlinkError as refused:
             error = [f"error {refused.code}: {refused.message.replace(str(path), path.name)}"]
     return [
-        *map(describe, records),
+        *map(described, records),
         *(f"line {one.line}: {one.problem}" for one in bad or ()),
         *(f"warning: {str(one.message).replace(str(path), path.name)}" for one in told),
         *error,
     ]
-
-
-def describe(record: Record) -> str:
-    """Write a record as a case does."""
-    if not isinstance(record, Concept):
-        return json.dumps({"retired": record.id, "to": record.replaced_by, "as": record.reason},
-                          ensure_ascii=False)  # fmt: skip
-    said: dict[str, Any] = {"id": record.id, "names": [_filled(name) for name in record.names]}
-    if not record.names or record.name != record.names[0].text:
-        said["name"] = record.name
-    for field in ("types", "definition", "codes", "parents"):
-        if value := getattr(record, field):
-            said[field] = value
-    for field in ("relations", "maps"):
-        if value := getattr(record, field):
-            said[field] = [_filled(one) for one in value]
-    return json.dumps(said, ensure_ascii=False)
-
-
-def _filled(values: tuple[Any, ...]) -> list[Any]:
-    """Leave out what is empty at the end."""
-    last = max((at for at, value in enumerate(values) if value), default=-1)
-    return [*values[: last + 1]]

@@ -1,5 +1,7 @@
 """MeSH documents of a few records, for tests of the reader."""
 
+from pathlib import Path
+
 
 def term(text: str, preferred: str = "N", permuted: str = "N") -> str:
     """Write a term."""
@@ -36,22 +38,6 @@ def descriptor(ui: str, name: str, concepts: str = "", trees: tuple[str, ...] = 
     )
 
 
-def supplement(ui: str, name: str, concepts: str, headings: tuple[str, ...], note: str) -> str:
-    """Write a supplementary record of class 1."""
-    mapped = "".join(
-        f"<HeadingMappedTo><DescriptorReferredTo><DescriptorUI>{heading}</DescriptorUI>"
-        "<DescriptorName><String>Any</String></DescriptorName></DescriptorReferredTo>"
-        "</HeadingMappedTo>\n"
-        for heading in headings
-    )
-    return (
-        f'<SupplementalRecord SCRClass="1">\n<SupplementalRecordUI>{ui}</SupplementalRecordUI>\n'
-        f"<SupplementalRecordName><String>{name}</String></SupplementalRecordName>\n"
-        f"<Note>{note}\n</Note><HeadingMappedToList>{mapped}</HeadingMappedToList>\n"
-        f"<ConceptList>\n{concepts}</ConceptList></SupplementalRecord>\n"
-    )
-
-
 def document(records: str, kind: str = "DescriptorRecordSet", lang: str = "eng") -> str:
     """Write a document; the first record begins on line 3."""
     return (
@@ -60,41 +46,6 @@ def document(records: str, kind: str = "DescriptorRecordSet", lang: str = "eng")
     )
 
 
-DESCRIPTORS = document(
-    descriptor(
-        "D014652", "Vascular Diseases", concept(term("Vascular Diseases", "Y"), "Y"), ("C14.907",)
-    )
-    + descriptor(
-        "D006973",
-        "Hypertension",
-        concept(
-            term("Hypertension", "Y")
-            + term("Blood Pressure, High")
-            + term("Pressure, High Blood", permuted="Y"),
-            "Y",
-            "<RegistryNumber>0</RegistryNumber>"
-            "<ScopeNote>Persistently high systemic\n    arterial BLOOD PRESSURE.</ScopeNote>",
-        )
-        + concept(
-            term("Hypertension, Mild &amp; Moderate", "Y"),
-            more="<RegistryNumber>11-22-3</RegistryNumber><ScopeNote>Other.</ScopeNote>",
-        ),
-        ("C14.907.489", "C14.907.489", "G09.330"),
-    )
-)
-SUPPLEMENTS = document(
-    supplement(
-        "C000002",
-        "bevonium",
-        concept(
-            term("bevonium", "Y") + term("bevonium methyl sulfate"),
-            "Y",
-            "<RegistryNumberList><RegistryNumber>34B0471E08</RegistryNumber>"
-            "<RegistryNumber>5205-82-3</RegistryNumber><RegistryNumber>EC 3.4.21.-</RegistryNumber>"
-            "</RegistryNumberList>",
-        ),
-        ("*D001561", "D010880"),
-        "structure given in first source",
-    ),
-    "SupplementalRecordSet",
-)
+_FILES = Path(__file__).with_name("sample_files")
+DESCRIPTORS = (_FILES / "mesh_descriptors.xml").read_text("utf-8")
+SUPPLEMENTS = (_FILES / "mesh_supplements.xml").read_text("utf-8")

@@ -1,4 +1,5 @@
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -8,6 +9,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.filters import Filters, name_identity
 from spacy_medlink.kb.vocabularies import types_of
 from spacy_medlink.types import Concept, Name, Record, Retired
+from tests.tables import table
 from tests.tiny import TINY_RECORDS
 
 DIABETES = Concept(
@@ -43,43 +45,9 @@ def test_only_obsolete_names_go_by_default() -> None:
     assert diabetes == DIABETES and not removed
 
 
-@pytest.mark.parametrize(
-    ("filters", "texts", "reasons"),
-    [
-        (
-            Filters(languages=("de",)),
-            ["Zuckerkrankheit"],
-            {"name: language": 3, "name: obsolete": 1, "concept: no name left": 1},
-        ),
-        (
-            Filters(sources=("MSH", "MSHGER")),
-            ["Diabetes mellitus", "Zuckerkrankheit"],
-            {"name: source": 2, "name: obsolete": 1, "concept: no name left": 1},
-        ),
-        (
-            Filters(types=("T047",)),
-            ["Diabetes mellitus", "DM", "Zuckerkrankheit"],
-            {"concept: type": 1, "name: obsolete": 1},
-        ),
-        (
-            Filters(groups=("diso",)),
-            ["Diabetes mellitus", "DM", "Zuckerkrankheit"],
-            {"concept: type": 1, "name: obsolete": 1},
-        ),
-        (
-            Filters(term_types=("SY", "AB"), include_obsolete=True),
-            ["DM", "Zuckerkrankheit"],
-            {"name: term type": 3, "concept: no name left": 1},
-        ),
-        (
-            Filters(allow_ids=("D",)),
-            ["Diabetes mellitus", "DM", "Zuckerkrankheit"],
-            {"concept: id not allowed": 1, "name: obsolete": 1},
-        ),
-    ],
-)
-def test_each_filter(filters: Filters, texts: list[str], reasons: dict[str, int]) -> None:
-    records, removed = _filtered(filters)
+@table(__file__, "each_filter")
+def test_each_filter(filters: dict[str, Any], texts: list[str], reasons: dict[str, int]) -> None:
+    records, removed = _filtered(Filters(**filters))
     assert _texts(records[0]) == texts
     assert removed == reasons
 

@@ -55,57 +55,16 @@ def source(sab: str, lat: str = "ENG", family: str = "", curver: str = "Y") -> s
 
 
 HYPERTENSION, BLOOD_PRESSURE, DRUG, BRAND = "C0000010", "C0000020", "C0000030", "C0000040"
-TABLES: dict[str, list[str]] = {
-    "MRCONSO": [
-        atom(HYPERTENSION, "High blood pressure", SAB="NCI", TTY="SY", CODE="C3117"),
-        atom(HYPERTENSION, "Hypertension", SAB="MSH", CODE="D006973"),
-        atom(HYPERTENSION, "Hypertension", SAB="SNOMEDCT_US", TTY="PT", CODE="38341003"),
-        atom(HYPERTENSION, "HTN", SAB="SNOMEDCT_US", TTY="OAS", CODE="999", SUPPRESS="O"),
-        atom(HYPERTENSION, "Hipertensión", LAT="SPA", SAB="MSHSPA", CODE="D006973"),
-        atom(HYPERTENSION, "Hypertension", LAT="GER", SAB="MSHGER", CODE="D006973"),
-        atom(BLOOD_PRESSURE, "血圧", LAT="JPN", SAB="MSHJPN", CODE="D001794"),
-        atom(BLOOD_PRESSURE, "Blood pressure", SAB="MTH", TTY="PN", CODE="U000001"),
-        atom(DRUG, "Propranolol", SAB="RXNORM", TTY="IN", CODE="8787"),
-        atom(BRAND, "Inderal", SAB="RXNORM", TTY="BN", CODE="5800"),
-        atom(BRAND, "Inderal old", SAB="RXNORM", TTY="OBN", CODE="5801", SUPPRESS="O"),
-    ],
-    "MRSTY": [
-        semantic_type(HYPERTENSION, "T047"),
-        semantic_type(BLOOD_PRESSURE, "T033"),
-        semantic_type(BLOOD_PRESSURE, "T032"),
-    ],
-    "MRDEF": [
-        definition(HYPERTENSION, "MSHSPA", "Presión arterial alta."),
-        definition(HYPERTENSION, "NCI", "Withdrawn.", "O"),
-        definition(HYPERTENSION, "MSH", "Persistently high arterial pressure."),
-    ],
-    "MRREL": [
-        relation(HYPERTENSION, "PAR", BLOOD_PRESSURE, "inverse_isa"),
-        relation(HYPERTENSION, "PAR", BLOOD_PRESSURE),
-        relation(HYPERTENSION, "PAR", DRUG, suppress="O"),
-        relation(HYPERTENSION, "SY", HYPERTENSION),
-        relation(BLOOD_PRESSURE, "CHD", HYPERTENSION, "isa"),
-        relation(DRUG, "RB", BLOOD_PRESSURE, "inverse_isa"),
-        relation(DRUG, "RN", BRAND, "tradename_of"),
-        relation(BRAND, "RB", DRUG, "has_tradename"),
-    ],
-    "MRCUI": [
-        history("C0000001", "DEL"),
-        history("C0000002", "RO", HYPERTENSION),
-        history("C0000002", "SY", "C0000001", "N"),
-        history("C0000002", "SY", HYPERTENSION),
-        history("C0000003", "RB", HYPERTENSION),
-    ],
-    "MRRANK": [
-        "0400|MTH|PN|N|", "0300|MSH|MH|N|", "0200|SNOMEDCT_US|PT|N|", "0100|NCI|SY|N|",
-    ],
-    "MRSAB": [
-        source("MSH"), source("MSHSPA", "SPA", "MSH"), source("MSHGER", "GER", "MSH"),
-        source("MSHJPN", "JPN", "MSH"), source("NCI"), source("SNOMEDCT_US", family="SNOMEDCT"),
-        source("OLD", curver="N"),
-    ],
-    "MRMAP": [mapping("C9000001", "38341003", "I10")],  # of a set without a name
-}  # fmt: skip
+
+
+def _tables(directory: str) -> dict[str, list[str]]:
+    files = sorted((Path(__file__).parent / "sample_files" / directory).glob("*.RRF"))
+    return {path.stem: path.read_text("utf-8").splitlines() for path in files}
+
+
+TABLES = _tables("umls")  # MRMAP is of a set without a name
+# Some rows of invented drugs, in the order of RxNorm's files: by number, not by text.
+RXNORM = _tables("rxnorm")
 
 
 def write_release(directory: Path, tables: Mapping[str, list[str]] | None = None) -> Path:

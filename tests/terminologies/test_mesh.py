@@ -9,7 +9,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.readers import get_reader, read
 from spacy_medlink.terminologies.mesh import release_of
-from spacy_medlink.types import BadLine, Concept, Name, Record, Relation
+from spacy_medlink.types import BadLine, Concept, Record
 from tests.kb.mesh_release import DESCRIPTORS, SUPPLEMENTS, concept, descriptor, document, term
 
 
@@ -30,39 +30,6 @@ def release(tmp_path):
     (tmp_path / "desc2026.xml").write_text(DESCRIPTORS, encoding="utf8")
     (tmp_path / "supp2026.xml.gz").write_bytes(gzip.compress(SUPPLEMENTS.encode()))
     return tmp_path
-
-
-def test_a_descriptor(release):
-    assert records_of(release)[1] == Concept(
-        id="D006973",
-        name="Hypertension",
-        names=(
-            Name("Hypertension", "en", "MESH", "MH"),
-            Name("Blood Pressure, High", "en", "MESH", "ET"),
-            Name("Pressure, High Blood", "en", "MESH", "PM"),
-            Name("Hypertension, Mild & Moderate", "en", "MESH", "PEP"),
-        ),
-        types=("C", "G"),
-        definition="Persistently high systemic arterial BLOOD PRESSURE.",
-        parents=("D014652",),
-        relations=(Relation("isa", "D014652", "MESH"),),
-    )
-
-
-def test_a_supplementary_record(release):
-    assert records_of(release)[2] == Concept(
-        id="C000002",
-        name="bevonium",
-        names=(
-            Name("bevonium", "en", "MESH", "NM"),
-            Name("bevonium methyl sulfate", "en", "MESH", "ET"),
-        ),
-        types=("D",),
-        definition="structure given in first source",
-        codes={"UNII": ("34B0471E08",), "CAS": ("5205-82-3",), "EC": ("3.4.21.-",)},
-        parents=("D001561", "D010880"),
-        relations=(Relation("isa", "D001561", "MESH"), Relation("isa", "D010880", "MESH")),
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["desc2026.xml", "supp2026.xml.gz"])

@@ -60,65 +60,7 @@ def test_long_documents_take_little_time(text):
     assert cpu_seconds(lambda: find_definitions(text)) < 1
 
 
-@pytest.mark.parametrize(
-    ("text", "defined"),
-    [
-        # Initials go before letters from inside a shorter text.
-        ("the attenuated adenomatous polyposis coli (AAPC)",
-         {"AAPC": "attenuated adenomatous polyposis coli"}),
-        # A plural defines its singular, whether the long form is one or not.
-        ("ventricular septal defects (VSDs)",
-         {"VSDs": "ventricular septal defects", "VSD": "ventricular septal defects"}),
-        ("hypertrophy of the retinal pigment epithelium (HRPEs)",
-         {"HRPEs": "hypertrophy of the retinal pigment epithelium",
-          "HRPE": "hypertrophy of the retinal pigment epithelium"}),
-        # Parts of a joined short form, behind a known one too; not behind a digit.
-        ("the hyperparathyroidism-jaw tumor syndrome (HPT-JT)",
-         {"HPT-JT": "hyperparathyroidism-jaw tumor syndrome",
-          "HPT": "hyperparathyroidism", "JT": "jaw tumor"}),
-        ("Warfarin-associated intracerebral hemorrhage (W-ICH)",
-         {"W-ICH": "Warfarin-associated intracerebral hemorrhage",
-          "ICH": "intracerebral hemorrhage"}),
-        ("Antituberculosis therapy (ATT)-associated acute liver failure (ATT-ALF)",
-         {"ATT": "Antituberculosis therapy", "ALF": "acute liver failure"}),
-        ("5-hydroxytryptamine (5-HT)", {"5-HT": "5-hydroxytryptamine"}),
-        # Two that share their end.
-        ("Duchenne and Becker muscular dystrophy (DMD/BMD)",
-         {"DMD": "Duchenne muscular dystrophy", "BMD": "Becker muscular dystrophy"}),
-        ("Duchenne or Becker muscular dystrophy (DMD or BMD)",
-         {"DMD": "Duchenne muscular dystrophy", "BMD": "Becker muscular dystrophy"}),
-        ("Duchenne and other muscular dystrophies (DMD/BMD)", {}),
-        # A pair that shares nothing, or not its initials, is none; "and" begins no long form.
-        ("Alzheimer and Parkinson disease (AD/PD)", {}),
-        ("he was treated at the (TAT) clinic", {}),
-        ("Crohn's disease and ulcerative colitis (CD/UC)",
-         {"CD/UC": "Crohn's disease and ulcerative colitis"}),
-        ("alcohol abuse and dependence (AA/AD)", {"AA/AD": "alcohol abuse and dependence"}),
-        ("coronary artery disease with an infarct (CAD-AI)",
-         {"CAD-AI": "coronary artery disease with an infarct", "CAD": "coronary artery disease"}),
-        # What is defined itself wins over what follows from something else, wherever it stands.
-        ("heart valve-aortic defect (HV-AD) and Alzheimer disease (AD)",
-         {"HV-AD": "heart valve-aortic defect", "HV": "heart valve", "AD": "Alzheimer disease"}),
-        # No plural: nothing of it is one.
-        ("hepatitis B surface (HBs) antigen", {"HBs": "hepatitis B surface"}),
-        # Nested parentheses define by the innermost; words before another one are not taken.
-        ("tumour necrosis factor (TNF (a cytokine)), interleukin (also interleukin one (IO))",
-         {"IO": "interleukin one"}),
-        ("atrial septal (of the heart) defect (ASD)", {}),
-        # The first definition counts, and a text may have several.
-        ("pulmonary embolism (PE) and later a pericardial effusion (PE)",
-         {"PE": "pulmonary embolism"}),
-        ("Atrial fibrillation (AF). COPD (chronic obstructive pulmonary disease) was known.",
-         {"AF": "Atrial fibrillation", "COPD": "chronic obstructive pulmonary disease"}),
-        # A long form is the shortest that fits, and has few words.
-        ("a chronic cough and chronic obstructive pulmonary disease (COPD)",
-         {"COPD": "chronic obstructive pulmonary disease"}),
-        (f"atrial {'word ' * 20} septal defect (ASD)", {}),
-        # Square brackets hold isotopes, ions and what was removed from notes.
-        ("L-[3H]nicotine and [3H]spiperone, normal [Na] and [Ca]", {}),
-        ("Seen by Dr [**Doctor Last Name 2**]", {}),
-    ],
-)  # fmt: skip
+@table(__file__, "beyond_the_paper")
 def test_beyond_the_paper(text, defined):
     assert find_definitions(text) == defined
 

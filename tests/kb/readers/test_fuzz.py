@@ -200,11 +200,11 @@ def test_mutants_of_omop(tmp_path: Path, rounds: int) -> None:
     samples.write_omop(tmp_path)
     for _ in range(rounds):
         victim = rng.choice(list(samples.OMOP))
-        (tmp_path / victim).write_bytes(mutate(samples.omop_text(victim).encode(), rng))
+        (tmp_path / victim).write_bytes(mutate(samples.OMOP[victim].encode(), rng))
         records, _ = examine("omop", tmp_path, frozenset({"E160"})) or ([], [])
         if rng.random() < BUILT:
             assert_buildable(tmp_path / "fuzz.kb", records)
-        (tmp_path / victim).write_text(samples.omop_text(victim), encoding="utf8")
+        (tmp_path / victim).write_text(samples.OMOP[victim], encoding="utf8")
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)

@@ -44,38 +44,6 @@ def _extension(path: Path, name: str, text: str, date: str = "20240101") -> None
     file.write_text(text)
 
 
-def test_a_concept_in_full(tmp_path: Path) -> None:
-    concept = _concept(write_rf2(tmp_path))
-    assert concept.name == "Diabetes mellitus"
-    assert [(name.text, name.lang, name.tty, name.obsolete) for name in concept.names] == [
-        ("Diabetes mellitus", "en", "PT", False),
-        ("DM - Diabetes mellitus", "en", "PT", False),  # what the British prefer
-        ("Diabetes mellitus (disorder)", "en", "FSN", False),
-        ("diabetes", "es", "PT", False),
-        ("diabetes mellitus (trastorno)", "es", "FSN", False),
-        ("Diabetes mellitus, NOS", "en", "SY", True),
-    ]
-    assert {name.source for name in concept.names} == {"SNOMEDCT"}
-    assert concept.types == ("disorder",)
-    assert concept.definition == "Too much glucose in the blood."
-    assert concept.codes == {"ICD10": ("E10.9", "E14.9"), "CTV3": ("C10..",)}
-    assert concept.parents == (DISEASE,)
-
-
-def test_without_a_preferred_name_the_fully_specified_one_loses_its_tag(tmp_path: Path) -> None:
-    concept = _concept(write_rf2(tmp_path), TYPE_2)
-    assert concept.name == concept.names[0].text == "Diabetes mellitus type 2"
-    assert concept.parents == (DIABETES,)  # not the inactive one
-
-
-def test_history(tmp_path: Path) -> None:
-    records = _by_id(read("snomed", write_rf2(tmp_path)))
-    assert records["1000001"] == Retired("1000001", DIABETES, f"same as {DIABETES}")
-    ambiguous = f"possibly equivalent to {TYPE_2}, {DIABETES}"
-    assert records["1000002"] == Retired("1000002", "", ambiguous)
-    assert records["1000003"] == Retired("1000003", "", "inactive")
-
-
 @pytest.mark.parametrize(
     ("kind", "targets", "expected"),
     [
