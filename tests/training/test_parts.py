@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.gold import read_gold
-from tests.training.corpora.samples import SAMPLES
+from tests.training.corpora.samples import files_of, write_files
 from training.parts import PARTS, divide, make_parts, read_parts
 
 
@@ -76,11 +76,8 @@ def test_nothing_there_gives_empty_files(tmp_path: Path) -> None:
 
 
 def test_downloads_are_converted_by_their_own_parts(tmp_path: Path) -> None:
-    for name in ("gsc-plus", "medmentions"):
-        for file, text in SAMPLES[name].items():
-            path = tmp_path / name / file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    write_files(tmp_path / "gsc-plus", files_of("gsc-plus", "PhenoTagger"))
+    write_files(tmp_path / "medmentions", files_of("medmentions"))
     parts = read_parts("gsc-plus", tmp_path)
     assert parts.keys() == {"dev"} and parts["dev"][0]["mentions"]
     assert read_parts("medmentions", tmp_path)

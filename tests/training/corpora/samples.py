@@ -1,75 +1,106 @@
-"""A small corpus of each format, by the name of its converter."""
+"""Corpora as their publishers pack them, and what comes out: the files of `samples`.
 
-import tempfile
+A sample begins with "@@ what it shows". Files follow, each after "-- name --", or
+"-- name (how it is packed) --", then runs: "== corpus splits in part, strict" and below it the
+lines that are written and the report, or the beginning of an error.
+"""
+
+import gzip
+import re
+from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
-from tests.training.corpora import (
-    test_abstracts,
-    test_askapatient,
-    test_cadec,
-    test_cases,
-    test_coder,
-    test_cometa,
-    test_e3c,
-    test_gsc_plus,
-    test_mantra,
-    test_mcn,
-    test_medmentions,
-    test_psytar,
-)
 from tests.training.corpora.workbook import write_workbook
 
-
-def _book() -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "book.xlsx"
-        write_workbook(path, test_psytar.SHEETS)
-        return path.read_bytes()
+_MARK = re.compile(r"^(?:-- (.+?)(?: \(([a-z, 0-9-]+)\))? --|== (.+))\n", re.MULTILINE)
+_RUN = re.compile(r"([^\s,]+)((?: (?!in )[^\s,]+)*)(?: in ([^\s,]+))?(, strict)?")
 
 
-_ANN = (
-    "T1\tMORFOLOGIA 0 5;6 10\tTumor óseo\n#1\tAnnotatorNotes T1\t8500/3\nN1\tReference T1 X:1\tx\n"
-)
-_TEMIST = "filename\tlabel\tspan_ini\tspan_end\ttext\tcode\nes-1\tS\t0\t6\tFiebre\t386661006+1\n"
-_XLBEL = "C0010200||yskä||Kova <tgt>yskä</tgt> ja kuume.\nC1||x||\n"
-_CONCEPT = "1||0|4||Disease||gout||D006073\n1||5|9||Disease||a|b||D1|D2\n"
+class Run(NamedTuple):
+    """A conversion; `said` is what comes out, with "source" for the place of the files."""
 
-SAMPLES: dict[str, dict[str, str | bytes]] = {
-    "askapatient": dict(list(test_askapatient.FILES.items())[:3]),
-    "bc5cdr": {"CDR_TestSet.PubTator.txt": test_abstracts.PUBTATOR},
-    "bc5cdr ": {"CDR_TestSet.BioC.xml": test_abstracts.BIOC},
-    "biosyn": {"processed_train/1.concept": _CONCEPT},
-    "cadec": test_cadec.FILES,
-    "cadec-meddra": test_cadec.FILES,
-    "cantemist": {"train/a.txt": "Tumor\nóseo benigno.", "train/a.ann": _ANN},
-    "coder-folds": test_coder.FILES,
-    "codiesp-d": test_cases.CODIESP_FILES,
-    "codiesp-x": test_cases.CODIESP_FILES,
-    "cometa": test_cometa.FILES,
-    "e3c": {"layer1/a.xml": test_e3c.xmi("en", "a")},
-    "gsc-plus": {"GSCplus_dev_gold.tsv": test_gsc_plus.GOLD},
-    "gsc-plus ": {
-        "Text/1": "Short stature.",
-        "Annotations/1": "[0::13]\tHP_0004322 | Short stature\n",
-    },
-    "gsc-2024": {
-        "Text/1": "Short stature.",
-        "Annotations/1": "[0:13]\tHP:0004322\tShort stature\n",
-    },
-    "mantra": {"Medline_GSC_fr_man.xml": test_mantra.XML},
-    "mcn": test_mcn.FILES,
-    "medmentions": test_medmentions.FILES,
-    "medmentions ": {
-        "corpus_pubtator.txt": test_medmentions.FULL,
-        "corpus_pubtator_pmids_trng.txt": "1\n2\n",
-    },
-    "ncbi-disease": test_abstracts.NCBI_FILES,
-    "psytar": {"book.xlsx": _book()},
-    "psytar-snomed": test_psytar.tables(),
-    "symptemist": {
-        "symptemist_train/es-1.txt": "Fiebre alta.",
-        "symptemist_train/symptemist_tsv_train_subtask2.tsv": _TEMIST,
-    },
-    "xl-bel": {"fi_1k_test_query.txt": "C0010200||yskä\nC1|C2||x\n"},
-    "xl-bel-v1": {"fi_1k_test_query_with_context.txt": _XLBEL},
+    corpus: str
+    splits: tuple[str, ...]
+    part: str
+    is_strict: bool
+    said: str
+
+
+class Sample(NamedTuple):
+    """Files of a corpus by name, as bytes, and the runs over them."""
+
+    shows: str
+    files: dict[str, bytes]
+    runs: list[Run]
+
+
+def _workbook(data: bytes) -> bytes:
+    """Make a workbook of "[sheet]" lines and cells between tabs."""
+    sheets: dict[str, list[list[str | float]]] = {}
+    for line in data.decode().splitlines():
+        if line.startswith("["):
+            sheets[line[1:-1]] = []
+        else:
+            cells = (
+                float(one) if re.fullmatch(r"[\d.]+", one) else one for one in line.split("\t")
+            )
+            sheets[[*sheets][-1]].append([*cells])
+    with TemporaryDirectory() as folder:
+        write_workbook(Path(folder) / "book.xlsx", sheets)
+        return (Path(folder) / "book.xlsx").read_bytes()
+
+
+PACKED: dict[str, Callable[[bytes], bytes]] = {
+    "no line end": lambda data: data.removesuffix(b"\n"),
+    "crlf": lambda data: data.replace(b"\n", b"\r\n"),
+    "latin-1": lambda data: data.decode().encode("latin-1"),
+    "gzip": gzip.compress,
+    "half": lambda data: data[: len(data) // 2],
+    "workbook": _workbook,
 }
+
+
+def _sample(text: str) -> Sample:
+    shows, _, rest = text.partition("\n")
+    sample = Sample(shows, {}, [])
+    _, *parts = _MARK.split(rest)
+    for name, packed, run, content in zip(*(parts[place::4] for place in range(4)), strict=True):
+        if run:
+            corpus, splits, part, strict = _RUN.fullmatch(run).groups()
+            own = Run(corpus, tuple(splits.split()), part or "", bool(strict), content.rstrip("\n"))
+            sample.runs.append(own)
+            continue
+        data = content.encode()
+        for how in (packed or "").split(", ") if packed else ():
+            data = PACKED[how](data)
+        sample.files[name] = data
+    return sample
+
+
+def write_files(folder: Path, files: dict[str, bytes] | dict[str, str]) -> Path:
+    """Write the files of a sample."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder
+
+
+SAMPLES = [
+    _sample(text)
+    for path in sorted(Path(__file__).with_name("samples").glob("*.txt"))
+    for text in re.split(r"^@@ ", path.read_text(encoding="utf8"), flags=re.MULTILINE)[1:]
+]
+# The first run of each sample without a fault.
+SOUND = [
+    (sample, run)
+    for sample in SAMPLES
+    if (run := sample.runs[0]).is_strict and not run.said.startswith("[E")
+]
+
+
+def files_of(corpus: str, shows: str = "") -> dict[str, bytes]:
+    """Get the files of the first sample of a corpus that shows something."""
+    return next(one.files for one, run in SOUND if run.corpus == corpus and shows in one.shows)

@@ -10,8 +10,7 @@ import pytest
 
 from spacy_medlink.kb.gold import read_gold
 from tests.training.conftest import Call
-from tests.training.corpora.conftest import write_files
-from tests.training.corpora.test_abstracts import NCBI_FILES as FILES
+from tests.training.corpora.samples import files_of, write_files
 from training.corpora.__main__ import main
 
 ROOT = Path(__file__).parents[3]
@@ -24,7 +23,7 @@ def cli(call: Call) -> Call:
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
-    return write_files(tmp_path / "source", FILES)
+    return write_files(tmp_path / "source", files_of("ncbi-disease"))
 
 
 def test_report(cli: Call, source: Path, tmp_path: Path) -> None:
@@ -100,14 +99,8 @@ def test_two_documents_with_one_id(cli: Call, source: Path, tmp_path: Path) -> N
 
 
 def test_as_a_module(source: Path, tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "training.corpora",
-        "ncbi-disease",
-        source,
-        tmp_path / "g.jsonl",
-    ]
+    given = ["ncbi-disease", source, tmp_path / "g.jsonl"]
+    command = [sys.executable, "-m", "training.corpora", *given]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     assert "ids of MeSH and OMIM" in done.stdout

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.training.corpora.conftest import Convert
+from tests.training.corpora.samples import Run, write_files
+from tests.training.corpora.test_samples import converted
 
 MOST = 60  # documents of each corpus
 
@@ -60,6 +61,11 @@ def _plain(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
     )
 
 
+def _read_back(folder, corpus, files):
+    write_files(folder / "source", files)
+    return [*map(json.loads, converted(folder, Run(corpus, ("dev",), "", True, ""))[0])]
+
+
 @pytest.mark.parametrize(
     ("name", "data", "file"),
     [
@@ -67,17 +73,16 @@ def _plain(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
         ("bc5cdr", "bc5cdr.dev.jsonl.gz", "CDR_DevelopmentSet.PubTator.txt"),
     ],
 )
-def test_abstracts(converted: Convert, data_dir: Path, name: str, data: str, file: str) -> None:
+def test_abstracts(tmp_path, data_dir, name, data, file):
     documents = _gold(data_dir / data)
-    result = converted(name, {file: "".join(map(_pubtator, documents))}, "dev", strict=True)
-    assert _plain(result.records) == _plain(documents)
+    found = _read_back(tmp_path, name, {file: "".join(map(_pubtator, documents))})
+    assert _plain(found) == _plain(documents)
 
 
-def test_spanish_cases(converted: Convert, data_dir: Path) -> None:
+def test_spanish_cases(tmp_path, data_dir):
     documents = _gold(data_dir / "cantemist.dev.jsonl.gz")
-    files: dict[str, str | bytes] = {}
+    files: dict[str, str] = {}
     for document in documents:
         place = f"dev-set1/cantemist-norm/{document['doc_id']}"
         files |= {f"{place}.txt": document["text"], f"{place}.ann": _brat(document)}
-    result = converted("cantemist", files, "dev", strict=True)
-    assert _plain(result.records) == _plain(documents)
+    assert _plain(_read_back(tmp_path, "cantemist", files)) == _plain(documents)

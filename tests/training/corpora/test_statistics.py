@@ -6,7 +6,7 @@ from typer import Typer
 from typer.testing import CliRunner
 
 from tests.lines import write_lines
-from tests.training.corpora.conftest import write_files
+from tests.training.corpora.samples import write_files
 from training.corpora.statistics import main
 
 APP = Typer()
