@@ -87,20 +87,13 @@ def test_adapters_are_saved_beside_a_base_that_stays_as_it_is(tiny_encoder, tmp_
     assert other.fingerprint() == base.fingerprint()
 
 
-@pytest.mark.parametrize("damage", ["cut", "gone", "of fewer layers"])
-def test_damaged_adapters_are_an_error(tiny_encoder, tmp_path, damage):
-    _adapted(tiny_encoder).save(tmp_path)
-    path = tmp_path / ADAPTERS_FILE
-    if damage == "cut":
-        path.write_bytes(path.read_bytes()[:50])
-    elif damage == "gone":
-        path.unlink()
-    else:
-        save_file({}, path)
-    with pytest.raises(MedlinkError, match="E206"):
-        BiEncoder.load(tmp_path)
-
-
 def test_a_model_without_such_layers_takes_none():
     with pytest.raises(MedlinkError, match=r"E216.*Linear"):
         add_adapters(torch.nn.Linear(2, 2), 4)
+
+
+def test_adapters_of_fewer_layers_are_an_error(tiny_encoder, tmp_path):
+    _adapted(tiny_encoder).save(tmp_path)
+    save_file({}, tmp_path / ADAPTERS_FILE)
+    with pytest.raises(MedlinkError, match="E206"):
+        BiEncoder.load(tmp_path)

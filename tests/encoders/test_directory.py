@@ -64,7 +64,7 @@ def _slow_tokenizer(path: Path) -> None:
         (_slow_tokenizer, r"E206.*'PhobertTokenizer'.*no fast version"),
     ],
 )
-def test_what_to_do(tmp_path: Path, tiny_encoder: Path, change: Any, says: str) -> None:
+def test_what_to_do(tmp_path, tiny_encoder, change, says):
     directory = writable(tiny_encoder, tmp_path / "encoder")
     change(directory)
     with pytest.raises(MedlinkError, match=says) as refused:
@@ -72,7 +72,7 @@ def test_what_to_do(tmp_path: Path, tiny_encoder: Path, change: Any, says: str) 
     assert "\n" not in str(refused.value)
 
 
-def test_fields_of_transformers_itself_are_no_code(tmp_path: Path, tiny_encoder: Path) -> None:
+def test_fields_of_transformers_itself_are_no_code(tmp_path, tiny_encoder):
     """Older versions wrote these into every config."""
     directory = writable(tiny_encoder, tmp_path / "encoder")
     config = json.loads((directory / "config.json").read_text())
@@ -90,7 +90,7 @@ def test_fields_of_transformers_itself_are_no_code(tmp_path: Path, tiny_encoder:
 
 
 @pytest.fixture
-def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_encoder: Path) -> list[str]:
+def fetched(tmp_path, monkeypatch, tiny_encoder):
     """Files that were fetched from a Hub, which has the directory `tmp_path/hub`."""
     hub, names = writable(tiny_encoder, tmp_path / "hub"), list[str]()
 
@@ -110,9 +110,7 @@ def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_encoder: Path)
     return names
 
 
-def test_weights_of_the_hub_come_last(
-    tmp_path: Path, tiny_encoder: Path, fetched: list[str]
-) -> None:
+def test_weights_of_the_hub_come_last(tmp_path, tiny_encoder, fetched):
     (tmp_path / "hub" / "evil.py").touch()
     (tmp_path / "hub" / "pytorch_model.bin").touch()
     vectors = BiEncoder.load(NAME).encode(["fever"])
@@ -121,7 +119,7 @@ def test_weights_of_the_hub_come_last(
     assert not {"evil.py", "pytorch_model.bin"} & {*fetched}
 
 
-def test_a_hostile_model_of_the_hub_is_not_fetched(tmp_path: Path, fetched: list[str]) -> None:
+def test_a_hostile_model_of_the_hub_is_not_fetched(tmp_path, fetched):
     (tmp_path / "hub" / "tokenizer_config.json").write_text(
         '{"auto_map": {"AutoTokenizer": "e.T"}}'
     )

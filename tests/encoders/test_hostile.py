@@ -13,7 +13,7 @@ from tests.encoders.hostile import write_hostile, write_kernels
 ROOT = Path(__file__).parents[2]
 
 
-def test_one_function_loads_models() -> None:
+def test_one_function_loads_models():
     """A second way in would be one without the checks."""
     loaders = ("from_pretrained(", "trust_remote_code=True", "torch.load(", "hf_hub_download(")
     calls = [
@@ -29,7 +29,7 @@ def test_one_function_loads_models() -> None:
 
 
 @pytest.mark.slow
-def test_hostile_directories(tmp_path: Path, tiny_encoder: Path) -> None:
+def test_hostile_directories(tmp_path, tiny_encoder):
     """Each is refused with a code, or loads harmlessly, whoever answers questions with yes."""
     hostile, stubs, home = tmp_path / "hostile", tmp_path / "stubs", tmp_path / "home"
     home.mkdir()

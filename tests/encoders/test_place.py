@@ -1,9 +1,7 @@
 """What is not there is told at once: no library retries for minutes."""
 
 import shutil
-from collections.abc import Iterator
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import huggingface_hub
@@ -20,7 +18,7 @@ NAME = "some-org/some-model"
 
 
 @pytest.fixture
-def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def work(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -49,7 +47,7 @@ def test_a_directory_that_is_there_in_part_is_meant_as_one(work):
 
 
 @pytest.fixture
-def online(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def online(monkeypatch):
     """The Hub may be asked; sessions opened meanwhile, which ask too, are forgotten after."""
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     registry = "huggingface_hub.utils._detect_agent"
@@ -62,7 +60,7 @@ def online(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch, online: None) -> list[str]:
+def asked(monkeypatch, online):
     """Names that the Hub was asked for, which cannot be reached."""
     names: list[str] = []
 

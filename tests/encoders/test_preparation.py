@@ -15,7 +15,6 @@ from spacy_medlink.encoders.light import open_to_encode
 from spacy_medlink.encoders.pairs import Pair
 from spacy_medlink.encoders.preparation import Preparation
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Mention
 from tests.tiny import write_tiny_encoder
 from training.recipe.reading import read_recipe
@@ -25,7 +24,7 @@ LOWER = Preparation(lower_case=True)
 
 
 @pytest.fixture(scope="module")
-def cased(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def cased(tmp_path_factory):
     return write_tiny_encoder(tmp_path_factory.mktemp("cased"), cased=True)
 
 
@@ -36,20 +35,20 @@ def _saved(cased: Path, preparation: Preparation, path: Path) -> Path:
     return path
 
 
-def test_a_cased_model_tells_letter_case_apart(cased: Path) -> None:
+def test_a_cased_model_tells_letter_case_apart(cased):
     first, second = BiEncoder.load(cased).encode(["High Fever", "high fever"])
     assert first @ second < 0.999
 
 
 @pytest.mark.parametrize("read", [BiEncoder.load, lambda path: open_to_encode(path)[0]])
-def test_what_was_saved_is_used_by_whatever_reads_it(cased, tmp_path, read) -> None:
+def test_what_was_saved_is_used_by_whatever_reads_it(cased, tmp_path, read):
     encoder = read(_saved(cased, LOWER, tmp_path / "encoder"))
     assert encoder.preparation == LOWER
     first, second = encoder.encode(["High Fever", "high fever"])
     np.testing.assert_allclose(first, second, atol=1e-5)
 
 
-def test_a_prefix_and_a_normal_form_are_part_of_what_is_encoded(cased, tmp_path) -> None:
+def test_a_prefix_and_a_normal_form_are_part_of_what_is_encoded(cased, tmp_path):
     plain = BiEncoder.load(cased)
     both = Preparation(normalisation="NFKC", prefix="query: ")
     encoder = BiEncoder.load(_saved(cased, both, tmp_path / "encoder"))
@@ -58,7 +57,7 @@ def test_a_prefix_and_a_normal_form_are_part_of_what_is_encoded(cased, tmp_path)
     )
 
 
-def test_the_fingerprint_tells_preparations_apart_and_keeps_older_ones(cased, tmp_path) -> None:
+def test_the_fingerprint_tells_preparations_apart_and_keeps_older_ones(cased, tmp_path):
     plain = BiEncoder.load(cased)
     before = plain.fingerprint()
     for preparation in (LOWER, Preparation(prefix="a"), Preparation(normalisation="NFC")):
@@ -69,7 +68,7 @@ def test_the_fingerprint_tells_preparations_apart_and_keeps_older_ones(cased, tm
     assert "lower_case" not in (unprepared / "medlink_encoder.json").read_text()
 
 
-def test_an_unknown_normal_form_is_refused(cased, tmp_path) -> None:
+def test_an_unknown_normal_form_is_refused(cased, tmp_path):
     path = _saved(cased, LOWER, tmp_path / "encoder")
     settings = path / "medlink_encoder.json"
     settings.write_text(settings.read_text().replace("lower_case", "normalisation"))
@@ -77,9 +76,7 @@ def test_an_unknown_normal_form_is_refused(cased, tmp_path) -> None:
         BiEncoder.load(path)
 
 
-def test_training_saves_the_letter_case_and_the_index_has_it(
-    cased: Path, tiny_kb: KnowledgeBase, tmp_path: Path
-) -> None:
+def test_training_saves_the_letter_case_and_the_index_has_it(cased, tiny_kb, tmp_path):
     quick = {"training.epochs": 1.0, "selection.interpolation": [1.0], "selection.min_gain": -100.0}
     recipe = read_recipe(Path("training/papers/configs/sapbert.cfg"), quick)
     assert recipe.data.lower_case
@@ -95,14 +92,14 @@ def test_training_saves_the_letter_case_and_the_index_has_it(
 
 
 def test_a_tokenizer_that_lower_cases_by_itself_keeps_its_fingerprint(
-    tiny_encoder: Path, tiny_kb: KnowledgeBase, tmp_path: Path
-) -> None:
+    tiny_encoder, tiny_kb, tmp_path
+):
     recipe = read_recipe(Path("training/papers/configs/sapbert.cfg"), {"training.epochs": 1.0})
     train(recipe, Inputs(str(tiny_encoder), tmp_path / "s", tiny_kb.path))
     assert BiEncoder.load(tmp_path / "s").preparation == Preparation()
 
 
-def test_a_cross_encoder_reads_texts_as_its_base_does(cased: Path) -> None:
+def test_a_cross_encoder_reads_texts_as_its_base_does(cased):
     base = BiEncoder.load(cased)
     base.preparation = Preparation(lower_case=True, prefix="query: ")
     encoder = CrossEncoder.of(base, CrossSettings())
@@ -117,7 +114,7 @@ def test_a_cross_encoder_reads_texts_as_its_base_does(cased: Path) -> None:
 
 
 @given(st.text(), st.booleans(), st.sampled_from(["", "NFC", "NFKC"]), st.text(max_size=5))
-def test_settings_come_back_as_they_were(text, lower_case, form, prefix) -> None:
+def test_settings_come_back_as_they_were(text, lower_case, form, prefix):
     preparation = Preparation(lower_case, form, prefix)
     assert Preparation.of(preparation.as_settings()) == preparation
     (once,) = preparation([text])

@@ -70,7 +70,7 @@ def _agrees(encoder: BiEncoder, vectors: Any) -> bool:
         ({"pooling_mode": "mean", "include_prompt": True}, "mean"),
     ],
 )
-def test_pooling(tmp_path: Path, tiny_encoder: Path, said: Any, pooling: str) -> None:
+def test_pooling(tmp_path, tiny_encoder, said, pooling):
     directory = _write(writable(tiny_encoder, tmp_path / "encoder"), said)
     vectors = _reference(directory, pooling)
     assert says_pooling(directory)
@@ -82,14 +82,14 @@ def test_pooling(tmp_path: Path, tiny_encoder: Path, said: Any, pooling: str) ->
     assert not _agrees(BiEncoder.load(directory, pooling="mean"), vectors), "but what is asked"
 
 
-def test_pooling_without_modules(tmp_path: Path, tiny_encoder: Path) -> None:
+def test_pooling_without_modules(tmp_path, tiny_encoder):
     directory = _write(writable(tiny_encoder, tmp_path / "encoder"), "cls_token")
     (directory / "modules.json").unlink()
     assert BiEncoder.load(directory).pooling == "cls"
 
 
 @pytest.mark.parametrize("said", ["max_tokens", "lasttoken", {"pooling_mode": ["cls", "mean"]}, {}])
-def test_other_poolings_are_refused(tmp_path: Path, tiny_encoder: Path, said: Any) -> None:
+def test_other_poolings_are_refused(tmp_path, tiny_encoder, said):
     directory = _write(writable(tiny_encoder, tmp_path / "encoder"), said)
     with pytest.raises(MedlinkError, match=r"E206.*mean, cls are supported. Take.*`--pooling`"):
         BiEncoder.load(directory)
@@ -107,7 +107,7 @@ def test_other_poolings_are_refused(tmp_path: Path, tiny_encoder: Path, said: An
         ({}, ""),
     ],
 )
-def test_prompts(tmp_path: Path, tiny_encoder: Path, said: Any, prefix: str) -> None:
+def test_prompts(tmp_path, tiny_encoder, said, prefix):
     own = {"config_sentence_transformers": said}
     directory = _write(writable(tiny_encoder, tmp_path / "encoder"), "mean_tokens", **own)
     encoder = BiEncoder.load(directory)
@@ -115,7 +115,7 @@ def test_prompts(tmp_path: Path, tiny_encoder: Path, said: Any, prefix: str) -> 
     assert _agrees(encoder, _reference(directory, "mean", prefix))
 
 
-def test_length_and_case(tmp_path: Path, tiny_encoder: Path) -> None:
+def test_length_and_case(tmp_path, tiny_encoder):
     own = {"sentence_bert_config": {"max_seq_length": 9, "do_lower_case": True}}
     directory = _write(writable(tiny_encoder, tmp_path / "encoder"), "mean_tokens", **own)
     encoder = BiEncoder.load(directory)
@@ -139,9 +139,7 @@ def test_length_and_case(tmp_path: Path, tiny_encoder: Path) -> None:
         ({"sentence_bert_config": {"max_seq_length": "9"}}, "max_length is '9'"),
     ],
 )
-def test_what_cannot_be_taken_over(
-    tmp_path: Path, tiny_encoder: Path, files: dict[str, Any], problem: str
-) -> None:
+def test_what_cannot_be_taken_over(tmp_path, tiny_encoder, files, problem):
     directory = _write(writable(tiny_encoder, tmp_path / "encoder"), "mean_tokens", **files)
     with pytest.raises(MedlinkError, match="E206") as refused:
         BiEncoder.load(directory)
@@ -149,7 +147,7 @@ def test_what_cannot_be_taken_over(
     assert "\n" not in str(refused.value)
 
 
-def test_a_prompt_that_is_not_pooled(tmp_path: Path, tiny_encoder: Path) -> None:
+def test_a_prompt_that_is_not_pooled(tmp_path, tiny_encoder):
     said = {"pooling_mode": "mean", "include_prompt": False}
     own = {"config_sentence_transformers": {"prompts": {"query": "query: "}}}
     directory = _write(writable(tiny_encoder, tmp_path / "encoder"), said, **own)
@@ -158,9 +156,7 @@ def test_a_prompt_that_is_not_pooled(tmp_path: Path, tiny_encoder: Path) -> None
 
 
 @pytest.mark.parametrize("pooling", ["cls", "mean"])
-def test_the_vectors_of_the_library_itself(
-    tmp_path: Path, tiny_encoder: Path, pooling: str
-) -> None:
+def test_the_vectors_of_the_library_itself(tmp_path, tiny_encoder, pooling):
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import Transformer
     from sentence_transformers.sentence_transformer.modules import Pooling
@@ -174,7 +170,7 @@ def test_the_vectors_of_the_library_itself(
 
 
 @pytest.mark.parametrize("kind", ["roberta", "mpnet", "camembert", "xlm-roberta", "bert"])
-def test_a_text_as_long_as_the_model_reads(tmp_path: Path, tiny_encoder: Path, kind: str) -> None:
+def test_a_text_as_long_as_the_model_reads(tmp_path, tiny_encoder, kind):
     """RoBERTa's positions begin behind that of the padding, so it reads two pieces fewer."""
     from transformers import CONFIG_MAPPING, AutoModel
 

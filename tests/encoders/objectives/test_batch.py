@@ -39,9 +39,7 @@ def _pairs(first: torch.Tensor, second: torch.Tensor) -> set[tuple[int, int]]:
     st.sampled_from([0.0, 0.2, 0.7]),
 )
 @settings(deadline=None, max_examples=50)
-def test_hard_pairs_are_those_of_all_hard_triplets(
-    labels: list[int], seed: int, margin: float
-) -> None:
+def test_hard_pairs_are_those_of_all_hard_triplets(labels, seed, margin):
     vectors, classes = _unit(len(labels), seed), torch.tensor(labels)
     a, p, b, n = HardPairMiner(margin)(vectors, classes)
     anchors, positives, negatives = TripletMarginMiner(margin, "all")(vectors, classes)
@@ -49,7 +47,7 @@ def test_hard_pairs_are_those_of_all_hard_triplets(
     assert _pairs(b, n) == _pairs(anchors, negatives)
 
 
-def test_random_triplets_are_so_many_for_each_anchor_that_has_a_synonym() -> None:
+def test_random_triplets_are_so_many_for_each_anchor_that_has_a_synonym():
     labels = torch.tensor([0, 0, 1, 2, 3])
     anchors, positives, negatives = RandomTripletMiner(5)(_unit(5, seed=1), labels)
     assert anchors.bincount(minlength=5).tolist() == [5, 5, 0, 0, 0]
@@ -59,7 +57,7 @@ def test_random_triplets_are_so_many_for_each_anchor_that_has_a_synonym() -> Non
 
 
 @pytest.mark.parametrize("miner", MINERS)
-def test_every_loss_draws_synonyms_together(miner: str) -> None:
+def test_every_loss_draws_synonyms_together(miner):
     batch = _batch(0, 0, 1, 1, 2, 2, 3, 3)
     for loss in LOSSES:
         vectors = _unit(8, seed=1).requires_grad_()
@@ -83,7 +81,7 @@ def _gap(vectors: torch.Tensor, batch: Batch) -> float:
     return float(cosine[same & ~itself].mean() - cosine[~same].mean())
 
 
-def test_multi_similarity_is_the_formula_of_the_paper() -> None:
+def test_multi_similarity_is_the_formula_of_the_paper():
     """Equation 2 with alpha for positives, over all pairs."""
     vectors, batch = _unit(5, seed=3), _batch(0, 0, 1, 1, 2)
     alpha, beta, base = 2.0, 50.0, 0.5
@@ -98,7 +96,7 @@ def test_multi_similarity_is_the_formula_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize("miner", ["none", "hard_pairs", "multi_similarity"])
-def test_one_string_in_two_concepts_is_not_pushed_apart(miner: str) -> None:
+def test_one_string_in_two_concepts_is_not_pushed_apart(miner):
     vectors = _unit(4, seed=5)
     vectors[2] = vectors[0]
     batch = _batch(0, 0, 1, 1)._replace(strings=torch.tensor([10, 11, 10, 12]))
@@ -108,7 +106,7 @@ def test_one_string_in_two_concepts_is_not_pushed_apart(miner: str) -> None:
     assert as_twins < as_strangers
 
 
-def test_twins_are_left_out_of_triplets_and_pairs() -> None:
+def test_twins_are_left_out_of_triplets_and_pairs():
     strings = torch.tensor([7, 8, 7])
     index = torch.tensor
     triplets = without_twins((index([0, 1]), index([1, 0]), index([2, 2])), strings)
@@ -118,7 +116,7 @@ def test_twins_are_left_out_of_triplets_and_pairs() -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_a_batch_without_positives_changes_nothing(loss: str) -> None:
+def test_a_batch_without_positives_changes_nothing(loss):
     vectors = _unit(3, seed=2).requires_grad_()
     value, _ = _objective("hard_pairs", loss)(vectors, _batch(0, 1, 2))
     value.backward()

@@ -1,0 +1,102 @@
+"""Files of an encoder that are damaged as files really get damaged, whoever reads them."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from spacy_medlink.encoders.adapters import add_adapters
+from spacy_medlink.encoders.bi_encoder import ADAPTERS_FILE, BiEncoder
+from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
+from spacy_medlink.encoders.light import open_to_encode
+from spacy_medlink.encoders.stored import DIRECTORY, StoredVectors, store_vectors
+from spacy_medlink.errors import MedlinkError
+from tests.encoders.test_tables import write_static
+
+OWN = ("config.json", "model.safetensors", "tokenizer.json", "medlink_encoder.json")
+CROSS = ("medlink_cross_encoder.json", "medlink_head.safetensors")
+KINDS = {  # its files, and how it is read
+    "bi-encoder": (OWN, BiEncoder.load),
+    "to encode only": (OWN, open_to_encode),
+    "cross-encoder": (
+        ("medlink_cross_encoder.json", "medlink_head.safetensors"),
+        CrossEncoder.load,
+    ),
+    "static": (("model.safetensors", "tokenizer.json"), BiEncoder.load),
+    "adapters": ((ADAPTERS_FILE,), BiEncoder.load),
+    "stored vectors": ((DIRECTORY,), None),
+}
+DAMAGES = {
+    "gone": None, "empty": lambda data: b"", "cut": lambda data: data[: len(data) // 2],
+    "garbage": lambda data: b"\xff\xfe{", "long garbage": lambda data: b"x" * 1000,
+    "another object": lambda data: b"{}", "a list": lambda data: b"[]",
+}  # fmt: skip
+CASES = [
+    (kind, file, how) for kind, (files, _) in KINDS.items() for file in files for how in DAMAGES
+]
+# What has a default, or vocab.txt in its place.
+HARMLESS = {
+    *((kind, "medlink_encoder.json", how) for kind in ("bi-encoder", "to encode only")
+      for how in ("gone", "another object")),
+    ("bi-encoder", "tokenizer.json", "gone"), ("to encode only", "tokenizer.json", "gone"),
+    ("cross-encoder", CROSS[0], "another object"), ("stored vectors", DIRECTORY, "gone"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory, tiny_encoder):
+    """A directory of each kind."""
+    place = tmp_path_factory.mktemp("kinds")
+    start = BiEncoder.load(tiny_encoder)
+    for kind in ("bi-encoder", "to encode only", "stored vectors"):
+        start.save(place / kind)
+    texts = ["measles", "gout"]
+    pieces, vectors = start.tokenize(texts), start.encode(texts)
+    store_vectors(place / "stored vectors", start.fingerprint(), pieces, vectors)
+    CrossEncoder.of(start, CrossSettings()).save(place / "cross-encoder")
+    write_static(place / "static", {"embeddings": np.ones((10, 12), dtype=np.float32)})
+    adapted = BiEncoder.load(tiny_encoder)
+    add_adapters(adapted.module, 4)
+    adapted.save(place / "adapters")
+    return place
+
+
+@pytest.mark.parametrize(("kind", "file", "how"), CASES)
+def test_what_is_damaged_is_refused(written, tmp_path, kind, file, how):
+    place = shutil.copytree(written / kind, tmp_path / "encoder")
+    path, change, read = place / file, DAMAGES[how], KINDS[kind][1]
+    if path.is_dir():
+        (path,) = path.iterdir()
+    data = path.read_bytes()
+    path.unlink()
+    if change is not None:
+        path.write_bytes(change(data))
+    if read is None:
+        own = BiEncoder.load(place)
+        read = lambda place: StoredVectors.find(own, [place])  # noqa: E731
+    if (kind, file, how) in HARMLESS:
+        assert (read(place) is None) == (kind == "stored vectors")
+        return
+    with pytest.raises(MedlinkError, match=r"E20[56]|E302"):
+        read(place)
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "content"),
+    [
+        ("bi-encoder", "config.json", '{"model_type": "no such architecture"}'),
+        ("bi-encoder", "config.json", '{"model_type": "bert", "num_hidden_layers": 1000000000}'),
+        ("cross-encoder", "medlink_cross_encoder.json", '{"activation": "tanh"}'),
+        ("cross-encoder", "medlink_cross_encoder.json", '{"attention": "sideways"}'),
+    ],
+)
+def test_what_says_what_cannot_be_is_refused(written, tmp_path, kind, file, content):
+    place = shutil.copytree(written / kind, tmp_path / "encoder")
+    (place / file).write_text(content)
+    with pytest.raises(MedlinkError, match=r"E206|E302"):
+        KINDS[kind][1](place)
+
+
+def test_a_directory_without_a_head(tiny_encoder):
+    with pytest.raises(MedlinkError, match="E206"):
+        CrossEncoder.load(tiny_encoder)
