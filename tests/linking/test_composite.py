@@ -6,34 +6,15 @@ from hypothesis import strategies as st
 
 from spacy_medlink.linking.composite import readings
 from spacy_medlink.types import Mention
+from tests.tables import tabled
 
 
-@pytest.mark.parametrize(
-    ("text", "want"),
-    [
-        ("breast and ovarian cancer", ("breast cancer", "ovarian cancer")),
-        ("breast, ovarian and colon cancer", ("breast cancer", "ovarian cancer", "colon cancer")),
-        ("breast, ovarian, and/or colon cancer", ("breast cancer", "ovarian cancer",
-                                                  "colon cancer")),
-        ("SCA 1 and 2", ("SCA 1", "SCA 2")),
-        ("SCA 1, 2 and 3", ("SCA 1", "SCA 2", "SCA 3")),
-        ("type 1 and type 2 diabetes", ("type 1 diabetes", "type 2 diabetes")),
-        ("type 1 and 2 diabetes", ("type 1 diabetes", "type 2 diabetes")),
-        ("hepatitis B/C", ("hepatitis B", "hepatitis C")),
-        ("fever and cough", ("fever", "cough")),
-        ("fiebre y tos", ("fiebre", "tos")),
-        ("Fieber und Husten", ("Fieber", "Husten")),
-    ],
-)  # fmt: skip
+@tabled
 def test_readings(text, want):
-    assert want in readings(text)
+    assert tuple(want) in readings(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["fever", "", "and", "a and", "android", "sand or", ", ,", "a, b, c, d, e, f, g, h, i",
-     "x and y " * 2000, "yes and yes"],
-)  # fmt: skip
+@tabled
 def test_what_is_no_coordination(text):
     assert readings(text) == []
 

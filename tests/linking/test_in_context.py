@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from spacy_medlink.assets import Assets
 from spacy_medlink.linking import Linker
 from spacy_medlink.types import Mention
 
 
 @pytest.fixture
-def linker(tiny_assets: Assets) -> Linker:
+def linker(tiny_assets):
     return tiny_assets.engine(calibrator=False)
 
 
@@ -26,7 +25,7 @@ def _dense(linker: Linker, mentions: list[Mention]) -> list[int]:
     ]
 
 
-def test_the_same_words_are_looked_up_by_each_vector(linker: Linker) -> None:
+def test_the_same_words_are_looked_up_by_each_vector(linker):
     kb = linker.parts.kb
     assert kb is not None
     fever, asthma = (_saying(linker, name) for name in ("Fever", "Asthma"))
@@ -38,7 +37,7 @@ def test_the_same_words_are_looked_up_by_each_vector(linker: Linker) -> None:
     assert [one.score for one in linker.rank(mentions, 5)[2]] == [one.score for one in alone[0]]
 
 
-def test_a_long_form_is_encoded_by_itself(linker: Linker) -> None:
+def test_a_long_form_is_encoded_by_itself(linker):
     vector = _saying(linker, "Fever")
     said = Mention("PE", long_form="pulmonary embolism", vector=vector)
     plain = Mention("PE", long_form="pulmonary embolism")
@@ -46,7 +45,7 @@ def test_a_long_form_is_encoded_by_itself(linker: Linker) -> None:
     assert first[0].row == other[0].row and first[0].form == "pulmonary embolism"
 
 
-def test_a_mention_in_context_does_not_ask_the_gate(linker: Linker) -> None:
+def test_a_mention_in_context_does_not_ask_the_gate(linker):
     class Open:
         fingerprint = ""
 

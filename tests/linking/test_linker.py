@@ -6,6 +6,7 @@ from dataclasses import FrozenInstanceError, fields
 from pathlib import Path
 
 import faiss
+import numpy as np
 import pytest
 import spacy
 
@@ -146,3 +147,22 @@ def test_a_mask_is_a_scope_that_leaves_nothing_in_the_cache(tiny_assets):
         [mention], 3, Filter.of(deny=[tiny_assets.kb.concept_at(every[0].row).id])
     )
     assert [candidate.row for candidate in filtered] == [candidate.row for candidate in masked]
+
+
+def test_vectors_of_another_arithmetic(tiny_assets, monkeypatch):
+    engine = tiny_assets.engine(cache_size=0)
+    encode = engine.parts.encoder.encode
+
+    def rounded(texts):
+        """What a processor that computes in another precision makes of them."""
+        vectors = encode(texts) + np.float32(0.004)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    monkeypatch.setattr(engine.parts.encoder, "encode", rounded)
+    (ranking,) = engine.rank([Mention("Heart attack")], 2)
+    assert ranking[0].scores["exact"] == ranking[0].scores["dense"] == 1
+    assert round(ranking[0].score, 6) == 1
+    # The same key is not the same string.
+    (ranking,) = engine.rank([Mention("heart attacks")], 2)
+    assert ranking[0].scores["exact"] == np.float32(0.95)
+    assert ranking[0].scores["dense"] < 1

@@ -1,9 +1,7 @@
 """A tier that a package brings: what CONTRIBUTING shows is built, asked and refused."""
 
 import sys
-from collections.abc import Iterator
 from importlib.metadata import EntryPoint
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +19,7 @@ NAMES = {"D1": "nephritis", "D2": "gout", "D3": "asthma", "D4": "naphratos"}
 
 
 @pytest.fixture
-def assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Assets]:
+def assets(tmp_path, monkeypatch):
     (block,) = [
         block for block in blocks_of(ROOT / "CONTRIBUTING.md") if "test_own_tier" in block.not_run
     ]
@@ -42,7 +40,7 @@ def assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Assets]:
     sys.modules.pop("own_tier_of_docs")
 
 
-def test_a_package_brings_a_tier(assets: Assets) -> None:
+def test_a_package_brings_a_tier(assets):
     assert assets.tiers == ["exact", TIER, "ngram"]
     linker = assets.engine(["exact", TIER], calibrator=False)
     ((first, second),) = linker.rank([Mention("nefritis")], 5)
@@ -53,20 +51,20 @@ def test_a_package_brings_a_tier(assets: Assets) -> None:
     assert ranking[0].scores.keys() >= {TIER, "ngram"}
 
 
-def test_its_searches_keep_to_the_mask(assets: Assets) -> None:
+def test_its_searches_keep_to_the_mask(assets):
     allowed = Mask.of(np.array([False, True, True, True]))
     hits = assets.tier(TIER).search(["nefritis", "cough"], 2, allowed)
     assert hits.rows.tolist() == [[3, -1], [-1, -1]]
 
 
-def test_damaged_files_are_refused(assets: Assets) -> None:
+def test_damaged_files_are_refused(assets):
     file = assets.path / TIER / "codes.npy"
     file.write_bytes(file.read_bytes()[:-8])
     with pytest.raises(MedlinkError, match="E202"):
         Assets(assets.path).tier(TIER)
 
 
-def test_a_missing_package_is_named(assets: Assets, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named(assets, monkeypatch):
     monkeypatch.undo()
     with pytest.raises(MedlinkError, match=r"E108.*tier .consonants."):
         Assets(assets.path).engine()
