@@ -2,13 +2,11 @@
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.kb import KnowledgeBase
 from training.kinds.pretraining import Pretraining
 from training.recipe.reading import read_recipe
 from training.recipe.settings import Recipe
@@ -31,7 +29,7 @@ Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+def call(monkeypatch, capsys):
     """Run a verb as from the command line: exit code, standard output, standard error."""
 
     def call_it(main: Callable[..., None], *arguments: object) -> tuple[int, str, str]:
@@ -45,7 +43,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.fixture
-def recipe(tmp_path: Path) -> MakeRecipe:
+def recipe(tmp_path):
     """Make a recipe; keywords are section__key."""
 
     def make(**changes: Any) -> Recipe:
@@ -58,7 +56,7 @@ def recipe(tmp_path: Path) -> MakeRecipe:
 
 
 @pytest.fixture
-def experiment(tiny_kb: KnowledgeBase, tiny_encoder: Path, recipe: MakeRecipe) -> MakeExperiment:
+def experiment(tiny_kb, tiny_encoder, recipe):
     """Make an experiment on the tiny knowledge base with the tiny encoder."""
 
     def make(**changes: Any) -> Pretraining:

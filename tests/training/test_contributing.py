@@ -3,7 +3,6 @@
 import json
 import shlex
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ VERBS = {"training.corpora": convert, "training.train": train}
 
 
 @pytest.fixture
-def registries() -> Iterator[None]:
+def registries():
     """Whatever the blocks add to the registries goes when the test ends."""
     before: list[tuple[dict[str, Any], dict[str, Any]]] = [
         (registry, dict(registry)) for registry in (LOSSES, CORPORA)

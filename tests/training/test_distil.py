@@ -44,7 +44,7 @@ SYSTEMS = ("teacher", "base", "shipped")
 
 
 @pytest.fixture(scope="module")
-def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def teacher(tmp_path_factory):
     """A random BERT of two layers, which keeps the letter case and has a prefix."""
     path = write_tiny_encoder(tmp_path_factory.mktemp("teacher"), cased=True)
     config = AutoModel.from_pretrained(path).config

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from tests.training.conftest import Call
-from tests.training.fetching.conftest import Server, status, whole
 from tests.training.fetching.conftest import server as server
+from tests.training.fetching.conftest import status, whole
 from training import download
 from training.corpora.layout import gold_files
 from training.corpora.registry import CORPORA
@@ -35,14 +34,14 @@ def zipped(**members: str) -> bytes:
 
 
 @pytest.fixture
-def cli(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Call:
+def cli(call, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("UMLS_API_KEY", raising=False)
     return partial(call, download.main)
 
 
 @pytest.fixture
-def local(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+def local(server, monkeypatch):
     """Sources: `one` of two files, the second with checksum and mirror; `two`; `form`, by hand."""
     second = zipped(b="2")
     files = (
@@ -64,7 +63,7 @@ def _noted(tmp_path: Path) -> dict[str, Any]:
     return json.loads((tmp_path / "corpora" / download.COLLECTED).read_text("utf8"))["sources"]
 
 
-def test_files_are_unpacked_and_noted_once(cli, local: Server, tmp_path: Path) -> None:
+def test_files_are_unpacked_and_noted_once(cli, local, tmp_path):
     code, out, err = cli("one")
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == "one: CC0, says the test. See https://example.org"
@@ -85,7 +84,7 @@ def test_files_are_unpacked_and_noted_once(cli, local: Server, tmp_path: Path) -
     assert (here / "one/a.txt").read_text() == "1" and local.requests == []
 
 
-def test_a_failure_keeps_what_had_come(cli, local: Server, tmp_path: Path) -> None:
+def test_a_failure_keeps_what_had_come(cli, local, tmp_path):
     local.replies[1:] = [status(404), status(404)]
     code, out, err = cli("one")
     assert (code, err[:6]) == (1, "[E711]") and out.startswith("one: CC0, says the test.")
@@ -96,7 +95,7 @@ def test_a_failure_keeps_what_had_come(cli, local: Server, tmp_path: Path) -> No
     assert local.requests == ["/gone.zip", "/b.zip"]
 
 
-def test_one_that_fails_does_not_stop_the_others(cli, local: Server, tmp_path: Path) -> None:
+def test_one_that_fails_does_not_stop_the_others(cli, local, tmp_path):
     local.replies = [status(404), whole(zipped(b="2"))]
     code, _, err = cli("one", "form", "umls", "two", "--if-any")
     assert code == 0 and _noted(tmp_path).keys() == {"two"}
@@ -114,7 +113,7 @@ def test_one_that_fails_does_not_stop_the_others(cli, local: Server, tmp_path: P
     assert cli("--release", "")[0] == 0, "nothing to collect is nothing wrong"
 
 
-def test_files_in_the_named_places_need_no_network(cli, local: Server, tmp_path: Path) -> None:
+def test_files_in_the_named_places_need_no_network(cli, local, tmp_path):
     put = tmp_path / "corpora/downloads/two/sub/two.zip"
     put.parent.mkdir(parents=True)
     put.write_bytes(zipped(a="1"))
@@ -147,7 +146,7 @@ def test_files_in_the_named_places_need_no_network(cli, local: Server, tmp_path:
     assert cli("one")[2].startswith("[E211]")
 
 
-def test_gold_files_of_the_user_come_first(cli, local: Server, tmp_path: Path) -> None:
+def test_gold_files_of_the_user_come_first(cli, local, tmp_path):
     corpora = tmp_path / "corpora"
     corpora.mkdir()
     for name in ("one.dev.jsonl", "my_own.train.jsonl"):
@@ -159,7 +158,7 @@ def test_gold_files_of_the_user_come_first(cli, local: Server, tmp_path: Path) -
     assert (code, err[:6]) == (1, "[E108]") and "medmentions-st21pv" in err
 
 
-def test_unpacked_by_hand(cli, local: Server, tmp_path: Path) -> None:
+def test_unpacked_by_hand(cli, local, tmp_path):
     (tmp_path / "corpora/form").mkdir(parents=True)
     (tmp_path / "corpora/form/a.txt").write_text("1")
     assert cli("form")[0] == 0
@@ -170,7 +169,7 @@ def test_unpacked_by_hand(cli, local: Server, tmp_path: Path) -> None:
     assert (tmp_path / "corpora/form/a.txt").read_text() == "12"
 
 
-def test_behind_a_form(cli, tmp_path: Path) -> None:
+def test_behind_a_form(cli, tmp_path):
     code, out, err = cli("mcn")
     assert (code, err[:6]) == (1, "[E713]")
     assert "data use agreement" in out and "--file" in err
@@ -185,7 +184,7 @@ def test_behind_a_form(cli, tmp_path: Path) -> None:
     assert cli("ncbi-disease", "--file", "NCBItestset_corpus.zip")[2].startswith("[E211]")
 
 
-def test_umls(cli, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_umls(cli, server, tmp_path, monkeypatch):
     assert cli("umls", "--release", "2024AB")[2].startswith("[E715]")
     monkeypatch.setenv("UMLS_API_KEY", "s3cret")
     assert cli("umls")[2].startswith("[E715]")
@@ -209,7 +208,7 @@ def test_umls(cli, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert (corpora / "downloads/umls/mine.zip").is_file()
 
 
-def test_every_corpus_has_a_source_that_says_all() -> None:
+def test_every_corpus_has_a_source_that_says_all():
     for name in CORPORA:
         assert find_source(name).name in sources()
     for source in sources().values():

@@ -1,7 +1,6 @@
 """Measuring the linker of a workflow, on whatever gold mentions there are."""
 
 import json
-from pathlib import Path
 
 import pytest
 import spacy
@@ -14,7 +13,7 @@ UNKNOWN = '{"mention": "plague", "ids": ["XX:1"]}\n'
 
 
 @pytest.fixture
-def gold(tmp_path: Path) -> Path:
+def gold(tmp_path):
     directory = tmp_path / "gold"
     directory.mkdir()
     (directory / "train.jsonl").write_text(KNOWN, encoding="utf8")

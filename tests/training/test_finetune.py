@@ -14,9 +14,6 @@ from typer.testing import CliRunner
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.types import Concept, Name
-from tests.tiny import TINY_RECORDS
 from training.data.candidates import Candidates
 from training.data.mention_sampler import WithNearNames, by_frequency, mention_pairs
 from training.data.mentions import join, read_mentions
@@ -231,18 +228,6 @@ def test_every_recipe_learns(name, train, dev, tiny_kb, tiny_encoder, tmp_path):
     assert figures["data"]["left_out_no_concept"] == 1 and figures["data"]["not_in_kb"] == 1
     assert figures["shipped"]["dev"]["acc@1"] >= figures["base"]["dev"]["acc@1"]
     assert figures["base"]["unseen"]["n"] == 4 and figures["base"]["dev"]["n"] == 5
-
-
-@pytest.mark.parametrize("kept", [True, False])
-def test_trade_names_can_be_left_out(kept, tmp_path, tiny_encoder):
-    names = (Name("aspirin"), Name("acetylsalicylic acid"), Name("Aspro", tty="TRADE"))
-    build_kb(tmp_path / "kb", iter([Concept("A", "aspirin", names), *TINY_RECORDS]))
-    gold = write(tmp_path / "gold.jsonl", [("pain killer", "A")])
-    recipe, kb = recipe_of("finetune", data__trade_names=kept), KnowledgeBase(tmp_path / "kb")
-    study = Finetuning(recipe, kb, BiEncoder.load(tiny_encoder), gold, gold)
-    taught = study.names.rows[np.unique(mention_pairs(study.names, 50, 0)[:, 1])].tolist()
-    wanted = {name.text for name in names if kept or name.tty != "TRADE"}
-    assert {kb.name_at(row).text for row in taught} == wanted
 
 
 @pytest.mark.parametrize("name", ["finetune", "finetune_biosyn"])

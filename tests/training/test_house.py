@@ -20,7 +20,7 @@ FLOORS = [
 FLOOR_OF = {part: number for number, parts in enumerate(FLOORS) for part in parts}
 
 
-def test_no_module_needs_itself() -> None:
+def test_no_module_needs_itself():
     graph = {
         module: {target for target in targets if target.startswith("training.")} - {module}
         for module, targets in _imports_of("training").items()
@@ -29,7 +29,7 @@ def test_no_module_needs_itself() -> None:
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
 
 
-def test_no_part_uses_one_above() -> None:
+def test_no_part_uses_one_above():
     wrong = [
         f"{module} imports {target}"
         for module, targets in _imports_of("training").items()
@@ -41,7 +41,7 @@ def test_no_part_uses_one_above() -> None:
     assert not wrong, wrong
 
 
-def test_the_page_has_every_part() -> None:
+def test_the_page_has_every_part():
     parts = {path.parent.name for path in (ROOT / "training").glob("*/__init__.py")}
     assert parts == FLOOR_OF.keys()
     page = (ROOT / "docs" / "training.md").read_text(encoding="utf8")

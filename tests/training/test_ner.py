@@ -1,7 +1,6 @@
 """An NER that is trained on annotated text, from the command line."""
 
 import json
-from pathlib import Path
 
 import pytest
 import spacy
@@ -14,7 +13,7 @@ FEW = {"training.max_steps": 4, "training.eval_frequency": 2}
 
 
 @pytest.fixture
-def gold(tmp_path: Path) -> Path:
+def gold(tmp_path):
     mention = {"start": 0, "end": 6, "mention": "Asthma", "ids": ["HP:0002099"]}
     line = {"text": "Asthma was known.", "mentions": [mention]}
     path = tmp_path / "gold.jsonl"

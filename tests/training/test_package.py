@@ -27,25 +27,18 @@ def test_a_language_without_a_tokenizer(tiny_assets, tmp_path):
     assert not (tmp_path / "x").exists()
 
 
-def test_an_export_needs_its_runtime(tiny_assets, tmp_path):
-    own = {"name": "onnx", "precision": "fp32"}
-    facts = {"encoder": {**tiny_assets.manifest["encoder"], "runtime": own}}
-    made = write_variant(tiny_assets, tmp_path / "assets", facts)
-    assert requirement(made) == f"spacy-medlink[onnx]>={__version__}"
-
-
-def test_assets_that_do_not_say_whether_their_encoder_is_static(tiny_assets, tmp_path):
-    facts = dict(tiny_assets.manifest["encoder"])
-    del facts["static"]  # as in builds before there were such encoders
-    made = write_variant(tiny_assets, tmp_path / "assets", {"encoder": facts})
-    assert requirement(made) == f"spacy-medlink[torch]>={__version__}"
-
-
-def test_a_static_encoder_needs_nothing_more(tiny_assets, tmp_path):
-    facts = {"encoder": {**tiny_assets.manifest["encoder"], "static": True}}
-    made = write_variant(tiny_assets, tmp_path / "assets", facts)
-    assert requirement(made) == f"spacy-medlink>={__version__}"
-
-
-def test_without_an_encoder_nothing_more_is_needed(tmp_path):
-    assert requirement(assets_of(tmp_path, TINY_RECORDS)) == f"spacy-medlink>={__version__}"
+@pytest.mark.parametrize(
+    ("facts", "extra"),
+    [
+        ({"runtime": {"name": "onnx", "precision": "fp32"}}, "[onnx]"), ({"static": True}, ""),
+        ({"static": None}, "[torch]"),  # as in builds before there were such encoders
+        (None, ""),
+    ],
+)  # fmt: skip
+def test_extras_are_those_of_the_encoder(tiny_assets, tmp_path, facts, extra):
+    made = assets_of(tmp_path, TINY_RECORDS)
+    if facts is not None:
+        known = {**tiny_assets.manifest["encoder"], **facts}
+        own = {name: value for name, value in known.items() if value is not None}
+        made = write_variant(tiny_assets, tmp_path / "other", {"encoder": own})
+    assert requirement(made) == f"spacy-medlink{extra}>={__version__}"

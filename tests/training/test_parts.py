@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.gold import read_gold
 from tests.training.corpora.samples import files_of, write_files
 from training.parts import PARTS, divide, make_parts, read_parts
@@ -31,7 +30,7 @@ def _put(corpora: Path, name: str, part: str, records: list[dict[str, Any]]) -> 
 
 
 @given(st.fixed_dictionaries({part: st.integers(0, 60) for part in PARTS}))
-def test_every_document_stays_and_none_is_in_two_parts(counts: dict[str, int]) -> None:
+def test_every_document_stays_and_none_is_in_two_parts(counts):
     parts = {part: _records(part, count) for part, count in counts.items()}
     made = divide(parts)
     texts = [record["text"] for part in PARTS for record in made[part]]
@@ -46,7 +45,7 @@ def test_every_document_stays_and_none_is_in_two_parts(counts: dict[str, int]) -
         assert len(made["train"]) >= 0.8 * counts["train"] - 2
 
 
-def test_what_measures_in_one_corpus_teaches_in_none(tmp_path: Path) -> None:
+def test_what_measures_in_one_corpus_teaches_in_none(tmp_path):
     corpora, gold = tmp_path / "corpora", tmp_path / "gold"
     shared = _records("abstract", 3)
     _put(corpora, "one", "train", [*_records("one", 20), *shared])
@@ -67,7 +66,7 @@ def test_what_measures_in_one_corpus_teaches_in_none(tmp_path: Path) -> None:
     assert {path.name: path.read_bytes() for path in gold.glob("*.jsonl")} == before
 
 
-def test_nothing_there_gives_empty_files(tmp_path: Path) -> None:
+def test_nothing_there_gives_empty_files(tmp_path):
     (tmp_path / "corpora").mkdir()
     assert make_parts(["gsc-plus"], tmp_path / "corpora", tmp_path / "gold") == {}
     assert [(tmp_path / "gold" / f"{part}.jsonl").read_bytes() for part in PARTS[:2]] == [b"", b""]
@@ -75,7 +74,7 @@ def test_nothing_there_gives_empty_files(tmp_path: Path) -> None:
         make_parts(["no-corpus"], tmp_path / "corpora", tmp_path / "gold")
 
 
-def test_downloads_are_converted_by_their_own_parts(tmp_path: Path) -> None:
+def test_downloads_are_converted_by_their_own_parts(tmp_path):
     write_files(tmp_path / "gsc-plus", files_of("gsc-plus", "PhenoTagger"))
     write_files(tmp_path / "medmentions", files_of("medmentions"))
     parts = read_parts("gsc-plus", tmp_path)
@@ -86,7 +85,7 @@ def test_downloads_are_converted_by_their_own_parts(tmp_path: Path) -> None:
     assert counts["gsc-plus"]["test"] == len(parts["dev"])
 
 
-def test_folds_that_repeat_each_other_count_once(tmp_path: Path) -> None:
+def test_folds_that_repeat_each_other_count_once(tmp_path):
     for fold in (0, 1):
         for part, phrase in (("train", "bad cough"), ("validation", "coughing"), ("test", "cough")):
             file = tmp_path / "askapatient" / f"AskAPatient.fold-{fold}.{part}.txt"
@@ -96,13 +95,13 @@ def test_folds_that_repeat_each_other_count_once(tmp_path: Path) -> None:
     assert {part: len(own) for part, own in parts.items()} == {"train": 1, "dev": 1, "test": 1}
 
 
-def test_bad_line_is_named(tmp_path: Path) -> None:
+def test_bad_line_is_named(tmp_path):
     (tmp_path / "mine.train.jsonl").write_text("{nothing\n", encoding="utf8")
     with pytest.raises(MedlinkError, match=r"E401.*line 1"):
         read_parts("mine", tmp_path)
 
 
-def test_types_that_the_terminology_is_not_about(tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+def test_types_that_the_terminology_is_not_about(tmp_path, tiny_kb):
     corpora = tmp_path / "corpora"
     records = _records("one", 20)
     for record in records:

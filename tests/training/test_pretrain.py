@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.stored import StoredVectors
-from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Name
 from training import verbs
 from training.choosing.yardstick import Yardstick
@@ -28,7 +28,7 @@ APP.command()(main)
 
 
 @pytest.fixture
-def arguments(tiny_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path) -> list[str]:
+def arguments(tiny_kb, tiny_encoder, tmp_path):
     """The command line that trains the tiny encoder on the tiny knowledge base."""
     file = tmp_path / "recipe.cfg"
     file.write_text('[recipe]\nkind = "pretrain"\n', encoding="utf-8")

@@ -26,7 +26,7 @@ def _write(path: Path, count: int) -> Path:
     return path
 
 
-def test_documents_are_divided(tmp_path: Path) -> None:
+def test_documents_are_divided(tmp_path):
     gold = _write(tmp_path / "gold.jsonl.gz", 30)
     kept, apart = tmp_path / "kept.jsonl", tmp_path / "apart.jsonl"
     assert split_gold(gold, kept, apart, 0.2, 0) == (24, 6)
@@ -44,13 +44,13 @@ def test_documents_are_divided(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("share", "apart"), [(0.0, 1), (1.0, 2), (0.5, 2)])
-def test_neither_part_is_empty(tmp_path: Path, share: float, apart: int) -> None:
+def test_neither_part_is_empty(tmp_path, share, apart):
     gold = _write(tmp_path / "gold.jsonl.gz", 3)
     found = split_gold(gold, tmp_path / "a", tmp_path / "b", share, 0)
     assert found == (3 - apart, apart)
 
 
-def test_one_document_cannot_be_divided(tmp_path: Path) -> None:
+def test_one_document_cannot_be_divided(tmp_path):
     gold = _write(tmp_path / "gold.jsonl.gz", 1)
     with pytest.raises(MedlinkError, match="E530"):
         split_gold(gold, tmp_path / "a", tmp_path / "b", 0.5, 0)

@@ -12,7 +12,7 @@ TEXTS = ["heart attack", "fever", "pain in the chest", "type 2 diabetes"]
 
 
 @pytest.fixture
-def student(tmp_path, tiny_encoder) -> BiEncoder:
+def student(tmp_path, tiny_encoder):
     teacher = BiEncoder.load(tiny_encoder)
     student = make_student(teacher, "static", TokenTable.build(TEXTS, teacher.tokenize))
     student.save(tmp_path / "student")

@@ -2,6 +2,7 @@
 
 import gzip
 import importlib
+import inspect
 import json
 import os
 import shlex
@@ -18,6 +19,8 @@ import typer
 from weasel.util import load_project_config
 
 from spacy_medlink.kb.gold import read_gold
+from training import compare, evaluate, ner, train
+from training.papers import reproduce
 
 ROOT = Path(__file__).parents[2]
 PROJECTS = [ROOT, ROOT / "training" / "papers"]
@@ -86,7 +89,7 @@ def test_every_step_that_trains_takes_the_device():
 
 
 @pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def checkout(tmp_path_factory):
     """A directory with the project, and nothing that it has ever made."""
     place = tmp_path_factory.mktemp("checkout")
     shutil.copy(ROOT / "project.yml", place)
@@ -197,3 +200,11 @@ def test_a_pipeline_whose_mentions_an_ner_finds(
     assert (checkout / "packages" / wheel).is_file()
     measured = json.loads((checkout / "metrics" / f"{name}.json").read_text("utf8"))
     assert set(measured["end_to_end"]) == {corpus.replace("_", "-") for corpus in corpora}
+
+
+VERBS = [compare.main, evaluate.main, ner.main, reproduce.main, train.main]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_it_has_a_device_and_takes_a_gpu_by_default(verb):
+    assert inspect.signature(verb).parameters["device"].default == "auto"

@@ -23,14 +23,14 @@ def _select(
     return select(BASE, trained, settings, {"acc@1": base}, figures, figures)
 
 
-def test_interpolation_lies_between_base_and_trained() -> None:
+def test_interpolation_lies_between_base_and_trained():
     mixed = interpolate(BASE, TRAINED, 0.25)
     assert mixed["w"].tolist() == [0.25, 0.5]
     assert mixed["n"].item() == 3
     assert torch.equal(interpolate(BASE, TRAINED, 1.0)["w"], TRAINED["w"])
 
 
-def test_the_best_mixture_is_shipped() -> None:
+def test_the_best_mixture_is_shipped():
     selection = _select({0.25: 60.0, 0.5: 70.0, 1.0: 65.0}, base=62.0)
     assert selection.part == 0.5
     assert selection.weights["w"].tolist() == [0.5, 1.0]
@@ -38,12 +38,12 @@ def test_the_best_mixture_is_shipped() -> None:
     assert [part for part, _ in selection.tried] == [0.25, 0.5, 1.0]
 
 
-def test_of_equals_the_one_nearer_to_the_base() -> None:
+def test_of_equals_the_one_nearer_to_the_base():
     assert _select({1.0: 70.0, 0.5: 70.0, 0.25: 60.0}, base=62.0).part == 0.5
 
 
 @pytest.mark.parametrize(("best", "min_gain"), [(61.9, 0.0), (62.0, 0.0), (62.5, 0.5), (10.0, 0.0)])
-def test_what_does_not_beat_its_base_is_not_shipped(best: float, min_gain: float) -> None:
+def test_what_does_not_beat_its_base_is_not_shipped(best, min_gain):
     selection = _select({0.5: best, 1.0: best - 5}, base=62.0, min_gain=min_gain)
     assert selection.part == 0
     assert selection.weights is BASE
@@ -51,7 +51,7 @@ def test_what_does_not_beat_its_base_is_not_shipped(best: float, min_gain: float
     assert len(selection.tried) == 2
 
 
-def test_the_shortlist_alone_does_not_decide_against_the_base() -> None:
+def test_the_shortlist_alone_does_not_decide_against_the_base():
     chosen = select(
         BASE, TRAINED, SelectionSettings(interpolation=(1.0,)), {"acc@1": 62.0},
         fast=lambda weights: {"acc@1": 99.0}, whole=lambda weights: {"acc@1": 61.0},
@@ -59,7 +59,7 @@ def test_the_shortlist_alone_does_not_decide_against_the_base() -> None:
     assert chosen.part == 0
 
 
-def test_weights_that_are_not_numbers_are_never_shipped() -> None:
+def test_weights_that_are_not_numbers_are_never_shipped():
     broken = {"w": torch.tensor([float("nan"), 1.0]), "n": torch.tensor(3)}
     selection = _select({0.5: 99.0, 1.0: 99.0}, base=62.0, trained=broken)
     assert selection.part == 0

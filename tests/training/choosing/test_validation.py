@@ -13,7 +13,7 @@ def _unit(n: int, seed: int) -> np.ndarray:
 
 
 @given(st.lists(st.integers(1, 4), min_size=2, max_size=8), st.integers(1, 9), st.integers(0, 99))
-def test_rank_counts_the_concepts_that_are_better(sizes: list[int], n: int, seed: int) -> None:
+def test_rank_counts_the_concepts_that_are_better(sizes, n, seed):
     rng = np.random.default_rng(seed)
     concepts = np.repeat(np.arange(len(sizes)) * 3, sizes)  # rows need not be consecutive
     names, queries = _unit(len(concepts), seed), _unit(n, seed + 1000)
@@ -29,13 +29,13 @@ def test_rank_counts_the_concepts_that_are_better(sizes: list[int], n: int, seed
         )
 
 
-def test_equal_concepts_are_ranked_by_row() -> None:
+def test_equal_concepts_are_ranked_by_row():
     names = _unit(1, 0).repeat(3, axis=0)
     ranks = rank(names, np.array([4, 5, 9]), names, np.array([4, 5, 9]))
     assert ranks.tolist() == [0, 1, 2]
 
 
-def test_many_queries_are_ranked_like_few() -> None:
+def test_many_queries_are_ranked_like_few():
     names, queries = _unit(30, 1), _unit(600, 2)
     concepts, golds = np.arange(30), np.random.default_rng(3).integers(30, size=600)
     whole = rank(queries, golds, names, concepts)
@@ -45,7 +45,7 @@ def test_many_queries_are_ranked_like_few() -> None:
     assert np.array_equal(whole, np.concatenate(halves))
 
 
-def test_figures() -> None:
+def test_figures():
     figures = measure(np.array([0, 0, 4, 5, 19, 20, 100, 0]))
     assert figures["acc@1"] == 37.5
     assert figures["acc@5"] == 50.0
@@ -56,7 +56,7 @@ def test_figures() -> None:
 
 
 @given(st.integers(1, 40), st.integers(0, 99))
-def test_shortlist_has_the_nearest_and_the_right_names(k: int, seed: int) -> None:
+def test_shortlist_has_the_nearest_and_the_right_names(k, seed):
     concepts = np.repeat(np.arange(10), 3)
     names, queries = _unit(30, seed), _unit(4, seed + 1000)
     golds = np.random.default_rng(seed).choice(10, 4)

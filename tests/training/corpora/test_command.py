@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from spacy_medlink.kb.gold import read_gold
-from tests.training.conftest import Call
 from tests.training.corpora.samples import files_of, write_files
 from training.corpora.__main__ import main
 
@@ -17,16 +16,16 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
-def cli(call: Call) -> Call:
+def cli(call):
     return partial(call, main)
 
 
 @pytest.fixture
-def source(tmp_path: Path) -> Path:
+def source(tmp_path):
     return write_files(tmp_path / "source", files_of("ncbi-disease"))
 
 
-def test_report(cli: Call, source: Path, tmp_path: Path) -> None:
+def test_report(cli, source, tmp_path):
     code, out, err = cli("ncbi-disease", source, tmp_path / "gold.jsonl")
     assert (code, err) == (0, "")
     assert out.splitlines()[1:4] == [
@@ -36,7 +35,7 @@ def test_report(cli: Call, source: Path, tmp_path: Path) -> None:
     ]
 
 
-def test_compressed_is_the_same_each_time(cli: Call, source: Path, tmp_path: Path) -> None:
+def test_compressed_is_the_same_each_time(cli, source, tmp_path):
     plain, packed = tmp_path / "gold.jsonl", tmp_path / "gold.jsonl.gz"
     cli("ncbi-disease", source, plain, "--split", "train")
     contents = set()
@@ -48,7 +47,7 @@ def test_compressed_is_the_same_each_time(cli: Call, source: Path, tmp_path: Pat
     assert [document.doc_id for document in read_gold(packed, strict=True)] == ["101", "102"]
 
 
-def test_strict_stops_and_leaves_nothing(cli: Call, source: Path, tmp_path: Path) -> None:
+def test_strict_stops_and_leaves_nothing(cli, source, tmp_path):
     file = source / "NCBItestset_corpus.txt"
     file.write_text(file.read_text().replace("\t0\t6\t", "\t1\t7\t"))
     output = tmp_path / "gold.jsonl"
@@ -78,7 +77,7 @@ def test_strict_stops_and_leaves_nothing(cli: Call, source: Path, tmp_path: Path
         (("ncbi-disease", "empty.txt"), "E407"),
     ],
 )
-def test_errors(cli: Call, source: Path, tmp_path: Path, arguments: tuple, code: str) -> None:
+def test_errors(cli, source, tmp_path, arguments, code):
     (tmp_path / "empty.txt").write_text("")
     name, path, *more = arguments
     output = tmp_path / "gold.jsonl"
@@ -88,7 +87,7 @@ def test_errors(cli: Call, source: Path, tmp_path: Path, arguments: tuple, code:
     assert not output.exists()
 
 
-def test_two_documents_with_one_id(cli: Call, source: Path, tmp_path: Path) -> None:
+def test_two_documents_with_one_id(cli, source, tmp_path):
     file = source / "NCBItestset_corpus.txt"
     file.write_text(file.read_text().replace("103", "101"))
     code, out, _ = cli("ncbi-disease", source, tmp_path / "gold.jsonl")
@@ -98,7 +97,7 @@ def test_two_documents_with_one_id(cli: Call, source: Path, tmp_path: Path) -> N
     assert (code, err[:6]) == (1, "[E403]")
 
 
-def test_as_a_module(source: Path, tmp_path: Path) -> None:
+def test_as_a_module(source, tmp_path):
     given = ["ncbi-disease", source, tmp_path / "g.jsonl"]
     command = [sys.executable, "-m", "training.corpora", *given]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)

@@ -8,8 +8,8 @@ from weasel.cli.assets import convert_asset_url, project_assets
 from weasel.cli.document import project_document
 from weasel.util import load_project_config
 
-from tests.training.fetching.conftest import Server, whole
 from tests.training.fetching.conftest import server as server
+from tests.training.fetching.conftest import whole
 from tests.training.test_download import zipped
 from training.corpora.registry import CORPORA
 from training.download import main as download
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[3]
 CONFIG = load_project_config(ROOT)
 
 
-def test_assets_are_the_files_of_the_open_sources() -> None:
+def test_assets_are_the_files_of_the_open_sources():
     named = {asset["dest"]: asset for asset in CONFIG["assets"]}
     found = [source for source in sources().values() if source.files and not source.key]
     listed = {source.name for source in found if not source.name.endswith("-v1")}
@@ -45,14 +45,12 @@ def test_assets_are_the_files_of_the_open_sources() -> None:
             assert "url" not in asset and f"training.download {name}" in asset["description"]
 
 
-def test_assets_that_come_without_extra_are_those_of_the_workflow() -> None:
+def test_assets_that_come_without_extra_are_those_of_the_workflow():
     wanted = {find_source(name).name for name in CONFIG["vars"]["corpora"].split()}
     assert {a["dest"].split("/")[2] for a in CONFIG["assets"] if not a.get("extra")} == wanted
 
 
-def test_assets_that_weasel_fetched_are_what_the_workflow_takes(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_assets_that_weasel_fetched_are_what_the_workflow_takes(server, tmp_path, monkeypatch):
     dest = "corpora/downloads/tiny/tiny.zip"
     asset = {"dest": dest, "url": server.url("tiny.zip")}
     (tmp_path / "project.yml").write_text(json.dumps({"assets": [asset]}), encoding="utf8")
@@ -67,7 +65,7 @@ def test_assets_that_weasel_fetched_are_what_the_workflow_takes(
 
 
 @pytest.mark.parametrize("project", [ROOT, ROOT / "training" / "papers"], ids=lambda p: p.name)
-def test_document_says_what_each_step_is_for(project: Path, tmp_path: Path) -> None:
+def test_document_says_what_each_step_is_for(project, tmp_path):
     config = load_project_config(project)
     (tmp_path / "project.yml").write_bytes((project / "project.yml").read_bytes())
     page = tmp_path / "README.md"
@@ -82,7 +80,7 @@ def test_document_says_what_each_step_is_for(project: Path, tmp_path: Path) -> N
         assert row in text
 
 
-def test_only_the_step_of_that_name_downloads() -> None:
+def test_only_the_step_of_that_name_downloads():
     found = {
         command["name"]
         for command in CONFIG["commands"]
@@ -92,7 +90,7 @@ def test_only_the_step_of_that_name_downloads() -> None:
     assert found == {"download"}
 
 
-def test_documentation_has_a_row_for_each() -> None:
+def test_documentation_has_a_row_for_each():
     text = (ROOT / "docs" / "corpora.md").read_text(encoding="utf8")
     rows = [line for line in text.splitlines() if line.startswith("| `")]
     converted = {line.split("`")[1] for line in rows if "training.corpora" in line}

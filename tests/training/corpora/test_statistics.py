@@ -29,7 +29,7 @@ def _gold(path: Path, mentions: list[tuple[str, str]]) -> Path:
     )
 
 
-def test_gold_and_what_test_and_training_share(tmp_path: Path) -> None:
+def test_gold_and_what_test_and_training_share(tmp_path):
     (tmp_path / "data").mkdir()
     _gold(tmp_path / "data" / "cantemist.train.jsonl", TRAIN)
     _gold(tmp_path / "data" / "cantemist.test.jsonl", TEST)
@@ -50,7 +50,7 @@ def test_gold_and_what_test_and_training_share(tmp_path: Path) -> None:
     assert "Crossing," in counts["test", "mentions"]
 
 
-def test_folds_are_averaged_and_languages_and_types_are_parts(tmp_path: Path) -> None:
+def test_folds_are_averaged_and_languages_and_types_are_parts(tmp_path):
     folds = {
         f"askapatient/AskAPatient.fold-{fold}.validation.txt": "1\ta\tache\n" * (1 + fold)
         for fold in range(2)
@@ -64,7 +64,7 @@ def test_folds_are_averaged_and_languages_and_types_are_parts(tmp_path: Path) ->
     assert counts["fi", "distinct"] == ["1"]
 
 
-def test_dictionaries_and_translations(tmp_path: Path) -> None:
+def test_dictionaries_and_translations(tmp_path):
     muse = {"muse/en-de.txt": "lung Lunge\nlung Lunge\n", "muse/en-ko.txt": "lung 폐\n"}
     counts = _stats(write_files(tmp_path, muse) / "muse")
     assert counts["de", "pairs"][:3] == ["1", "101,931", "-101,930"]
@@ -75,18 +75,18 @@ def test_dictionaries_and_translations(tmp_path: Path) -> None:
     assert counts["all", "concepts"] == ["1"]
 
 
-def test_nothing_that_is_known(tmp_path: Path) -> None:
+def test_nothing_that_is_known(tmp_path):
     result = CliRunner().invoke(APP, [str(tmp_path)])
     assert result.exception is not None and "E407" in str(result.exception)
 
 
-def test_cantemist_is_that_of_the_paper(data_dir: Path) -> None:
+def test_cantemist_is_that_of_the_paper(data_dir):
     counts = _stats(data_dir / "cantemist.train.jsonl.gz")
     assert counts["train", "mentions"][:3] == ["6,396", "6,396", "="]
     assert counts["train", "concepts"][:3] == ["493", "493", "="]
 
 
-def test_medic_is_that_of_the_paper(data_dir: Path) -> None:
+def test_medic_is_that_of_the_paper(data_dir):
     assert _stats(data_dir / "medic_2012.kb.jsonl.gz")["all", "concepts"][:3] == [
         *["11,915"] * 2,
         "=",

@@ -20,7 +20,7 @@ def _record(text: str | None, *mentions: Mention, tally: Tally | None = None) ->
 
 
 @given(st.text("ab \r\n", max_size=25), st.lists(MENTIONS, max_size=4).map(tuple))
-def test_offsets_are_exact_or_not_there(text: str, mentions: tuple[Mention, ...]) -> None:
+def test_offsets_are_exact_or_not_there(text, mentions):
     tally = Tally()
     record = to_record(Document("d", text, mentions, PATH), tally)
     for mention in record["mentions"]:
@@ -34,12 +34,12 @@ def test_offsets_are_exact_or_not_there(text: str, mentions: tuple[Mention, ...]
     assert lost == tally.faults["mentions without a text, dropped"]
 
 
-def test_pieces_that_only_white_space_parts_are_one() -> None:
+def test_pieces_that_only_white_space_parts_are_one():
     (mention,) = _record("renal \n failure", Mention("renal failure", ((0, 5), (8, 15))))
     assert (mention["start"], mention["end"]) == (0, 15)
 
 
-def test_pieces_keep_their_places() -> None:
+def test_pieces_keep_their_places():
     tally = Tally()
     mention = Mention("left pain", ((0, 4), (14, 18)))
     assert _record("left side has pain", mention, tally=tally) == [
@@ -48,12 +48,12 @@ def test_pieces_keep_their_places() -> None:
     assert sum(tally.noted.values()) == 1
 
 
-def test_another_case_is_the_text_s() -> None:
+def test_another_case_is_the_text_s():
     (mention,) = _record("Gout", Mention("gout", ((0, 4),)))
     assert mention["mention"] == "Gout"
 
 
-def test_ten_examples_are_shown_without_the_words() -> None:
+def test_ten_examples_are_shown_without_the_words():
     wrong = [Mention("gout", ((n, n + 4),)) for n in range(12)]
     quiet, open_ = Tally(), Tally(show_text=True)
     _record("Secret words in a note", *wrong, tally=quiet)

@@ -20,12 +20,12 @@ WANTED = Wanted(DataSettings(languages=("en", "de")), HoldoutSettings(fraction=0
 
 
 @pytest.fixture
-def encoder(tiny_encoder: Path) -> BiEncoder:
+def encoder(tiny_encoder):
     return BiEncoder.load(tiny_encoder)
 
 
 @pytest.fixture
-def wanted(tmp_path: Path) -> Wanted:
+def wanted(tmp_path):
     bitext = tmp_path / "words.tsv"
     bitext.write_text("Herz\theart\nLunge\tlung\n", encoding="utf-8")
     return replace(WANTED, bitext=bitext)

@@ -22,7 +22,7 @@ def _kb(place: Path) -> KnowledgeBase:
     return KnowledgeBase(place)
 
 
-def test_concepts_come_through_relations_of_all_kinds(tmp_path: Path, tiny_encoder: Path) -> None:
+def test_concepts_come_through_relations_of_all_kinds(tmp_path, tiny_encoder):
     kb = _kb(tmp_path / "kb.kb")
     names = read_names(kb, BiEncoder.load(tiny_encoder).tokenize)
     relations = RelationSampler(kb, names, batch_names=24, each=8, seed=0)

@@ -29,7 +29,7 @@ def _samplers(size: int, seed: int) -> list[Sampler]:
 
 
 @given(st.integers(1, 40), st.integers(0, 3))
-def test_a_batch_depends_on_its_step_alone(size: int, seed: int) -> None:
+def test_a_batch_depends_on_its_step_alone(size, seed):
     for first, second in zip(_samplers(size, seed), _samplers(size, seed), strict=True):
         forth = [first.batch(step).tolist() for step in range(2 * first.steps_per_epoch)]
         back = [second.batch(step).tolist() for step in reversed(range(len(forth)))]
@@ -37,7 +37,7 @@ def test_a_batch_depends_on_its_step_alone(size: int, seed: int) -> None:
 
 
 @given(st.integers(1, 40), st.integers(0, 3))
-def test_an_epoch_shows_each_pair_once(size: int, seed: int) -> None:
+def test_an_epoch_shows_each_pair_once(size, seed):
     pairs = make_pairs(CONCEPTS, TRAINABLE, 50, seed=0)
     # A batch holds both names of each of its pairs, and no others: with one pair a batch, the
     # batches are the pairs.
@@ -50,7 +50,7 @@ def test_an_epoch_shows_each_pair_once(size: int, seed: int) -> None:
 
 
 @given(st.integers(1, 40), st.integers(0, 3))
-def test_an_epoch_shows_each_name_with_a_synonym_once(size: int, seed: int) -> None:
+def test_an_epoch_shows_each_name_with_a_synonym_once(size, seed):
     sampler = ShuffledSampler(with_synonym(_names()), size, seed)
     shown = np.concatenate([sampler.batch(step) for step in range(sampler.steps_per_epoch)])
     trainable = CONCEPTS[TRAINABLE]
@@ -62,7 +62,7 @@ def test_an_epoch_shows_each_name_with_a_synonym_once(size: int, seed: int) -> N
     assert sorted(shown.tolist()) == expected
 
 
-def test_epochs_and_seeds_differ() -> None:
+def test_epochs_and_seeds_differ():
     for sampler, other in zip(_samplers(4, 0)[:4], _samplers(4, 1)[:4], strict=True):
         epoch = sampler.steps_per_epoch
         assert sampler.batch(0).tolist() != sampler.batch(epoch).tolist()
@@ -77,8 +77,8 @@ def test_epochs_and_seeds_differ() -> None:
     st.integers(0, 3),
 )
 def test_groups_are_names_of_one_concept_and_an_epoch_shows_each_once(
-    sizes: list[int], group: int, more: int, most: int, seed: int
-) -> None:
+    sizes, group, more, most, seed
+):
     concepts = np.repeat(np.arange(len(sizes)), sizes)
     n = len(concepts)
     tokens = TokenTable(np.zeros(n, dtype=np.int32), np.arange(n + 1))

@@ -33,7 +33,7 @@ def _grams(text: str) -> dict[str, int]:
     return {gram: grams.count(gram) for gram in grams}
 
 
-def test_names_against_plain_dicts() -> None:
+def test_names_against_plain_dicts():
     index = TfidfIndex(NAMES)
     hits = index.search(QUERIES, 10)
     every = np.tile(np.arange(len(NAMES)), (len(QUERIES), 1))

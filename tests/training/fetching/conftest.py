@@ -1,7 +1,7 @@
 """A real server on this machine that answers as it is told."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -70,7 +70,7 @@ def status(code: int, **headers: str) -> Reply:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+def server(monkeypatch):
     """The server; waits between tries are noted and not kept."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     server = Server()

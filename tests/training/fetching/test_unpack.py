@@ -37,7 +37,7 @@ def _contents(directory: Path) -> dict[str, bytes]:
     }
 
 
-def test_zip(tmp_path: Path) -> None:
+def test_zip(tmp_path):
     archive = _zip(tmp_path / "a.zip", {"top/é.txt": b"1", "top/empty/": b"", "b": b"2"})
     unpack(archive, tmp_path / "out")
     assert _contents(tmp_path / "out") == {"top/é.txt": b"1", "b": b"2"}
@@ -45,7 +45,7 @@ def test_zip(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.tar", "a.tar.gz", "a.tgz"])
-def test_tar(tmp_path: Path, name: str) -> None:
+def test_tar(tmp_path, name):
     folder = tarfile.TarInfo("./x/y")
     folder.type = tarfile.DIRTYPE
     archive = _tar(tmp_path / name, folder, tarfile.TarInfo("x/y/z.txt"), data=b"data")
@@ -53,7 +53,7 @@ def test_tar(tmp_path: Path, name: str) -> None:
     assert _contents(tmp_path / "out") == {"x/y/z.txt": b"data"}
 
 
-def test_single_files(tmp_path: Path) -> None:
+def test_single_files(tmp_path):
     (tmp_path / "a.obo.gz").write_bytes(gzip.compress(b"text"))
     (tmp_path / "corpus.txt.gz").write_bytes(gzip.compress(b"text"))
     (tmp_path / "b.txt").write_bytes(b"plain")
@@ -67,7 +67,7 @@ def test_single_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["../evil", "/evil", "x/../../evil", "..\\evil", "C:\\evil", "c:/evil"]
 )
-def test_nothing_leaves_the_directory(tmp_path: Path, name: str) -> None:
+def test_nothing_leaves_the_directory(tmp_path, name):
     for archive in (
         _zip(tmp_path / "a.zip", {"good": b"", name: b"x"}),
         _tar(tmp_path / "a.tar", tarfile.TarInfo(name), data=b"x"),
@@ -78,14 +78,14 @@ def test_nothing_leaves_the_directory(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("type", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE])
-def test_links_and_devices_in_tar(tmp_path: Path, type: bytes) -> None:
+def test_links_and_devices_in_tar(tmp_path, type):
     member = tarfile.TarInfo("link")
     member.type, member.linkname = type, "/etc/passwd"
     with pytest.raises(MedlinkError, match=r"E714.*link or a device"):
         unpack(_tar(tmp_path / "a.tar", member), tmp_path / "out")
 
 
-def test_links_in_zip(tmp_path: Path) -> None:
+def test_links_in_zip(tmp_path):
     member = zipfile.ZipInfo("link")
     member.external_attr = (stat.S_IFLNK | 0o777) << 16
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
@@ -94,7 +94,7 @@ def test_links_in_zip(tmp_path: Path) -> None:
         unpack(tmp_path / "a.zip", tmp_path / "out")
 
 
-def test_encrypted(tmp_path: Path) -> None:
+def test_encrypted(tmp_path):
     archive = _zip(tmp_path / "a.zip", {"secret": b"x"})
     data = bytearray(archive.read_bytes())
     for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
@@ -104,7 +104,7 @@ def test_encrypted(tmp_path: Path) -> None:
         unpack(archive, tmp_path / "out")
 
 
-def test_larger_than_the_disk(tmp_path: Path) -> None:
+def test_larger_than_the_disk(tmp_path):
     archive = _zip(tmp_path / "a.zip", {f"f{number}": b"x" for number in range(3000)})
     data = bytearray(archive.read_bytes())
     place = data.find(b"PK\x01\x02")
@@ -116,9 +116,7 @@ def test_larger_than_the_disk(tmp_path: Path) -> None:
         unpack(archive, tmp_path / "out")
 
 
-def test_a_gz_file_that_is_larger_than_the_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gz_file_that_is_larger_than_the_disk(tmp_path, monkeypatch):
     (tmp_path / "a.obo.gz").write_bytes(gzip.compress(bytes(9 << 20)))
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=8 << 20))
     with pytest.raises(MedlinkError, match=r"E714.*needs 0\.0 GB or more"):
@@ -127,7 +125,7 @@ def test_a_gz_file_that_is_larger_than_the_disk(
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar", "tar.gz", "obo.gz"])
-def test_damaged(tmp_path: Path, kind: str) -> None:
+def test_damaged(tmp_path, kind):
     """Whatever is wrong with an archive is a coded error, or goes unnoticed by its checksums."""
     members = {f"f{n}.txt": random.Random(n).randbytes(50) * 20 for n in range(5)}
     path = tmp_path / f"a.{kind}"

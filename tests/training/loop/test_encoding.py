@@ -36,7 +36,7 @@ def _gradients(
 
 
 @pytest.mark.parametrize("parts", [1, 2, 4, 50])
-def test_parts_change_nothing(tiny_encoder: Path, parts: int) -> None:
+def test_parts_change_nothing(tiny_encoder, parts):
     loss, own = _gradients(tiny_encoder, sub_batches=1)
     other_loss, others = _gradients(tiny_encoder, sub_batches=parts)
     assert other_loss == pytest.approx(loss, rel=1e-5)
@@ -47,9 +47,7 @@ def test_parts_change_nothing(tiny_encoder: Path, parts: int) -> None:
 
 
 @pytest.mark.parametrize(("device", "parts"), [("cpu", 4), ("cuda", 1)])
-def test_a_gpu_gets_a_batch_in_one_part(
-    tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch, device: str, parts: int
-) -> None:
+def test_a_gpu_gets_a_batch_in_one_part(tiny_encoder, monkeypatch, device, parts):
     asked = []
 
     def noted(encoder: BiEncoder, pieces: object, parts: int, precision: Precision) -> torch.Tensor:
@@ -64,7 +62,7 @@ def test_a_gpu_gets_a_batch_in_one_part(
     assert asked == [parts]
 
 
-def test_vectors_come_in_the_order_of_the_names(tiny_encoder: Path) -> None:
+def test_vectors_come_in_the_order_of_the_names(tiny_encoder):
     encoder = BiEncoder.load(tiny_encoder)
     pieces = encoder.tokenize(TEXTS)
     alone = torch.cat([encoder.forward([own]) for own in pieces])

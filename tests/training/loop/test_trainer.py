@@ -5,7 +5,6 @@ import json
 import os
 import signal
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,8 +28,6 @@ from training.loop.precision import Precision
 from training.loop.ranks import ALONE
 from training.loop.trainer import CHECKPOINT, METRICS, Trainer
 
-from ..conftest import MakeExperiment
-
 FP32 = Precision("fp32", torch.device("cpu"))
 LOSSES = ["multi_similarity", "all_names"]
 
@@ -39,7 +36,7 @@ Make = Callable[..., Trainer]
 
 
 @pytest.fixture
-def make(experiment: MakeExperiment, tmp_path: Path) -> Make:
+def make(experiment, tmp_path):
     """Make trainers by settings, which run in a directory of the test."""
     return lambda within="", **settings: experiment(**settings).trainer(tmp_path / within)
 
@@ -236,11 +233,6 @@ def test_the_learning_rate_may_change_when_training_goes_on(make, tmp_path):
     rates = [line["rate"] for line in read_log(tmp_path / METRICS) if "rate" in line]
     assert longer.part_done() == 1
     assert rates[-1] <= 1e-4
-
-
-def test_no_checkpoint_is_an_error(make):
-    with pytest.raises(MedlinkError, match="E505"):
-        make().train(resume=True)
 
 
 @pytest.mark.parametrize(

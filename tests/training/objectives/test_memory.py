@@ -7,8 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_medlink.encoders.objectives.protocol import Batch
+from spacy_medlink.errors import MedlinkError
 from training.data.names import TokenTable, TrainingNames
+from training.objectives import name_memory
 from training.objectives.memory import MemoryObjective, logsumexp_by
+from training.objectives.name_memory import NameMemory
 
 TEMPERATURE = 0.1
 CPU = torch.device("cpu")
@@ -39,7 +42,7 @@ def _batch(names: TrainingNames, *positions: int) -> Batch:
     )
 
 
-def test_loss_is_the_softmax_over_all_other_names() -> None:
+def test_loss_is_the_softmax_over_all_other_names():
     # Name 4 is name 0's string in another concept, name 2 is of no use to training.
     names = _names([0, 0, 0, 1, 1], [1, 2, 3, 4, 1], [True, True, False, True, True])
     stored, vectors = _unit(5), _unit(2, seed=1)
@@ -52,7 +55,7 @@ def test_loss_is_the_softmax_over_all_other_names() -> None:
     assert positives == 2
 
 
-def test_gradient_is_that_of_the_formula() -> None:
+def test_gradient_is_that_of_the_formula():
     names = _names([0, 0, 0, 1, 1, 2], [1, 2, 3, 4, 1, 6], [True, True, False, True, True, True])
     stored = _unit(6)
     objective = MemoryObjective(names, stored.numpy(), CPU, temperature=TEMPERATURE)
@@ -70,7 +73,7 @@ def test_gradient_is_that_of_the_formula() -> None:
     torch.testing.assert_close(found, torch.autograd.grad(expected, vectors)[0])
 
 
-def test_names_without_a_synonym_do_not_count() -> None:
+def test_names_without_a_synonym_do_not_count():
     names = _names([0, 0, 1], [1, 2, 3], [True, True, True])
     objective = MemoryObjective(names, _unit(3).numpy(), CPU, temperature=TEMPERATURE)
     vectors = _unit(2, seed=1)
@@ -85,7 +88,7 @@ def test_names_without_a_synonym_do_not_count() -> None:
     assert not vectors.grad.any()
 
 
-def test_memory_takes_the_new_vectors_after_the_step() -> None:
+def test_memory_takes_the_new_vectors_after_the_step():
     names = _names([0, 0], [1, 2], [True, True])
     objective = MemoryObjective(names, _unit(2).numpy(), CPU, temperature=TEMPERATURE)
     vectors = _unit(1, seed=7).requires_grad_()
@@ -102,10 +105,17 @@ def test_memory_takes_the_new_vectors_after_the_step() -> None:
 
 @given(st.lists(st.tuples(st.floats(-500, 500), st.integers(0, 3)), max_size=12))
 @settings(deadline=None, max_examples=50)
-def test_logsumexp_by_group(entries: list[tuple[float, int]]) -> None:
+def test_logsumexp_by_group(entries):
     values = torch.tensor([value for value, _ in entries], dtype=torch.float32)
     groups = torch.tensor([group for _, group in entries], dtype=torch.int64)
     found = logsumexp_by(values, groups, 4)
     for group in range(4):
         expected = torch.logsumexp(values[groups == group], dim=0)
         torch.testing.assert_close(found[group], expected)
+
+
+def test_too_many_names_are_refused(monkeypatch):
+    monkeypatch.setattr(name_memory, "_MOST", 1)
+    names = _names([0, 0, 1], [1, 2, 3], [True] * 3)
+    with pytest.raises(MedlinkError, match=r"E502.*at most 1; there are 3"):
+        NameMemory(names, _unit(3, 0).numpy(), CPU)

@@ -17,7 +17,7 @@ BATCH = Batch(torch.arange(8), LABELS, torch.arange(8))
 
 
 @pytest.mark.parametrize("name", ["transe", "distmult"])
-def test_heads_come_to_their_tails(name: str) -> None:
+def test_heads_come_to_their_tails(name):
     def draw(number: int) -> Triples:
         return TRIPLES
 
@@ -40,7 +40,7 @@ def test_heads_come_to_their_tails(name: str) -> None:
     assert bool(((moved * tails).sum(1) > (moved * wrong).sum(1)).all())
 
 
-def test_a_relation_of_ones_compares_terms_as_they_are() -> None:
+def test_a_relation_of_ones_compares_terms_as_they_are():
     loss = TermRelationTerm(lambda number: TRIPLES, 2, 4, CPU)
     apart = torch.eye(4)[LABELS]
     together = apart.clone()

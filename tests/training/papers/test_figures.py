@@ -8,7 +8,7 @@ from training.papers.table import Row, make_table
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_a_curve_for_each_system_and_for_what_was_published() -> None:
+def test_a_curve_for_each_system_and_for_what_was_published():
     layout = read_layout(LAYOUTS / "clinlinker.cfg")
     values = zip(layout.ks, (50.0, 60.0, 70.0, 75.0, 80.0), strict=True)
     rising: dict[str, float | None] = {f"acc@{k}": value for k, value in values}
@@ -28,14 +28,14 @@ def test_a_curve_for_each_system_and_for_what_was_published() -> None:
         assert [y for _, y in points] == sorted((y for _, y in points), reverse=True)
 
 
-def test_two_depths_make_no_curve() -> None:
+def test_two_depths_make_no_curve():
     layout = read_layout(LAYOUTS / "sapbert.cfg")
     rows = [Row("new", "full", 9, {"acc@1": 50.0, "acc@5": 60.0})]
     table = make_table(layout, "ncbi", rows, [])
     assert draw(curves(table["rows"], table["parts"])) == ""
 
 
-def test_points_fill_their_panel_and_keep_their_series_apart() -> None:
+def test_points_fill_their_panel_and_keep_their_series_apart():
     first = Series("T047", [(-3.0, 10.0), (5.0, 2.0)], "dots", 0)
     second = Series("T121", [(1.0, 6.0)], "dots", 1)
     root = ElementTree.fromstring(draw([Panel("BioBERT", [first, second]), Panel("x", [second])]))

@@ -71,7 +71,7 @@ def _rows(name: str) -> dict[str, Hyperparameter]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_key_of_a_recipe_is_there_with_its_value(name: str) -> None:
+def test_every_key_of_a_recipe_is_there_with_its_value(name):
     rows, values = _rows(name), _values(name)
     assert not _set(name) - set(rows)
     for key, row in rows.items():
@@ -80,7 +80,7 @@ def test_every_key_of_a_recipe_is_there_with_its_value(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in PLANS))
-def test_a_plan_runs_what_the_table_says(name: str) -> None:
+def test_a_plan_runs_what_the_table_says(name):
     """Recipes with the plan's own settings, the dictionaries they learn from, and pooling."""
     plan = read_plan(LAYOUTS.parent / "plans" / f"{name}.yml")
     layout = read_layout(LAYOUTS / f"{plan.layout}.cfg")
@@ -103,7 +103,7 @@ def test_a_plan_runs_what_the_table_says(name: str) -> None:
             assert (system.pooling or recipe.encoder.pooling) == layout.pooling, key
 
 
-def test_what_differs_has_a_reason_and_what_the_authors_say_a_place() -> None:
+def test_what_differs_has_a_reason_and_what_the_authors_say_a_place():
     """Nothing is "not told": the paper says it, else the authors' code, else it is ours."""
     for row in ROWS:
         assert row.why or not row.differs, row
@@ -112,19 +112,19 @@ def test_what_differs_has_a_reason_and_what_the_authors_say_a_place() -> None:
         assert "released code" not in row.place, row
 
 
-def test_the_code_is_a_file_of_the_authors() -> None:
+def test_the_code_is_a_file_of_the_authors():
     files = {row.place for row in ROWS if row.told_by == "code"}
     pattern = r"code, (sapbert|BioSyn|medical_crossing|CODER|ClinLinker-KB)/[\w/]+\.py"
     assert files and all(re.fullmatch(pattern, place) for place in files), files
 
 
-def test_rows_are_of_recipes_and_come_once() -> None:
+def test_rows_are_of_recipes_and_come_once():
     assert max(Counter((row.recipe, row.key) for row in ROWS).values()) == 1
     for row in ROWS:
         assert any(fnmatchcase(name, row.recipe) for name in NAMES), row
 
 
-def test_the_page_has_every_row_that_differs() -> None:
+def test_the_page_has_every_row_that_differs():
     table = PAGES["../papers.md"]().partition("<!-- From here on")[2]
     differing = [row for row in ROWS if row.differs]
     assert table.count("\n| ") == 1 + len({(row.key, row.paper, row.ours) for row in differing})

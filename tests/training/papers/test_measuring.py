@@ -30,7 +30,7 @@ MENTIONS = [
 
 
 @pytest.fixture
-def gold(tmp_path: Path) -> Path:
+def gold(tmp_path):
     file = tmp_path / "gold.jsonl"
     lines = (
         {"mention": text, "ids": [id], "lang": lang, "type": type}

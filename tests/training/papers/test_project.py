@@ -37,7 +37,7 @@ BESIDE = {
 
 
 @pytest.mark.parametrize("path", PLANS, ids=lambda path: path.stem)
-def test_plans_are_of_published_systems_and_recipes_that_there_are(path: Path) -> None:
+def test_plans_are_of_published_systems_and_recipes_that_there_are(path):
     plan: Plan = read_plan(path)
     known: set[str] = set()
     for key, corpus in plan.corpora.items():
@@ -54,7 +54,7 @@ def test_plans_are_of_published_systems_and_recipes_that_there_are(path: Path) -
         assert not system.recipe or (PROJECT / system.recipe).is_file() or "$" in system.recipe
 
 
-def test_a_plan_knows_the_variables_of_the_project_and_no_others() -> None:
+def test_a_plan_knows_the_variables_of_the_project_and_no_others():
     texts = [path.read_text("utf-8") for path in PLANS]
     languages = ("es", "de", "fi", "ru", "tr", "ko", "zh", "ja", "th")
     whole = [text.replace("{lang}", lang) for text in texts for lang in languages]
@@ -65,7 +65,7 @@ def test_a_plan_knows_the_variables_of_the_project_and_no_others() -> None:
         read_plan(PROJECT / "plans" / "sapbert.yml", {"vars.umlz": "x"})
 
 
-def test_variables_of_a_command_reach_its_plan(tmp_path: Path) -> None:
+def test_variables_of_a_command_reach_its_plan(tmp_path):
     names = variables().keys() - {"given"}
     given = {f"vars.{name}": str(tmp_path / f"no {name}") for name in names}
     changed = load_project_config(PROJECT, overrides=given)
@@ -76,7 +76,7 @@ def test_variables_of_a_command_reach_its_plan(tmp_path: Path) -> None:
         reproduce(PROJECT / words[3], tmp_path / "out.json", work=tmp_path, vars_=option)
 
 
-def test_encoders_are_names_on_the_hub_not_directories_that_nothing_makes() -> None:
+def test_encoders_are_names_on_the_hub_not_directories_that_nothing_makes():
     made = {path for command in COMMANDS.values() for path in command.get("outputs", [])}
     for path in PLANS:
         for key, system in read_plan(path).systems.items():
@@ -84,7 +84,7 @@ def test_encoders_are_names_on_the_hub_not_directories_that_nothing_makes() -> N
                 assert system.encoder in made or not system.encoder.startswith("models/"), key
 
 
-def test_what_is_no_plan_is_said(tmp_path: Path) -> None:
+def test_what_is_no_plan_is_said(tmp_path):
     path = tmp_path / "plan.yml"
     for text in ("- 1\n", "layout: sapbert\n", "[", PLANS[0].read_text("utf-8") + "more: 1\n"):
         path.write_text(text, "utf-8")
@@ -103,9 +103,7 @@ def test_what_is_no_plan_is_said(tmp_path: Path) -> None:
         ("medical_crossing", "umls", "snomed", "umls/MRCONSO.RRF"),
     ],
 )
-def test_a_dictionary_that_is_none(
-    tmp_path: Path, plan: str, variable: str, key: str, file: str, text: str
-) -> None:
+def test_a_dictionary_that_is_none(tmp_path, plan, variable, key, file, text):
     path = tmp_path / file
     path.parent.mkdir()
     path.write_text(text, "utf-8")
@@ -121,7 +119,7 @@ def test_a_dictionary_that_is_none(
     assert "--columns" not in str(error.value) and "--skip" not in str(error.value)
 
 
-def test_translations_are_put_into_one_file(tmp_path: Path) -> None:
+def test_translations_are_put_into_one_file(tmp_path):
     toy.translations(tmp_path / "muse", tmp_path / "titles")
     out = tmp_path / "out.tsv"
     assert convert_bitext("muse", [tmp_path / "muse"], ["de"], out) == 2
@@ -141,7 +139,7 @@ def test_translations_are_put_into_one_file(tmp_path: Path) -> None:
         convert_bitext("muse", [tmp_path / "muse"], ["fi"], out)
 
 
-def test_every_paper_has_a_workflow_that_makes_its_tables() -> None:
+def test_every_paper_has_a_workflow_that_makes_its_tables():
     for workflow in {"tables", "tables_train", *papers()}:
         scripts = [
             line for name in CONFIG["workflows"][workflow] for line in COMMANDS[name]["script"]
@@ -149,7 +147,7 @@ def test_every_paper_has_a_workflow_that_makes_its_tables() -> None:
         assert any("training.papers.reproduce" in line for line in scripts)
 
 
-def test_modules_of_the_checkout_run_from_the_papers_directory(tmp_path: Path) -> None:
+def test_modules_of_the_checkout_run_from_the_papers_directory(tmp_path):
     """`training` is not installed; `python -m training.show` would not find it there."""
     page = tmp_path / "table.md"
     page.write_text("a table", encoding="utf-8")

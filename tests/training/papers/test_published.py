@@ -2,13 +2,15 @@ import re
 
 import pytest
 
+from spacy_medlink.errors import MedlinkError
+from tests.tables import tabled
 from training.papers.plan import read_layout
 from training.papers.published import LAYOUTS, papers, read_published
 
 PAPERS = ["clinlinker", "coder", "medical_crossing", "sapbert", "xl_bel"]
 
 
-def test_the_five_papers_have_figures_and_a_layout() -> None:
+def test_the_five_papers_have_figures_and_a_layout():
     assert papers() == PAPERS
     assert {path.stem for path in LAYOUTS.glob("*.cfg")} == {
         *PAPERS,
@@ -19,7 +21,7 @@ def test_the_five_papers_have_figures_and_a_layout() -> None:
         assert read_layout(LAYOUTS / f"{paper}.cfg").paper == paper
 
 
-def test_figures_are_what_figures_can_be() -> None:
+def test_figures_are_what_figures_can_be():
     for paper in PAPERS:
         rows = read_published(paper)
         keys = [(one.table, one.corpus, one.part, one.system) for one in rows]
@@ -33,28 +35,40 @@ def test_figures_are_what_figures_can_be() -> None:
             assert all(0 <= value <= 100 for value in shares)
 
 
-@pytest.mark.parametrize(
-    ("paper", "corpus", "part", "system", "figures"),
-    [
-        ("sapbert", "ncbi", "full", "PubMedBERT", {"acc@1": 77.8, "acc@5": 86.9}),
-        ("sapbert", "cometa", "full", "SapBERT, fine-tuned", {"acc@1": 75.1, "acc@5": 85.5}),
-        ("medical_crossing", "cantemist", "filtered_train", "SapBERT+target",
-         {"acc@1": 53.31, "acc@5": 68.54}),
-        ("medical_crossing", "mantra-es", "full", "Tf-idf", {"acc@1": 71.69, "acc@5": 80.72}),
-        ("xl_bel", "xl-bel", "avg", "XLM-R + SAP all_syn", {"acc@1": 34.3, "acc@5": 39.3}),
-        ("coder", "psytar", "full", "CODER_ENG", {"acc@1": 43.55, "acc@3": 62.47}),
-        ("coder", "relations", "tuned", "CODER_ENG", {"accuracy": 98.82}),
-    ],
-)  # fmt: skip
-def test_figures_of_the_methods_page(
-    paper: str, corpus: str, part: str, system: str, figures: dict[str, float]
-) -> None:
+@tabled
+def test_figures_of_the_methods_page(paper, corpus, part, system, figures):
     rows = [
         row for row in read_published(paper, corpus) if (row.part, row.system) == (part, system)
     ]
     assert figures in [row.figures for row in rows]
 
 
-def test_corpora_are_named_alike() -> None:
+def test_corpora_are_named_alike():
     names = {one.corpus for paper in PAPERS for one in read_published(paper)}
     assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in names)
+
+
+def test_medical_crossing_filters_by_both_references():
+    layout = read_layout(LAYOUTS / "medical_crossing.cfg")
+    settings = layout.settings("train.jsonl", ("dense",), baselines=True)
+    assert settings.train == "train.jsonl" and settings.by_dictionary
+    assert (settings.protocol, settings.ks, settings.tiers) == ("names", (1, 5), ("dense",))
+    assert layout.pooling == "mean"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('paper = "sapbert"', "E502.*table.title"),
+        ('title = "x"\npaper = "unheard-of"', "E502.*table.paper"),
+        ('title = "x"\npaper = "sapbert"\nprotocol = "words"', "E502.*table.protocol"),
+        ('title = "x"\npaper = "sapbert"\nks = [0]', "E502.*table.ks"),
+        ('title = "x"\npaper = "sapbert"\ndepths = [1]', r"E501.*key in \[table\] 'depths'"),
+        ("no equals sign", "E160.*bad.cfg"),
+    ],
+)
+def test_layouts_that_cannot_be(tmp_path, text, message):
+    file = tmp_path / "bad.cfg"
+    file.write_text(f"[table]\n{text}\n", encoding="utf-8")
+    with pytest.raises(MedlinkError, match=f"(?s){message}"):
+        read_layout(file)

@@ -21,7 +21,7 @@ FAST = {"training.precision": "fp32", "training.epochs": 1, "mentions.batch": 4}
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def data(tmp_path):
     """A directory that every variable of a plan can lead to."""
     place = tmp_path / "data"
     toy.umls(place / "umls")
@@ -83,7 +83,7 @@ def _ours(table: dict[str, Any]) -> dict[str, Any]:
     return {row["system"]: row["ours"] for row in table["rows"] if row["ours"]}
 
 
-def test_what_is_missing_is_left_out_and_said_once(tmp_path: Path, tiny_encoder: Path) -> None:
+def test_what_is_missing_is_left_out_and_said_once(tmp_path, tiny_encoder):
     toy.own_files(tmp_path)
     names, gold = tmp_path / "icdo3_es.kb.jsonl.gz", tmp_path / "cantemist.dev.jsonl.gz"
     plan = {
@@ -113,7 +113,7 @@ def test_what_is_missing_is_left_out_and_said_once(tmp_path: Path, tiny_encoder:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_sapbert(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_sapbert(data, tiny_encoder, tmp_path):
     hidden = ("bert_sap", "biobert", "biobert_sap", "bluebert", "bluebert_sap", "clinicalbert",
               "clinicalbert_sap", "scibert", "scibert_sap", "biosyn", "nca", "lifted", "info_nce",
               "circle", "triplet", "cosine")  # fmt: skip
@@ -144,7 +144,7 @@ def test_sapbert(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_coder(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_coder(data, tiny_encoder, tmp_path):
     hidden = ("released", "released_e", "released_all", "released_all_e",
               "biobert_tuned", "all_tuned", "ms_tuned",
               "ms_sty_tuned", "ms_rel_sty_tuned", "bert_e", "bert_tuned", "clinicalbert",
@@ -187,11 +187,8 @@ def test_coder(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_medical_crossing(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
-    changes = [
-        f"vars.data={data}/data",
-        f"vars.codiesp_codes={data}/codes.tsv",
-    ]
+def test_medical_crossing(data, tiny_encoder, tmp_path):
+    changes = [f"vars.data={data}/data", f"vars.codiesp_codes={data}/codes.tsv"]
     rows = [f"{one.code}\t{one.names['es'][0]}\tx" for one in toy.concepts()]
     (data / "codes.tsv").write_text("\n".join(rows), "utf-8")
     found = _run("medical_crossing", data, tiny_encoder, tmp_path, *changes)
@@ -210,7 +207,7 @@ def test_medical_crossing(data: Path, tiny_encoder: Path, tmp_path: Path) -> Non
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_xl_bel(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_xl_bel(data, tiny_encoder, tmp_path):
     kept = {
         "sapbert", "own_es", "own_de", "own_all_es", "own_all_de", "mbert", "mbert_all",
         "mbert_both_de", "mbert_both_ko", "mbert_both_at_once", "mbert_en_own_es",
@@ -239,7 +236,7 @@ def test_xl_bel(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_clinlinker(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_clinlinker(data, tiny_encoder, tmp_path):
     hidden = ("xlmr_ce", "xlmr_large", "xlmr_large_ce", "base_ce", "distemist_ce")
     less = [f"systems.{key}.shown=false" for key in hidden]
     found = _run("clinlinker", data, tiny_encoder, tmp_path, *less)
@@ -267,7 +264,7 @@ def test_clinlinker(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_tables(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_tables(data, tiny_encoder, tmp_path):
     found = _run(
         "tables",
         data,

@@ -6,6 +6,7 @@ import pytest
 import typer
 
 from spacy_medlink.errors import MedlinkError
+from tests.tables import tabled
 from training.recipe.reading import parse_overrides, read_recipe
 from training.recipe.settings import Recipe, SamplerSettings
 
@@ -27,7 +28,7 @@ def _write(path: Path, text: str) -> Path:
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
-def test_recipes_that_come_with_the_project_are_good(path: Path) -> None:
+def test_recipes_that_come_with_the_project_are_good(path):
     recipe = read_recipe(path)
     assert recipe != Recipe(recipe=recipe.recipe)
     for prefix, kind in KINDS.items():
@@ -35,74 +36,25 @@ def test_recipes_that_come_with_the_project_are_good(path: Path) -> None:
             assert recipe.recipe.kind == kind
 
 
-def test_what_a_file_leaves_out_has_its_default(tmp_path: Path) -> None:
+def test_what_a_file_leaves_out_has_its_default(tmp_path):
     recipe = read_recipe(_write(tmp_path, "[optimizer]\nlearning_rate = 1e-4\n"))
     assert recipe.optimizer.learning_rate == 1e-4
     assert recipe.sampler == SamplerSettings()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[trainig]\nseed = 1", "E501.*section 'trainig' \\(did you mean 'training'\\?\\)"),
-        ("[training]\nepoch = 1", "E501.*key in \\[training\\] 'epoch' .*'epochs'"),
-        ('[objective]\nloss = "ms"', "E502.*objective.loss is 'ms', but must be one of multi_s"),
-        ('[objective]\nminer = "hard"', "E502.*objective.miner"),
-        ("[objective]\n[objective.loss_settings]\ngamma = 1", "E501.*multi_similarity 'gamma'"),
-        ('[objective]\n[objective.loss_settings]\nbeta = "x"', "E502.*loss_settings.beta is 'x'"),
-        ('[objective]\nloss = "all_names"', "E502.*objective.miner.*must be 'none'"),
-        ('[training]\nseed = "one"', "E502.*training.seed is 'one', but must be a valid integer"),
-        ("[training]\nseed = true", "E502.*training.seed"),
-        ("[training]\nepochs = NaN", "E502.*training.epochs is nan, but must be a finite"),
-        ("[optimizer]\nclip = true", "E502.*optimizer.clip is True, but must be a valid number"),
-        ("[training]\nepochs = 0", "E502.*training.epochs is 0, but must be greater than 0"),
-        ('[training]\nprecision = "int8"', "E502.*must be 'auto', 'fp32'"),
-        (
-            "[selection]\ninterpolation = []",
-            "E502.*selection.interpolation is .*, but must have at least 1",
-        ),
-        (
-            "[selection]\ninterpolation = [0.5, 2]",
-            "E502.*interpolation.1 is 2, but must be .* equal to 1",
-        ),
-        ('[data]\nlanguages = "en"', "E502.*data.languages"),
-        ("[training\nseed = 1", "E160.*recipe.cfg is not a recipe"),
-        ("training = 1", "E160.*recipe.cfg is not a recipe"),
-    ],
-)
-def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
+@tabled
+def test_what_is_wrong_is_named(tmp_path, text, message):
     with pytest.raises(MedlinkError, match=f"(?s){message}"):
         read_recipe(_write(tmp_path, text))
 
 
-@pytest.mark.parametrize(
-    ("text", "guess"),
-    [
-        ('[objective]\nloss = "info_nse"', "did you mean 'info_nce'"),
-        ('[objective]\nminer = "hard_pair"', "did you mean 'hard_pairs'"),
-        ("[objective]\n[objective.loss_settings]\nalfa = 1", "did you mean 'alpha'"),
-        ("[relations]\nweigth = 1", "did you mean 'weight'"),
-        ('[bitext]\norder = "first"', "bitext.order is 'first'.*'mixed' or 'alone'"),
-        ('[adapter]\nkind = "bottle"', "adapter.kind is 'bottle'"),
-        ('[objective]\nloss = "all_names"', "objective.miner.*'none'"),
-        (
-            '[objective]\nloss = "all_names"\nminer = "none"\n[bitext]\norder = "mixed"',
-            "bitext.order",
-        ),
-        ('[relations]\nweight = 1\n[bitext]\norder = "alone"', "bitext.order"),
-        ("[sampler]\nbatch_pairs = 2\nnames_per_concept = 8", "batch_pairs is 2"),
-        ("[sampler]\nnames_per_concept = 1", "0, or 2 up"),
-        ('[adapter]\nkind = "lora"\n[encoder]\nfreeze_layers = 2', "freeze_layers is 2"),
-    ],
-)  # fmt: skip
-def test_near_names_are_offered_and_settings_must_go_together(
-    tmp_path: Path, text: str, guess: str
-) -> None:
+@tabled
+def test_near_names_are_offered_and_settings_must_go_together(tmp_path, text, guess):
     with pytest.raises(MedlinkError, match=rf"(?s)E50[12].*{guess}"):
         read_recipe(_write(tmp_path, text))
 
 
-def test_another_loss_does_not_inherit_the_settings_of_the_one_it_replaces(tmp_path: Path) -> None:
+def test_another_loss_does_not_inherit_the_settings_of_the_one_it_replaces(tmp_path):
     sections = ["[objective]", "[objective.loss_settings]\nalpha = 1"]
     file = _write(tmp_path, "\n".join([*sections, "[objective.miner_settings]\nmargin = 1"]))
     recipe = read_recipe(file, {"objective.loss": "nca", "objective.miner": "none"})
@@ -112,7 +64,7 @@ def test_another_loss_does_not_inherit_the_settings_of_the_one_it_replaces(tmp_p
     assert kept.objective.loss_settings == {"alpha": 1.0, "base": 0.1}
 
 
-def test_a_recipe_says_its_kind_and_only_what_differs_from_its_base(tmp_path: Path) -> None:
+def test_a_recipe_says_its_kind_and_only_what_differs_from_its_base(tmp_path):
     (tmp_path / "base.cfg").write_text(
         '[recipe]\nkind = "pretrain"\n[training]\nepochs = 3\nseed = 5\n[objective]\nloss = "nca"\n'
         "[objective.loss_settings]\nsoftmax_scale = 7\n", "utf-8"
@@ -137,32 +89,20 @@ def test_a_recipe_says_its_kind_and_only_what_differs_from_its_base(tmp_path: Pa
         read_recipe(child, {"recipe.kind": "tune"})
 
 
-@pytest.mark.parametrize(
-    ("overrides", "code"),
-    [
-        ({"objective.loss": "cosine"}, "E502"),
-        ({"reranking.top": 0}, "E502"),
-        ({"reranking.top": 2.5}, "E502"),
-        ({"reranking.reads": "all"}, "E502"),
-        ({"reranking.layers": 0}, "E502"),
-        ({"reranking.weight": 0.15}, "E502"),
-        ({"reranking.rate": 1}, "E501"),
-        ({"selection.metric": "acc@20"}, "E502"),
-    ],
-)
-def test_recipes_of_rerankers_that_cannot_be(overrides: dict[str, object], code: str) -> None:
+@tabled
+def test_recipes_of_rerankers_that_cannot_be(overrides, code):
     path = next(path for path in CONFIGS if path.name == "rerank_fast.cfg")
     assert (read_recipe(path).reranking.layers, read_recipe(path).reranking.top) == (3, 25)
     with pytest.raises(MedlinkError, match=code):
         read_recipe(path, overrides)
 
 
-def test_a_missing_recipe_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_recipe_is_an_error(tmp_path):
     with pytest.raises(MedlinkError, match="E107"):
         read_recipe(tmp_path / "none.cfg")
 
 
-def test_overrides_win_and_are_checked_too(tmp_path: Path) -> None:
+def test_overrides_win_and_are_checked_too(tmp_path):
     file = _write(tmp_path, "[training]\nseed = 1\n")
     given = parse_overrides(
         ["training.seed=2", "encoder.pooling=cls", "data.languages=[\"en\", \"es\"]",
@@ -180,6 +120,6 @@ def test_overrides_win_and_are_checked_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["training.seed", "seed=1"])
-def test_an_override_needs_section_key_and_value(text: str) -> None:
+def test_an_override_needs_section_key_and_value(text):
     with pytest.raises(typer.BadParameter):
         parse_overrides([text])

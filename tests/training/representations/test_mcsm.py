@@ -1,5 +1,4 @@
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ def _unit(degrees: list[float]) -> np.ndarray:
     return np.column_stack([np.cos(angles), np.sin(angles)]).astype(np.float32)
 
 
-def test_by_hand() -> None:
+def test_by_hand():
     # On a circle: two drugs, then a disease that is nearer to the drugs than to the other disease.
     vectors = _unit([0, 10, 25, 60])
     types = ["drug", "drug", "disease", "disease"]
@@ -26,7 +25,7 @@ def test_by_hand() -> None:
     assert scores == {"drug": [1.0, 1.0], "disease": [0.0, 1.0]}
 
 
-def test_equal_vectors_are_neighbours_and_not_themselves() -> None:
+def test_equal_vectors_are_neighbours_and_not_themselves():
     vectors = np.ones((60, 4), dtype=np.float32) / 2
     found = mcsm(vectors, ["same"] * 60, k=40)
     most = sum(1 / math.log2(place + 1) for place in range(1, 41))
@@ -34,7 +33,7 @@ def test_equal_vectors_are_neighbours_and_not_themselves() -> None:
     assert most == pytest.approx(11.09, abs=0.01)
 
 
-def test_concepts_with_types_are_read(tiny_kb: KnowledgeBase) -> None:
+def test_concepts_with_types_are_read(tiny_kb):
     every = read_typed(tiny_kb, [DISEASE, FINDING, SYMPTOM])
     assert len(every.terms) == len(every.types) == len(tiny_kb)
     # The others are no neighbours, and the last type of a concept counts.
@@ -42,7 +41,7 @@ def test_concepts_with_types_are_read(tiny_kb: KnowledgeBase) -> None:
     assert len(read_typed(tiny_kb, [FINDING]).terms) == lasts.count(FINDING) < len(tiny_kb)
 
 
-def test_a_knowledge_base_without_types(tmp_path: Path) -> None:
+def test_a_knowledge_base_without_types(tmp_path):
     build_kb(tmp_path / "kb", [Concept("A", "one", (Name("one"),))])
     with pytest.raises(MedlinkError, match="E407"):
         read_typed(KnowledgeBase(tmp_path / "kb"), [DISEASE])

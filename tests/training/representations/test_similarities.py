@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -21,7 +19,7 @@ class _OnACircle(BiEncoder):
         return np.column_stack([np.cos(angles), np.sin(angles)]).astype(np.float32)
 
 
-def test_mining_leaves_the_pairs_that_are_hard(tmp_path: Path) -> None:
+def test_mining_leaves_the_pairs_that_are_hard(tmp_path):
     concepts = (Concept(id, f"{id}1", (Name(f"{id}1"), Name(f"{id}2"))) for id in ("a", "b", "c"))
     build_kb(tmp_path / "kb", concepts)
     found = similarities(_OnACircle(), KnowledgeBase(tmp_path / "kb"), seed=0)
@@ -34,14 +32,14 @@ def test_mining_leaves_the_pairs_that_are_hard(tmp_path: Path) -> None:
     assert hard.overlap > every.overlap
 
 
-def test_a_real_encoder_and_dictionary(tiny_kb: KnowledgeBase, tiny_encoder: Path) -> None:
+def test_a_real_encoder_and_dictionary(tiny_kb, tiny_encoder):
     found = similarities(BiEncoder.load(tiny_encoder), tiny_kb, seed=0)
     for own in found.values():
         positive, negative = own.shares()
         assert positive.sum() == pytest.approx(1) and negative.sum() == pytest.approx(1)
 
 
-def test_overlap_is_the_part_that_is_the_same() -> None:
+def test_overlap_is_the_part_that_is_the_same():
     apart = Similarities(np.full(4, 0.9), np.full(9, 0.1))
     assert apart.overlap == 0
     assert Similarities(np.array([0.9, 0.1]), np.full(9, 0.1)).overlap == pytest.approx(0.5)

@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 
-from spacy_medlink.assets import Assets
-from spacy_medlink.linking import Linker
 from spacy_medlink.workbench.mapping.run import Mapped, map_terms
 
 Map = Callable[..., Mapped]
@@ -15,12 +13,12 @@ EXECUTED = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 @pytest.fixture
-def linker(tiny_assets: Assets) -> Linker:
+def linker(tiny_assets):
     return tiny_assets.engine(["exact", "ngram"])
 
 
 @pytest.fixture
-def mapped(linker: Linker, tmp_path: Path) -> Map:
+def mapped(linker, tmp_path):
     """Map a text, which is that of a CSV file, or a file; the output is tmp_path / "out.csv"."""
 
     def mapped(terms: str | Path, output: str = "out.csv", **settings: Any) -> Mapped:

@@ -1,7 +1,6 @@
 """What concepts are to terms: by names, the hierarchy, and codes."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,7 @@ def _matches(linker: Linker, term: Term) -> list[tuple[str, str]]:
     return [(one.name, one.match) for one in (*mapping.targets, *mapping.others)]
 
 
-def test_names_and_hierarchy(linker: Linker) -> None:
+def test_names_and_hierarchy(linker):
     found = dict(_matches(linker, Term("sugar diabetes")))
     assert found["Diabetes mellitus"] == "exact"
     assert found["Type II diabetes mellitus"] == "narrower"
@@ -31,7 +30,7 @@ def test_names_and_hierarchy(linker: Linker) -> None:
     assert {match for _, match in others} == {"related"}
 
 
-def test_codes_go_first(linker: Linker) -> None:
+def test_codes_go_first(linker):
     term = Term("sugar problem", "E11", codes=(CodeMap("ICD-10-CM", "E11", "exact"),))
     assert _matches(linker, term)[0] == ("Type II diabetes mellitus", "close")
     named = term._replace(name="Type 2 diabetes")
@@ -49,11 +48,11 @@ def test_codes_go_first(linker: Linker) -> None:
         ("broader", "narrower", "related"), ("", "", ""),
     ],
 )  # fmt: skip
-def test_relations_of_a_shared_code(to_term: str, to_concept: str, expected: str) -> None:
+def test_relations_of_a_shared_code(to_term, to_concept, expected):
     assert _between(to_term, to_concept) == expected
 
 
-def test_equal_names_are_linked_once(linker: Linker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_names_are_linked_once(linker, monkeypatch):
     asked: list[str] = []
     own = Linker.decide
 
@@ -66,12 +65,12 @@ def test_equal_names_are_linked_once(linker: Linker, monkeypatch: pytest.MonkeyP
     assert asked == ["fever", "asthma"]
 
 
-def test_context_is_given_to_the_linker(linker: Linker) -> None:
+def test_context_is_given_to_the_linker(linker):
     mention = Mapper(linker)._mention(Term("PE", context=("", "lung", "V/Q scan")), "PE")
     assert (mention.text, mention.right) == ("PE", "\nlung; V/Q scan")
 
 
-def test_another_knowledge_base(linker: Linker, tmp_path: Path) -> None:
+def test_another_knowledge_base(linker, tmp_path):
     kb = linker.parts.kb
     assert kb is not None
     concepts = [

@@ -1,21 +1,19 @@
 """Terms as people type them: what is set aside, what is looked up, and what the table says."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_medlink.assets import build_assets
 from spacy_medlink.kb import build_knowledge_base
-from spacy_medlink.linking import Linker
 from spacy_medlink.linking.opening import open_linker
 from spacy_medlink.text.lexicon.clinical import clinical
 from spacy_medlink.workbench.mapping.mapper import Mapper, Mapping
 from spacy_medlink.workbench.mapping.parts import COLUMNS, Parts, parts_of
 from spacy_medlink.workbench.mapping.terms import Columns, Term
 from spacy_medlink.workbench.mapping.words import Words
-from tests.workbench.mapping.conftest import Map, rows_of
+from tests.tables import tabled
+from tests.workbench.mapping.conftest import rows_of
 
 # Most tables here have a column of a ward, which only some tests read.
 pytestmark = pytest.mark.filterwarnings("ignore:.W110")
@@ -27,47 +25,24 @@ def _read(term: str, lang: str = "en") -> Parts:
     return parts_of(term, Words.of(lang, clinical(lang)))
 
 
-@pytest.mark.parametrize(
-    ("term", "aside", "form"),
-    [
-        ("h/o DVT", {"history": "h/o"}, "deep vein thrombosis"),
-        ("FHx: breast ca", {"history": "FHx"}, "breast cancer"),
-        ("?PE", {"history": "?"}, "PE"),
-        ("L knee pain x 3 wks", {"side": "L", "other": "x 3 wks"}, "knee pain"),
-        ("Cellulitis of LLE", {"side": "LLE"}, "Cellulitis"),
-        ("Creatinine, serum umol/L", {"specimen": "serum", "unit": "umol/L"}, "Creatinine"),
-        ("eGFR (mL/min/1.73m2)", {"unit": "mL/min/1.73m2"}, "eGFR"),
-        ("WBC x10^3/uL", {"unit": "x10^3/uL"}, "WBC"),
-        ("UA glucose", {"specimen": "UA"}, "urine glucose"),
-        ("Na+", {}, "Na"),
-        ("Metformin HCl 1000 MG tab", {"strength": "1000 MG", "other": "HCl; tab"}, "Metformin"),
-        ("Enoxaparin 40 mg/0.4 mL", {"strength": "40 mg/0.4 mL"}, "Enoxaparin"),
-        ("amox/clav 875-125 mg", {"strength": "875-125 mg"}, "amoxicillin/clavulanate"),
-        ("CHF (EF 35%)", {"other": "EF 35%"}, "CHF"),
-        ("Depression, major, recurrent", {}, "recurrent major depression"),
-        ("copd with cough", {}, "copd"),
-        ("2) COPD", {}, "COPD"),
-        ("ca prostate", {}, "prostate cancer"),
-        ("HBP (hypertension)", {"other": "hypertension"}, "hypertension"),
-    ],
-)
-def test_what_is_set_aside(term: str, aside: dict[str, str], form: str) -> None:
+@tabled
+def test_what_is_set_aside(term, aside, form):
     parts = _read(term)
     assert parts.aside == aside
     assert form in {one.text for one in parts.forms}
 
 
-def test_a_bracket_is_the_meaning_of_a_short_form_alone() -> None:
+def test_a_bracket_is_the_meaning_of_a_short_form_alone():
     assert "penicillin" not in {form.text for form in _read("Rash (penicillin)").forms}
     assert "mechanical" not in {form.text for form in _read("FALL (MECHANICAL)").forms}
 
 
-def test_other_languages() -> None:
+def test_other_languages():
     assert _read("Z.n. Apoplex rechts", "de").aside == {"history": "Z.n.", "side": "rechts"}
 
 
 @pytest.mark.parametrize("term", ["acute", "left leg", "mg/dL", "serum", "h/o", "500 mg", "???"])
-def test_a_term_that_says_no_problem_is_not_made_one(term: str) -> None:
+def test_a_term_that_says_no_problem_is_not_made_one(term):
     empty = {"acute", "leg", "", "left leg"}
     assert not {form.text.lower() for form in _read(term).forms} & empty
 
@@ -76,7 +51,7 @@ def test_a_term_that_says_no_problem_is_not_made_one(term: str) -> None:
 @given(
     term=st.text(st.sampled_from("aAbhLR oxſ/µ%()[],;-–?+^.:59 mglT'\n"), max_size=30) | st.text()
 )
-def test_any_term(term: str) -> None:
+def test_any_term(term):
     parts = parts_of(term, WORDS)
     assert parts.aside.keys() <= set(COLUMNS)
     assert all(texts for texts in parts.aside.values())
@@ -85,7 +60,7 @@ def test_any_term(term: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def local(tmp_path_factory: pytest.TempPathFactory) -> Linker:
+def local(tmp_path_factory):
     place = tmp_path_factory.mktemp("local")
     (place / "a.csv").write_text(
         "id,name,synonyms\n1,Knee pain,\n2,Deep vein thrombosis,\n3,Glucose,\n4,Urine glucose,\n"
@@ -97,32 +72,14 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Linker:
     return open_linker(assets, lexicon=clinical("en"))
 
 
-@pytest.mark.parametrize(
-    ("term", "id", "match"),
-    [
-        ("L knee pain x 3 wks", "1", "broader"),
-        ("h/o DVT", "2", "related"),
-        ("DVT", "2", "exact"),
-        ("Glucose (mg/dL)", "3", "exact"),
-        ("Glucose, serum", "3", "broader"),
-        ("Glucose, urine mg/dL", "4", "exact"),
-        ("metformin 850mg BID", "5", "broader"),
-        ("Metformin 500 MG Oral Tablet", "6", "exact"),  # a name keeps its strength
-        ("HGB g/dL", "7", "exact"),
-        ("Left heart failure", "8", "exact"),  # and its side
-        ("R heart failure", "9", "broader"),
-        ("lisinopril/HCTZ 20-12.5 mg", "11", "broader"),
-        ("parking permit", "", ""),
-        ("left", "", ""),
-    ],
-)
-def test_what_a_concept_is_to_the_term(local: Linker, term: str, id: str, match: str) -> None:
+@tabled
+def test_what_a_concept_is_to_the_term(local, term, id, match):
     (mapping,) = Mapper(local).map([Term(term)])
     target = mapping.targets[0] if mapping.targets else None
     assert (target.id if target else "", target.match if target else "") == (id, match)
 
 
-def test_forms_take_part_in_one_batch(local: Linker) -> None:
+def test_forms_take_part_in_one_batch(local):
     """Each term gets its own form, and terms that are names nothing that is set aside."""
     mappings = Mapper(local).map(list(map(Term, ["L knee pain", "Hgb", "Hgb g/dL", "qq 5 mg"])))
     assert [mapping.aside for mapping in mappings] == [
@@ -132,7 +89,7 @@ def test_forms_take_part_in_one_batch(local: Linker) -> None:
     assert mappings[1] == Mapping(Term("Hgb"), mappings[1].targets, mappings[1].others)
 
 
-def test_the_table_has_a_column_for_each(mapped: Map, tmp_path: Path) -> None:
+def test_the_table_has_a_column_for_each(mapped, tmp_path):
     terms = "local_code,local_name,name\n7,h/o L fever 3 days,other\n8,Fever,other\n"
     for _ in range(2):  # what is written is read again
         done = mapped(terms, columns=Columns())

@@ -10,15 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_medlink.assets import Assets, build_assets
+from spacy_medlink.assets import build_assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb, build_knowledge_base
-from spacy_medlink.linking import Linker
 from spacy_medlink.terminologies.sssom import MappingSets
 from spacy_medlink.types import Concept, Name, Retired
 from spacy_medlink.workbench.mapping.run import map_terms
 from spacy_medlink.workbench.mapping.terms import Columns
-from tests.workbench.mapping.conftest import Map, rows_of
+from tests.workbench.mapping.conftest import rows_of
 
 # Most tables here have a column of a ward, which only some tests read.
 pytestmark = pytest.mark.filterwarnings("ignore:.W110")
@@ -40,7 +39,7 @@ def _edit(path: Path, **cells: dict[str, str]) -> None:
         writer.writerows(rows)
 
 
-def test_a_table(mapped: Map, tmp_path: Path) -> None:
+def test_a_table(mapped, tmp_path):
     done = mapped(_TERMS, columns=_CONTEXT)
     assert (done.exact, done.probable, done.without) == (1, 1, 2)
     rows = rows_of(tmp_path / "out.csv")
@@ -54,7 +53,7 @@ def test_a_table(mapped: Map, tmp_path: Path) -> None:
     assert rows[1]["candidate_1_id"]
 
 
-def test_what_was_decided_stays(mapped: Map, tmp_path: Path) -> None:
+def test_what_was_decided_stays(mapped, tmp_path):
     out = tmp_path / "out.csv"
     mapped(_TERMS, columns=_CONTEXT)
     _edit(
@@ -76,9 +75,7 @@ def test_what_was_decided_stays(mapped: Map, tmp_path: Path) -> None:
     assert (d["source_name"], d["status"], d["context:ward"]) == ("'=1+1", "IGNORED", "'-2")
 
 
-def test_decisions_survive_a_spreadsheet_that_takes_away_leading_zeros(
-    mapped: Map, tmp_path: Path
-) -> None:
+def test_decisions_survive_a_spreadsheet_that_takes_away_leading_zeros(mapped, tmp_path):
     """Saved there, 00456 is 456; a term is known by its name and the rest of its code."""
     terms = "code,name\n00456,Fever\n0001,qqqq\n1,heart attak\n01,heart attak\nA0,Asthma\n"
     mapped(terms)
@@ -97,7 +94,7 @@ def test_decisions_survive_a_spreadsheet_that_takes_away_leading_zeros(
     assert said == {"00456": "00456", "0001": "0001", "1": "1", "01": "", "A0": "A0"}
 
 
-def test_ids_survive_a_spreadsheet_that_takes_away_leading_zeros(tmp_path: Path) -> None:
+def test_ids_survive_a_spreadsheet_that_takes_away_leading_zeros(tmp_path):
     record = Concept(id="000123", name="fever", names=(Name("fever", "en"),))
     build_kb(tmp_path / "a.kb", [record], {"source": "tests", "version": "1"})
     linker = build_assets(tmp_path / "assets", tmp_path / "a.kb").engine()
@@ -111,7 +108,7 @@ def test_ids_survive_a_spreadsheet_that_takes_away_leading_zeros(tmp_path: Path)
     assert [row["concept_id"] for row in rows_of(out)] == ["000123"]
 
 
-def test_concepts_that_were_replaced(tmp_path: Path) -> None:
+def test_concepts_that_were_replaced(tmp_path):
     record = Concept(id="N:1", name="fever", names=(Name("fever", "en"),))
     old = [Retired("O:1", "O:2"), Retired("O:2", "N:1"), Retired("O:3")]
     build_kb(tmp_path / "a.kb", [record, *old], {"source": "tests", "version": "1"})
@@ -124,14 +121,14 @@ def test_concepts_that_were_replaced(tmp_path: Path) -> None:
     assert said == [("N:1", "fever", "APPROVED")] * 2 + [("O:3", "", "INVALID_TARGET")]
 
 
-def test_concepts_that_are_gone(mapped: Map, tmp_path: Path) -> None:
+def test_concepts_that_are_gone(mapped, tmp_path):
     mapped(_TERMS)
     _edit(tmp_path / "out.csv", A={"status": "APPROVED", "concept_id": "HP:9"})
     assert mapped(_TERMS).reviewed.invalid == 1
     assert rows_of(tmp_path / "out.csv")[0]["status"] == "INVALID_TARGET"
 
 
-def test_one_to_many_stays(mapped: Map, tmp_path: Path) -> None:
+def test_one_to_many_stays(mapped, tmp_path):
     out = tmp_path / "out.csv"
     mapped(_TERMS)
     rows = rows_of(out)
@@ -147,7 +144,7 @@ def test_one_to_many_stays(mapped: Map, tmp_path: Path) -> None:
     assert ids == ["HP:0001945", "HP:0002315"] * 2
 
 
-def test_other_files_stay(mapped: Map, tmp_path: Path) -> None:
+def test_other_files_stay(mapped, tmp_path):
     (tmp_path / "out.csv").write_text("source_name,mine\n1,2\n")
     for name, code in (("out.csv", "E124"), ("terms.csv", "E122"), ("out.xyz", "E611")):
         with pytest.raises(MedlinkError, match=code):
@@ -159,7 +156,7 @@ def test_other_files_stay(mapped: Map, tmp_path: Path) -> None:
         mapped(_TERMS, "out.usagi.csv")
 
 
-def test_fhir(mapped: Map, tmp_path: Path) -> None:
+def test_fhir(mapped, tmp_path):
     path = tmp_path / "out.json"
     mapped("code,name\n  A  b ,Fever\nB,heart attak\nC,qqqq\n", "out.json", vocabulary="ICD10CM")
     mapped("code,name\n  A  b ,Fever\nB,heart attak\nC,qqqq\n", "out.json", vocabulary="ICD10CM")
@@ -197,7 +194,7 @@ def _check_concept_map(found: dict[str, Any]) -> None:
     ConceptMap.model_validate(found)
 
 
-def test_sssom_is_read_back(mapped: Map, linker: Linker, tmp_path: Path) -> None:
+def test_sssom_is_read_back(mapped, linker, tmp_path):
     mapped("code,name\nA,Fever\nB,heart attak\n", "out.sssom.tsv", vocabulary="LOCAL")
     rows = rows_of(tmp_path / "out.sssom.tsv", "\t")
     assert [row["predicate_id"] for row in rows] == ["skos:exactMatch", "skos:closeMatch"]
@@ -209,7 +206,7 @@ def test_sssom_is_read_back(mapped: Map, linker: Linker, tmp_path: Path) -> None
     assert sets.used == [2]
 
 
-def test_only_what_is_approved(mapped: Map, tmp_path: Path) -> None:
+def test_only_what_is_approved(mapped, tmp_path):
     mapped(_TERMS)
     _edit(tmp_path / "out.csv", A={"status": "APPROVED"})
     mapped(_TERMS, "new.sssom.tsv", reviewed=tmp_path / "out.csv", approved=True)
@@ -217,7 +214,7 @@ def test_only_what_is_approved(mapped: Map, tmp_path: Path) -> None:
     assert row["mapping_justification"] == "semapv:ManualMappingCuration"
 
 
-def test_what_is_approved_does_not_replace_all_decisions(mapped: Map, tmp_path: Path) -> None:
+def test_what_is_approved_does_not_replace_all_decisions(mapped, tmp_path):
     mapped(_TERMS)
     _edit(tmp_path / "out.csv", A={"status": "APPROVED"}, B={"status": "IGNORED"})
     before = (tmp_path / "out.csv").read_bytes()
@@ -227,7 +224,7 @@ def test_what_is_approved_does_not_replace_all_decisions(mapped: Map, tmp_path: 
 
 
 @pytest.fixture(scope="module")
-def omop(tmp_path_factory: pytest.TempPathFactory) -> Linker:
+def omop(tmp_path_factory):
     place = tmp_path_factory.mktemp("omop")
     concepts = [("437663", "Fever", "386661006"), ("378253", "Headache", "25064002")]
     lines = [
@@ -243,7 +240,7 @@ def omop(tmp_path_factory: pytest.TempPathFactory) -> Linker:
     return build_assets(place / "assets", place / "a.kb", None).engine()
 
 
-def test_omop_and_usagi(omop: Linker, tmp_path: Path) -> None:
+def test_omop_and_usagi(omop, tmp_path):
     terms = tmp_path / "fever list.csv"
     terms.write_text("code,name,count\nA,fever,7\nB,qqqq,x\n")
     map_terms(terms, omop, tmp_path / "out.csv", form="omop")
@@ -270,9 +267,7 @@ def test_omop_and_usagi(omop: Linker, tmp_path: Path) -> None:
 
 @settings(deadline=None, max_examples=20)
 @given(names=st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"])), max_size=6))
-def test_any_names(
-    tiny_assets: Assets, tmp_path_factory: pytest.TempPathFactory, names: list[str]
-) -> None:
+def test_any_names(tiny_assets, tmp_path_factory, names):
     place = tmp_path_factory.mktemp("any")
     with (place / "in.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([["name", "id"], *([name, "7"] for name in names)])
@@ -293,9 +288,7 @@ def test_any_names(
         ("k;t;x\nA;Fever;1\n", Columns(name="t", code="k"), ""),  # who names both knows the rest
     ],
 )
-def test_columns_that_are_not_read_are_named(
-    mapped: Map, tmp_path: Path, terms: str, columns: Columns, unread: str
-) -> None:
+def test_columns_that_are_not_read_are_named(mapped, tmp_path, terms, columns, unread):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         mapped(terms, columns=columns)

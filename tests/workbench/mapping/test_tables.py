@@ -26,14 +26,14 @@ def _read(path: Path, found: Problems | None = None) -> list[list[str]]:
 
 
 @given(_ANY | st.text("'=+-@\t\n ab\"", max_size=6))
-def test_no_cell_is_executed(cell: str) -> None:
+def test_no_cell_is_executed(cell):
     written = escaped(cell)
     assert not written.startswith(EXECUTED)
     assert unescaped(written) == cell
 
 
 @given(rows=st.lists(st.lists(_ANY, min_size=3, max_size=3), max_size=5))
-def test_cells_come_back(rows: list[list[str]], tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_cells_come_back(rows, tmp_path_factory):
     path = tmp_path_factory.mktemp("cells") / "a.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         _write_table(file, ["x", "y", "z"], ((row, ()) for row in rows))
@@ -46,7 +46,7 @@ def test_cells_come_back(rows: list[list[str]], tmp_path_factory: pytest.TempPat
     ]
 
 
-def test_a_cell_with_another_separator_stays_one(tmp_path: Path) -> None:
+def test_a_cell_with_another_separator_stays_one(tmp_path):
     path = tmp_path / "a.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         _write_table(file, ["x"], [(["a;=1+1"], ())])
@@ -63,7 +63,7 @@ def test_a_cell_with_another_separator_stays_one(tmp_path: Path) -> None:
         ("name,n\r\nFièvre,1\r\n".encode(), []),
     ],
 )
-def test_encodings(tmp_path: Path, data: bytes, lines: list[int]) -> None:
+def test_encodings(tmp_path, data, lines):
     (tmp_path / "a.csv").write_bytes(data)
     found = Problems()
     rows = _read(tmp_path / "a.csv", found)
@@ -72,7 +72,7 @@ def test_encodings(tmp_path: Path, data: bytes, lines: list[int]) -> None:
     assert found.western == lines
 
 
-def test_bad_rows_are_set_aside(tmp_path: Path) -> None:
+def test_bad_rows_are_set_aside(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('code,name\n1,fever\n2,"a "b" c"\n,,\n\n3,x,y\n4,\n5,"open\n6,cough\n')
     found = Problems()
@@ -83,7 +83,7 @@ def test_bad_rows_are_set_aside(tmp_path: Path) -> None:
     assert sum(found.aside.values()) == 4
 
 
-def test_workbooks_and_parquet_say_the_same(tmp_path: Path) -> None:
+def test_workbooks_and_parquet_say_the_same(tmp_path):
     header = ["Source Code", "Name", "Frequency"]
     write_workbook(tmp_path / "a.xlsx", {"one": [header, ["7", "fever", 3], ["", "", ""]]})
     read = [_read(tmp_path / "a.xlsx")]
@@ -126,7 +126,7 @@ _SHOWN: list[tuple[str, float, str]] = [
 ]
 
 
-def test_codes_keep_the_zeros_that_their_cells_show(tmp_path: Path) -> None:
+def test_codes_keep_the_zeros_that_their_cells_show(tmp_path):
     formats, numbers, shown = zip(*_SHOWN, strict=True)
     write_workbook(tmp_path / "a.xlsx", {"s": [numbers]}, formats)
     assert _read(tmp_path / "a.xlsx") == [list(shown)]
@@ -145,13 +145,13 @@ def test_codes_keep_the_zeros_that_their_cells_show(tmp_path: Path) -> None:
         ("a.csv.gz", b"not gzip", Columns(), "E105"),
     ],
 )
-def test_bad_tables(tmp_path: Path, name: str, data: bytes, columns: Columns, code: str) -> None:
+def test_bad_tables(tmp_path, name, data, columns, code):
     (tmp_path / name).write_bytes(data)
     with pytest.raises(MedlinkError, match=code):
         Terms(tmp_path / name, columns, "", Problems())
 
 
-def test_cells_far_to_the_right_do_not_fill_the_rows(tmp_path: Path) -> None:
+def test_cells_far_to_the_right_do_not_fill_the_rows(tmp_path):
     """A cell of column ZZZ would make 18,278 of a row; it stays under its header."""
     rows = [["name", "code", "far"]] + [[f"n{row}", str(row), "x"] for row in range(50)]
     write_workbook(tmp_path / "near.xlsx", {"s": rows})
@@ -166,16 +166,14 @@ def test_cells_far_to_the_right_do_not_fill_the_rows(tmp_path: Path) -> None:
     assert [(one.name, one.context) for one in terms] == [(f"n{n}", ("x",)) for n in range(50)]
 
 
-def test_a_workbook_that_unpacks_to_far_too_much(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_workbook_that_unpacks_to_far_too_much(tmp_path, monkeypatch):
     monkeypatch.setattr(lines, "_MUCH", 1 << 16)
     write_workbook(tmp_path / "a.xlsx", {"s": [["name"], *[["x" * 100_000]] * 50]})
     with pytest.raises(MedlinkError, match=r"E165.*far too large"):
         _read(tmp_path / "a.xlsx")
 
 
-def test_a_pasted_table_with_cr_alone() -> None:
+def test_a_pasted_table_with_cr_alone():
     assert [cells for _, cells in read_table(pasted("name,code\ra,1\rb,2"), Problems())] == [
         ["name", "code"], ["a", "1"], ["b", "2"],
     ]  # fmt: skip

@@ -11,6 +11,7 @@ from spacy_medlink.text.lexicon.clinical import clinical
 from spacy_medlink.workbench.mapping.mapper import Mapper, Target
 from spacy_medlink.workbench.mapping.terms import Term
 from spacy_medlink.workbench.mapping.words import says_another
+from tests.tables import tabled
 
 # English names, and German ones of some of them, which teach what words mean.
 NAMES = {
@@ -38,7 +39,7 @@ NAMES = {
 
 
 @pytest.fixture(scope="module")
-def linker(tmp_path_factory: pytest.TempPathFactory) -> Linker:
+def linker(tmp_path_factory):
     place = tmp_path_factory.mktemp("translations")
     lines = []
     for number, (name, german) in enumerate(NAMES.items()):
@@ -57,52 +58,25 @@ def _mapped(linker: Linker, term: str, lang: str = "de") -> Target | None:
     return mapping.targets[0] if mapping.targets else None
 
 
-@pytest.mark.parametrize(
-    ("term", "name", "match"),
-    [
-        ("Magenkarzinom", "gastric carcinoma", "exact"),
-        ("Lungengeschwür", "lung ulcer", "close"),  # both parts are said elsewhere
-        ("akute Lungenfibrose", "acute lung fibrosis", "close"),
-        ("AKUTE LUNGENFIBROSE", "acute lung fibrosis", "close"),
-        ("akute Lungnfibrose", "acute lung fibrosis", "close"),  # misspelt
-        ("K25.9 Magengeschwür, nicht näher bezeichnet", "gastric ulcer", "broader"),
-        ("Magengeschwür re. seit 2019", "gastric ulcer", "broader"),
-        ("Herzkarzinom", None, ""),  # another first half is another concept
-        ("Schilddrüsenüberfunktion", None, ""),
-        ("Nierenhepatitis", None, ""),
-    ],
-)
-def test_terms_are_said_by_names_in_another_language(
-    linker: Linker, term: str, name: str | None, match: str
-) -> None:
+@tabled
+def test_terms_are_said_by_names_in_another_language(linker, term, name, match):
     target = _mapped(linker, term)
     assert (target and (target.name, target.match)) == (name and (name, match))
 
 
-def test_what_a_german_list_of_diagnoses_means(linker: Linker) -> None:
+def test_what_a_german_list_of_diagnoses_means(linker):
     for term in ("Hypertonie", "HTN", "aHT", "arterielle Hypertonie"):
         target = _mapped(linker, term)
         assert target is not None and target.name == "hypertension", term
 
 
 @pytest.mark.parametrize("lang", ["de,en", "en,de"])
-def test_mixed_lists(linker: Linker, lang: str) -> None:
+def test_mixed_lists(linker, lang):
     for term, name in (("acute lung fibrosis", 16), ("Lungengeschwür", 15), ("HTN", 7)):
         target = _mapped(linker, term, lang)
         assert target is not None and target.id == f"T{name}", term
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "is_another"),
-    [
-        ("Herzinsuffizienz", "Niereninsuffizienz", True),
-        ("Herzinsuffizienz", "respiratorische Insuffizienz", True),
-        ("Schilddrüsenüberfunktion", "Schilddrüsenunterfunktion", True),
-        ("hypothyroidism", "hyperthyroidism", True),
-        ("hypothyroidsm", "hypothyroidism", False),
-        ("Schädelhirntrauma", "Schädel-Hirn-Trauma", False),
-        ("rheumatoide Arthritits", "rheumatoide Arthritis", False),
-    ],
-)
-def test_compounds_that_begin_otherwise(text: str, name: str, is_another: bool) -> None:
+@tabled
+def test_compounds_that_begin_otherwise(text, name, is_another):
     assert says_another(text, name) == is_another

@@ -1,13 +1,8 @@
 """Desks for the tests of the service: each is a process, so all tests of this room share two."""
 
 import shutil
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
-
-from spacy_medlink.assets import Assets
 
 pytest.importorskip("fastapi")
 from fastapi.testclient import TestClient  # there only with the extra `serve`
@@ -18,19 +13,19 @@ LOCAL = "http://127.0.0.1"
 
 
 @pytest.fixture(scope="package")
-def desk(tiny_assets: Assets) -> Iterator[Desk]:
+def desk(tiny_assets):
     made = Desk("tiny", str(tiny_assets.path), device="cpu")
     yield made
     made.close()
 
 
 @pytest.fixture
-def client(desk: Desk) -> TestClient:
+def client(desk):
     return TestClient(make_app([desk]), base_url=LOCAL)
 
 
 @pytest.fixture(scope="package")
-def corrected(tiny_assets: Assets, tmp_path_factory: Any) -> Iterator[Desk]:
+def corrected(tiny_assets, tmp_path_factory):
     path = tmp_path_factory.mktemp("corrected") / "own" / "corrections.jsonl"
     made = Desk("tiny", str(tiny_assets.path), device="cpu", corrections=CorrectionFile(path))
     yield made
@@ -38,7 +33,7 @@ def corrected(tiny_assets: Assets, tmp_path_factory: Any) -> Iterator[Desk]:
 
 
 @pytest.fixture
-def file(corrected: Desk) -> Path:
+def file(corrected):
     """The file of corrections of `corrected`, empty."""
     assert corrected.corrections is not None
     path = corrected.corrections.path

@@ -31,7 +31,7 @@ NOTE = "Known asthma. Now wheezy spells, and 😀 fever <b>again</b>. Home."
 
 
 @pytest.fixture
-def client(corrected: Desk, file: Path) -> TestClient:
+def client(corrected, file):
     return TestClient(make_app([corrected]), base_url="http://127.0.0.1")
 
 
@@ -234,10 +234,7 @@ def test_a_full_disk_loses_nothing(client, file, monkeypatch):
 
 @pytest.mark.parametrize(
     ("method", "status", "in_force", "names"),
-    [
-        ("locate", 503, None, None),
-        ("is_linked", 200, None, [FEVER]),
-    ],
+    [("locate", 503, None, None), ("is_linked", 200, None, [FEVER])],
 )
 def test_a_process_that_ends_keeps_nothing_that_is_refused(
     corrected, client, file, monkeypatch, method, status, in_force, names

@@ -12,7 +12,7 @@ from tests.timing import cpu_seconds
 pytest.importorskip("fastapi")
 from fastapi.testclient import TestClient  # there only with the extra `serve`
 
-from spacy_medlink.workbench.serve import Desk, Limits, make_app  # imports fastapi
+from spacy_medlink.workbench.serve import Limits, make_app  # imports fastapi
 from spacy_medlink.workbench.serve.desk import Desks
 from spacy_medlink.workbench.serve.guard import problem_of
 
@@ -39,7 +39,7 @@ def _said(answer: Any) -> tuple[int, str]:
 
 
 @pytest.fixture
-def corrected_client(corrected: Desk, file: Any) -> TestClient:
+def corrected_client(corrected, file):
     return TestClient(make_app([corrected]), base_url=LOCAL)
 
 

@@ -10,12 +10,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from spacy_medlink.assets import Assets
 from spacy_medlink.types import Concept, Name, Retired
 from tests.network import held_port
 from tests.tiny import assets_of
@@ -36,7 +34,7 @@ N = 700  # concepts of the terminology whose codes are asked for
 
 
 @pytest.fixture(scope="module")
-def server(tiny_assets: Assets) -> Any:
+def server(tiny_assets):
     return make_server(Opening(str(tiny_assets.path), device="cpu"))
 
 
@@ -55,7 +53,7 @@ def _call(server: Any, name: str, **arguments: Any) -> Any:
     return answer.content[0].text if answer.is_error else answer.structured_content
 
 
-def test_the_tools(server: Any) -> None:
+def test_the_tools(server):
     tools = _with(server, lambda client: client.list_tools()).tools
     assert [tool.name for tool in tools] == [
         "link_text", "search_concepts", "get_concept", "explain_link", "map_terms",
@@ -72,7 +70,7 @@ def test_the_tools(server: Any) -> None:
     assert {"link", "text"} <= {*explained["properties"]}
 
 
-def test_text_is_linked_with_reasons_and_obeyed_by_nobody(server: Any) -> None:
+def test_text_is_linked_with_reasons_and_obeyed_by_nobody(server):
     fever, asthma = _call(server, "link_text", text=NOTE)["mentions"]
     assert (fever["id"], fever["name"], fever["status"]) == (FEVER, "Fever", ["absent"])
     assert fever["codes"]["UMLS"] == ["C0015967"] and 0 < fever["probability"] <= 1
@@ -85,7 +83,7 @@ def test_text_is_linked_with_reasons_and_obeyed_by_nobody(server: Any) -> None:
     assert _call(server, "search_concepts", query="qqqqqqqq")["concepts"] == []
 
 
-def test_terms_are_mapped(server: Any) -> None:
+def test_terms_are_mapped(server):
     terms = ["heart attak", "9999"]
     attack, number = _call(server, "map_terms", terms=terms)["mappings"]
     assert attack["targets"][0]["name"] == "Myocardial infarction"
@@ -101,7 +99,7 @@ def _records() -> Iterator[Concept | Retired]:
 
 
 @pytest.mark.parametrize("asked", [100, pytest.param(1_000, marks=pytest.mark.slow)])
-def test_no_invented_code_is_confirmed(tmp_path: Path, asked: int) -> None:
+def test_no_invented_code_is_confirmed(tmp_path, asked):
     path = assets_of(tmp_path / "assets", list(_records())).path
     drawn = random.Random(1)
     numbers = [drawn.randrange(N) for _ in range(asked // 10)]
@@ -154,7 +152,7 @@ def test_no_invented_code_is_confirmed(tmp_path: Path, asked: int) -> None:
         ("search_concepts", {"query": "a" * 300}),
     ],
 )
-def test_what_is_refused(server: Any, name: str, arguments: dict[str, Any]) -> None:
+def test_what_is_refused(server, name, arguments):
     said = _call(server, name, **arguments)
     assert isinstance(said, str), "an error, in words"
     assert not re.search("pydantic|validation error|input_value|Error executing", said)
@@ -171,7 +169,7 @@ LINES = [
 
 
 @pytest.mark.parametrize(("line", "id", "problem"), LINES)
-def test_what_is_no_message_is_answered(line: str, id: Any, problem: str) -> None:
+def test_what_is_no_message_is_answered(line, id, problem):
     with pytest.raises(ValidationError) as caught:
         jsonrpc_message_adapter.validate_json(line, by_name=False)
     said = _unread(caught.value).message
@@ -179,7 +177,7 @@ def test_what_is_no_message_is_answered(line: str, id: Any, problem: str) -> Non
 
 
 @pytest.mark.slow
-def test_lines_of_all_sorts(tiny_assets: Assets) -> None:
+def test_lines_of_all_sorts(tiny_assets):
     """Each is answered, and the server goes on."""
     command = [sys.executable, "-m", "spacy_medlink.cli", "mcp", str(tiny_assets.path)]
     greeting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": CLIENT}
@@ -197,7 +195,7 @@ def test_lines_of_all_sorts(tiny_assets: Assets) -> None:
 
 
 @pytest.mark.slow
-def test_stdio_and_http(tiny_assets: Assets) -> None:
+def test_stdio_and_http(tiny_assets):
     command = ["-m", "spacy_medlink.cli", "mcp", str(tiny_assets.path), "--device", "cpu"]
     before = {path: path.stat().st_mtime_ns for path in tiny_assets.path.rglob("*")}
 
@@ -240,7 +238,7 @@ def _wait_for(port: int) -> None:
 
 
 @pytest.mark.slow
-def test_an_answer_takes_at_most_twice_the_time_of_link(server: Any, tiny_assets: Assets) -> None:
+def test_an_answer_takes_at_most_twice_the_time_of_link(server, tiny_assets):
     text = "Fever since Monday, known asthma and high blood pressure. " * 60
     linking = Terminology(Opening(str(tiny_assets.path), device="cpu"))
 

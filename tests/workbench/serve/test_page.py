@@ -4,11 +4,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 
-from spacy_medlink.assets import Assets
 from spacy_medlink.types import Concept, Name
 from tests.tiny import assets_of
 
@@ -30,7 +28,7 @@ FORM = """address => {
 
 
 @pytest.fixture(scope="module")
-def assets(tmp_path_factory: pytest.TempPathFactory) -> Assets:
+def assets(tmp_path_factory):
     records = [
         Concept(ASTHMA, "asthma", (Name("asthma"), Name("אסתמה", "he")), types=("T047",)),
         Concept(FEVER, "fever", (Name("fever"), Name("חום", "he")), parents=(ASTHMA,)),
@@ -62,7 +60,7 @@ def _another_site() -> Iterator[str]:
 
 
 @pytest.mark.slow
-def test_pages_of_other_sites_and_odd_concepts(assets: Assets, tmp_path: Path) -> None:
+def test_pages_of_other_sites_and_odd_concepts(assets, tmp_path):
     file = CorrectionFile(tmp_path / "corrections.jsonl")
     desk = Desk("odd", str(assets.path), "he", device="cpu", corrections=file)
     with opened_page([desk]) as (page, said), _another_site() as elsewhere:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.workbench.verbs.serve import command, texts_of
@@ -24,7 +23,7 @@ Review = Callable[..., TestClient]
 
 
 @pytest.fixture
-def gold(tmp_path: Path) -> Path:
+def gold(tmp_path):
     path = tmp_path / "gold.jsonl"
     lines = [
         {"doc_id": str(place), "text": text, "mentions": []} for place, text in enumerate(TEXTS)
@@ -34,7 +33,7 @@ def gold(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def review(tiny_assets: Assets, monkeypatch: pytest.MonkeyPatch) -> Review:
+def review(tiny_assets, monkeypatch):
     """Run the command; in place of listening, give a client of its service."""
     made: list[Any] = []
     monkeypatch.setattr(
@@ -49,7 +48,7 @@ def review(tiny_assets: Assets, monkeypatch: pytest.MonkeyPatch) -> Review:
 
 
 @pytest.mark.parametrize("n_texts", [2, pytest.param(3, marks=pytest.mark.slow, id="a long one")])
-def test_corrections_go_into_the_file(review: Review, gold: Path, n_texts: int) -> None:
+def test_corrections_go_into_the_file(review, gold, n_texts):
     texts = TEXTS[:n_texts]
     gold.write_text("".join(gold.read_text().splitlines(keepends=True)[:n_texts]))
     with review(gold) as client:
@@ -78,9 +77,7 @@ def test_corrections_go_into_the_file(review: Review, gold: Path, n_texts: int) 
         ("deny\tx", "E160"),
     ],
 )
-def test_what_cannot_be_reviewed(
-    review: Review, tmp_path: Path, content: str | None, code: str
-) -> None:
+def test_what_cannot_be_reviewed(review, tmp_path, content, code):
     path = tmp_path / "file.jsonl"
     if content is not None:
         path.write_text(content, encoding="utf-8")
@@ -90,7 +87,7 @@ def test_what_cannot_be_reviewed(
 
 
 @pytest.mark.slow
-def test_in_a_browser(tiny_assets: Assets, gold: Path) -> None:
+def test_in_a_browser(tiny_assets, gold):
     """The page opens on the mention that would teach most, and the next one comes by a key."""
     file = CorrectionFile(gold)
     notes = texts_of(gold)[:2]

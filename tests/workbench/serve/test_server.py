@@ -5,7 +5,6 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from http.client import HTTPConnection
 from urllib.error import HTTPError
@@ -35,7 +34,7 @@ class _Kept(Desk):
 
 
 @pytest.fixture
-def server(desk: Desk) -> Iterator[uvicorn.Server]:
+def server(desk):
     limits = Limits(receiving=PATIENCE)
     made = make_server(make_app([_Kept(desk)], limits), "127.0.0.1", 0, limits)
     made.config.timeout_graceful_shutdown = 2
@@ -49,7 +48,7 @@ def server(desk: Desk) -> Iterator[uvicorn.Server]:
 
 
 @pytest.fixture
-def logged(server: uvicorn.Server, monkeypatch: pytest.MonkeyPatch) -> list[logging.LogRecord]:
+def logged(server, monkeypatch):
     """What the server writes to its log."""
     records, handler = list[logging.LogRecord](), logging.Handler()
     monkeypatch.setattr(handler, "emit", records.append)
@@ -58,7 +57,7 @@ def logged(server: uvicorn.Server, monkeypatch: pytest.MonkeyPatch) -> list[logg
 
 
 @pytest.fixture
-def connect(server: uvicorn.Server) -> Callable[[], socket.socket]:
+def connect(server):
     address = server.servers[0].sockets[0].getsockname()
     return lambda: socket.create_connection(address, timeout=30)
 

@@ -20,8 +20,6 @@ from typing import Any
 
 import pytest
 
-from spacy_medlink.assets import Assets
-
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
 
@@ -193,7 +191,7 @@ class Load:
 
 
 @pytest.mark.slow
-def test_honest_clients_are_answered_among_others(tiny_assets: Assets, tmp_path: Path) -> None:
+def test_honest_clients_are_answered_among_others(tiny_assets, tmp_path):
     options = ["--corrections", str(tmp_path / "corrections.jsonl")]
     with served(tiny_assets.path, *options) as (process, port):
         load = Load(port)

@@ -1,12 +1,8 @@
 """What people do in the page, in Chromium: each task within four clicks, at a desk or a phone."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-from spacy_medlink.assets import Assets
 
 pytest.importorskip("fastapi")
 from spacy_medlink.workbench.serve import CorrectionFile, Desk  # imports fastapi
@@ -37,7 +33,7 @@ class Clicker:
 
 
 @pytest.fixture(params=["desktop", "phone"])
-def opened(request: Any, tiny_assets: Assets, tmp_path: Path) -> Iterator[tuple[Any, list[str]]]:
+def opened(request, tiny_assets, tmp_path):
     corrections = CorrectionFile(tmp_path / "corrections.jsonl")
     desk = Desk("tiny", str(tiny_assets.path), device="cpu", corrections=corrections)
     options = PHONE if request.param == "phone" else DESKTOP
@@ -46,7 +42,7 @@ def opened(request: Any, tiny_assets: Assets, tmp_path: Path) -> Iterator[tuple[
 
 
 @pytest.mark.slow
-def test_five_tasks(opened: tuple[Any, list[str]]) -> None:
+def test_five_tasks(opened):
     page, console = opened
     click = Clicker(page)
     status = page.locator("#status")
@@ -122,7 +118,7 @@ def test_five_tasks(opened: tuple[Any, list[str]]) -> None:
 
 
 @pytest.mark.slow
-def test_first_paint(opened: tuple[Any, list[str]]) -> None:
+def test_first_paint(opened):
     page, _ = opened
     paints = []
     for _ in range(5):  # the quickest: other work on the machine is not the page's
@@ -133,7 +129,7 @@ def test_first_paint(opened: tuple[Any, list[str]]) -> None:
 
 
 @pytest.mark.slow
-def test_back_closes_the_details_of_a_phone(opened: tuple[Any, list[str]]) -> None:
+def test_back_closes_the_details_of_a_phone(opened):
     page, _ = opened
     page.fill("#text", "No fever.")
     page.click("#link")

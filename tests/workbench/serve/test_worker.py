@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from spacy.strings import hash_string
 
-from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
 
 pytest.importorskip("fastapi")
@@ -29,7 +28,7 @@ LONG = "fever and asthma. " * 1_200  # more than the texts that are linked at on
 
 
 @pytest.fixture(scope="module")
-def terminology(tiny_assets: Assets) -> Terminology:
+def terminology(tiny_assets):
     return Terminology(Opening(str(tiny_assets.path), device="cpu"))
 
 
