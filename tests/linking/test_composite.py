@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from spacy_medlink.linking.composite import readings
 from spacy_medlink.types import Mention
-from tests.tables import tabled
+from tests.tabled import tabled
 
 
 @tabled

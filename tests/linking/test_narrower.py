@@ -12,7 +12,7 @@ from spacy_medlink.text.qualifiers import heads
 from spacy_medlink.types import Concept, Mention, Name
 from spacy_medlink.workbench.mapping.mapper import Mapper
 from spacy_medlink.workbench.mapping.terms import Term
-from tests.tables import tabled
+from tests.tabled import tabled
 
 NAMES = {
     "COPD": ("Chronic obstructive pulmonary disease", "COPD"),

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from tests.tables import tabled
+from tests.tabled import tabled
 from training.papers.plan import read_layout
 from training.papers.published import LAYOUTS, papers, read_published
 

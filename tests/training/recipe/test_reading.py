@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from spacy_medlink.errors import MedlinkError
-from tests.tables import tabled
+from tests.tabled import tabled
 from training.recipe.reading import parse_overrides, read_recipe
 from training.recipe.settings import Recipe, SamplerSettings
 

@@ -12,7 +12,7 @@ from spacy_medlink.workbench.mapping.mapper import Mapper, Mapping
 from spacy_medlink.workbench.mapping.parts import COLUMNS, Parts, parts_of
 from spacy_medlink.workbench.mapping.terms import Columns, Term
 from spacy_medlink.workbench.mapping.words import Words
-from tests.tables import tabled
+from tests.tabled import tabled
 from tests.workbench.mapping.conftest import rows_of
 
 # Most tables here have a column of a ward, which only some tests read.

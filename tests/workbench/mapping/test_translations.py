@@ -11,7 +11,7 @@ from spacy_medlink.text.lexicon.clinical import clinical
 from spacy_medlink.workbench.mapping.mapper import Mapper, Target
 from spacy_medlink.workbench.mapping.terms import Term
 from spacy_medlink.workbench.mapping.words import says_another
-from tests.tables import tabled
+from tests.tabled import tabled
 
 # English names, and German ones of some of them, which teach what words mean.
 NAMES = {
