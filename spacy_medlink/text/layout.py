@@ -260,8 +260,7 @@ def _row(line: str, cells: Sequence[tuple[int, int]], marks: dict[int, str]) -> 
         else:
             is_heading = len(asked) < _ABBREVIATED and asked.isupper() and number == first + 1
             out[start - 1] = ":" if is_heading else FILL if lower in _STATUS else "\n"
-            is_closed = asked and asked[-1] != ":" and line[start] in (" ", FILL)
-            if out[start - 1] == "\n" and is_closed:
+            if out[start - 1] == "\n" and asked and asked[-1] != ":":
                 out[start - 1] = "|"  # a cell, where `context.limits` end what a cue says
         asked, end = "" if lower in _STATUS else value, stop
     return "".join(out)

@@ -9,18 +9,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ...assets.languages import common_words, heading_words, words_beside
+from ...text.normalisation import hash_keys
 from ...text.pieces import Border, Pieces
 from ...text.word_lists import lines_of
-from .capitals import CapitalWords
 from .matches import Match
-from .persons import DEGREES, is_called, is_degree, is_person, is_surname_behind_ms
-from .places import is_place, is_state
+from .neighbours import SHORT, YES, Neighbours
 from .settings import HEADINGS, PARTS
 
 if TYPE_CHECKING:
     from ...retrieval.exact import ExactIndex
 
-_WORDS = words_beside()
 Idioms = dict[str, tuple[re.Pattern[str], re.Pattern[str]]]
 _LONGEST_HEADING = 8  # pieces before its colon
 _BEFORE_IDIOM = 24  # characters that a phrase before a word may have
@@ -31,13 +29,8 @@ _ADDRESS = re.compile(
     re.I,
 )
 _TIGHT = frozenset("./@_-:=\\")
-_CODE = re.compile(r"-?\d{2,}-\d")  # "RA-22-1182"
-_DIGITS = re.compile(r"[ -]?\d[\d-]{2,}")
-_GLUED = re.compile(r"_\w|\d")
-_LABEL = 4  # pieces before a code that may say what it is
-_LITRES = re.compile(r"\d*l|lpm")
-_ROMAN = re.compile(r"(?=X*[IV])(?=..)X{0,2}(?:IX|IV|V?I{0,3})")
-_SHORT = 6  # letters of a short form
+_TITLES = words_beside()["titles"]
+_NEAR = 30  # pieces of a sentence that are looked at on a side
 
 
 def mentions_among(
@@ -52,17 +45,16 @@ def mentions_among(
     exact (ExactIndex): the names that are found. lang (str): of the text.
     rules (Collection[str]): HEADINGS, PARTS, both or none.
     """
-    if PARTS in rules:
-        words = CapitalWords(pieces, matches, exact, common_words(lang))
+    if PARTS in rules and matches:
+        words = Neighbours(pieces, matches, exact.vocabulary, common_words(lang), lang)
         idioms = _idioms(lang)
         matches = [
             match
             for match in matches
             if not (
                 _is_address(pieces, match)
-                or _is_code(pieces, match)
                 or _is_idiom(pieces, match, idioms)
-                or _is_other_name(words, match)
+                or _is_other_name(words, match, exact)
             )
         ]
     if HEADINGS in rules and (headings := heading_words(lang)):
@@ -82,52 +74,39 @@ def _is_address(pieces: Pieces, match: Match) -> bool:
     return address is not None and not re.search(r"\s", whole)
 
 
-def _is_code(pieces: Pieces, match: Match) -> bool:
-    """Tell whether a match begins the number of a thing, or a user's name."""
-    text, last = pieces.between(match.start, match.end), pieces.ends[match.end - 1]
-    if text.isupper() and _CODE.match(pieces.text, last):
-        return True
-    is_apart = not {",", ";", "\n"}.isdisjoint(pieces.gaps[match.start])
-    before = [] if is_apart else pieces.lower[max(0, match.start - _LABEL) : match.start]
-    if text.isupper() and _DIGITS.match(pieces.text, last):
-        return not _WORDS["numbered"].isdisjoint(before)
-    is_glued = _GLUED.match(pieces.text, last) or pieces.gaps[match.start].endswith("_")
-    return bool(is_glued) and not _WORDS["accounts"].isdisjoint(before)
-
-
-def _is_other_name(words: CapitalWords, match: Match) -> bool:
-    """Tell whether a match with a capital names a person, a place, a degree, a unit ..."""
-    if not words.is_capital(match.start):
-        return False
-    text = words.pieces.between(match.start, match.end)
-    if text.isupper() and len(text) <= _SHORT and _is_no_short_form(words, match, text):
-        return True
-    return all(map(words.is_capital, range(match.start, match.end))) and (
-        is_person(words, match) or is_place(words, match) or is_called(words, match)
-    )
-
-
-def _is_no_short_form(words: CapitalWords, match: Match, text: str) -> bool:
-    """Tell whether a short text in capitals is a number, a unit, a state, a degree or a word."""
+def _is_other_name(words: Neighbours, match: Match, exact: "ExactIndex") -> bool:
+    """Tell whether a match names a person, a place, a degree, a unit, or an account."""
     pieces, start, end = words.pieces, match.start, match.end
-    if _ROMAN.fullmatch(text) or (start and _is_unit(words, start, end)):
+    text = pieces.between(start, end)
+    is_glued = {words.sign(start), words.sign(end)} & {"_", "~"}
+    if not (text[0].isupper() or is_glued or _TITLES & {*pieces.lower[max(0, start - 2) : start]}):
+        return False
+    if words.score("name", start, end) > YES:
         return True
-    if text.lower() in _WORDS["states"] and is_state(words, start, end):
-        return True
-    if "".join(pieces.lower[start:end]) in DEGREES and is_degree(words, start, end):
-        return True
-    if text == "MS" and pieces.gaps[end] in (" ", ". "):
-        return is_surname_behind_ms(words, end)
-    return words.is_ordinary(match)
+    if not text.isupper() or len(text) > SHORT:
+        return False
+    extra = "ordinary" * _is_ordinary(words, match, exact)
+    return words.score("short", start, end, extra) > YES
 
 
-def _is_unit(words: CapitalWords, start: int, end: int) -> bool:
-    """Tell whether a short form is a unit, or a device for oxygen: "450 MS", "3L NC"."""
-    before, text = words.pieces.lower[start - 1], "".join(words.pieces.lower[start:end])
-    if _LITRES.fullmatch(before) or before in _WORDS["litres"]:
-        return True
-    is_end = words.pieces.borders[end] >= Border.COMMA
-    return is_end and before.isdigit() and text in _WORDS["units"]
+def _is_ordinary(words: Neighbours, match: Match, exact: "ExactIndex") -> bool:
+    """Tell whether a short form is an ordinary word of a sentence written in capitals."""
+    pieces, start = words.pieces, match.start
+    if match.end - start > 1 or not words.has(start, "known"):
+        return False
+    first, last = start, match.end
+    while start - first < _NEAR and pieces.borders[first] < Border.SEPARATOR:
+        first -= 1
+    while last - start < _NEAR and pieces.borders[last] < Border.SEPARATOR:
+        last += 1
+    others = {*range(first, last)} - {start}
+    is_upper = pieces.between(first, last).isupper()
+    if not (is_upper and any(words.has(index, "known") for index in others)):
+        return False
+    # A word that is a name in small letters, too, is no short form: "LEG PAIN".
+    position = int(exact.find(hash_keys([pieces.keys[start]]))[0])
+    rows = exact.rows_of(position, pieces.lower[start]) if position >= 0 else []
+    return {row for row, _ in rows}.isdisjoint(match.rows)
 
 
 def _is_idiom(pieces: Pieces, match: Match, idioms: Idioms) -> bool:

@@ -62,8 +62,10 @@ def _reach_behind(words: Words, at: Place) -> int | None:
 
 
 def _cell_behind(words: Words, at: Place) -> int | None:
-    end = _next(words.cells, at.stop)
+    """End with the cell; a cue without a mention in its own cell speaks of the next one."""
+    begin, end = _last(words.cells, at.start) or 0, _next(words.cells, at.stop)
     is_alone = end is not None and all(map(is_sign, words.words[at.stop : end]))
+    is_alone &= (_last(words.mentions, at.start) or -1) < begin
     return _next(words.cells, end + 1) if end is not None and is_alone else end
 
 
@@ -143,8 +145,10 @@ def _reach_before(words: Words, at: Place) -> int | None:
 
 
 def _cell_before(words: Words, at: Place) -> int | None:
-    begin = _last(words.cells, at.start)
+    begin, end = _last(words.cells, at.start), _next(words.cells, at.stop)
+    mention = _next(words.mentions, at.stop)
     is_alone = begin is not None and all(map(is_sign, words.words[begin : at.start]))
+    is_alone &= mention is None or (end is not None and mention > end)
     return _last(words.cells, begin - 1) if begin is not None and is_alone else begin
 
 

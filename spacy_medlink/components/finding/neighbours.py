@@ -1,0 +1,218 @@
+"""Neighbours: what the words in and around a match are, and what a table says of that.
+
+A row of a table has a pattern, a weight and an example. The weights of the rows that fit are added
+up, as in logistic regression; `python -m benchmarks.neighbours` fits them to marked sentences.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property, lru_cache
+from math import exp
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...assets.languages import words_beside
+from ...text.context.cues import shipped_cues
+from ...text.pieces import Border, Pieces
+from ...text.qualifiers import BEHIND, LEVELS, QUALIFIERS, SITES, VAGUE
+from ...text.tables import read_table, table_lines
+from .matches import Match
+
+if TYPE_CHECKING:
+    from ...retrieval.vocabulary import Vocabulary
+
+TABLE = Path(__file__).with_suffix(".tsv")
+BIAS = -1.0  # where no row fits, a match is a mention
+_BEFORE, _BEHIND_IT = 10, 7  # words that are looked at
+_OFTEN, _RARE, _LEAST = 12, 30, 2  # names with a word
+SHORT, YES = 6, 0.5  # letters of a short form; the probability that is a yes
+_MACRO, _WORD = re.compile(r"\{([a-z]+)\}"), re.compile("<([^<>]*)>")
+_HEAD_FIRST = frozenset("es fr it pt ca ro gl".split())  # "céphalée intense" is a headache
+
+
+class Row(NamedTuple):
+    """A line of the table.
+
+    asks (str): the question that it is of. needs (str): a class that a word near has. example
+    (str): a text with the match between « and ».
+    """
+
+    asks: str
+    weight: float
+    needs: str
+    pattern: str
+    example: str
+    fits: re.Pattern[str]
+
+
+@lru_cache
+def _table() -> tuple[dict[str, list[Row]], dict[str, re.Pattern[str]], dict[str, frozenset[str]]]:
+    """Read the table: the rows of each question, the shapes, and the words that patterns name."""
+    rows, shapes, macros = dict[str, list[Row]](), dict[str, re.Pattern[str]](), dict[str, str]()
+    words = {**words_beside(), "sites": SITES, "vague": VAGUE, "levels": LEVELS}
+    words |= {"after": BEHIND, "qualifiers": QUALIFIERS}
+    text = read_table(TABLE)
+    for _, line in table_lines(text):
+        kind, name, *fields = line.split("\t")
+        if kind == "shape":
+            shapes[name] = re.compile(fields[0])
+        elif kind == "set":
+            macros[name] = fields[0]
+        else:
+            needs, pattern, example = fields
+            filled = _MACRO.sub(lambda macro: macros[macro[1]], pattern)
+            fits = re.compile(_WORD.sub(_unit, filled))
+            row = Row(kind, float(name), needs, pattern, example, fits)
+            rows.setdefault(kind, []).append(row)
+    words |= {f"={word}": frozenset([word]) for word in re.findall(r"=(\w+)", text)}
+    return rows, shapes, words
+
+
+def rows_of(question: str) -> list[Row]:
+    """List the rows of a question."""
+    return _table()[0][question]
+
+
+def _unit(listed: re.Match[str]) -> str:
+    """Make the pattern of a word: `<a+!b|c>` is one with class a, not b, or with class c."""
+    ways = (
+        "".join(f"(?{'!' if one[0] == '!' else '='}[^}}]* {one.strip('!')} )" for one in way)
+        for way in (way.split("+") for way in listed[1].split("|") if way)
+    )
+    return rf"\{{(?:{'|'.join(ways)})[^}}]*\}}"
+
+
+@lru_cache(65536)
+def _classes(text: str) -> frozenset[str]:
+    """List the classes of a word that hang on nothing but how it is written."""
+    _, shapes, words = _table()
+    lower = text.lower()
+    found = {name for name, listed in words.items() if lower in listed}
+    return frozenset(found | {name for name, shape in shapes.items() if shape.fullmatch(text)})
+
+
+@lru_cache
+def _single_cues(lang: str) -> frozenset[str]:
+    """List the words that are cues by themselves: "denies", "possible"."""
+    phrases = shipped_cues(lang).phrases.items()
+    return frozenset(word for word, of in phrases if any(len(it.places) == 1 for it in of))
+
+
+class Neighbours:
+    """The words of a text and its matches, as classes.
+
+    matches (Sequence[Match]): all of the text. vocabulary (Vocabulary): of the names that are
+        found. common (Collection[str]): keys of ordinary words. lang (str): of the text.
+    """
+
+    def __init__(
+        self,
+        pieces: Pieces,
+        matches: Sequence[Match],
+        vocabulary: "Vocabulary",
+        common: Collection[str],
+        lang: str,
+    ) -> None:
+        self.pieces, self._common, self._vocabulary = pieces, common, vocabulary
+        self._matches, self._cues = matches, _single_cues(lang)
+        self.is_head_first = lang[:2].lower() in _HEAD_FIRST
+        self._is_english = lang.lower().startswith("en")
+        self._units: dict[int, str] = {}
+        self.starts = {match.start for match in matches}
+        self.firsts: dict[int, int] = {}  # where the longest match up to each end begins
+        for match in matches:
+            self.firsts[match.end] = min(match.start, self.firsts.get(match.end, match.start))
+
+    @cached_property
+    def taken(self) -> frozenset[int]:
+        """The pieces of names, as they are written."""
+        written = (
+            match for match in self._matches if match.end - match.start > 1 or not match.reading
+        )
+        return frozenset(index for match in written for index in range(match.start, match.end))
+
+    def score(self, question: str, start: int, end: int, extra: str = "") -> float:
+        """Give the probability of a yes to a question of the table about some words.
+
+        start, end (int): their pieces. extra (str): a further class that they have.
+        """
+        around = self.around(start, end, extra)
+        total = BIAS + sum(
+            row.weight
+            for row in rows_of(question)
+            if f" {row.needs} " in around and row.fits.search(around)
+        )
+        return 1 / (1 + exp(-total))
+
+    def around(self, start: int, end: int, extra: str) -> str:
+        """Write a match and its neighbours: a sign for each gap, and each word with its classes."""
+        pieces, signs = self.pieces, self.sign
+        first, last = max(0, start - _BEFORE), min(len(pieces), end + _BEHIND_IT)
+        before = "".join(signs(index) + self._unit(index) for index in range(first, start))
+        behind = "".join(signs(index) + self._unit(index) for index in range(end, last))
+        text = "".join(pieces.texts[start:end])
+        if end - start > 1 and text.isupper() and len(text) <= SHORT:
+            extra = " ".join((extra, *_classes(text)))  # "B.S."
+        own = "".join(
+            signs(index) * (index > start) + self._unit(index).replace(" }", f" {extra} }}")
+            for index in range(start, end)
+        )
+        return f"{before}{signs(start)}«{own}»{behind}{signs(last)}"
+
+    def sign(self, index: int) -> str:
+        """Write what stands before a piece as one sign."""
+        gap, border = self.pieces.gaps[index], self.pieces.borders[index]
+        if index in (0, len(self.pieces)) or "\n" in gap:
+            return "¶"
+        signs = gap.strip(" \x1f\t\xa0")
+        if border <= Border.SPACE:
+            return " " if gap else "~"
+        if border == Border.SEPARATOR and ":" not in gap:
+            return "#"
+        return ":" if ":" in gap else "," if "," in gap else signs[:1] if signs else "#"
+
+    def mark(self, places: Iterable[int], name: str) -> None:
+        """Give words a further class."""
+        for index in places:
+            self._units[index] = self._unit(index).replace(" }", f" {name} }}")
+
+    def has(self, index: int, name: str) -> bool:
+        """Tell whether a word is of a class."""
+        return f" {name} " in self._unit(index)
+
+    def _unit(self, index: int) -> str:
+        if index not in self._units:
+            self._units[index] = f"{{ {' '.join(self._classes_at(index))} }}"
+        return self._units[index]
+
+    def _classes_at(self, index: int) -> set[str]:
+        pieces = self.pieces
+        text, key = pieces.texts[index], pieces.keys[index]
+        found = set(_classes(text))
+        inside, last = self._vocabulary.uses(key)
+        if index + 1 in pieces.hyphens:  # "x-ray", "PA-C"
+            found |= _classes(f"{text}-{pieces.texts[index + 1]}") & {"things", "sure_degrees"}
+        may_modify = bool(self._common) and not self.is_head_first
+        holds = {
+            "stop": pieces.is_stop[index],
+            "common": key in self._common,
+            "taken": index in self.taken,
+            "begins": index in self.starts,
+            "ends": index + 1 in self.firsts,
+            "goes": pieces.says[index] and key.isalpha(),
+            "hyphened": index in pieces.hyphens,
+            "english": self._is_english,
+            "brief": text.isupper() and len(text) <= SHORT,
+            "plain": key == pieces.lower[index],
+            "cue": pieces.lower[index] in self._cues,
+            "unused": inside + last == 0,
+            "rare": inside + last <= _RARE,
+            "headed": last >= _LEAST,
+            "modifies": may_modify and inside >= _LEAST and inside > last,
+        }
+        found |= {name for name, is_so in holds.items() if is_so}
+        if found & {"stop", "common", "spelled"} or inside + last > _OFTEN:
+            found.add("known")
+        elif "name" in found and not found & {"taken", "titles"}:
+            found.add("proper")
+        return found
