@@ -110,22 +110,6 @@ def test_headings(assets):
     assert "ONCOLOGY" in found(finder(assets, leave_out=without("headings")), NOTE)
 
 
-@pytest.mark.parametrize(
-    ("text", "ents"),
-    [
-        ("FAMILY HISTORY: none", []), ("Family history: none", []), ("\nfamily history:", []),
-        ("- Oncology: seen", []), ("ONCOLOGY\n\nseen", []), ("x\nONCOLOGY/CARDIOLOGY:\n", []),
-        ("ONCOLOGY", ["ONCOLOGY"]),  # a text of one line has no sections
-        ("Oncology\nseen", ["Oncology"]), ("seen by oncology: yes", ["oncology"]),
-        ("Seen. Cardiology: allergy", ["allergy"]), ("Seen. CARDIOLOGY\nx", ["CARDIOLOGY"]),
-        ("Diabetes: stable", ["Diabetes"]), ("DIABETES\nstable", ["DIABETES"]),
-        ("DIABETES HISTORY:\n", ["DIABETES"]), ("Allergy: pain", ["pain"]),
-    ],
-)  # fmt: skip
-def test_what_is_a_heading(assets, text, ents):
-    assert found(finder(assets), text) == ents
-
-
 def _begins(pieces, place):
     return pieces.borders[place] == Border.SENTENCE or "\n" in pieces.gaps[place]
 

@@ -27,40 +27,6 @@ def found(assets, text, **config):
 
 
 @pytest.mark.parametrize(
-    ("text", "mentions"),
-    [
-        # Another kind of disease than its head alone.
-        ("Yellow fever vaccine", []), ("pulmonary hypertension", []), ("portal hypertension", []),
-        # What qualifies the head, and what is no part of its phrase.
-        ("severe fever", ["fever"]), ("denies fever", ["fever"]), ("drug-induced fever", ["fever"]),
-        ("poorly controlled hypertension", ["hypertension"]), ("fever cough", ["fever", "cough"]),
-        ("He has fever", ["fever"]), ("pulmonary, fever", ["fever"]),
-        ("possible fever", ["fever"]), ("grade II fever", ["fever"]), ("2 mm cough", ["cough"]),
-        ("naloxone reverses cough", ["cough"]), ("HTN cough", ["cough"]),
-        # A modifier of something else.
-        ("Right lower lobe pneumonia", ["Right lower lobe pneumonia"]),
-        ("Right lower lobe mass", []), ("Right lower lobe clear", ["Right lower lobe"]),
-        ("4 cm left ovarian endometrioma", []), ("left ovarian pain", []),
-        ("chest tube", []), ("liver abscess", ["liver abscess"]), ("chest: fever", ["fever"]),
-        ("pain in the chest", ["pain in the chest"]), ("chest pain radiating", ["chest pain"]),
-        ("the chest shows", ["chest"]), ("chest x-ray", []), ("chest disease", []),
-        ("liver nodule", []), ("cough reliever", []), ("the chest of the car", []),
-        ("the liver of the chest", ["liver", "chest"]),
-        # Idioms.
-        ("at fever pitch", []), ("Cabin fever", []), ("a stroke of luck", []), ("fever dreams", []),
-        ("the foot-long liver for dinner", []), ("fever, pitch", ["fever"]),
-        ("He had a stroke of the brain", ["stroke"]),
-        # People, places and tests that are called after a problem.
-        ("Stroke Unit", []), ("stroke protocol", []), ("the Multiple Sclerosis Society", []),
-        ("asthma exacerbation", ["asthma"]), ("COPD patient", ["COPD"]),
-        ("dengue fever", ["dengue fever"]), ("dengue fever vaccine", ["dengue fever"]),
-    ],
-)  # fmt: skip
-def test_parts_of_phrases(assets, text, mentions):
-    assert found(assets, text) == mentions
-
-
-@pytest.mark.parametrize(
     ("text", "mention", "head"),
     [
         ("intradialytic hypotension", "intradialytic hypotension", "Hypotension"),
