@@ -161,9 +161,13 @@ class Candidate:
     tied (Tuple[int, ...]): rows of the concepts that are equal but for the order of ids, this one
         first; () without a tie.
     match (str): "narrower" where the mention says more than the concept, which is its head; or "".
+    id, name, types: of the concept, matched (str): the name that matched; all empty until a link is
+        made of the ranking.
     plain (Any): cache for the writer: its result for this candidate.
     rated (Any): cache for the decision: its result for the ranking with this candidate first. A
-        copy by `dataclasses.replace` has neither cache.
+        copy by `dataclasses.replace` has neither cache, and no id.
+
+    The linker remembers the candidates of a link: read them, but do not change them.
     """
 
     row: int
@@ -176,6 +180,10 @@ class Candidate:
     decided: str = ""
     tied: tuple[int, ...] = ()
     match: str = ""
+    id: str = field(default="", init=False, compare=False)
+    name: str = field(default="", init=False, compare=False)
+    matched: str = field(default="", init=False, compare=False)
+    types: tuple[str, ...] = field(default=(), init=False, compare=False)
     plain: Any = field(default_factory=NoneType, init=False, repr=False, compare=False)
     rated: Any = field(default_factory=NoneType, init=False, repr=False, compare=False)
 

@@ -221,7 +221,7 @@ examples = [Example(nlp.make_doc(gold.text), gold)]
 losses = [nlp.update(examples, sgd=sgd)["medical_linker"] for _ in range(30)]
 nlp.to_disk("learned")
 (link,) = spacy.load("learned").get_pipe("medical_linker").link_texts(["sugar trouble"])
-print(losses[-1] < losses[0], link.candidates[0]["id"])
+print(losses[-1] < losses[0], link.candidates[0].id)
 """
 
 

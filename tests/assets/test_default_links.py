@@ -36,13 +36,13 @@ def test_the_mentions_of_a_letter_are_linked(linker):
     links = linker.link_texts(LETTER)
     assert sum(link.id != "NIL" for link in links) >= 26
     for link in links:
-        assert link.candidates[0]["prob"] is not None
+        assert link.candidates[0].prob is not None
 
 
 def test_a_preferred_name_is_surer_than_a_synonym_and_that_than_a_slip_of_it(linker):
     links = linker.link_texts(["arthritis or polyarthritis, rheumatic", "rheumatoid arthritis"])
     assert {link.id for link in links} == {"C0003873"}
-    preferred, synonym = (link.candidates[0]["prob"] for link in links)
+    preferred, synonym = (link.candidates[0].prob for link in links)
     assert preferred > synonym >= linker.assets.calibrator.threshold
     (slip,) = linker.link_texts(["rheumatoid arthitis"])
-    assert slip.id == "C0003873" and slip.candidates[0]["prob"] <= synonym
+    assert slip.id == "C0003873" and slip.candidates[0].prob <= synonym

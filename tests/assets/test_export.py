@@ -239,7 +239,7 @@ import json, spacy
 nlp = spacy.blank("en")
 linker = nlp.add_pipe("medical_linker", config={"assets": sys.argv[1], "threshold": 0.0})
 if __name__ == "__main__":
-    print(json.dumps([one.candidates[0]["scores"] for one in linker.link_texts(["hart attack"])]))
+    print(json.dumps([one.candidates[0].scores for one in linker.link_texts(["hart attack"])]))
 """
 COMMAND = "from spacy_medlink.cli import main; sys.argv[0] = 'medlink'; main()"
 

@@ -14,6 +14,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.util import ignore_error
 
+from spacy_medlink import Candidate
 from spacy_medlink.components import pipe
 from spacy_medlink.components.linker import opened
 from spacy_medlink.components.linker.writing import SpanWriter
@@ -94,8 +95,18 @@ def test_line_ends_make_no_other_mention(tiny_assets, calls):
     forms = ["Heart attack", "Heart\nattack", "Heart \t attack", " Heart attack "]
     first, *others = linker.link_texts(forms)
     assert calls == [1]
-    assert first.id == "HP:0001658" and first.candidates[0]["scores"]["exact"] == 1.0
+    assert first.id == "HP:0001658" and first.candidates[0].scores["exact"] == 1.0
     assert others == [first] * 3
+
+
+def test_candidates_of_a_link_say_what_the_dicts_of_a_span_say(tiny_assets):
+    nlp = pipeline(tiny_assets)
+    doc = nlp("diabetes type 2")
+    (link,) = nlp.get_pipe("medical_linker").link_spans(doc, doc.ents)
+    for one, said in zip(link.candidates, doc.ents[0]._.candidates, strict=True):
+        assert isinstance(one, Candidate) and one.scores == pytest.approx(said["scores"], abs=1e-5)
+        same = one.id, one.name, one.matched, one.prob, one.ranks, [*one.types]
+        assert same == tuple(said[key] for key in ("id", "name", "matched", "prob", "ranks", "types"))
 
 
 def test_generators_are_read_as_far_as_they_are_needed(tiny_assets):
@@ -279,6 +290,7 @@ import sys
 from pathlib import Path
 from spacy_medlink.assets import Assets
 from tests.components.test_streams import entities, patients
+from spacy_medlink import Candidate
 from spacy_medlink.components import pipe
 from spacy_medlink.components.linker import opened
 from tests.pipelines import pipeline

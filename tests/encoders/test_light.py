@@ -101,7 +101,7 @@ nlp = spacy.blank("en")
 before = set(sys.modules)
 nlp.add_pipe("medical_linker", config={"assets": sys.argv[1]})
 (link,) = nlp.get_pipe("medical_linker").link_texts(["hart attack"])
-assert "dense" in link.candidates[0]["scores"], link
+assert "dense" in link.candidates[0].scores, link
 print(sorted({name.split(".")[0] for name in set(sys.modules) - before}))
 assert not {"torch._dynamo", "scipy.optimize", "scipy.stats"} & (set(sys.modules) - before)
 """

@@ -84,10 +84,10 @@ def test_the_linker_takes_the_probability_and_the_threshold(calibrated):
     own = linker(calibrated.assets)
     good, bad = own.link_texts(["heart carcinoma", "heart thing number 3"])
     assert good.id == "X:0"
-    assert [one["prob"] is None for one in good.candidates] == [False, True, True, True, True]
-    assert good.candidates[0]["prob"] >= calibrated.threshold
+    assert [one.prob is None for one in good.candidates] == [False, True, True, True, True]
+    assert good.candidates[0].prob >= calibrated.threshold
     assert (bad.id, bad.reason) == ("NIL", BELOW_THRESHOLD)
-    assert bad.candidates[0]["prob"] < calibrated.threshold
+    assert bad.candidates[0].prob < calibrated.threshold
     own.threshold = 0.0
     (linked,) = own.link_texts(["heart thing number 3"])
     assert linked.id != "NIL"
@@ -101,7 +101,7 @@ def test_probabilities_do_not_depend_on_the_batch_or_on_how_many_candidates_are_
         own = linker(calibrated.assets, **settings)
         bounds = np.cumsum([0, *sizes])
         return [
-            link.candidates[0]["prob"]
+            link.candidates[0].prob
             for start, end in pairwise(bounds)
             for link in own.link_texts(texts[start:end])
         ]
@@ -127,7 +127,7 @@ def test_a_calibrator_of_other_tiers_is_refused_or_left_out(calibrated):
         with pytest.raises(MedlinkError, match="E214"):
             linker(assets, calibrator=True, **settings).link_texts(["heart"])
         (linked,) = linker(assets, calibrator=False, **settings).link_texts(["heart carcinoma"])
-        assert (linked.id, linked.candidates[0]["prob"]) == ("X:0", None)
+        assert (linked.id, linked.candidates[0].prob) == ("X:0", None)
         assert assets.engine(**settings).parts.calibrator is None
     assert assets.engine(calibrator=False).parts.calibrator is None
     assert assets.engine(exact_first=True, calibrator=True).parts.calibrator is not None
@@ -151,7 +151,7 @@ def test_a_saved_pipeline_keeps_its_calibrator(calibrated, tmp_path):
     nlp.to_disk(tmp_path / "nlp")
     again = spacy.load(tmp_path / "nlp").get_pipe("medical_linker")
     assert again.link_texts([text]) == [before]
-    assert before.candidates[0]["prob"] is not None
+    assert before.candidates[0].prob is not None
 
 
 def test_calibrating_again_in_place_replaces_the_calibrator(calibrated, tmp_path):

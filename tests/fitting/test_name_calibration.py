@@ -50,20 +50,20 @@ def test_nothing_is_linked_to_nothing_by_default(assets):
     for link in linker(assets).link_texts(NOTHING):
         assert link.id == "NIL"
         # Where a tier finds something at all, how improbable it is is said.
-        assert not link.candidates or link.candidates[0]["prob"] < PROBABLE
+        assert not link.candidates or link.candidates[0].prob < PROBABLE
         assert not link.candidates or link.reason == BELOW_THRESHOLD
 
 
 def test_threshold_0_links_always(assets):
     links = linker(assets, threshold=0.0).link_texts(["the patient has a cold lung"])
-    assert links[0].id != "NIL" and links[0].candidates[0]["prob"] is not None
+    assert links[0].id != "NIL" and links[0].candidates[0].prob is not None
 
 
 def test_every_name_that_only_one_concept_has_is_linked(assets):
     names = [(concept.id, name.text.upper()) for concept in CONCEPTS for name in concept.names]
     links = linker(assets).link_texts([text for _, text in names])
     assert [link.id for link in links] == [id for id, _ in names]
-    probs = [link.candidates[0]["prob"] for link in links]
+    probs = [link.candidates[0].prob for link in links]
     assert min(probs) >= assets.manifest["calibrator"]["threshold"]
     for preferred, *synonyms in zip(probs[::3], probs[1::3], probs[2::3], strict=True):
         assert preferred > max(synonyms)
@@ -79,26 +79,26 @@ def test_slips_of_the_pen_are_linked(assets):
     assert right >= 0.85 * len(slips) and wrong <= 0.015 * len(slips), (right, wrong)
     of_names = linker(assets).link_texts([concept.name for concept in CONCEPTS])
     for link, other in zip(links, of_names, strict=True):
-        assert link.candidates[0]["prob"] <= other.candidates[0]["prob"]
+        assert link.candidates[0].prob <= other.candidates[0].prob
 
 
 @pytest.mark.parametrize("change", [str.lower, str.title, str.upper])
 def test_letter_case_changes_no_link_and_no_probability(assets, change):
     texts = [name.text for concept in [*CONCEPTS, *TWO_MEANINGS] for name in concept.names]
     plain, other = (linker(assets).link_texts([*map(make, texts)]) for make in (str, change))
-    assert [(one.id, one.candidates[0]["prob"]) for one in plain] == [
-        (one.id, one.candidates[0]["prob"]) for one in other
+    assert [(one.id, one.candidates[0].prob) for one in plain] == [
+        (one.id, one.candidates[0].prob) for one in other
     ]
 
 
 def test_a_name_of_two_concepts_is_less_sure(assets):
     shared, own = linker(assets).link_texts(["grievous cold", "cold of the nose"])
-    assert shared.candidates[0]["prob"] < own.candidates[0]["prob"]
+    assert shared.candidates[0].prob < own.candidates[0].prob
 
 
 def test_what_is_probably_meant_is_linked_and_says_how_probably(assets):
     links = linker(assets).link_texts(["heart carcinoma", "abcess of liver", "liver of carcinoma"])
-    assert [link.candidates[0]["name"] for link in links] == [
+    assert [link.candidates[0].name for link in links] == [
         "carcinoma of heart", "abscess of liver", "carcinoma of liver"
     ]  # fmt: skip
     assert sum(link.id != "NIL" for link in links) >= 2
@@ -145,14 +145,14 @@ def test_a_dozen_concepts_have_a_sane_calibrator(tiny_kb, tiny_encoder, tmp_path
     tiny = build_assets(tmp_path / "tiny", tiny_kb.path, tiny_encoder)
     links = linker(tiny).link_texts(["Heart attack", "xyzzy plugh", "CABG"])
     assert [link.id for link in links] == ["HP:0001658", "NIL", "NIL"]
-    assert links[0].candidates[0]["prob"] > PROBABLE
+    assert links[0].candidates[0].prob > PROBABLE
 
 
 def test_other_tiers_leave_the_calibrator_of_a_build_out_and_say_so(assets):
     own = linker(assets, tiers=["exact"])
     with pytest.warns(UserWarning, match="W241.*tiers"):
         (link,) = own.link_texts(["carcinoma of heart"])
-    assert (link.id, link.candidates[0]["prob"]) == ("X:0", None)
+    assert (link.id, link.candidates[0].prob) == ("X:0", None)
     linker(assets, tiers=["exact"], calibrator=False).link_texts(["carcinoma of heart"])
 
 

@@ -180,12 +180,12 @@ def test_in_a_pipeline(cross, tiny_assets, tmp_path):
     nlp = spacy.blank("en")
     linker = nlp.add_pipe("medical_linker", config={"assets": str(made.path), "top_k": 3})
     (link,) = linker.link_texts(["PE"])
-    assert {"rerank"} <= set(link.candidates[0]["scores"])
+    assert {"rerank"} <= set(link.candidates[0].scores)
     assert nlp.to_bytes()
     off = spacy.blank("en").add_pipe(
         "medical_linker", config={"assets": str(made.path), "rerank_top": 0, "calibrator": False}
     )
-    assert "rerank" not in off.link_texts(["PE"])[0].candidates[0]["scores"]
+    assert "rerank" not in off.link_texts(["PE"])[0].candidates[0].scores
 
 
 SURE = Mention("Herzinfarkt")

@@ -19,6 +19,7 @@ _DIGITS = 6
 class Link(NamedTuple):
     """A link, as it is written on a span.
 
+    candidates (List[Candidate]): what was considered, best first; a span gets dicts of them.
     kb_ents: ids and scores of the link and, behind it, of what may be meant as well; [] for NIL.
     ambiguous (List[str]): ids that differ only in their order, the link's among them; or [].
     reason (str): why it is NIL. parts (List[Dict]): of a composite mention, each with `text`, `id`,
@@ -30,12 +31,16 @@ class Link(NamedTuple):
     cui: str | None
     name: str | None
     kb_ents: list[list[Any]]
-    candidates: list[Data]
+    candidates: list[Any]
     codes: dict[str, list[str]]
     ambiguous: list[str]
     reason: str
     parts: list[Data]
     ambiguous_codes: list[str]
+
+    def plain(self) -> "Link":
+        """Make a copy that has dicts as candidates, as spans do: a stored Doc can hold them."""
+        return self._replace(candidates=[plain(candidate) for candidate in self.candidates])
 
 
 class _Linked(NamedTuple):
@@ -69,39 +74,26 @@ class LinkWriter:
             return Link(NIL, None, None, [], candidates, {}, tied, decision.reason, [], [])
         best = self._linked(decision.chosen.row, decision.chosen.name_row)
         codes = {vocabulary: list(codes) for vocabulary, codes in best.codes.items()}
-        pairs = [[item["id"], item["score"]] for item in candidates]
+        pairs = _pairs(candidates)
         among = [*best.ambiguous_codes]
         return Link(best.id, best.cui, best.name, pairs, candidates, codes, tied, "", [], among)
 
-    def candidates(self, ranking: Sequence[Candidate]) -> list[Data]:
-        """Make plain dicts of candidates."""
-        written = []
-        for candidate in ranking:
-            if candidate.plain is None:  # the linker remembers candidates: it is read once
-                self._read_constants([other for other in ranking if other.plain is None])
-            id, name, types, matched, score, scores = candidate.plain
-            item = {
-                "id": id,
-                "name": name,
-                "matched": matched,
-                "score": score,
-                "prob": candidate.prob,
-                "scores": scores.copy(),
-                "ranks": candidate.ranks.copy(),
-                "types": [*types],
-            }
-            if candidate.match:
-                item["match"] = candidate.match
-            written.append(item)
-        return written
+    def candidates(self, ranking: Sequence[Candidate]) -> list[Candidate]:
+        """List the candidates of a ranking, with ids and texts."""
+        # The linker remembers candidates: each is read once.
+        if unread := [candidate for candidate in ranking if candidate.plain is None]:
+            self._read_constants(unread)
+        return [*ranking]
 
     def _read_constants(self, candidates: Sequence[Candidate]) -> None:
         """Read what no link changes of candidates: texts, and rounded scores."""
         briefs = self.kb.briefs_at([candidate.row for candidate in candidates])
         matched = self.kb.texts_at([candidate.name_row for candidate in candidates])
         for candidate, brief, name in zip(candidates, briefs, matched, strict=True):
+            candidate.id, candidate.name, candidate.types = brief
+            candidate.matched = name
             scores = {tier: round(value, _DIGITS) for tier, value in candidate.scores.items()}
-            candidate.plain = (*brief, name, round(candidate.score, _DIGITS), scores)
+            candidate.plain = round(candidate.score, _DIGITS), scores
 
     def _ids(self, rows: Sequence[int]) -> list[str]:
         return [brief[0] for brief in self.kb.briefs_at(rows)]
@@ -110,22 +102,22 @@ class LinkWriter:
         """Make the link of the first part; candidates begin with the best of each part."""
         best = self.candidates([part.ranking[0] for part in parts])
         others = {
-            item["id"]: item
-            for part in parts for item in self.candidates(part.ranking[1:])
+            other.row: other
+            for part in parts for other in self.candidates(part.ranking[1:])
         }  # fmt: skip
-        for item in best:
-            others.pop(item["id"], None)
-        ordered = [*best, *sorted(others.values(), key=lambda item: (-item["score"], item["id"]))]
+        for candidate in best:
+            others.pop(candidate.row, None)
+        ordered = [*best, *sorted(others.values(), key=lambda other: (-other.plain[0], other.id))]
         linked = [self._linked(part.ranking[0].row, part.ranking[0].name_row) for part in parts]
         first = linked[0]
         return Link(
-            first.id, first.cui, first.name, [[item["id"], item["score"]] for item in ordered],
+            first.id, first.cui, first.name, _pairs(ordered),
             ordered, {vocabulary: list(codes) for vocabulary, codes in first.codes.items()},
             self._ids(parts[0].ranking[0].tied), "",
             [
                 {"text": part.text, "id": concept.id, "cui": concept.cui, "name": concept.name,
-                 "matched": item["matched"], "score": item["score"]}
-                for part, concept, item in zip(parts, linked, best, strict=True)
+                 "matched": candidate.matched, "score": candidate.plain[0]}
+                for part, concept, candidate in zip(parts, linked, best, strict=True)
             ],
             [*first.ambiguous_codes],
         )  # fmt: skip
@@ -145,3 +137,25 @@ class LinkWriter:
 
             self._chooser = code_chooser(self.kb)
         return self._chooser
+
+
+def plain(candidate: Candidate) -> Data:
+    """Make a dict of a candidate of a link, as spans have it; scores are rounded."""
+    score, scores = candidate.plain
+    item = {
+        "id": candidate.id,
+        "name": candidate.name,
+        "matched": candidate.matched,
+        "score": score,
+        "prob": candidate.prob,
+        "scores": scores.copy(),
+        "ranks": candidate.ranks.copy(),
+        "types": [*candidate.types],
+    }
+    if candidate.match:
+        item["match"] = candidate.match
+    return item
+
+
+def _pairs(candidates: Sequence[Candidate]) -> list[list[Any]]:
+    return [[candidate.id, candidate.plain[0]] for candidate in candidates]

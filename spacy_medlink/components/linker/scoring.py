@@ -68,6 +68,6 @@ def _judge(linker: _Links, example: Example) -> list[_Judged]:
     right = [linker.ids_of(span.kb_id_) for span in spans]
     links = linker.link_spans(example.reference, spans)
     return [
-        _Judged(ids, [candidate["id"] for candidate in link.candidates], link.id)
+        _Judged(ids, [candidate.id for candidate in link.candidates], link.id)
         for ids, link in zip(right, links, strict=True)
     ]

@@ -16,7 +16,7 @@ from ..extensions import (
     keep_apart,
     registered_prefixes,
 )
-from .annotation import NIL, Link
+from .annotation import NIL, Link, plain
 
 _Linked = tuple[Span, Link, str]  # the third is the `kb_id` that the span gets
 
@@ -102,7 +102,7 @@ class SpanWriter:
             links = None
             if len(kinds[place] - {("", "")}) > 1:
                 links = {
-                    label: {**link._asdict(), KB_ID: kb_id}
+                    label: {**link.plain()._asdict(), KB_ID: kb_id}
                     for label, (_, link, kb_id) in by_label.items()
                 }
             span, link, _ = next(iter(by_label.values()))
@@ -110,7 +110,7 @@ class SpanWriter:
             self._set_attributes(span, link)
 
     def _set_attributes(self, span: Span, link: Link) -> None:
-        values = zip(self._names, link[1:], strict=True)
+        values = zip(self._names, link.plain()[1:], strict=True)
         if self._are_stored:  # as `span._.set` without a user's setter, in a fifth of the time
             data = cast("dict[object, object]", span.doc.user_data)
             start, end = span.start_char, span.end_char
@@ -164,6 +164,6 @@ def _is_better(link: Link, span: Span) -> bool:
     ]
     if not (link.candidates and others):
         return False
-    best = link.candidates[0]
+    best = plain(link.candidates[0])
     by = "score" if any(item["prob"] is None for item in (best, *others)) else "prob"
     return bool(best[by] > max(other[by] for other in others))

@@ -32,7 +32,7 @@ def test_the_starter_links_names_and_leaves_nothing_alone():
     assert {text: linker.link_texts([text])[0].id for text in names} == names
     nothing = ["xyzzy plugh", "water pill", "lead free", "hot flashes", "NSTEMIX", "new patient"]
     for link in linker.link_texts([*nothing, *names]):
-        assert not link.candidates or link.candidates[0]["prob"] is not None
+        assert not link.candidates or link.candidates[0].prob is not None
     assert {link.id for link in linker.link_texts(nothing)} == {"NIL"}
     assert starter_assets().manifest["calibrator"]["fitted_on"] == {
         "names": "of the knowledge base"

@@ -100,8 +100,8 @@ def test_explanations_say_so(assets):
 def test_a_name_that_says_the_same_counts_as_the_same_string(assets):
     linker = pipeline(assets, tiers=["exact"], calibrator=False).get_pipe("medical_linker")
     best = {text: linker.link_texts([text])[0].candidates[0] for text in ("RA", "HTN")}
-    assert (best["RA"]["id"], best["RA"]["score"]) == ("T:6", 1.0)
-    assert (best["HTN"]["matched"], best["HTN"]["score"]) == ("Hypertension", 1.0)
+    assert (best["RA"].id, best["RA"].score) == ("T:6", pytest.approx(1))
+    assert (best["HTN"].matched, best["HTN"].score) == ("Hypertension", pytest.approx(1))
 
 
 def test_corrections_go_before_a_lexicon(tmp_path):

@@ -47,7 +47,7 @@ def test_every_tier_keeps_to_it(assets, tiers, within, ids):
     assert [link.id for link in linker.link_texts(names)] == sorted(ids)
     outside = [name for id, (name, _) in CONCEPTS.items() if id not in ids]
     for link in linker.link_texts(outside):
-        assert {one["id"] for one in link.candidates} <= ids
+        assert {one.id for one in link.candidates} <= ids
     called = pipeline(assets, tiers=tiers).get_pipe("medical_linker")
     assert [link.id for link in called.link_texts(names, within=within)] == sorted(ids)
 

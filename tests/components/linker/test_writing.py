@@ -20,7 +20,7 @@ def test_it_is_written_where_spacy_writes_it(tiny_assets, prefix):
     (links,) = linker.predict([other])
     for span, link in zip(other.ents, links, strict=True):
         for name in SPAN_ATTRIBUTES:
-            span._.set(prefix + name, getattr(link, name))
+            span._.set(prefix + name, getattr(link.plain(), name))
     assert list(linker(doc).user_data.items()) == list(other.user_data.items())
 
 

@@ -50,7 +50,7 @@ def test_the_same_words_are_looked_up_for_each_context(nlp):
     said = linker.explain(docs[0].ents[0]).as_dict()
     assert [one["score"] for one in said["candidates"]] == pytest.approx(first, abs=1e-4)
     (bare,) = linker.link_texts(["lung clot"])
-    assert [one["score"] for one in bare.candidates] == pytest.approx(third, abs=1e-3)
+    assert [one.score for one in bare.candidates] == pytest.approx(third, abs=1e-3)
 
 
 def test_long_forms_and_parts_are_encoded_alone(tiny_encoder, names):
@@ -58,7 +58,7 @@ def test_long_forms_and_parts_are_encoded_alone(tiny_encoder, names):
     doc = nlp("The lung embolism (PE) was seen; PE and fever.")
     doc.ents = [Span(doc, 9, 10, "DIS")]
     links = linker_of(nlp).link_spans(doc, doc.ents)
-    assert doc.ents[0].text == "PE" and links[0].candidates[0]["id"] == "HP:0002204"
+    assert doc.ents[0].text == "PE" and links[0].candidates[0].id == "HP:0002204"
 
 
 def test_other_tiers_stay(tiny_encoder, names):
@@ -66,7 +66,7 @@ def test_other_tiers_stay(tiny_encoder, names):
     doc = nlp.make_doc("We saw a heart attack there.")
     doc.ents = [Span(doc, 3, 5, "DIS")]
     (link,) = linker_of(nlp).link_spans(doc, doc.ents)
-    assert link.id == "HP:0001658" and link.candidates[0]["scores"]["exact"] > 0.9
+    assert link.id == "HP:0001658" and link.candidates[0].scores["exact"] > 0.9
 
 
 def test_a_transformer_in_training_mode_changes_nothing(nlp):
@@ -84,7 +84,7 @@ def test_documents_that_were_not_read_yet(nlp):
     (link,) = linker_of(nlp).link_spans(bare, spans)
     assert bare._.trf_data is None
     scores = [one["score"] for one in doc.ents[0]._.candidates]
-    assert [one["score"] for one in link.candidates] == pytest.approx(scores, abs=1e-5)
+    assert [one.score for one in link.candidates] == pytest.approx(scores, abs=1e-5)
     with nlp.select_pipes(disable=["transformer"]):
         assert links_of([nlp(doc.text)]) == links_of([doc])
 

@@ -31,7 +31,7 @@ def test_longer_than_the_transformer_takes(tiny_encoder, names):
         doc = cut(text)
     ent = doc.ents[-1]
     (alone,) = linker_of(cut).link_texts(["lung clot"])
-    assert [one["id"] for one in ent._.candidates] == [one["id"] for one in alone.candidates]
+    assert [one["id"] for one in ent._.candidates] == [one.id for one in alone.candidates]
     whole = made(tiny_encoder, names)(text)
     assert whole.ents[-1].text == "lung clot" and whole.ents[-1]._.candidates
 
