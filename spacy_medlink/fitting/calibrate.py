@@ -19,11 +19,11 @@ from ..evaluation.gold_set import GoldSet
 from ..kb import KnowledgeBase
 from ..linking import Linker
 from ..linking.asset_parts import AssetParts
-from ..linking.calibrator import KINDS, RankingCalibrator
+from ..linking.calibrator import KINDS, RankingCalibrator, with_shared
 from ..linking.facts import NameFacts, name_facts
 from ..linking.linear import Floats, difference
-from ..text.normalisation import hash_key
-from ..types import Data, Facts, Progress
+from ..text.normalisation import hash_key, key
+from ..types import Candidate, Data, Facts, Progress
 from ..util.progress import no_progress
 from .calibrator import PROBABLE, Fitted, Point, at_threshold, best_threshold, fit
 from .examples import (
@@ -125,8 +125,9 @@ def fit_on_names(
     if not examples:
         return None
     facts_of_names = name_facts(kb, retrieved.engine.name_concept)
+    rankings = retrieved.rank(examples, DEPTH)
     ranked = RankedExamples.of(
-        retrieved.rank(examples, DEPTH),
+        rankings,
         [example.right for example in examples],
         _weights(examples),
         [_group(example) for example in examples],
@@ -134,6 +135,9 @@ def fit_on_names(
     )
     if not len(ranked.right):
         return None
+    found = [(it, ranking[0]) for it, ranking in zip(examples, rankings, strict=True) if ranking]
+    shared = [_is_shared(kb, example, best) for example, best in found]
+    ranked = ranked._replace(features=with_shared(ranked.features, np.asarray(shared)))
     counts = Counter(example.kind for example in examples)
     fitted = fit(ranked, on_names=True).at(PROBABLE)
     entry = {
@@ -227,6 +231,14 @@ def _choose(curve: Sequence[Point], fitted: Fitted, target: float) -> Point:
     chosen = best_threshold(allowed, min(target, best))
     assert chosen is not None
     return chosen
+
+
+def _is_shared(kb: KnowledgeBase, example: NameExample, best: Candidate) -> bool:
+    """Tell whether the name that was found is also one of the concept that gave the example."""
+    if example.concept in (-1, best.row):
+        return False
+    names = kb.concept_at(example.concept).names
+    return key(kb.text_at(best.name_row)) in {key(name.text) for name in names}
 
 
 def _weights(examples: Sequence[NameExample]) -> Floats:

@@ -166,6 +166,16 @@ def as_spelt(features: Features, others: NDArray[np.bool_]) -> Features:
     return meant
 
 
+def with_shared(features: Features, shared: NDArray[np.bool_]) -> Features:
+    """Say of misspelt names that several concepts have them.
+
+    shared (NDArray[bool]): whether the name that was found is known to be such a name, (n,).
+    """
+    told: Features = features.copy()
+    told[shared & (model_of(kinds_of(features)) == MODELS.index("misspelt")), _COLUMN["tied"]] = 1
+    return told
+
+
 def column(features: Features, name: str) -> Floats:
     """Take one of CALIBRATOR_FEATURES: (n,)."""
     return features[:, _COLUMN[name]]
