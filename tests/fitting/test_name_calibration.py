@@ -82,6 +82,16 @@ def test_slips_of_the_pen_are_linked(assets):
         assert link.candidates[0].prob <= other.candidates[0].prob
 
 
+def test_slips_are_as_sure_where_other_names_are_shared(tmp_path):
+    twins = [Concept(f"T:{it.id}", it.name, it.names[:1]) for it in CONCEPTS[::2]]
+    build_kb(tmp_path / "kb", [*CONCEPTS, *twins])
+    generator, apart = np.random.default_rng(5), CONCEPTS[1::2]
+    built = build_assets(tmp_path / "out", tmp_path / "kb")
+    links = linker(built).link_texts([with_slip(it.name, generator) for it in apart])
+    right = sum(link.id == it.id for link, it in zip(links, apart, strict=True))
+    assert right >= 0.85 * len(links)
+
+
 @pytest.mark.parametrize("change", [str.lower, str.title, str.upper])
 def test_letter_case_changes_no_link_and_no_probability(assets, change):
     texts = [name.text for concept in [*CONCEPTS, *TWO_MEANINGS] for name in concept.names]
