@@ -35,8 +35,8 @@ def command(
     columns: Annotated[
         str,
         typer.Option(
-            help="Columns or fields of IN, where their names are not usual ones: "
-            "text=NOTE,id=KEY; id= numbers the documents."
+            help="Columns or fields of IN with unusual names: text=NOTE,id=KEY; id= numbers the "
+            "documents."
         ),
     ] = "",
     lang: Annotated[str, typer.Option(help="Language of the texts, for assets: en, es.")] = "en",
@@ -44,7 +44,7 @@ def command(
         float | None, typer.Option(min=0, max=1, help="Links with a lower probability become NIL.")
     ] = None,
     candidates: Annotated[
-        int, typer.Option(min=0, help="Candidates to write beside each link.")
+        int, typer.Option(min=0, help="Number of candidates to write with each link.")
     ] = 0,
     keep_text: Annotated[
         bool, typer.Option("--keep-text", help="Also write the texts of the documents.")
@@ -55,8 +55,8 @@ def command(
         bool,
         typer.Option(
             "--overwrite",
-            help="Replace the file at --output at the end, and discard what an unfinished run "
-            "with other options has done.",
+            help="Replace the file at --output at the end, and discard unfinished work of a run "
+            "with other options.",
         ),
     ] = False,
     device: Device = AUTO,

@@ -41,29 +41,29 @@ def command(
         str | None,
         typer.Option(
             show_default="that of --update, else torch",
-            help="onnx: export the encoder, so that linking needs no torch and is "
-            "faster on a processor. The links must be those of torch.",
+            help="onnx exports the encoder: linking then needs no torch and is faster on a CPU. "
+            "The build checks that the links are those of torch.",
         ),
     ] = None,
     update: Annotated[
         Path | None,
         typer.Option(
-            help="Earlier assets: the names in them are not encoded again, and their encoder and "
-            "kind of index are the defaults."
+            help="Earlier assets. Their names are not encoded again; their encoder and kind of "
+            "index are the defaults."
         ),
     ] = None,
     memory: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Gold mentions to remember: the same mentions will be linked in the same way. "
-            "May be given several times. The default is what the assets of --update remember."
+            help="Gold mentions to remember: equal mentions are linked in the same way. May be "
+            "given several times. By default, what the assets of --update remember."
         ),
     ] = None,
     dev: Annotated[
         Path | None,
         typer.Option(
-            help="At least 50 gold mentions, to choose the weights of the tiers and fit the "
-            "probabilities."
+            help="At least 50 gold mentions, used to choose the weights of the tiers and to fit "
+            "the probabilities."
         ),
     ] = None,
     device: Device = AUTO,

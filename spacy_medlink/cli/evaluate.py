@@ -23,8 +23,8 @@ def command(
     metric: Annotated[
         str,
         typer.Option(
-            help="links, or char-iou: the scorer of the SNOMED CT entity-linking challenge. It "
-            "takes tables of annotations (.csv), too, and writes one to --output."
+            help="links, or char-iou: the scorer of the SNOMED CT entity-linking challenge, "
+            "which also takes tables of annotations (.csv) and writes one to --output."
         ),
     ] = "links",
     k: Annotated[str, typer.Option("--k", help="Depths of accuracy.")] = "1,5",
@@ -47,23 +47,23 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="Training mentions: also measure without mentions and codes that occur in them. "
-            "`--train dictionary` stands for the names of the knowledge base.",
+            help="Training mentions: also measure without the mentions and codes that occur in "
+            "them. `--train dictionary` means the names of the knowledge base.",
         ),
     ] = None,
     gold_scheme: Annotated[
         str,
         typer.Option(
             metavar="VOCABULARY",
-            help="Read the gold ids as codes of this vocabulary, which the knowledge base maps.",
+            help="The gold ids are codes of this vocabulary, which the knowledge base maps.",
         ),
     ] = "",
     only_known: Annotated[
         bool,
         typer.Option(
             "--only-known",
-            help="Leave out mentions whose gold concept is not in the knowledge base; otherwise "
-            "they count as wrong.",
+            help="Leave out mentions whose concept is not in the knowledge base. By default they "
+            "count as wrong.",
         ),
     ] = False,
     threshold: Annotated[
@@ -80,7 +80,7 @@ def command(
         bool,
         typer.Option(
             "--end-to-end",
-            help="Find the mentions in the raw text, instead of taking those of GOLD.",
+            help="Find mentions in the raw text instead of using those of GOLD.",
         ),
     ] = False,
     strict: Annotated[
@@ -96,7 +96,7 @@ def command(
         typer.Option(
             "--with-text",
             help="Keep mentions and their context in the metrics, for the error browser of "
-            "`medlink report`. They may be private.",
+            "`medlink report`. The text may be private.",
         ),
     ] = False,
     output: Annotated[

@@ -27,8 +27,8 @@ def command(
             "--from",
             metavar="FORMAT",
             help="Format of the source, such as obo, jsonl, umls, snomed, omop, mesh, icd, fhir, "
-            "tsv, csv, owl, skos, biosyn or gazetteer; with several sources, once for "
-            "all or once each. Without it, the content and the name of each source tell.",
+            "tsv, csv, owl, skos, biosyn or gazetteer. For several sources, give it once for all "
+            "or once for each. By default it is recognised by content and name.",
         ),
     ] = None,
     output: Annotated[Path | None, typer.Option(help="The knowledge base to write.")] = None,
@@ -44,7 +44,9 @@ def command(
     include_obsolete: Annotated[
         bool, typer.Option("--include-obsolete", help="Keep obsolete and suppressed names.")
     ] = False,
-    allow_ids: Annotated[Path | None, typer.Option(help="File of the only ids to keep.")] = None,
+    allow_ids: Annotated[
+        Path | None, typer.Option(help="File of ids to keep; all others are left out.")
+    ] = None,
     curation: Annotated[
         Path | None, typer.Option(help="File of rules: names to deny, force or add, ids to retire.")
     ] = None,
@@ -65,24 +67,22 @@ def command(
     vocabulary: Annotated[str, typer.Option(help=VOCABULARY_HELP)] = "",
     encoding: Annotated[str, typer.Option(help=ENCODING_HELP)] = "",
     lang: Annotated[
-        str, typer.Option(help="Language of names for which the source states none.")
+        str, typer.Option(help="Language of names, if the source does not state it.")
     ] = "",
     dialect: Annotated[
         str,
         typer.Option(
-            help="Of SNOMED CT, whose preferred names count: en-GB, or the id of a language "
+            help="Whose preferred names of SNOMED CT to use: en-GB, or the id of a language "
             "reference set."
         ),
     ] = "",
     everything: Annotated[
         bool,
-        typer.Option(
-            "--all", help="Of OMOP, all valid concepts: of classifications and others, too."
-        ),
+        typer.Option("--all", help="Keep all valid concepts of OMOP, not only the standard ones."),
     ] = False,
     update: Annotated[
         Path | None,
-        typer.Option(help="The previous knowledge base; ids that only it has are kept as retired."),
+        typer.Option(help="The previous knowledge base. Ids that only it has are kept as retired."),
     ] = None,
     skip_bad_lines: Annotated[
         bool,

@@ -22,7 +22,8 @@ def command(
         Path,
         typer.Argument(
             metavar="TRAIN",
-            help="Gold mentions to learn from; not those that the encoder was fine-tuned on.",
+            help="Gold mentions to learn from. Do not give those that the encoder was fine-tuned "
+            "on.",
         ),
     ],
     new_concepts: Annotated[
@@ -35,7 +36,8 @@ def command(
     top: Annotated[
         int,
         typer.Option(
-            help="Number of candidates that the ranker orders; more help at greater depths."
+            help="Number of candidates that the ranker orders. More help if you use candidates "
+            "far down the list."
         ),
     ] = 10,
     target_precision: Annotated[

@@ -45,7 +45,7 @@ Device = Annotated[
     typer.Option(
         "--device",
         callback=_check_device,
-        help="Where networks run: auto (a GPU if there is one), cpu, cuda, cuda:1 ... mps.",
+        help="Device for neural networks: auto (a GPU if there is one), cpu, cuda, cuda:1, mps ...",
     ),
 ]
 

@@ -12,19 +12,17 @@ from .parsing import one_of
 COLUMNS_HELP = (
     "Columns of a table, by header or by number from 1: id=CODE,name=2. Keys: id, name, synonyms, "
     "lang, type, source, tty, definition, parents, and code:VOCABULARY for codes, such as "
-    "code:ICD10CM=3; a list may have several columns: synonyms=3,synonyms=4. Without it, columns "
-    "are found by their usual headers."
+    "code:ICD10CM=3. A key may be repeated: synonyms=3,synonyms=4. By default, columns are found "
+    "by their usual headers."
 )
 SEPARATOR_HELP = (
-    "What separates the synonyms, types, parents and codes in a cell of a table: '|', '; ', ', '. "
-    "Without it, '|', ';' and line ends are found."
+    "Separator of synonyms, types, parents and codes within a cell: '|', '; ', ', '. By default "
+    "'|', ';' and line ends."
 )
-VOCABULARY_HELP = (
-    "Vocabulary of a table or code list, where the source does not say: ICD9CM, LOCAL."
-)
+VOCABULARY_HELP = "Vocabulary of a table or code list that does not say: ICD9CM, LOCAL."
 ENCODING_HELP = (
-    "Encoding of a table or code list: latin-1, cp1250, cp932. Without it, UTF-8, and Windows-1252 "
-    "for lines that are not."
+    "Encoding of a table or code list: latin-1, cp1250, cp932. By default UTF-8, and Windows-1252 "
+    "for lines that are not UTF-8."
 )
 _OPTIONS = {
     "source": "--vocabulary",

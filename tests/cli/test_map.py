@@ -11,7 +11,7 @@ def test_a_table(run, tiny_assets, tmp_path):
     assert result.stdout == f"2 terms: 2 exact, 0 probable, 0 without: {out}\n"
     out.write_text(out.read_text().replace("UNCHECKED", "APPROVED", 1))
     result = run(*given, expect=3)
-    assert "Reviewed before: 1 kept, 0 of terms" in result.stdout
+    assert "Reviewed before: 1 kept; 0 for terms" in result.stdout
     assert "Mapped again: 1 as before, 0 changed, 0 new." in result.stdout
 
 

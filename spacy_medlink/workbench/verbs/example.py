@@ -8,10 +8,10 @@ import typer
 
 def command(
     directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Directory to write into, such as . for this one.")
+        Path, typer.Argument(metavar="DIR", help="Directory to write into; . is the current one.")
     ],
 ) -> None:
-    """Write the files that the documentation uses, so that every command in it can be tried."""
+    """Write the example files of the documentation, so that you can try its commands."""
     from ..example import FILES, write_example
 
     write_example(directory)

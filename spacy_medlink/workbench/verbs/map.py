@@ -30,30 +30,29 @@ def command(
     output: Annotated[
         Path,
         typer.Option(
-            help="Where mappings go: .csv, .usagi.csv, .json (FHIR) or .sssom.tsv. What people "
-            "decided in a .csv that is there is kept.",
+            help="File for the mappings: .csv, .usagi.csv, .json (FHIR) or .sssom.tsv. Decisions "
+            "in a .csv that exists already are kept.",
         ),
     ],
     to: Annotated[
         str,
         typer.Option(
             metavar="ASSETS_OR_PIPELINE",
-            help="Where the concepts are: assets, saved pipeline, pipeline package, or starter.",
+            help="What to map to: assets, a saved pipeline, a pipeline package, or starter.",
         ),
     ],
     columns: Annotated[
         str,
         typer.Option(
-            help="Columns of TERMS, where their headers are not usual ones: "
-            "name=TERM, code=ID, frequency=N, context=WARD. Several of context, with | between "
-            "them, say more of a term."
+            help="Columns of TERMS with unusual headers: name=TERM, code=ID, frequency=N, "
+            "context=WARD. There may be several of context, divided by |."
         ),
     ] = "",
     vocabulary: Annotated[
         str,
         typer.Option(
-            help="What the codes are of, such as ICD10CM: concepts that have them go first. By "
-            "default the name of the file stands in the output."
+            help="Vocabulary of the codes, such as ICD10CM. Concepts that have the code are "
+            "preferred. By default the output names the file."
         ),
     ] = "",
     as_format: Annotated[
@@ -64,16 +63,18 @@ def command(
         typer.Option(
             exists=True,
             dir_okay=False,
-            help="What people decided before: a .csv or .xlsx of mappings, or Usagi's.",
+            help="Earlier decisions: a .csv or .xlsx that this command wrote, or Usagi's.",
         ),
     ] = None,
     approved: Annotated[
-        bool, typer.Option("--approved", help="Write only what --reviewed has as APPROVED.")
+        bool,
+        typer.Option("--approved", help="Write only mappings that are APPROVED in --reviewed."),
     ] = False,
     lang: Annotated[
         str,
         typer.Option(
-            help="Language of the terms, or several (de,en); of a knowledge base, only names in it."
+            help="Language of the terms, or several: de,en. Of a knowledge base, only names in "
+            "these languages are mapped."
         ),
     ] = "",
     overwrite: Overwrite = False,
@@ -141,11 +142,14 @@ def _summary(mapped: "Mapped", output: Path) -> str:
     ]
     if reviewed.path is not None:
         lines.append(
-            f"Reviewed before: {reviewed.kept:,} kept, {reviewed.gone:,} of terms that are not "
-            f"there any more, {reviewed.invalid:,} whose concept is gone (INVALID_TARGET)."
+            f"Reviewed before: {reviewed.kept:,} kept; {reviewed.gone:,} for terms that are no "
+            f"longer in the list; {reviewed.invalid:,} with a concept that no longer exists "
+            "(INVALID_TARGET)."
         )
         lines.append(
             f"Mapped again: {reviewed.same:,} as before, {reviewed.changed:,} changed, "
             f"{reviewed.new:,} new."
         )
+    if reviewed.invalid:
+        lines.append("Choose another concept where the status is INVALID_TARGET.")
     return "\n".join(lines)

@@ -34,7 +34,7 @@ def command(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on.")] = 8080,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(help="Another host name that requests may use for this machine."),
+        typer.Option(help="Another host name for this machine that requests may use."),
     ] = None,
     token_file: Annotated[
         Path | None, typer.Option(help="File with the token that requests must send.")
@@ -43,16 +43,16 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="[NAME=]FILE",
-            help="Gold file for the corrections made on the page, which take effect at once; for "
-            "the first terminology, or for NAME.",
+            help="Gold file that stores corrections made on the page. They take effect at once, "
+            "for the first terminology or for NAME=FILE.",
         ),
     ] = None,
     review: Annotated[
         Path | None,
         typer.Option(
             metavar="GOLD",
-            help="Gold file whose texts are shown, those that would teach most first; corrections "
-            "of the first terminology are written into it.",
+            help="Gold file with texts to review. The page shows first what teaches most, and "
+            "writes corrections of the first terminology into the file.",
         ),
     ] = None,
     lang: Annotated[str, typer.Option(help="Language of the texts, for assets: en, es.")] = "en",
@@ -97,10 +97,7 @@ def mcp_command(
     lang: Annotated[str, typer.Option(help="Language of the texts, for assets: en, es.")] = "en",
     device: Device = AUTO,
 ) -> None:
-    """Give an assistant tools that link text and check codes (MCP).
-
-    x
-    """
+    """Give an assistant tools that link text and check codes (MCP)."""
     from ..serve.mcp import make_server
     from ..serve.terminology import Opening
 
