@@ -221,8 +221,8 @@ class Errors:
     )
     vectors_not_finite = Message(
         "E208",
-        "The encoder gave {count} vectors that are not finite (first text: number {first}). The "
-        "model's weights are damaged or its training diverged: use another encoder.",
+        "The encoder gave {count} vectors with infinite or missing values (first text: number "
+        "{first}). Its weights are damaged, or its training diverged. Use another encoder.",
     )
     bad_index_spec = Message(
         "E209",
@@ -246,7 +246,7 @@ class Errors:
     )
     memory_lost = Message(
         "E220",
-        "The assets at {path} remember {count} mentions that are missing from {train}, such as "
+        "The assets at {path} remember {count} mentions that {train} does not have, such as "
         "{example!r}. Learning from this file would lose them. Give one file with all annotated "
         "text, or start from assets that have not learned yet.",
     )
@@ -257,7 +257,7 @@ class Errors:
     )
     encoder_unfit = Message(
         "E222",
-        "The encoder cannot encode ({reason}): its tokenizer and its model do not fit each other. "
+        "The encoder cannot encode ({reason}): its tokenizer and its model do not match. "
         "Check or replace its files.",
     )
     bad_expression = Message(
@@ -268,8 +268,8 @@ class Errors:
     )
     no_transformer = Message(
         "E225",
-        "{name} shares the transformer of its pipeline, but finds none with weights. Put a "
-        "`transformer` of spacy-transformers before it and keep it in the pipeline (it may be "
+        "{name} shares the transformer of its pipeline, but there is none with weights. Put a "
+        "`transformer` of spacy-transformers before it, and keep it in the pipeline (it may be "
         "disabled). Then load or initialise both.",
     )
     transformer_changed = Message(
@@ -312,9 +312,9 @@ class Errors:
     )
     assets_stayed_behind = Message(
         "E330",
-        "The config comes from a pipeline that has assets of its own, and a config alone does not "
-        "hold them. Load the pipeline itself (`spacy.load(DIRECTORY)`), read its data into this "
-        "one (`nlp.from_disk`, `nlp.from_bytes`), or name assets: "
+        "The config comes from a saved pipeline, but a config does not contain the assets. Load "
+        "the pipeline itself (`spacy.load(DIRECTORY)`), read its data into this one "
+        "(`nlp.from_disk`, `nlp.from_bytes`), or name assets: "
         "`config={{'components': {{NAME: {{'assets': DIRECTORY}}}}}}`.",
     )
     attribute_taken = Message(
@@ -565,7 +565,7 @@ class Warnings:
     )
     filtered_out = (
         "[W104] {name}: no name of the knowledge base passes the filter ({filter}), so every "
-        "mention under this filter is NIL. {remedy}"
+        "mention is NIL. {remedy}"
     )
     unread_columns = (
         "[W110] {path}: these columns are not read, since their headers are not known: {columns}. "
@@ -624,8 +624,8 @@ class Warnings:
         "without its context. Set the transformer's `get_spans` to `strided_spans`."
     )
     runtime_missing = (
-        "[W243] The assets at {path} have an encoder for {runtime}, which needs {lacking}, so "
-        "torch runs it. To run it as it was built: {remedy}."
+        "[W243] The encoder of the assets at {path} was built for {runtime}, which needs "
+        "{lacking}. torch runs it instead. To run it as it was built: {remedy}."
     )
     western_lines = (
         "[W110] {path}: {count:,} lines are not UTF-8 (the first is line {line}) and were read as "
@@ -633,7 +633,7 @@ class Warnings:
         "`--encoding`, or save the file as UTF-8."
     )
     calibrator_unfit = (
-        "[W241] The calibrator of {path} is left out: {problem}. So links have no probability, and "
+        "[W241] The calibrator of {path} is not used: {problem}. Links have no probability, and "
         "without a `threshold` every mention is linked to the nearest concept. Set `threshold`, or "
         "`calibrator = false` to go on without this warning."
     )
@@ -646,19 +646,19 @@ class Warnings:
         "Put {later} first: `nlp.add_pipe({factory!r}, name={later!r}, before={name!r})`."
     )
     widened = (
-        "[W107] {name} found {text!r} within the token {token!r}, so that the mention is the whole "
-        "token; `_.reading` and `_.read_at` say what was read. Of several mentions in a token only "
-        "one is given. Let the tokenizer cut there: `spacy_medlink.use_tokenizer(nlp)`, before "
-        "components are trained on its tokens."
+        "[W107] {name} found {text!r} within the token {token!r}, so the mention is the whole "
+        "token; `_.reading` and `_.read_at` say what was read. A token holds only one mention. Let the "
+        "tokenizer split there: call `spacy_medlink.use_tokenizer(nlp)` before components are "
+        "trained on its tokens."
     )
     other_spans_key = (
         "[W102] {name} does not see the mentions of {other}: their `spans_key` differ. Give both "
         "the same one."
     )
     cui_lost = (
-        "[W330] {text!r} has the kb_id {id!r} and no other attribute of a linker: its Doc was not "
-        "linked here, or it was stored without its user data, so that `_.cui` is None, as for all "
-        "spans of such Docs. Store them with `DocBin(store_user_data=True)`, or look the id up: "
+        "[W330] {text!r} has the kb_id {id!r} and no other attribute of a linker, so `_.cui` is "
+        "None. Its Doc was not linked here, or was stored without its user data. Store "
+        "Docs with `DocBin(store_user_data=True)`, or look the id up: "
         "`linker.kb[{id!r}].codes`."
     )
     other_labels = (

@@ -66,7 +66,7 @@ def main(
     text = json.dumps({"format": _FORMAT, "sources": there}, indent=1) + "\n"
     save_text(corpora / COLLECTED, _KIND, text)
     if missing:
-        typer.echo(f"The workflow goes on without: {', '.join(missing)}", err=True)
+        typer.echo(f"The workflow continues without: {', '.join(missing)}", err=True)
 
 
 def _described(directory: Path) -> dict[str, object]:

@@ -418,6 +418,6 @@ class Assets:
             encoder = CrossEncoder.load(path, parts.torch_device(self.device))
         self.check_reranker(encoder, self.path / RERANKER)
         if encoder.fingerprint() != self.manifest["reranker"]["fingerprint"]:
-            problem = "reranker/ is not the one that the manifest speaks of"
+            problem = "reranker/ does not match the manifest"
             raise Errors.assets_mismatch(path=self.path, problem=problem)
         return encoder

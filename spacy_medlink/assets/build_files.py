@@ -94,7 +94,7 @@ def _check_links(directory: Path, files: Facts) -> None:
     real = resolved(directory)
     for name in files:
         if not resolved(real / name).is_relative_to(real):
-            problem = f"{name} leads out of the directory"
+            problem = f"{name} points outside the directory"
             raise Errors.assets_incomplete(path=directory, problem=problem)
 
 

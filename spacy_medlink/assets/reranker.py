@@ -29,7 +29,7 @@ def store_reranker(
     Names have no context: calibrate on gold mentions where there are some.
 
     out (Path): directory to write, which may be that of the assets. figures (Dict): for the
-        manifest. overwrite (bool): lose what `out` holds besides assets.
+        manifest. overwrite (bool): also delete other files in `out`.
     RAISES (MedlinkError): E214 if it was made for other assets, E109 the disk, E120-E123.
     """
     assets.check_reranker(encoder, Path(out) / RERANKER)

@@ -30,8 +30,8 @@ def write_variant(
     out (Path): directory to write, which may be that of the assets. entries (Mapping): of the
         manifest, to replace. without (Collection[str]): files or directories at the top to leave
         out. add (Callable[[Path], None]): writes new ones into the directory.
-    inputs (Iterable[Path]): other inputs of the caller. overwrite (bool): lose what `out` holds
-        besides assets.
+    inputs (Iterable[Path]): other inputs of the caller. overwrite (bool): also delete other files
+        in `out`.
     RAISES (MedlinkError): E109 the disk, E120-E123 for what `out` holds.
     """
     source = assets.path

@@ -56,7 +56,7 @@ class Hierarchy:
             edges = np.frombuffer(data, schema.EDGE)
             for ends in (edges >> 32, edges & _CHILD) if len(edges) else ():
                 if not 0 <= ends.min() <= ends.max() < len(self._kb):
-                    raise ValueError("its hierarchy leads to concepts that there are not")
+                    raise ValueError("its hierarchy names concepts that do not exist")
             return edges
         except (ValueError, TypeError) as error:
             raise Errors.kb_damaged(path=self._kb.path, reason=error) from error

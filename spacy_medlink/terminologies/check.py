@@ -164,7 +164,7 @@ def _of_records(
         for text in dict.fromkeys((record.id, *(name.text for name in record.names))):
             problem = ""
             if text.count('"') % 2:
-                problem = f"a quotation mark without its other half in {text[:60]!r}"
+                problem = f"an unpaired quotation mark in {text[:60]!r}"
             elif "\n" in text:
                 problem = f"a line end within {text[:60]!r}: was a quotation mark not closed?"
             if problem and is_table:

@@ -48,7 +48,7 @@ def documents(path: Path) -> Iterator[tuple[Path, BufferedIOBase]]:
     """Stream (path for messages, its JSON) of a file, or of the files of a directory or package.
 
     RAISES (MedlinkError): E105 for XML that is not well-formed, E160 without files, E165 for an
-        archive that cannot be read, or unpacks to far too much.
+        archive that cannot be read, or unpacks to too much data.
     """
     if not is_package(path):
         yield path, _as_json(path, open_source(path))
@@ -56,7 +56,7 @@ def documents(path: Path) -> Iterator[tuple[Path, BufferedIOBase]]:
         files = sorted((path / "package" if (path / "package").is_dir() else path).iterdir())
         if not (files := [file for file in files if _is_resource(file.name)]):
             expected = "a directory or package with resources in JSON or XML"
-            problem = "no such file is there"
+            problem = "it has no such file"
             raise Errors.wrong_file(path=path, what="FHIR", problem=problem, expected=expected)
         for file in files:
             yield file, _as_json(file, open_source(file))
@@ -78,7 +78,7 @@ def _members(path: Path) -> Iterator[tuple[Path, BufferedIOBase]]:
             name = PurePosixPath(member.name)
             left -= member.size
             if left < 0:
-                raise Errors.source_unreadable(path=path, reason="it unpacks to far too much")
+                raise Errors.source_unreadable(path=path, reason="it unpacks to too much data")
             file = archive.extractfile(member) if member.isfile() else None
             # Below other directories are examples, and what is made of the resources.
             if file is not None and name.parent.name == "package" and _is_resource(name.name):

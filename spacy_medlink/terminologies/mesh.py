@@ -68,7 +68,7 @@ def _files(path: Path) -> list[Path]:
     latest = [files[-1] for files in kinds if files]
     if not latest:
         expected = "the directory with descYYYY.xml and suppYYYY.xml, or one of the two"
-        problem = "no such XML is there"
+        problem = "it has no such XML file"
         raise Errors.wrong_file(path=path, what="MeSH", problem=problem, expected=expected)
     return latest
 

@@ -145,7 +145,7 @@ def _files(path: Path) -> dict[str, Path]:
         files = sorted(files[0].iterdir())
     names = {file.name.lower().removesuffix(".gz").removesuffix(".csv"): file for file in files}
     if "concept" not in names:
-        problem = "no CONCEPT.csv is there" if path.is_dir() else "it is not a directory"
+        problem = "it has no CONCEPT.csv" if path.is_dir() else "it is not a directory"
         raise _incomplete(path, problem)
     return {name: names[name] for name in _COLUMNS if name in names}
 

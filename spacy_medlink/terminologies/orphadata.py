@@ -38,7 +38,7 @@ def read(path: Path, bad_lines: BadLines = None, *, lang: str = "en") -> Iterato
             report(path, record.line, error.problem, error.expected, bad_lines)
     if is_empty:
         raise Errors.wrong_file(
-            path=path, what="Orphadata", problem="no Disorder is in it",
+            path=path, what="Orphadata", problem="it has no Disorder",
             expected="the XML of product 1 (or 4), such as en_product1.xml",
         )  # fmt: skip
 

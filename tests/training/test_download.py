@@ -101,7 +101,7 @@ def test_one_that_fails_does_not_stop_the_others(cli, local, tmp_path):
     assert code == 0 and _noted(tmp_path).keys() == {"two"}
     for said in ("one is missing. [E711]", "form is missing. [E713]", "UMLS_API_KEY"):
         assert said in err
-    assert "goes on without: one, form, umls" in err
+    assert "continues without: one, form, umls" in err
     assert f"-> {Path('corpora/downloads/one/a.zip')}" in err
     # When they have come, the note is another one, and the steps that read it run again.
     by_hand = tmp_path / "corpora/downloads/form"

@@ -146,7 +146,7 @@ def test_train_runs_to_its_end_with_and_without_gold(checkout, data_dir):
     ]  # fmt: skip
     out = _run(checkout, "train", *changes, "--vars.corpora=mcn")
     assert "mcn is missing. [E713]" in out and "corpora/downloads/mcn" in out
-    assert "goes on without: mcn" in out
+    assert "continues without: mcn" in out
     assert "Training is left out" in out and "The reranker is left out" in out
     assert "No gold mentions were there" in out
     wheel = "en_medlink_test-0.1.0/dist/en_medlink_test-0.1.0-py3-none-any.whl"

@@ -168,7 +168,7 @@ def _as_ours(path: Path, model: type[Section], error: ValidationError) -> Medlin
     *places, key = map(str, fault["loc"])
     dotted = ".".join((*places, key))
     if fault["type"] == "missing":
-        return Errors.bad_value(key=dotted, value=None, rule="must be there")
+        return Errors.bad_value(key=dotted, value=None, rule="is required")
     if fault["type"] != "extra_forbidden":
         rule = _SAYS.sub("must", fault["msg"])
         return Errors.bad_value(key=dotted, value=fault["input"], rule=rule)

@@ -37,7 +37,7 @@ def starter_assets() -> Assets:
         raise Errors.extra_missing(
             what="The built-in starter",
             lacking="its files",
-            remedy="install spacy-medlink anew, from its checkout or wheel",
+            remedy="install spacy-medlink again, from its checkout or wheel",
         )
     directory = OwnedDirectory("spacy-medlink-starter-")
     kb = build_starter_kb(directory.path)

@@ -19,7 +19,7 @@ def unpacked(path: Path, wanted: str) -> Iterator[Path]:
     """Give a directory with the files of a release: the path itself unless it is a zip archive.
 
     wanted (str): pattern for the names of the files that are unpacked, without their directories.
-    RAISES (MedlinkError): E165 for a damaged archive, and for one that unpacks to far too much.
+    RAISES (MedlinkError): E165 for a damaged archive, and for one that unpacks to too much data.
     """
     if not path.is_file() or not zipfile.is_zipfile(path):
         yield path
@@ -33,7 +33,7 @@ def unpacked(path: Path, wanted: str) -> Iterator[Path]:
                     if not re.fullmatch(wanted, member.filename.rpartition("/")[2]):
                         continue
                     if member.file_size > most_of(member.compress_size):
-                        reason = f"{member.filename} in it unpacks to far too much"
+                        reason = f"{member.filename} in it unpacks to too much data"
                         raise Errors.source_unreadable(path=path, reason=reason)
                     archive.extract(member, target)
         except _DAMAGED as error:

@@ -245,7 +245,7 @@ class Packed(_Bounded, gzip.GzipFile):
 
     def _check(self) -> None:
         if self.tell() > self._most:
-            raise Errors.source_unreadable(path=self.name, reason="it unpacks to far too much")
+            raise Errors.source_unreadable(path=self.name, reason="it unpacks to too much data")
 
 
 def most_of(packed: int) -> int:

@@ -148,7 +148,7 @@ def test_a_gzip_bomb_is_an_error(tmp_path, monkeypatch, reader):
     monkeypatch.setattr(lines, "_MUCH", 1 << 16)
     path = tmp_path / "x.jsonl.gz"
     path.write_bytes(gzip.compress(b"text,doc_id\n" + (b" " * 99 + b"\n") * 40_000))
-    with pytest.raises(MedlinkError, match=r"E165.*unpacks to far too much"):
+    with pytest.raises(MedlinkError, match=r"E165.*unpacks to too much data"):
         list(READERS.get(reader, read_metrics)(path))
 
 

@@ -83,7 +83,7 @@ def test_a_recipe_says_its_kind_and_only_what_differs_from_its_base(tmp_path):
     with pytest.raises(MedlinkError, match=r"E107.*none.cfg"):
         read_recipe(child)
     child.write_text("[training]\nepochs = 4\n", "utf-8")
-    with pytest.raises(MedlinkError, match=r"E502.*recipe.*must be there"):
+    with pytest.raises(MedlinkError, match=r"E502.*recipe.*is required"):
         read_recipe(child)
     with pytest.raises(MedlinkError, match=r"E502.*recipe.kind"):
         read_recipe(child, {"recipe.kind": "tune"})

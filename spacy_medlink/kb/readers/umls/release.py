@@ -50,7 +50,7 @@ class Piece(NamedTuple):
         with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as member:
             size = archive.getinfo(self.member)
             if size.file_size > most_of(size.compress_size):
-                reason = f"{self.member} in it unpacks to far too much"
+                reason = f"{self.member} in it unpacks to too much data"
                 raise Errors.source_unreadable(path=self.path, reason=reason)
             yield Packed(member, self.path, size.file_size) if self.gz else member
 
@@ -100,7 +100,7 @@ def find_tables(path: Path) -> dict[str, list[Piece]]:
     raise Errors.wrong_file(
         path=path,
         what="a release of the UMLS or of RxNorm",
-        problem="no MRCONSO.RRF is there",
+        problem="it has no MRCONSO.RRF",
         expected="the META directory of a release, or the directory of its .nlm archives",
     )
 
