@@ -647,8 +647,8 @@ class Warnings:
     )
     widened = (
         "[W107] {name} found {text!r} within the token {token!r}, so the mention is the whole "
-        "token; `_.reading` and `_.read_at` say what was read. A token holds only one mention. Let the "
-        "tokenizer split there: call `spacy_medlink.use_tokenizer(nlp)` before components are "
+        "token; `_.reading` and `_.read_at` say what was read. A token holds only one mention. Let "
+        "the tokenizer split there: call `spacy_medlink.use_tokenizer(nlp)` before components are "
         "trained on its tokens."
     )
     other_spans_key = (
