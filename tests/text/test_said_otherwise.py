@@ -32,7 +32,10 @@ def test_rows_are_well_formed(lang: str) -> None:
 
 def test_phrases_are_found_where_they_stand() -> None:
     keys = key("now short of breath, wets the bed").split()
-    found = {(start, end): names[0][0] for start, end, names in phrases_of("en").within(keys, range(len(keys)))}
+    found = {
+        (start, end): names[0][0]
+        for start, end, names in phrases_of("en").within(keys, range(len(keys)))
+    }
     assert found == {(1, 4): "dyspnea", (4, 7): "enuresis"}
 
 

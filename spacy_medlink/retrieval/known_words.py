@@ -1,0 +1,122 @@
+"""KnownWords: the words of texts, as the names of a dictionary know them.
+
+Most words of texts come again. So each is asked about once, together with the other new words of
+its text, and then remembered: a text is read by one look-up for each of its words.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..text.any_order import LINK_KEYS
+from ..text.normalisation import hash_keys
+from ..text.pieces import piece_key
+from ..text.said_otherwise import phrases_of
+from ..text.written_forms import is_ordinary, names_of_form, words_within
+
+if TYPE_CHECKING:
+    from .exact import ExactIndex
+
+_REMEMBERED = 1 << 15
+_SHORT_FORM = 6  # letters of a word in capitals that is taken for a short form
+_RANGE = (1 << 64) - 1
+
+
+class Word(NamedTuple):
+    """A word of a text.
+
+    key (str): of the word. hash (int): the sum of the hashes of its forms, by which it is found
+    in any order; 0 for words that link others. position (int): of the word alone among the keys of
+    the dictionary, -1 where it is no name. is_known (bool): whether names have it.
+    forms (Sequence[Tuple[str, str, int]]): names that its ending stands for, with their keys and
+    the positions of these.
+    near (Sequence[str]): of a word that no name has, those that differ in one letter.
+    begins (bool): whether it begins phrases of a list.
+    is_short (bool): whether it stands for longer words within a name.
+    """
+
+    key: str
+    hash: int
+    position: int
+    is_known: bool
+    forms: Sequence[tuple[str, str, int]]
+    near: Sequence[str]
+    begins: bool
+    is_short: bool
+
+
+class KnownWords:
+    """The words of texts in a language.
+
+    exact (ExactIndex): the dictionary. lang (str): of the texts.
+    """
+
+    def __init__(self, exact: "ExactIndex", lang: str) -> None:
+        self._exact, self._lang = exact, lang
+        self._words: dict[str, Word] = {}
+
+    def of(self, texts: Sequence[str]) -> list[Word]:
+        """Look up the words of a text, as `Pieces` cuts them."""
+        words = self._words
+        new = dict.fromkeys(text for text in texts if text not in words)
+        if new:
+            if len(words) > _REMEMBERED:
+                words = self._words = {}
+                new = dict.fromkeys(texts)
+            words |= zip(new, self._asked(list(new)), strict=True)
+        return list(map(words.__getitem__, texts))
+
+    def _asked(self, texts: list[str]) -> Iterable[Word]:
+        """Ask the dictionary about words."""
+        lang, vocabulary = self._lang, self._exact.vocabulary
+        keys = list(map(piece_key, texts))
+        knows = vocabulary.knows(keys)
+        forms, slips = list[Sequence[tuple[str, str]]](), list[str]()
+        for text, key, is_known in zip(texts, keys, knows, strict=True):
+            lower, is_short_form = text.lower(), len(text) <= _SHORT_FORM and text.isupper()
+            its_forms = () if is_short_form or not key else names_of_form(lower, lang)
+            differs = (its_forms or not is_known) and not (
+                is_short_form or is_ordinary(lower, lang)
+            )
+            forms.append(its_forms if differs else ())
+            slips.append((lower if lower.isalpha() else key) if differs and not is_known else "")
+        phrases, short = phrases_of(lang), words_within(lang)
+        return map(
+            Word,
+            keys,
+            self._hashes(keys),
+            self._positions(keys, knows),
+            knows,
+            self._names_among(forms),
+            vocabulary.near(slips),
+            map(phrases.firsts.__contains__, keys),
+            map(short.__contains__, texts),
+        )
+
+    def _names_among(
+        self, forms: Sequence[Sequence[tuple[str, str]]]
+    ) -> list[list[tuple[str, str, int]]]:
+        """Keep the texts that are names, with their positions."""
+        keys = [key for its_forms in forms for _, key in its_forms]
+        positions = iter(self._exact.find(hash_keys(keys)).tolist())
+        return [
+            [(name, key, position) for name, key in its_forms if (position := next(positions)) >= 0]
+            for its_forms in forms
+        ]
+
+    def _hashes(self, keys: Sequence[str]) -> list[int]:
+        form = self._exact.forms.get
+        parts = [[] if key in LINK_KEYS else key.split() for key in keys]
+        hashes = iter(hash_keys(form(word, word) for words in parts for word in words).tolist())
+        return [sum(next(hashes) for _ in words) & _RANGE for words in parts]
+
+    def _positions(self, keys: Sequence[str], knows: Sequence[bool]) -> list[int]:
+        positions: list[int] = self._exact.find(hash_keys(keys)).tolist()
+        return [
+            position if known and _may_be_name(key) else -1
+            for key, known, position in zip(keys, knows, positions, strict=True)
+        ]
+
+
+def _may_be_name(key: str) -> bool:
+    """Tell whether a word alone may be a name: no letter and no number is."""
+    return len(key) > 1 and not key.replace(" ", "").isdigit()
