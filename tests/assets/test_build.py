@@ -10,8 +10,8 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.judging import rank_names
 from spacy_medlink.kb import build_kb
-from spacy_medlink.retrieval.ngram import NgramIndex
 from spacy_medlink.types import Concept, Mention, Name
+from training.data.ngram import NgramIndex
 
 
 def test_the_manifest_says_what_was_built_from_what(tiny_assets, tiny_encoder, tiny_kb):

@@ -25,10 +25,10 @@ from spacy_medlink.retrieval.added import exact_index
 from spacy_medlink.retrieval.dense import DenseIndex
 from spacy_medlink.retrieval.facets import Facets
 from spacy_medlink.retrieval.fusion import fusion_of, used_tiers
-from spacy_medlink.retrieval.ngram import NgramIndex
 from spacy_medlink.types import Concept, Name
 from tests.fits import mention_names
 from tests.lines import write_lines
+from training.data.ngram import NgramIndex
 
 SYLLABLES = "ba co di fu ge ha ki lo mu ne pa ri so tu ve".split()
 GERMAN = "ach bei dorf eis furt gau heim juch kopf licht moor nuss".split()

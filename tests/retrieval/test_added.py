@@ -9,7 +9,7 @@ from spacy_medlink.linking.tiers import Tiers
 from spacy_medlink.retrieval.added import AddedNames, exact_index
 from spacy_medlink.retrieval.dense import DenseIndex
 from spacy_medlink.retrieval.mask import Mask
-from spacy_medlink.retrieval.ngram import NgramIndex
+from training.data.ngram import NgramIndex
 
 WORDS = st.sampled_from(["fever", "Fever", "high fever", "heart attack", "attacks", "ab", "血圧"])
 NAMES = st.lists(WORDS, min_size=1, max_size=8)

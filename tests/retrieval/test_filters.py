@@ -15,7 +15,6 @@ from spacy_medlink.retrieval.exact import ExactIndex
 from spacy_medlink.retrieval.facets import Facets
 from spacy_medlink.retrieval.filters import Filter, NameFilters, select
 from spacy_medlink.retrieval.mask import Mask
-from spacy_medlink.retrieval.ngram import NgramIndex
 from spacy_medlink.types import Concept, Name, Retired
 from spacy_medlink.util.files import OwnedDirectory
 from tests.tables import table

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spacy_medlink.retrieval.ngram import NgramIndex
 from spacy_medlink.text.normalisation import normalise
+from training.data.ngram import NgramIndex
 
 WORDS = st.one_of(
     st.sampled_from(

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.retrieval import similar_words, word_ngram
 from spacy_medlink.retrieval.mask import Mask
-from spacy_medlink.retrieval.ngram import NgramIndex
 from spacy_medlink.retrieval.word_ngram import WordNgramIndex
 from tests.mapped import is_mapped
 from tests.retrieval.test_ngram import NAMES, WORDS
 from tests.timing import cpu_seconds
+from training.data.ngram import NgramIndex
 
 TOLERANCE = 1e-5  # float32 sums
 SYLLABLES = [a + b + c for a in "bcdfglmnprstv" for b in "aeiou" for c in ("", "n", "r", "st")]

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from spacy_medlink.retrieval.grams import BUCKETS
-from spacy_medlink.retrieval.ngram import NgramIndex
+from training.data.ngram import NgramIndex
 
 
 class TfidfIndex(NgramIndex):

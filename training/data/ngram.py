@@ -1,6 +1,6 @@
 """NgramIndex: compares a text with all names by the TF-IDF of their character trigrams.
 
-No assets hold it: the tables of the papers and the tests compare with it.
+The tables of the papers and the tests compare with it; assets hold a `WordNgramIndex`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..types import Floats1d, Floats2d, Hits, Ints1d, Ints2d
-from ..util.threads import threads
-from .grams import BUCKETS, count, in_parts, inverse_frequency, weigh
-from .mask import Mask, MaskedParts
-from .ragged import spread, sums
-from .word_ngram import WordNgramIndex
+from spacy_medlink.retrieval.grams import BUCKETS, count, in_parts, inverse_frequency, weigh
+from spacy_medlink.retrieval.mask import Mask, MaskedParts
+from spacy_medlink.retrieval.ragged import spread, sums
+from spacy_medlink.retrieval.word_ngram import WordNgramIndex
+from spacy_medlink.types import Floats1d, Floats2d, Hits, Ints1d, Ints2d
+from spacy_medlink.util.threads import threads
 
 
 class NgramIndex:
