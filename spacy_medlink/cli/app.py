@@ -16,9 +16,8 @@ from .build import command as build_command
 from .evaluate import command as evaluate_command
 from .evaluate import report_command
 from .failures import ReportingGroup
-from .kb_build import add_mentions_command, import_scispacy_command
+from .kb_build import add_mentions_command
 from .kb_build import command as kb_build_command
-from .kb_diff import command as kb_diff_command
 from .kb_info import command as kb_info_command
 from .kb_show import command as kb_show_command
 from .kb_show import search_command
@@ -32,6 +31,7 @@ _HELP = (
     "Then, with your own: medlink kb build FILES --from FORMAT --output my.kb; medlink build my.kb "
     "--output my_assets; and my_assets in place of starter."
 )
+_Row = tuple[typer.Typer, str | None, str, Callable[..., None]]
 _LINK, _MAKE, _MEASURE = "Link", "Make a terminology ready", "Measure"
 
 
@@ -42,20 +42,21 @@ def _group(name: str, help: str, **options: Any) -> typer.Typer:
     )  # fmt: skip
 
 
-def _registered_verbs() -> Iterator[tuple[str, Callable[..., None]]]:
-    """List the verbs that sides bring, and packages of users."""
+def _registered_verbs(group: str, parent: typer.Typer, section: str | None) -> Iterator[_Row]:
+    """List the verbs that sides bring, and packages of users; `kb.diff` is one of the group kb."""
     for name in sides.names("medlink_verbs"):
-        if verb := sides.load_if_there("medlink_verbs", name):
-            yield name, verb
+        own_group, _, verb = name.rpartition(".")
+        if own_group == group and (function := sides.load_if_there("medlink_verbs", name)):
+            yield parent, section, verb, function
 
 
 app = _group("medlink", _HELP, add_completion=False, pretty_exceptions_enable=False)
 kb_app = _group("kb", "Build knowledge bases, and look into them.")
 import_app = _group("import", "Bring what another tool uses.")
-_VERBS: tuple[tuple[typer.Typer, str | None, str, Callable[..., None]], ...] = (
+_VERBS: tuple[_Row, ...] = (
     (app, _LINK, "link", link_command),
     (app, _LINK, "annotate", annotate_command),
-    *((app, _LINK, name, verb) for name, verb in _registered_verbs()),
+    *_registered_verbs("", app, _LINK),
     (app, _MAKE, "build", build_command),
     (app, _MAKE, "learn", learn_command),
     (app, _MEASURE, "evaluate", evaluate_command),
@@ -65,13 +66,14 @@ _VERBS: tuple[tuple[typer.Typer, str | None, str, Callable[..., None]], ...] = (
     (kb_app, None, "info", kb_info_command),
     (kb_app, None, "show", kb_show_command),
     (kb_app, None, "search", search_command),
-    (kb_app, None, "diff", kb_diff_command),
-    (import_app, None, "scispacy-kb", import_scispacy_command),
+    *_registered_verbs("kb", kb_app, None),
+    *_registered_verbs("import", import_app, None),
 )
 for parent, section, name, function in _VERBS:
     parent.command(name, cls=Verb, rich_help_panel=section)(function)
 app.add_typer(kb_app, rich_help_panel=_MAKE)
-app.add_typer(import_app, rich_help_panel=_MAKE)
+if import_app.registered_commands:
+    app.add_typer(import_app, rich_help_panel=_MAKE)
 
 
 def _say_version(wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""`medlink kb build`, `kb add-mentions` and `import scispacy-kb`: make knowledge bases."""
+"""`medlink kb build` and `kb add-mentions`: make knowledge bases."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -176,32 +176,6 @@ def add_mentions_command(
     for reason, count in counts["no_effect"].items():
         if count:
             typer.echo(f"{count:,} mentions gave no name: {reason}", err=True)
-
-
-def import_scispacy_command(
-    path: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="scispaCy's concepts: .jsonl or .json, plain or .gz."),
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option(show_default="FILE's name", help="The knowledge base to write."),
-    ] = None,
-    overwrite: Overwrite = False,
-) -> None:
-    """Build a knowledge base from scispaCy's; see also `medlink kb build --from scispacy`."""
-    from ..kb import build_knowledge_base
-    from ..util.progress import show_progress
-
-    out = output or Path(path.name.partition(".")[0] + ".kb")
-    built = build_knowledge_base(
-        out=out,
-        sources=[("scispacy", path)],
-        progress=show_progress,
-        overwrite=overwrite,
-    )
-    typer.echo(summary(built))
-    typer.echo(f"Next: medlink build {out} --encoder MODEL --output {out.stem}.assets", err=True)
 
 
 def _check(sources: Sequence[tuple[str, Path]], options: Facts) -> None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from benchmarks.umls import generate
 from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
-from spacy_medlink.kb.diff import diff
 from spacy_medlink.kb.history import History
+from spacy_medlink.terminologies.diff import diff
 from spacy_medlink.types import Concept, Name, Record, Retired
 from spacy_medlink.util.files import sha256_of
 

@@ -10,9 +10,9 @@ import pytest
 from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.fitting.corrections import read_overlay
 from spacy_medlink.kb import KnowledgeBase, build_knowledge_base
-from spacy_medlink.kb.diff import diff
 from spacy_medlink.kb.overlay import OverlaidKb
 from spacy_medlink.kb.resolve import find_ids
+from spacy_medlink.terminologies.diff import diff
 from spacy_medlink.types import Concept
 from spacy_medlink.workbench.mapping.run import map_terms
 from training import open_default

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import Errors
-from .browse import verify
-from .gold import GoldMention, read_gold
-from .knowledge_base import KnowledgeBase
-from .schema import load_codes, load_list
-from .scratch import scratch
+from ..kb.browse import verify
+from ..kb.gold import GoldMention, read_gold
+from ..kb.knowledge_base import KnowledgeBase
+from ..kb.schema import load_codes, load_list
+from ..kb.scratch import scratch
 
 # Names that concepts of only one of the knowledge bases have; some have moved to another concept.
 _TABLES = """

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .kb_summary import counted
-from .opening import open_kb
-from .output import table
+from ..cli.kb_summary import counted
+from ..cli.opening import open_kb
+from ..cli.output import table
 
 if TYPE_CHECKING:
-    from ..kb.diff import KbDiff
+    from .diff import KbDiff
 
 _FORMAT = "spacy-medlink kb diff"
 _SHOWN = 10  # changes of each kind
@@ -37,7 +37,7 @@ def command(
     ] = False,
 ) -> None:
     """Compare two knowledge bases: concepts, names, codes, types, parents, definitions, sources."""
-    from ..kb.diff import changes, diff, gold_changes
+    from .diff import changes, diff, gold_changes
 
     bases = open_kb(old), open_kb(new)
     if not as_json:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.kb.diff import Change, changes, diff, gold_changes
+from spacy_medlink.terminologies.diff import Change, changes, diff, gold_changes
 from spacy_medlink.types import Concept, Name, Record, Retired
 
 

@@ -1,0 +1,35 @@
+"""`medlink import scispacy-kb`: makes a knowledge base of scispaCy's."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..cli.kb_summary import summary
+from ..cli.output import Overwrite
+
+
+def command(
+    path: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="scispaCy's concepts: .jsonl or .json, plain or .gz."),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(show_default="FILE's name", help="The knowledge base to write."),
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Build a knowledge base from scispaCy's; see also `medlink kb build --from scispacy`."""
+    from ..kb import build_knowledge_base
+    from ..util.progress import show_progress
+
+    out = output or Path(path.name.partition(".")[0] + ".kb")
+    built = build_knowledge_base(
+        out=out,
+        sources=[("scispacy", path)],
+        progress=show_progress,
+        overwrite=overwrite,
+    )
+    typer.echo(summary(built))
+    typer.echo(f"Next: medlink build {out} --encoder MODEL --output {out.stem}.assets", err=True)
