@@ -52,7 +52,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_020,  # wanted: 1,200
     ("util",): 1_830,  # wanted: 1,200
     ("text",): 4_720,  # wanted: 3,000
-    ("kb",): 8_290,  # wanted: 6,700
+    ("kb",): 8_040,  # wanted: 6,700
     ("encoders",): 2_900,  # wanted: 2,500
     ("retrieval",): 3_790,  # wanted: 3,000
     ("linking",): 3_800,  # wanted: 3,400
@@ -61,8 +61,8 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("assets",): 3_250,  # wanted: 3,000
     ("components",): 6_800,  # wanted: 5,000
     ("annotate",): 1_800,  # wanted: 1,600
-    ("cli",): 2_040,  # wanted: 1,600
-    ("terminologies",): 4_000,  # 430 of them came from kb
+    ("cli",): 2_000,  # wanted: 1,600
+    ("terminologies",): 4_350,  # 780 of them came from kb and cli
     ("exchange",): 2_300,  # 477 of them came from training/corpora
     ("workbench",): 4_290,
     ("training",): 11_600,  # wanted: 8,000

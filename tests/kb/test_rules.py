@@ -170,6 +170,25 @@ def test_a_base_in_use(kb: KnowledgeBase) -> None:
             own.name_at(kb.n_names + 2)
 
 
+def test_what_mentions_mean(kb: KnowledgeBase) -> None:
+    """The last one of a key counts, with the first id that is in use; NIL gives no name."""
+    said = [
+        ("hot sweat", "C3", ()), ("Hot sweats", "C9", ("C0",)), ("12", "C3", ()), ("--", "C3", ()),
+        ("sniffles", "C1", ()), ("Sniffle", "", ()), ("new", "C9", ()),
+    ]  # fmt: skip
+    own = over(
+        kb, *(Rule(1, "means", text, id, "en", "X", others) for text, id, others in said)
+    )  # fmt: skip
+    kept = {rule.name: (rule.id, rule.no_effect) for rule in own.rules.rules}
+    assert kept == {
+        "new": ("C9", UNKNOWN), "Hot sweats": ("C1", ""), "12": ("C3", ""), "Sniffle": ("", ""),
+    }  # fmt: skip
+    assert [(kb.concept_at(row).id, name.text) for row, name in own.added] == [("C1", "Hot sweats")]
+    assert own.rules.dump().splitlines()[1] == (
+        '{"mention": "Hot sweats", "ids": ["C1", "C0"], "lang": "en", "type": "X"}'
+    )
+
+
 def test_files(tmp_path: Path) -> None:
     files = {
         "a.jsonl": '{"action": "deny", "name": "cold"}\n\n'
