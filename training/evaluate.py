@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.vectors import name_vectors
+from spacy_medlink.assets.vectors import NameVectors
 from spacy_medlink.components.pipelines import (
     is_pipeline,
     linker_of,
@@ -86,7 +86,7 @@ def _untrained(assets: Assets, base: Path) -> Linker:
     device = find_device(assets.device)
     encoder = BiEncoder.load(base, described["pooling"] if described else None, device=device)
     encoder.halve()
-    vectors = name_vectors(encoder, assets.kb, None, show_progress)
+    vectors = NameVectors(encoder, assets.kb).stream(show_progress)
     dense = DenseIndex.build(vectors, assets.kb.n_names, encoder.dim, "Flat")
     parts = Parts(
         assets.name_concept,

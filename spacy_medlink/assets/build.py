@@ -32,8 +32,6 @@ from ..util.progress import no_progress
 from .assets import Assets
 from .dense import DenseBuild
 from .dictionary import word_forms
-from .fits import KeptFits, count_changed, kept_fusion
-from .kept import KeptVectors, keeping
 from .manifest import (
     ASSETS,
     CALIBRATOR,
@@ -47,12 +45,13 @@ from .manifest import (
 )
 from .parts import CPU, torch_device
 from .shares import Share, encode_together
-from .update import Update
+from .update import Update, kept_fusion
 from .variant import add_calibrator
+from .vector_store import KnownVectors, known_beside
+from .vectors import NameVectors, keeping
 
 if TYPE_CHECKING:  # torch and transformers are not needed to build the starter's tiers
     from ..encoders.bi_encoder import BiEncoder
-    from ..encoders.stored import StoredVectors
     from ..retrieval.tuning import SearchSettings
 
 # Above this, the n-gram tier does not compare with all names: in a million names a mention takes
@@ -91,9 +90,8 @@ def build_assets(
     pooling (Optional[str]): as of a `BiEncoder`; default: as saved with the encoder, else "mean".
     runtime (Optional[str]): "onnx" to export the encoder, so that linking needs no
         torch; "torch" for no export; default: that of `update`.
-    update (Optional[Path]): assets built before. If the encoder is the same, their vectors are
-        reused; the manifest's "update" lists the reused parts. Calibrator, gate, export and an
-        index of refined lists stay until a tenth of the names has changed since they were made.
+    update (Optional[Path]): assets built before. If the encoder is the same, their vectors and
+        weights are reused; the manifest's "update" lists the reused parts. The rest is made anew.
     memory (Sequence[Path]): gold mentions for the memory; without any, the memory of `update`.
     dev (Optional[Path]): 50 or more gold mentions on which the fusion is chosen and the calibrator
         fitted; names from these mentions count as new. Without them, what `update` has stays, or
@@ -134,12 +132,12 @@ def build_assets(
         progress=progress,
     )
     with (
-        keeping(Path(out), build.made_by if resume else None, knowledge.n_names) as shards,
+        keeping(build.vectors if resume else None, Path(out)),
         replacing_directory(
             Path(out), ASSETS, inputs, improves=update, overwrite=overwrite
         ) as path,
     ):
-        build.write(path, search, training_sample, shards, calibrate)
+        build.write(path, search, training_sample, calibrate)
     return Assets(out, device=device)
 
 
@@ -171,59 +169,45 @@ class Build:
         self.device, self.progress = device, progress
         self.encoder, self.source = _open_encoder(encoder, pooling, old, device)
         self.spec = index or _spec_of(old, kb, self.encoder)
-        # Counted while no tier and no vector is held: it takes 40 bytes a name.
-        self.changed = count_changed(old.kb, kb) if old is not None else 0
         self.reuse: Update | None = None
-        if old is not None and self.encoder is not None:
-            self.reuse = Update(old, self.encoder, self.spec, kb.n_names, self.changed)
-        beside = [*vectors, *([Path(encoder)] if encoder else [])]
-        is_known = self.reuse is not None and self.reuse.known is not None
-        self.stored = None if is_known else _stored(self.encoder, beside, kb.n_names)
+        self.vectors: NameVectors | None = None
+        if self.encoder is not None:
+            self.reuse = Update(old, self.encoder, self.spec) if old is not None else None
+            beside = [*vectors, *([Path(encoder)] if encoder else [])]
+            self.vectors = NameVectors(self.encoder, kb, _known(self.encoder, self.reuse, beside))
         self.memory = _memory(memory, old, kb)
         self.runtime = runtime or _runtime_of(old)
         if self.encoder is not None and self.encoder.is_static:
             self.runtime = TORCH  # there is nothing to export: it links without torch as it is
-
-    @property
-    def made_by(self) -> str | None:
-        """The fingerprint of the encoder; None without one."""
-        return self.encoder.fingerprint() if self.encoder is not None else None
 
     def write(
         self,
         path: Path,
         search: "SearchSettings | None" = None,
         training_sample: int = 0,
-        shards: KeptVectors | None = None,
         calibrate: bool = True,
     ) -> None:
         """Write all parts into an empty directory, and the manifest last."""
         self.kb.held.put(path / KB_FILE)
-        self._encode_with_others(shards)
+        if self.vectors is not None and self.reuse is None:
+            encode_together(self.vectors, self.progress)
         self._write_memory(path)
-        dense = DenseBuild(
-            self.encoder, self.spec, self.reuse, self.stored, search, training_sample, shards,
-        )  # fmt: skip
+        trained = self.reuse.trained if self.reuse is not None else None
+        dense = DenseBuild(self.vectors, self.spec, trained, search, training_sample)
         tiers = self._build_tiers(path, dense)
         names = cache(partial(RetrievedExamples.of, tiers, self.kb, self.progress))
         fusion = self._choose_fusion(tiers, names)
         manifest = self._facts(tiers, dense, fusion)
         linker, fitted_for = _default_linker(tiers, fusion, manifest["encoder"])
-        fits = self._kept_fits(path, manifest, fitted_for)
-        self._export(path, linker, fits, manifest)
+        self._export(path, linker, manifest)
         if calibrate:
-            manifest["calibrator"] = fits.calibrator() or self._fit_to_names(
+            manifest["calibrator"] = self._fit_to_names(
                 path, names().of_tiers(fitted_for["tiers"]).asking(linker), fitted_for
             )
-            manifest["gate"] = fits.gate() or fit_gate(linker, self.kb, fitted_for)
+            manifest["gate"] = fit_gate(linker, self.kb, fitted_for)
         write_manifest(path, manifest)
         if calibrate and self.dev is not None:
             self._fit_to_gold(path, self.dev)
-
-    def _encode_with_others(self, shards: KeptVectors | None) -> None:
-        """Encode the share of this process, where torchrun has started several."""
-        if shards is not None and self.encoder is not None and self.reuse is None:
-            encode_together(self.encoder, self.kb, shards, self.progress)
 
     def _write_memory(self, path: Path) -> None:
         if self.memory is not None:
@@ -244,12 +228,12 @@ class Build:
         exact.save(path / EXACT)
         name_concept = kb.name_concepts()
         save_arrays(path, {NAME_CONCEPT: name_concept})
-        index = dense.build(path, kb, self.progress)
+        index = dense.build(path, self.progress)
         parts = Parts(
             name_concept,
             exact=exact,
             others=others if index is None else {**others, DENSE: index},
-            encoder=dense.encoder,
+            encoder=self.encoder,
             facets=facets,
             filters=NameFilters(kb, facets, name_concept),
             fusion=WeightedFusion().with_weights(DEFAULT_WEIGHTS),
@@ -260,36 +244,31 @@ class Build:
         """Choose how the scores of the tiers are fused, or keep the earlier choice."""
         if self.weights is not None:
             return {"weights": normalised(self.weights), "chosen_on": None}
-        kept = kept_fusion(self.old, self.reuse, tiers.parts.tier_names)
+        kept = kept_fusion(self.old, self.reuse, tiers.parts.tier_names, self.kb.n_names)
         return choose_weights(tiers, self.kb, self.dev, kept, names)
 
     def _facts(self, tiers: Linker, dense: DenseBuild, fusion: Data) -> Data:
-        reuse, encoder = self.reuse, self.encoder
+        reuse, encoder, vectors = self.reuse, self.encoder, self.vectors
         return {
             "kb": self.kb.manifest,
             "tiers": tiers.parts.tier_names,
             "encoder": _describe(encoder, self.source) if encoder is not None else None,
             "index": dense.entry,
             "memory": self.memory.entry if self.memory is not None else None,
-            "update": reuse.as_manifest(self.kb.n_names) if reuse is not None else None,
+            "update": reuse.as_manifest(vectors) if reuse and vectors else None,
             "fusion": fusion,
             "calibrator": None,
             "gate": None,
             "versions": describe_versions(),
         }
 
-    def _kept_fits(self, path: Path, manifest: Facts, fitted_for: Facts) -> KeptFits:
-        """Find what was fitted to the names of the old assets, where it still holds."""
-        alike = self.dev is None and self.runtime == _runtime_of(self.old)
-        return KeptFits(self.old if alike else None, self.changed, path, manifest, fitted_for)
-
-    def _export(self, path: Path, linker: Linker, fits: KeptFits, manifest: Data) -> None:
-        """Export the encoder to a runtime, or keep the export."""
+    def _export(self, path: Path, linker: Linker, manifest: Data) -> None:
+        """Export the encoder to a runtime."""
         if self.encoder is None or self.runtime == TORCH or not linker.parts.asks_vectors:
             return
         from .export import export
 
-        manifest["encoder"]["runtime"] = fits.export(self.runtime) or export(
+        manifest["encoder"]["runtime"] = export(
             self.encoder, linker, self.kb, path / RUNTIME, path / ENCODER
         )
 
@@ -360,20 +339,17 @@ def _open_encoder(
     return loaded, old.manifest["encoder"]["source"]
 
 
-def _stored(
-    encoder: "BiEncoder | None", directories: Sequence[Path], names: int
-) -> "StoredVectors | None":
-    """Find vectors beside encoders, if they cover half of the names or more.
+def _known(
+    encoder: "BiEncoder", reuse: Update | None, directories: Sequence[Path]
+) -> list[KnownVectors]:
+    """List where vectors of the encoder may be: in the assets to update, and beside encoders.
 
-    With fewer, the look-ups cost more time than they save. Several processes encode all names, and
-    each waits for the others at the end of its share.
+    Where torchrun has started several processes, none is asked: each makes a share of all names.
     """
-    if encoder is None or Share.of_process().processes > 1:
-        return None
-    from ..encoders.stored import StoredVectors
-
-    stored = StoredVectors.find(encoder, directories)
-    return stored if stored is not None and 2 * len(stored) >= names else None
+    if Share.of_process().processes > 1:
+        return []
+    updated = [reuse.known] if reuse is not None and reuse.known is not None else []
+    return [*updated, *known_beside(encoder, directories)]
 
 
 def _spec_of(old: Assets | None, kb: KnowledgeBase, encoder: "BiEncoder | None") -> str:

@@ -57,13 +57,7 @@ class KBFacts(_Facts):
     names: Count
 
 
-class FitFacts(_Facts):
-    """What was fitted. changed_names (int): names that have changed since."""
-
-    changed_names: Count = 0
-
-
-class RuntimeFacts(FitFacts):
+class RuntimeFacts(_Facts):
     """The runtime of an exported encoder."""
 
     name: Literal["onnx"]
@@ -97,13 +91,13 @@ class FusionFacts(_Facts):
     languages: dict[StrictStr, dict[Tier, Weight]] | None = None
 
 
-class CalibratorFacts(FitFacts):
+class CalibratorFacts(_Facts):
     """The calibrator; the calibrator itself checks its threshold."""
 
     threshold: Annotated[float, Field(strict=True, allow_inf_nan=False)] = 0.0
 
 
-class GateFacts(FitFacts):
+class GateFacts(_Facts):
     """The gate; a linker checks the answers when it is made."""
 
     fitted_for: _Free

@@ -1,8 +1,7 @@
 """Shares: processes started by torchrun encode names together, each its share.
 
-The processes write vectors to disk, where an interrupted build keeps them (`kept`). The first
-process reads them there, and encodes the missing ones itself. On several machines the assets must
-lie on a shared file system.
+The processes write vectors into the store beside the assets. The first process finds them there
+and encodes the missing ones itself. Several machines need a file system that they share.
 """
 
 import os
@@ -10,17 +9,13 @@ from collections.abc import Callable
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..kb import KnowledgeBase
 from ..types import Progress
 from ..util.progress import no_progress
-from . import kept
+from . import vectors
 from .parts import torch_device
-from .vectors import kept_or_encoded, name_chunks
-
-if TYPE_CHECKING:  # torch and transformers are not needed to build the starter's tiers
-    from ..encoders.bi_encoder import BiEncoder
 
 _PATIENCE = timedelta(hours=12)  # the last process may end an hour or more after the first
 
@@ -49,9 +44,7 @@ class Share(NamedTuple):
 
 
 def encode_together(
-    encoder: "BiEncoder",
-    kb: KnowledgeBase,
-    shards: kept.KeptVectors,
+    names: vectors.NameVectors,
     progress: Progress = no_progress,
     share: Share | None = None,
     wait: Callable[[], None] | None = None,
@@ -61,14 +54,13 @@ def encode_together(
     A single process does nothing. share, wait: by default from torchrun.
     """
     share = share or Share.of_process()
-    if share.processes == 1:
+    if share.processes == 1 or names.store is None:
         return
-    chunks = islice(name_chunks(kb, encoder.device), share.rank, None, share.processes)
-    for _ in progress(
-        kept_or_encoded(encoder, shards, chunks), None, f"encoding one share of {share.processes}"
-    ):
+    chunks = islice(names.chunks(), share.rank, None, share.processes)
+    for _ in progress(names.made(chunks), None, f"encoding one share of {share.processes}"):
         pass
     (wait or _wait_for_all)()
+    names.store.open()
 
 
 def encode_share(
@@ -82,11 +74,12 @@ def encode_share(
     from ..encoders.bi_encoder import BiEncoder
 
     knowledge = KnowledgeBase(kb)
-    if knowledge.n_names < kept.WORTH_KEEPING:  # the first process encodes alone, without waiting
+    if knowledge.n_names < vectors.WORTH_KEEPING:  # the first process encodes alone, nobody waits
         return
     loaded = BiEncoder.load(str(encoder), pooling, device=torch_device(device))
-    shards = kept.KeptVectors(out, loaded.fingerprint(), knowledge.n_names)
-    encode_together(loaded, knowledge, shards)
+    names = vectors.NameVectors(loaded, knowledge)
+    names.store = vectors.store_beside(out, loaded)
+    encode_together(names)
 
 
 def _wait_for_all() -> None:

@@ -1,103 +1,133 @@
-"""The vectors of all names, in the order of rows: taken from assets built before, or encoded."""
+"""The vectors of all names, in the order of rows: taken from where they are known, or encoded."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..errors import MedlinkError, Warnings
 from ..kb import KnowledgeBase
-from ..types import Floats2d, Ints1d, Progress
-from .kept import KeptVectors
-from .update import KnownVectors
+from ..types import Floats2d, Progress
+from ..util.telling import tell
+from .vector_store import KnownVectors, VectorStore, take_known
 
 if TYPE_CHECKING:  # torch and transformers are not needed to build the starter's tiers
-    import torch
-
     from ..encoders.bi_encoder import BiEncoder
-    from ..encoders.stored import StoredVectors
 
-Made = TypeVar("Made")
+WORTH_KEEPING = 2048  # names; fewer are encoded again in a second or two
+# Names from which on vectors are rounded to 16 bits, also those that are used at once, so that an
+# interrupted build gives the same assets. It halves 23 GB of 15 million names; the index of so many
+# rounds them to 8 bits.
+HALVED = 1_000_000
 _CHUNK = 4096
 _CHUNK_ON_GPU = 65_536  # large, since a GPU is idle while the last batch of a chunk is fetched
 _CHUNK_OF_KNOWN = 32_768  # larger, so that the few new names of a chunk make a batch
 _AHEAD = 2  # chunks under way on a GPU: it computes one while the next is cut into word pieces
 
 
-def name_vectors(
-    encoder: "BiEncoder",
-    kb: KnowledgeBase,
-    reusable: "KnownVectors | StoredVectors | None",
-    progress: Progress,
-    kept: KeptVectors | None = None,
-) -> Iterator[Floats2d]:
-    """Stream the vectors of the names chunk by chunk.
+class NameVectors:
+    """Makes the vectors of the names of a knowledge base; none that is known is made again.
 
-    known: vectors made before, of older assets or stored beside an encoder.
-    kept (Optional[KeptVectors]): keeps new vectors, and has the vectors of an interrupted build.
-    """
-    if reusable is None:
-        made = kept_or_encoded(encoder, kept, name_chunks(kb, encoder.device))
-    else:
-        chunks = _chunks(kb.iter_texts(), _CHUNK_OF_KNOWN)
-        made = (_completed(encoder, kept, reusable, chunk) for chunk in chunks)
-    return _counted(((len(vectors), vectors) for vectors in made), kb, progress)
-
-
-def carried_rows(
-    encoder: "BiEncoder",
-    kb: KnowledgeBase,
-    reusable: KnownVectors,
-    progress: Progress,
-    kept: KeptVectors | None = None,
-) -> Iterator[tuple[Ints1d, Floats2d]]:
-    """Stream the rows that the names have in an older index, and the vectors of the others.
-
-    RETURNS (Iterator[Tuple[Ints1d, Floats2d]]): rows (n,), none twice, -1 for another name;
-        vectors of the others, (n_others, dim).
+    known (Sequence[KnownVectors]): vectors of this encoder, asked in this order.
+    store (Optional[VectorStore]): asked too, and keeps what is encoded; see `keeping`.
     """
 
-    def carried(texts: Sequence[str]) -> tuple[int, tuple[Ints1d, Floats2d]]:
-        rows = reusable.claim(texts)
-        others = [texts[at] for at in np.flatnonzero(rows < 0).tolist()]
-        return len(texts), (rows, _completed(encoder, kept, reusable, others))
+    def __init__(
+        self, encoder: "BiEncoder", kb: KnowledgeBase, known: Sequence[KnownVectors] = ()
+    ) -> None:
+        self.encoder, self.kb, self.known = encoder, kb, known
+        self.store: VectorStore | None = None
+        self.encoded = 0
+        self.problem = ""  # why nothing more is kept
 
-    return _counted(map(carried, _chunks(kb.iter_texts(), _CHUNK_OF_KNOWN)), kb, progress)
+    def stream(self, progress: Progress) -> Iterator[Floats2d]:
+        """Stream the vectors chunk by chunk."""
+        n_names = self.kb.n_names
+        counted = iter(progress(range(n_names), n_names, "encoding names"))
+        for vectors in self.made(self.chunks()):
+            yield vectors
+            for _ in islice(counted, len(vectors)):
+                pass
+        next(counted, None)  # ends the iterator, so that the progress bar disappears
+
+    def chunks(self) -> Iterator[list[str]]:
+        """Divide all names, in the order of rows, into chunks of a size for the device."""
+        on_cpu = self.encoder.device.type == "cpu"
+        size = _CHUNK_ON_GPU if not on_cpu else _CHUNK_OF_KNOWN if self.known else _CHUNK
+        texts = self.kb.iter_texts()
+        while chunk := list(islice(texts, size)):
+            yield chunk
+
+    def made(self, chunks: Iterable[Sequence[str]]) -> Iterator[Floats2d]:
+        """Find or make the vectors of each chunk, in order; on a GPU several chunks at a time."""
+        on_cpu = self.encoder.device.type == "cpu"
+        return map(self._of, chunks) if on_cpu else _ahead(self._of, chunks)
+
+    def _of(self, texts: Sequence[str]) -> Floats2d:
+        kept = [self.store.known] if self.store is not None else []
+        vectors, missing = take_known([*self.known, *kept], texts, self.encoder.dim)
+        if len(missing):
+            vectors[missing] = self._encode([texts[at] for at in missing.tolist()])
+        return vectors
+
+    def _encode(self, texts: Sequence[str]) -> Floats2d:
+        """Encode texts, equal strings only once, and keep the vectors."""
+        place = {text: position for position, text in enumerate(dict.fromkeys(texts))}
+        vectors = _encoded(self.encoder, list(place))
+        self.encoded += len(texts)
+        if self.store is not None:
+            kept = vectors.astype(np.float16) if self.kb.n_names >= HALVED else vectors
+            self._keep(self.store, list(place), kept)
+            vectors = kept.astype(np.float32, copy=False)
+        return vectors if len(place) == len(texts) else vectors[[place[text] for text in texts]]
+
+    def _keep(self, store: VectorStore, texts: Sequence[str], vectors: Floats2d) -> None:
+        if not self.problem:
+            try:
+                store.add(texts, vectors)
+            except MedlinkError as error:  # the build itself may have enough room
+                self.problem = str(error)
 
 
-def _counted(
-    counted_parts: Iterable[tuple[int, Made]], kb: KnowledgeBase, progress: Progress
-) -> Iterator[Made]:
-    """Pass on what was made for so many names, and show how many are done."""
-    counted = iter(progress(range(kb.n_names), kb.n_names, "encoding names"))
-    for names, made in counted_parts:
-        yield made
-        for _ in islice(counted, names):
-            pass
-    next(counted, None)  # ends the iterator, so that the progress bar disappears
+@contextmanager
+def keeping(vectors: NameVectors | None, out: Path) -> Iterator[None]:
+    """Keep the vectors of a build beside its output until it ends well; if it fails, say so.
+
+    Does nothing where there are no vectors, or encoding again is fast.
+    """
+    if vectors is None or vectors.kb.n_names < WORTH_KEEPING:
+        yield
+        return
+    store = vectors.store = store_beside(out, vectors.encoder)
+    if count := store.count():
+        tell(Warnings.vectors_found.format(out=out, count=count, place=store.place))
+    try:
+        yield
+    except BaseException:
+        _say_kept(out, store, vectors)
+        raise
+    store.remove()
 
 
-def name_chunks(kb: KnowledgeBase, device: "torch.device") -> Iterator[list[str]]:
-    """Divide all names, in the order of rows, into chunks of a size for the device."""
-    return _chunks(kb.iter_texts(), _CHUNK if device.type == "cpu" else _CHUNK_ON_GPU)
+def store_beside(out: Path, encoder: "BiEncoder") -> VectorStore:
+    """Open the store beside assets that are to be built."""
+    return VectorStore(out.with_name(f".{out.name}.vectors"), encoder.fingerprint(), encoder.dim)
 
 
-def kept_or_encoded(
-    encoder: "BiEncoder", kept: KeptVectors | None, chunks: Iterable[Sequence[str]]
-) -> Iterator[Floats2d]:
-    """Find or make the vectors of each chunk, in order; on a GPU several chunks at a time."""
-
-    def make(texts: Sequence[str]) -> Floats2d:
-        return _made(encoder, kept, texts)
-
-    return map(make, chunks) if encoder.device.type == "cpu" else _ahead(make, chunks)
-
-
-def _chunks(texts: Iterator[str], size: int) -> Iterator[list[str]]:
-    while chunk := list(islice(texts, size)):
-        yield chunk
+def _say_kept(out: Path, store: VectorStore, vectors: NameVectors) -> None:
+    """Report the vectors kept of an interrupted build, and how to continue."""
+    fields = {"out": out, "place": store.place, "count": store.count()}
+    message = Warnings.vectors_kept.format(**fields, names=vectors.kb.n_names)
+    if vectors.problem:
+        message = Warnings.vectors_not_kept.format(out=out, reason=vectors.problem)
+    if vectors.problem or fields["count"]:
+        with suppress(Warning):  # raise the error that stopped the build
+            tell(message)
 
 
 def _ahead(
@@ -117,31 +147,5 @@ def _ahead(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _made(encoder: "BiEncoder", kept: KeptVectors | None, texts: Sequence[str]) -> Floats2d:
-    if kept is None:
-        return _encoded(encoder, texts)
-    return kept.encode(texts, lambda: _encoded(encoder, texts))
-
-
 def _encoded(encoder: "BiEncoder", texts: Sequence[str]) -> Floats2d:
-    """Encode texts, equal strings only once."""
-    distinct = {text: position for position, text in enumerate(dict.fromkeys(texts))}
-    vectors = encoder.encode(list(distinct))
-    if len(distinct) == len(texts):
-        return vectors
-    return vectors[[distinct[text] for text in texts]]
-
-
-def _completed(
-    encoder: "BiEncoder",
-    kept: KeptVectors | None,
-    reusable: "KnownVectors | StoredVectors",
-    texts: Sequence[str],
-) -> Floats2d:
-    """Encode only the unknown texts."""
-    is_known, known_vectors = reusable.take(texts)
-    vectors = np.empty((len(texts), encoder.dim), dtype=np.float32)
-    vectors[is_known] = known_vectors
-    missing = np.flatnonzero(~is_known)
-    vectors[missing] = _made(encoder, kept, [texts[at] for at in missing.tolist()])
-    return vectors
+    return encoder.encode(texts)

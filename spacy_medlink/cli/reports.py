@@ -57,7 +57,7 @@ def _exported(encoder: Data) -> list[str]:
     return [
         f"runtime {runtime['name']}, {runtime['precision']}: {runtime['changed']:.1%} of "
         f"{runtime['examples']:,} examples have another first candidate than with torch, least "
-        f"cosine {runtime['least_cosine']:.4f}; names a second: {speeds}{_kept(runtime)}",
+        f"cosine {runtime['least_cosine']:.4f}; names a second: {speeds}",
         *(
             f"  {precision} is left out: {problem}"
             for precision, problem in runtime["left_out"].items()
@@ -91,8 +91,8 @@ def gate_report(gate: Facts | None) -> list[str]:
         if counts["at_most"] <= gate["max_changed"]
     ]
     if not passing:
-        return [f"gate: closed, every mention is encoded{_kept(gate)}"]
-    return [f"gate: not encoded are mentions that are {', '.join(passing)}{_kept(gate)}"]
+        return ["gate: closed, every mention is encoded"]
+    return [f"gate: not encoded are mentions that are {', '.join(passing)}"]
 
 
 def _calibrated(calibrator: Data | None) -> list[str]:
@@ -102,7 +102,7 @@ def _calibrated(calibrator: Data | None) -> list[str]:
     on = calibrator["fitted_on"].get("file", "examples made of names")
     threshold = f"threshold: links need a probability of {calibrator['threshold']:.3f}"
     return [
-        f"{threshold}, fitted to {on}{_kept(calibrator)}",
+        f"{threshold}, fitted to {on}",
         *links_report(calibrator.get("links")),
     ]
 
@@ -124,12 +124,6 @@ def links_report(links: Mapping[str, Mapping[str, int]] | None, of: str = "examp
     return [f"links: {', '.join(changes)} of {count:,} {of}, before the fit and after"]
 
 
-def _kept(fit: Facts) -> str:
-    """Report that an update kept what was fitted; "" for what was fitted now."""
-    changed = fit.get("changed_names")
-    return "" if changed is None else f"; kept, {changed:,} names have changed since"
-
-
 def _index(index: Data | None) -> list[str]:
     """Report the recall of an index that is not exhaustive."""
     if index is None or "recall" not in index:
@@ -137,7 +131,7 @@ def _index(index: Data | None) -> list[str]:
     recall = index["recall"]
     return [
         f"index {index['spec']}: finds {100 * recall['recall@1']:.1f} % of the nearest names, "
-        f"{100 * recall['recall@25']:.1f} % of the 25 nearest{_kept(index)}"
+        f"{100 * recall['recall@25']:.1f} % of the 25 nearest"
     ]
 
 
@@ -147,8 +141,7 @@ def _reused(update: Data | None) -> list[str]:
         return []
     if update["why_not"]:
         return [f"{update['name']}: nothing could be reused, since {update['why_not']}"]
-    counts = f"{update['reused']:,} names reused, {update['encoded']:,} encoded"
-    return [f"{update['name']}: {counts}, {update['dropped']:,} strings are gone"]
+    return [f"{update['name']}: {update['reused']:,} names reused, {update['encoded']:,} encoded"]
 
 
 def effect_report(what: str, no_effect: "NoEffect") -> Iterator[str]:

@@ -14,7 +14,6 @@ from ..errors import Errors
 from ..types import Floats2d, Hits, Ints1d, Ints2d
 from .index_file import read_index, row_not_there
 from .mask import Mask
-from .renumbered import Renumbering, can_renumber
 from .subset import search_rows
 from .tuning import SearchSettings, finding_lists_fast, prepare, restricted, train, tune
 
@@ -90,31 +89,6 @@ class DenseIndex:
                 index.add(chunk)
         tune(index, SearchSettings())
         return cls(index)
-
-    @classmethod
-    def renumbered(
-        cls, old: Path, rows: Iterable[tuple[Ints1d, Floats2d]], n_names: int
-    ) -> "DenseIndex":
-        """Make the index of a next release from a saved one, see `can_renumber`.
-
-        rows (Iterable): what `Renumbering.put` takes, in the order of the names.
-        RAISES (MedlinkError): E202 when the old one is damaged, E208 for vectors that are
-            not finite.
-        """
-        index = read_index(old, faiss.IO_FLAG_MMAP_IFC)
-        renumbering = Renumbering(index, n_names)
-        with finding_lists_fast(index):
-            for old_rows, vectors in rows:
-                check_finite(vectors)
-                renumbering.put(old_rows, vectors)
-        made = renumbering.finish()
-        tune(made, SearchSettings())
-        return cls(made)
-
-    @property
-    def can_renumber(self) -> bool:
-        """Whether the index can follow a release of the names without being filled anew."""
-        return can_renumber(self._index)
 
     def __len__(self) -> int:
         return int(self._index.ntotal)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from spacy_medlink.assets import Assets, kept, vectors
+from spacy_medlink.assets import Assets, vectors
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.types import Floats2d
 
@@ -35,4 +35,4 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small builds be divided, and keep their vectors."""
     monkeypatch.setattr(vectors, "_CHUNK", CHUNK)
     monkeypatch.setattr(vectors, "_CHUNK_OF_KNOWN", CHUNK)
-    monkeypatch.setattr(kept, "WORTH_KEEPING", 1)
+    monkeypatch.setattr(vectors, "WORTH_KEEPING", 1)

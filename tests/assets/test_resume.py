@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
-from spacy_medlink.assets import Assets, build, build_assets, kept, vectors
+from spacy_medlink.assets import Assets, build, build_assets, vector_store, vectors
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.errors import MedlinkError
+from spacy_medlink.errors import Errors, MedlinkError
 from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Floats2d, Name
 from spacy_medlink.util.files import sha256_of
@@ -127,11 +128,11 @@ def test_what_fails_after_the_encoding_is_not_encoded_again(
 
 
 def test_vectors_of_many_names_take_half(tmp_path, kb, tiny_encoder, whole, encoding, monkeypatch):
-    monkeypatch.setattr(kept, "HALVED", 1)
+    monkeypatch.setattr(vectors, "HALVED", 1)
     with pytest.warns(UserWarning, match="W120"):
         encoding.interrupt(tmp_path / "out", kb, tiny_encoder)
     shards = list((tmp_path / ".out.vectors").iterdir())
-    assert {np.load(shard).dtype for shard in shards} == {np.dtype(np.float16)}
+    assert {load_file(shard)["vectors"].dtype for shard in shards} == {np.dtype(np.float16)}
     with pytest.warns(UserWarning, match="W120"):
         found = all_vectors(build_assets(tmp_path / "out", kb, tiny_encoder))
     assert len(encoding.texts) == NAMES - 4 * CHUNK
@@ -167,15 +168,19 @@ def test_an_update_goes_on_too(tmp_path, kb, tiny_encoder, encoding, recwarn):
     assert np.array_equal(all_vectors(assets), all_vectors(fresh))
 
 
-@pytest.mark.parametrize("damage", [b"", b"\x93NUMPY", b"nothing like it", None])
+@pytest.mark.parametrize("damage", [b"", b"nothing like it", 100, 0.5, None])
 def test_what_is_damaged_is_encoded_again(tmp_path, kb, tiny_encoder, whole, encoding, damage):
     with pytest.warns(UserWarning, match="W120"):
         encoding.interrupt(tmp_path / "out", kb, tiny_encoder)
     shard = sorted((tmp_path / ".out.vectors").iterdir())[0]
     if damage is None:
-        np.save(shard, np.full((CHUNK, 32), np.nan, dtype=np.float32))
-    else:
+        nothing = np.full((CHUNK, 32), np.nan, dtype=np.float32)
+        save_file({**load_file(shard), "vectors": nothing}, shard)
+    elif isinstance(damage, bytes):
         shard.write_bytes(damage)
+    else:  # cut off in the header, or among the vectors
+        content = shard.read_bytes()
+        shard.write_bytes(content[: damage if damage > 1 else len(content) // 2])
     with pytest.warns(UserWarning, match="W120"):
         assets = build_assets(tmp_path / "out", kb, tiny_encoder)
     assert len(encoding.texts) == NAMES - 3 * CHUNK
@@ -184,10 +189,13 @@ def test_what_is_damaged_is_encoded_again(tmp_path, kb, tiny_encoder, whole, enc
 
 def test_a_directory_of_the_user_is_left_alone(tmp_path, kb, tiny_encoder, whole, encoding):
     (tmp_path / ".out.vectors").mkdir()
-    (tmp_path / ".out.vectors" / "thesis.npy").write_text("years of work")
-    with pytest.warns(UserWarning, match="W120.*not ours"):
+    (tmp_path / ".out.vectors" / "thesis.safetensors").write_text("years of work")
+    with pytest.warns(UserWarning, match="W120"):
         encoding.interrupt(tmp_path / "out", kb, tiny_encoder)
-    assert np.array_equal(all_vectors(build_assets(tmp_path / "out", kb, tiny_encoder)), whole)
+    with pytest.warns(UserWarning, match="W120"):
+        made = build_assets(tmp_path / "out", kb, tiny_encoder)
+    assert np.array_equal(all_vectors(made), whole)
+    assert len(encoding.texts) == NAMES - 4 * CHUNK
     (left,) = (tmp_path / ".out.vectors").iterdir()
     assert left.read_text() == "years of work"
 
@@ -200,9 +208,9 @@ def test_where_nothing_can_be_kept_the_build_ends_all_the_same(
     (tmp_path / ".out.vectors").unlink()
 
     def full(*_: object) -> None:
-        raise OSError("No space left on device")
+        raise Errors.write_failed(path="x", reason="No space left on device")
 
-    monkeypatch.setattr(kept, "replacing_file", full)
+    monkeypatch.setattr(vector_store, "replacing_file", full)
     assert np.array_equal(all_vectors(build_assets(tmp_path / "out", kb, tiny_encoder)), whole)
     with pytest.warns(UserWarning, match="W120.*No space"):
         encoding.interrupt(tmp_path / "out", kb, tiny_encoder)
@@ -212,7 +220,7 @@ def test_small_builds_and_those_without_vectors_keep_nothing(
     tmp_path, kb, tiny_encoder, encoding, monkeypatch
 ):
     build_assets(tmp_path / "without", kb)
-    monkeypatch.setattr(kept, "WORTH_KEEPING", NAMES + 1)
+    monkeypatch.setattr(vectors, "WORTH_KEEPING", NAMES + 1)
     encoding.interrupt(tmp_path / "out", kb, tiny_encoder)
     assert [path.name for path in tmp_path.iterdir()] == ["without"]
 
@@ -221,9 +229,9 @@ COMMAND = """
 import signal, sys, time
 # A parent in the background of a shell has Ctrl-C ignored, and so would its children.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from spacy_medlink.assets import kept, vectors
+from spacy_medlink.assets import vectors
 from spacy_medlink.cli import main
-vectors._CHUNK, kept.WORTH_KEEPING = 8, 1
+vectors._CHUNK, vectors.WORTH_KEEPING = 8, 1
 original, seconds = vectors._encoded, float(sys.argv.pop())
 def encoded(encoder, texts):
     print("encoded", len(texts), flush=True)
@@ -284,8 +292,8 @@ def test_kills_at_random_moments_lose_at_most_a_chunk(tmp_path, kb, tiny_encoder
             process.stdout.readline()
             time.sleep(generator.uniform(0, 0.6))
         process.communicate()
-    shards = {path: sha256_of(path) for path in (tmp_path / ".out.vectors").glob("*.npy")}
-    assert all(np.load(path).shape[1] == 32 for path in shards)
+    shards = {path: sha256_of(path) for path in (tmp_path / ".out.vectors").glob("*.safetensors")}
+    assert all(load_file(path)["vectors"].shape[1] == 32 for path in shards)
     again = start(arguments, seconds=0)
     with killed(again):
         again.communicate(timeout=SECONDS)

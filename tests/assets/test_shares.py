@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 import torch
 
-from spacy_medlink.assets import Assets, build_assets, kept
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.assets.shares import Share, encode_share, encode_together
+from spacy_medlink.assets.vectors import NameVectors, store_beside
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Name
@@ -36,11 +37,10 @@ def test_shares_are_disjoint_and_whole(
 ):
     out, encoder, waited = tmp_path / "out", BiEncoder.load(tiny_encoder), []
     for number in range(processes):
-        shards = kept.KeptVectors(out, encoder.fingerprint(), NAMES)
+        names = NameVectors(encoder, KnowledgeBase(kb))
+        names.store = store_beside(out, encoder)
         share = Share(number, processes)
-        encode_together(
-            encoder, KnowledgeBase(kb), shards, share=share, wait=lambda: waited.append(1)
-        )
+        encode_together(names, share=share, wait=lambda: waited.append(1))
     assert len(waited) == processes
     assert sorted(encoded) == sorted(KnowledgeBase(kb).iter_texts())
 

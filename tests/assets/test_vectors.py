@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from spacy_medlink.assets.vectors import _AHEAD, _ahead, name_chunks
-from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.assets import build_assets
+from spacy_medlink.assets.vector_store import DIRECTORY, VectorStore
+from spacy_medlink.assets.vectors import _AHEAD, _ahead
+from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.types import Floats2d
-from spacy_medlink.util.devices import CPU
 
 
 def test_chunks_come_in_order_whichever_is_done_first() -> None:
@@ -60,6 +61,21 @@ def test_an_error_ends_it() -> None:
     assert len(made) == 3
 
 
-def test_chunks_hold_every_name_once(tiny_kb: KnowledgeBase) -> None:
-    chunks = list(name_chunks(tiny_kb, CPU))
-    assert [text for chunk in chunks for text in chunk] == list(tiny_kb.iter_texts())
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_build_encodes_only_what_is_not_stored(
+    tiny_kb, tiny_encoder, tmp_path, encoded, monkeypatch, processes
+):
+    """Where several processes encode, each makes its share, and nothing is looked up."""
+    whole = build_assets(tmp_path / "whole", tiny_kb.path, tiny_encoder, calibrate=False)
+    encoder, texts = BiEncoder.load(tiny_encoder), [*tiny_kb.iter_texts()]
+    encoder.save(tmp_path / "encoder")
+    store = VectorStore(tmp_path / "encoder" / DIRECTORY, encoder.fingerprint(), encoder.dim)
+    stored = texts[: len(texts) // 3]
+    store.add(stored, encoder.encode(stored))
+    encoded.clear()
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
+    monkeypatch.setenv("WORLD_SIZE", str(processes))
+    made = build_assets(tmp_path / "made", tiny_kb.path, tmp_path / "encoder", calibrate=False)
+    assert set(encoded) == set(texts) - (set(stored) if processes == 1 else set())
+    rows = np.arange(len(texts))
+    np.testing.assert_allclose(made.dense.vectors(rows), whole.dense.vectors(rows), atol=1e-5)

@@ -9,7 +9,6 @@ from spacy_medlink.encoders.adapters import add_adapters
 from spacy_medlink.encoders.bi_encoder import ADAPTERS_FILE, BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.encoders.light import open_to_encode
-from spacy_medlink.encoders.stored import DIRECTORY, StoredVectors, store_vectors
 from spacy_medlink.errors import MedlinkError
 from tests.encoders.test_tables import write_static
 
@@ -24,7 +23,6 @@ KINDS = {  # its files, and how it is read
     ),
     "static": (("model.safetensors", "tokenizer.json"), BiEncoder.load),
     "adapters": ((ADAPTERS_FILE,), BiEncoder.load),
-    "stored vectors": ((DIRECTORY,), None),
 }
 DAMAGES = {
     "gone": None, "empty": lambda data: b"", "cut": lambda data: data[: len(data) // 2],
@@ -39,7 +37,7 @@ HARMLESS = {
     *((kind, "medlink_encoder.json", how) for kind in ("bi-encoder", "to encode only")
       for how in ("gone", "another object")),
     ("bi-encoder", "tokenizer.json", "gone"), ("to encode only", "tokenizer.json", "gone"),
-    ("cross-encoder", CROSS[0], "another object"), ("stored vectors", DIRECTORY, "gone"),
+    ("cross-encoder", CROSS[0], "another object"),
 }  # fmt: skip
 
 
@@ -48,11 +46,8 @@ def written(tmp_path_factory, tiny_encoder):
     """A directory of each kind."""
     place = tmp_path_factory.mktemp("kinds")
     start = BiEncoder.load(tiny_encoder)
-    for kind in ("bi-encoder", "to encode only", "stored vectors"):
+    for kind in ("bi-encoder", "to encode only"):
         start.save(place / kind)
-    texts = ["measles", "gout"]
-    pieces, vectors = start.tokenize(texts), start.encode(texts)
-    store_vectors(place / "stored vectors", start.fingerprint(), pieces, vectors)
     CrossEncoder.of(start, CrossSettings()).save(place / "cross-encoder")
     write_static(place / "static", {"embeddings": np.ones((10, 12), dtype=np.float32)})
     adapted = BiEncoder.load(tiny_encoder)
@@ -65,17 +60,12 @@ def written(tmp_path_factory, tiny_encoder):
 def test_what_is_damaged_is_refused(written, tmp_path, kind, file, how):
     place = shutil.copytree(written / kind, tmp_path / "encoder")
     path, change, read = place / file, DAMAGES[how], KINDS[kind][1]
-    if path.is_dir():
-        (path,) = path.iterdir()
     data = path.read_bytes()
     path.unlink()
     if change is not None:
         path.write_bytes(change(data))
-    if read is None:
-        own = BiEncoder.load(place)
-        read = lambda place: StoredVectors.find(own, [place])  # noqa: E731
     if (kind, file, how) in HARMLESS:
-        assert (read(place) is None) == (kind == "stored vectors")
+        assert read(place) is not None
         return
     with pytest.raises(MedlinkError, match=r"E20[56]|E302"):
         read(place)

@@ -10,9 +10,9 @@ import pytest
 from typer import Typer
 from typer.testing import CliRunner, Result
 
+from spacy_medlink.assets.vector_store import known_beside
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.stored import StoredVectors
-from spacy_medlink.kb import build_kb
+from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Name
 from training import verbs
 from training.choosing.yardstick import Yardstick
@@ -28,7 +28,7 @@ APP.command()(main)
 
 
 @pytest.fixture
-def arguments(tiny_kb, tiny_encoder, tmp_path):
+def arguments(tiny_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path) -> list[str]:
     """The command line that trains the tiny encoder on the tiny knowledge base."""
     file = tmp_path / "recipe.cfg"
     file.write_text('[recipe]\nkind = "pretrain"\n', encoding="utf-8")
@@ -69,8 +69,7 @@ def test_names_are_encoded_once(arguments, tmp_path, tiny_kb, tiny_encoder, monk
     assert _run(arguments).exit_code == 0
     first = tmp_path / "sap"
     for path in (tiny_encoder, first):
-        found = StoredVectors.find(BiEncoder.load(path), [first])
-        assert found is not None
+        (found,) = known_beside(BiEncoder.load(path), [first])
         is_known, vectors = found.take([*tiny_kb.iter_texts()])
         held_out = len(Holdout.load(first / "holdout", tiny_kb).rows)
         assert (~is_known).sum() <= held_out

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
+from spacy_medlink.assets.vector_store import DIRECTORY, KnownVectors, VectorStore
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.stored import StoredVectors, store_vectors
 from spacy_medlink.evaluation import load_gold
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Floats2d, Ints1d, Mention
@@ -28,7 +28,7 @@ class Yardstick:
     nearest (int): names nearest to a query of "dev" by the base; only these are searched while
     training. among (Optional[int]): number of names to search, at most; None for all. If there are
     more, these are the names of the right concepts and random others, always the same.
-    known (Optional[StoredVectors]): stored vectors of the base, not made again.
+    kb (KnowledgeBase): of the names. known (Sequence[KnownVectors]): vectors of the base.
 
     base (Halves): the base's figures among these names. vectors (Floats2d): the base's vectors of
     these names, (n, dim).
@@ -41,11 +41,13 @@ class Yardstick:
         queries: Mapping[str, QuerySet],
         nearest: int,
         precision: Precision,
+        kb: KnowledgeBase,
         among: int | None = None,
-        known: StoredVectors | None = None,
+        known: Sequence[KnownVectors] = (),
         facts: Mapping[str, int] | None = None,
     ) -> None:
         self._names, self._queries, self._precision = names, queries, precision
+        self._kb = kb
         golds = np.concatenate([own.golds for own in queries.values()])
         self._all: Ints1d = among_which(names.concepts, golds.tolist(), among)
         self.vectors: Floats2d = self._encode(base, "Encoding names with the base", known)
@@ -64,8 +66,9 @@ class Yardstick:
         holdout: Holdout,
         nearest: int,
         precision: Precision,
+        kb: KnowledgeBase,
         among: int | None = None,
-        known: StoredVectors | None = None,
+        known: Sequence[KnownVectors] = (),
     ) -> "Yardstick":
         """Measure on held-out names, both halves."""
         halves = {"dev": holdout.dev, "test": holdout.test}
@@ -75,7 +78,7 @@ class Yardstick:
             )
             for half, part in halves.items()
         }
-        return cls(base, names, queries, nearest, precision, among, known)
+        return cls(base, names, queries, nearest, precision, kb, among, known)
 
     @classmethod
     def of_gold(
@@ -110,7 +113,7 @@ class Yardstick:
             "unseen_mentions": len(unseen),
             "not_in_kb": sum(not right for _, right in cases),
         }
-        return cls(base, names, queries, nearest, precision, facts=counts)
+        return cls(base, names, queries, nearest, precision, kb, facts=counts)
 
     def fast(self, encoder: BiEncoder) -> Figures:
         """Measure on dev among the shortlist: the names that are nearest by the base."""
@@ -131,19 +134,24 @@ class Yardstick:
         """
         if len(self._all) > _STORED:
             return
-        pieces = self._names.tokens.take(self._all)
+        texts = self._texts()
         for fingerprint, vectors in self._made:
-            store_vectors(directory, fingerprint, pieces, vectors)
+            store = VectorStore(directory / DIRECTORY, fingerprint, vectors.shape[1])
+            store.add(texts, vectors)
+
+    def _texts(self) -> Sequence[str]:
+        return self._kb.texts_at(self._names.rows[self._all].tolist())
 
     def facts(self) -> dict[str, int]:
         """Count the queries and the names."""
         return {**self._facts, "names": len(self._all), "shortlist": len(self._shortlist)}
 
     def _encode(
-        self, encoder: BiEncoder, what: str, stored: StoredVectors | None = None
+        self, encoder: BiEncoder, what: str, known: Sequence[KnownVectors] = ()
     ) -> Floats2d:
         """Encode the names whose vectors are not known."""
-        return encode_unknown(encoder, self._names.tokens, self._all, self._precision, what, stored)
+        tokens, precision = self._names.tokens, self._precision
+        return encode_unknown(encoder, tokens, self._all, precision, what, known, self._texts)
 
     def _measure(
         self, encoder: BiEncoder, halves: Iterable[str], vectors: Floats2d, wanted: Ints1d

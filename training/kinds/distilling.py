@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from spacy_medlink.assets.vector_store import KnownVectors, known_beside
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.objectives.protocol import Objective
-from spacy_medlink.encoders.stored import StoredVectors
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Floats2d
@@ -55,13 +55,13 @@ class Distillation(EncoderTraining):
         held = recipe.holdout
         self.holdout: Holdout = make_holdout(kb, held.fraction, held.most, held.seed)
         self._kb = kb
-        self._known = StoredVectors.find(teacher, vectors)
+        self._known = known_beside(teacher, vectors)
         texts = read_texts(kb, recipe.distil.mutations, recipe.training.seed, self.holdout.rows)
         every, what = np.arange(len(texts)), "Encoding texts with the teacher"
         # Each text is a pseudo-concept of its own.
         self.names: TrainingNames = TrainingNames.of_texts(texts, every, teacher.tokenize)
         self._targets: Floats2d = encode_unknown(
-            teacher, self.names.tokens, every, self._precision, what, self._known
+            teacher, self.names.tokens, every, self._precision, what, self._known, lambda: texts
         )
         base = make_student(teacher, recipe.distil.student, self.names.tokens)
         # The student prepares texts as its teacher does, whatever the recipe says.
@@ -78,11 +78,11 @@ class Distillation(EncoderTraining):
         """The yardstick on the hold-out; made at first use, which encodes names."""
         return self._yardstick_of(self._base)
 
-    def _yardstick_of(self, base: BiEncoder, stored: StoredVectors | None = None) -> Yardstick:
+    def _yardstick_of(self, base: BiEncoder, known: Sequence[KnownVectors] = ()) -> Yardstick:
         names = read_names(self._kb, base.tokenize, self.holdout.rows)
         nearest, among = self._recipe.selection.shortlist, self._recipe.holdout.among
         return Yardstick.of_holdout(
-            base, names, self.holdout, nearest, self._precision, among, stored
+            base, names, self.holdout, nearest, self._precision, self._kb, among, known
         )
 
     def run(self, directory: Path, resume: bool = False) -> Result | None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import torch
 
+from spacy_medlink.assets.vector_store import known_beside
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.objectives.protocol import Objective
-from spacy_medlink.encoders.stored import StoredVectors
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
 
@@ -93,7 +93,7 @@ class Pretraining(EncoderTraining):
         among = recipe.holdout.among if choice_of(recipe).needs == "pairs" else None
         return Yardstick.of_holdout(
             self._base, self._material.kb_names, self.holdout, recipe.selection.shortlist,
-            self._precision, among, StoredVectors.find(self._base, self._vectors),
+            self._precision, self._kb, among, known_beside(self._base, self._vectors),
         )  # fmt: skip
 
     def _sampler(self) -> Sampler:

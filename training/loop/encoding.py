@@ -7,8 +7,8 @@ from typing import TypeVar
 import numpy as np
 import torch
 
+from spacy_medlink.assets.vector_store import KnownVectors, take_known
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.stored import StoredVectors
 from spacy_medlink.types import Floats2d, Ints1d
 from spacy_medlink.util.devices import batch_pieces, sent
 from spacy_medlink.util.progress import no_progress, show_progress
@@ -104,14 +104,17 @@ def encode_unknown(
     wanted: Ints1d,
     precision: Precision,
     what: str,
-    stored: StoredVectors | None = None,
+    known: Sequence[KnownVectors],
+    texts: Callable[[], Sequence[str]],
 ) -> Floats2d:
-    """Encode training names without stored vectors; see `encode_names`."""
-    vectors = np.empty((len(wanted), encoder.dim), dtype=np.float32)
-    is_known = np.zeros(len(wanted), dtype=np.bool_)
-    if stored is not None:
-        is_known, vectors[is_known] = stored.of_pieces(tokens.take(wanted))
-    vectors[~is_known] = encode_names(encoder, tokens, wanted[~is_known], precision, what=what)
+    """Encode training names whose vectors are not known; see `encode_names`.
+
+    texts (Callable): gets the texts of the wanted names, (n,).
+    """
+    if not known:
+        return encode_names(encoder, tokens, wanted, precision, what=what)
+    vectors, missing = take_known(known, texts(), encoder.dim)
+    vectors[missing] = encode_names(encoder, tokens, wanted[missing], precision, what=what)
     return vectors
 
 
