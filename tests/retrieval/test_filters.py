@@ -18,6 +18,7 @@ from spacy_medlink.retrieval.mask import Mask
 from spacy_medlink.types import Concept, Name, Retired
 from spacy_medlink.util.files import OwnedDirectory
 from tests.tables import table
+from training.data.ngram import NgramIndex
 
 WORDS = ("fever", "cough", "pain", "ache", "acute", "mild", "head", "knee")
 TYPES, LANGS, SOURCES = ("T047", "T184", "T121"), ("en", "de", "es"), ("A", "B", "C")
