@@ -16,6 +16,7 @@ from tests.golden import records_of
 if TYPE_CHECKING:
     from spacy_medlink.assets import Assets
 
+DISEASE, FINDING, SYMPTOM = "T047", "T033", "T184"
 TINY_RECORDS: list[Record] = records_of(Path(__file__).with_suffix(".jsonl"))
 
 
