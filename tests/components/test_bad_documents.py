@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 import spacy
 from spacy.tokens import Doc, Span
-from thinc.api import ConfigValidationError
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
@@ -104,15 +103,6 @@ def test_labels_that_no_filter_names(tiny_assets):
     labels = ["SIGN", "NEVER HEARD OF", "\u75c5"]
     doc.set_ents([Span(doc, place, place + 1, label=one) for place, one in enumerate(labels)])
     assert [ent.kb_id_ for ent in nlp(doc).ents] == ["HP:0001945", "HP:0002099", "HP:0002315"]
-
-
-def test_settings_of_a_newer_version(tmp_path, tiny_assets):
-    """The message names the setting that this version does not know."""
-    pipeline(tiny_assets, mentions=False).to_disk(tmp_path / "saved")
-    config = tmp_path / "saved" / "config.cfg"
-    config.write_text(config.read_text().replace("top_k = 5", "top_k = 5\nof_tomorrow = true"))
-    with pytest.raises(ConfigValidationError, match="of_tomorrow"):
-        spacy.load(tmp_path / "saved")
 
 
 # Places

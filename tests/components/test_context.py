@@ -1,15 +1,11 @@
 """`medical_context` in pipelines: attributes, sections, its own cues, saving."""
 
-import pickle
-from pathlib import Path
-
 import pytest
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from spacy_medlink.annotate.records import record_of_link
-from spacy_medlink.assets import Assets
 from spacy_medlink.components.context import ATTRIBUTES, MedicalContext
 from spacy_medlink.components.pipelines import open_pipeline
 from spacy_medlink.errors import MedlinkError
@@ -48,7 +44,7 @@ WANTED = [
 ]
 
 
-def test_mentions_and_sections_are_written() -> None:
+def test_mentions_and_sections_are_written():
     nlp = _nlp()
     doc = nlp(_doc(nlp, TEXT, "asthma", "fever", "heart attack"))
     assert _said(doc) == WANTED
@@ -57,14 +53,14 @@ def test_mentions_and_sections_are_written() -> None:
     ]
 
 
-def test_what_is_said_again_replaces_what_was() -> None:
+def test_what_is_said_again_replaces_what_was():
     nlp = _nlp()
     doc = nlp(_doc(nlp, TEXT, "fever"))
     doc.ents[0]._.is_family, doc.ents[0]._.section = True, "attic"
     assert _said(nlp(doc)) == [("fever", ["negated"], "")]
 
 
-def test_span_groups_and_no_sections() -> None:
+def test_span_groups_and_no_sections():
     nlp = _nlp(spans_key=["a", "b"], sections_key=None)
     doc = nlp.make_doc("No fever or cough")
     doc.spans["a"], doc.spans["b"] = [doc[1:2]], [doc[3:4], doc[1:4]]
@@ -73,29 +69,7 @@ def test_span_groups_and_no_sections() -> None:
     assert all(span._.is_negated for key in "ab" for span in doc.spans[key])
 
 
-@pytest.mark.parametrize("way", ["disk", "bytes", "pickle"])
-def test_own_cues_are_saved(tmp_path: Path, way: str) -> None:
-    file = tmp_path / "own.tsv"
-    file.write_text(OWN)
-    nlp = _nlp(cues=str(file))
-    nlp("")
-    if way == "disk":
-        nlp.to_disk(tmp_path / "saved")
-        file.unlink()
-        other = spacy.load(tmp_path / "saved")
-        other.to_disk(tmp_path / "again")
-        other = spacy.load(tmp_path / "again")
-    elif way == "bytes":
-        other = _nlp().from_bytes(nlp.to_bytes())
-    else:
-        other = pickle.loads(pickle.dumps(nlp))
-    doc = other(_doc(other, "Attic:\nnix fever\n- no cough", "fever", "cough"))
-    assert _said(doc) == [
-        ("fever", ["negated", "historical"], "junk"), ("cough", ["historical"], "junk")
-    ]  # fmt: skip
-
-
-def test_a_pipeline_saved_over_another_has_not_its_cues(tmp_path: Path) -> None:
+def test_a_pipeline_saved_over_another_has_not_its_cues(tmp_path):
     (tmp_path / "own.tsv").write_text(OWN)
     _nlp(cues=str(tmp_path / "own.tsv")).to_disk(tmp_path / "saved")
     _nlp().to_disk(tmp_path / "saved")
@@ -103,7 +77,7 @@ def test_a_pipeline_saved_over_another_has_not_its_cues(tmp_path: Path) -> None:
     assert _said(nlp(_doc(nlp, "no fever", "fever"))) == [("fever", ["negated"], "")]
 
 
-def test_a_file_of_the_users_stays(tmp_path: Path) -> None:
+def test_a_file_of_the_users_stays(tmp_path):
     file = tmp_path / "cues.tsv"
     file.write_text(OWN)
     for settings in ({}, {"cues": str(file)}):
@@ -112,7 +86,7 @@ def test_a_file_of_the_users_stays(tmp_path: Path) -> None:
         assert file.read_text() == OWN
 
 
-def test_a_language_without_cues_is_said(recwarn: pytest.WarningsRecorder) -> None:
+def test_a_language_without_cues_is_said(recwarn):
     nlp = spacy.blank("pt")
     nlp.add_pipe("medical_context")
     doc = nlp(_doc(nlp, "no febre", "febre"))
@@ -124,12 +98,12 @@ def test_a_language_without_cues_is_said(recwarn: pytest.WarningsRecorder) -> No
     ("settings", "code"),
     [({"cues": ""}, "E302"), ({"spans_key": 1}, "E302"), ({"cues": "none.tsv"}, "E107")],
 )
-def test_bad_settings(settings: dict[str, object], code: str) -> None:
+def test_bad_settings(settings, code):
     with pytest.raises(MedlinkError, match=code):
         MedicalContext(spacy.blank("en").vocab, **settings).initialize(list)
 
 
-def test_a_document_that_fails_goes_to_the_error_handler() -> None:
+def test_a_document_that_fails_goes_to_the_error_handler():
     nlp = _nlp(spans_key="sc")
     failed: list[str] = []
     nlp.set_error_handler(lambda name, component, docs, error: failed.append(str(name)))
@@ -145,7 +119,7 @@ def test_a_document_that_fails_goes_to_the_error_handler() -> None:
 
 
 @pytest.mark.parametrize(("lang", "has"), [("en", True), ("it", True), ("pt", False)])
-def test_pipelines_over_assets_have_it(tiny_assets: Assets, lang: str, has: bool) -> None:
+def test_pipelines_over_assets_have_it(tiny_assets, lang, has):
     nlp = open_pipeline(str(tiny_assets.path), lang)
     assert ("medical_context" in nlp.pipe_names) is has
     if has and lang == "en":
@@ -155,7 +129,7 @@ def test_pipelines_over_assets_have_it(tiny_assets: Assets, lang: str, has: bool
 
 @pytest.mark.filterwarnings("ignore")  # of its dependencies
 @pytest.mark.parametrize("ours_too", [False, True])
-def test_medspacys_context_is_read_where_both_fit(tiny_assets: Assets, ours_too: bool) -> None:
+def test_medspacys_context_is_read_where_both_fit(tiny_assets, ours_too):
     """Both fit from Python 3.12 on; the attributes are the same, also with both in a pipeline."""
     pytest.importorskip("medspacy.context")
     nlp = pipeline(tiny_assets)
@@ -205,13 +179,13 @@ NAMES += ["No light perception", "no"]
 
 
 @pytest.fixture(scope="module")
-def named_assets(tmp_path_factory: pytest.TempPathFactory) -> Assets:
+def named_assets(tmp_path_factory):
     concepts = (Concept(text, text, (Name(text, ""),)) for text in NAMES)
     return assets_of(tmp_path_factory.mktemp("inside"), concepts)
 
 
 @pytest.mark.parametrize("lang", INSIDE)
-def test_cues_inside_a_mention_count(named_assets: Assets, lang: str) -> None:
+def test_cues_inside_a_mention_count(named_assets, lang):
     nlp = spacy.blank(lang)
     nlp.add_pipe("medical_linker", config={"assets": str(named_assets.path)})
     nlp.add_pipe("medical_context")

@@ -1,35 +1,17 @@
 """Links in a DocBin, with user data and without."""
 
 import pytest
-import srsly
 from spacy.tokens import DocBin, Span
 from spacy.vocab import Vocab
 
 from spacy_medlink.components import extensions
-from tests.pipelines import TEXTS, doc_with, pipeline, values
+from tests.pipelines import doc_with, pipeline
 
 
 @pytest.fixture
 def source(tiny_assets):
     """Assets that no test changes."""
     return tiny_assets
-
-
-def test_doc_bin_keeps_every_attribute_of_several_linkers(source):
-    nlp = pipeline(source, prefix="a_", composite=True)
-    config = {"assets": str(source.path), "prefix": "b_", "cui_scheme": "ICD10CM", "threshold": 0.0}
-    nlp.add_pipe("medical_linker", "second", config={**config, "merge": "leave"})
-    docs = list(nlp.pipe([*TEXTS, "Type 1 and type 2 diabetes, diabete"]))
-    data = DocBin(docs=docs, store_user_data=True).to_bytes()
-    restored = list(DocBin().from_bytes(data).get_docs(Vocab()))
-    assert sum(len(doc.ents) for doc in docs) > 9
-    for prefix in ("a_", "b_"):
-        want, found = (
-            [srsly.json_loads(srsly.json_dumps(values(doc.ents, prefix))) for doc in own]
-            for own in (docs, restored)
-        )
-        assert found == want
-        assert any(one["codes"] for own in want for one in own)
 
 
 def without_user_data(nlp, text):

@@ -1,16 +1,13 @@
 """The component medical_linker: what it writes on spans, its settings, and odd documents."""
 
-import json
 import warnings
 
 import pytest
 import spacy
-import srsly
-from spacy.tokens import Span, SpanGroup
+from spacy.tokens import Span
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase
-from tests.pipelines import TEXTS, doc_with, pipeline, values
+from tests.pipelines import doc_with, pipeline, values
 from tests.tiny import write_tiny_encoder
 
 
@@ -80,19 +77,6 @@ def test_every_attribute(tiny_assets, tiny_kb):
     assert scores == sorted(scores, reverse=True)
 
 
-def test_values_are_plain(tiny_assets):
-    """Nothing that msgpack, JSON or another process would choke on, or give back changed."""
-    nlp = pipeline(tiny_assets)
-    for doc in nlp.pipe(TEXTS):
-        for found in values(doc.ents):
-            assert srsly.msgpack_loads(srsly.msgpack_dumps(found)) == found
-            assert json.loads(json.dumps(found)) == found
-            assert type(found["cui"]) is str
-            assert type(found["kb_ents"]) is type(found["candidates"]) is list
-            assert all(type(pair) is list for pair in found["kb_ents"])
-            assert all(type(one) is dict for one in found["candidates"])
-
-
 def test_spans_do_not_share_values(tiny_assets):
     nlp = pipeline(tiny_assets)
     one, other = nlp("heart attack"), nlp("heart attack")
@@ -112,48 +96,6 @@ def test_attributes_of_spans_that_are_not_linked(nlp):
     assert span._.kb_ents == []
     span._.candidates.append("mine")
     assert nlp.make_doc("fever")[:1]._.candidates == []
-
-
-def test_labels_and_boundaries_stay(tiny_assets):
-    nlp = pipeline(tiny_assets, mentions=False)
-    doc = doc_with(nlp, "heart attack fever and asthma", "heart attack", "fever", "asthma")
-    before = [(ent.start, ent.end, ent.label_) for ent in doc.ents]
-    doc = nlp(doc)
-    assert [(ent.start, ent.end, ent.label_) for ent in doc.ents] == before
-    assert [token.ent_kb_id_ for token in doc] == [
-        "HP:0001658", "HP:0001658", "HP:0001945", "", "HP:0002099",
-    ]  # fmt: skip
-
-
-def test_span_groups(tiny_assets):
-    nlp = pipeline(tiny_assets, mentions=False, spans_key="sc")
-    doc = nlp.make_doc("acute heart attack and fever")
-    spans = [
-        Span(doc, 1, 3, label="A", span_id="one"), Span(doc, 0, 3, label="B"),
-        Span(doc, 4, 5, label="A"),
-    ]  # fmt: skip
-    doc.spans["sc"] = SpanGroup(doc, name="sc", attrs={"kept": True}, spans=spans)
-    doc.spans["other"] = [doc[4:5]]
-    doc.set_ents([Span(doc, 4, 5, label="ENT")])
-    doc = nlp(doc)
-    group = doc.spans["sc"]
-    assert isinstance(group, SpanGroup)
-    assert (group.name, group.attrs) == ("sc", {"kept": True})
-    assert [(span.start, span.end, span.label_, span.id_) for span in group] == [
-        (1, 3, "A", "one"), (0, 3, "B", ""), (4, 5, "A", ""),
-    ]  # fmt: skip
-    assert [span.kb_id_ for span in group][::2] == ["HP:0001658", "HP:0001945"]
-    assert group[0]._.cui == "HP:0001658"
-    assert group[0]._.candidates[0]["matched"] == "Heart attack"
-    assert doc.ents[0].kb_id_ == doc.spans["other"][0].kb_id_ == ""
-
-
-def test_documents_without_the_span_group(tiny_assets):
-    nlp = pipeline(tiny_assets, mentions=False, spans_key="sc")
-    assert "sc" not in nlp("heart attack").spans
-    doc = nlp.make_doc("heart attack")
-    doc.spans["sc"] = []
-    assert len(nlp(doc).spans["sc"]) == 0
 
 
 # Settings
@@ -198,12 +140,6 @@ def test_what_speaks_of_links_is_empty_for_nil(tiny_assets, config):
 def test_an_identical_string_passes_any_threshold(tiny_assets, tiers):
     (found,) = link(tiny_assets, "Fever", "Fever", threshold=1.0, tiers=tiers, calibrator=False)
     assert found["kb_id"] == "HP:0001945"
-
-
-def test_nothing_found_is_nil(tiny_assets):
-    (found,) = link(tiny_assets, "zzz", "zzz", tiers=["exact"])
-    assert (found["kb_id"], found["cui"], found["codes"]) == ("NIL", None, {})
-    assert found["candidates"] == found["kb_ents"] == []
 
 
 def test_the_threshold_can_be_changed_later(nlp):
@@ -286,39 +222,11 @@ def test_top_k_and_tiers(tiny_assets):
     assert found["candidates"][0]["scores"].keys() == {"ngram"}
 
 
-@pytest.mark.parametrize(
-    ("source", "code"),
-    [("no_such_package", "E201"), ("/no/such/place", "E201"), ("./nowhere/at/all", "E201")],
-)
-def test_assets_that_are_not_there(source, code):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("medical_linker", config={"assets": source})
-    mentions = spacy.blank("en")
-    mentions.add_pipe("medical_mentions", config={"assets": source})
-    with pytest.raises(MedlinkError, match=code):
-        nlp(doc_with(nlp, "fever", "fever"))
-    with pytest.raises(MedlinkError, match=code):
-        list(nlp.pipe([doc_with(nlp, "fever", "fever")]))
-    with pytest.raises(MedlinkError, match=code):
-        mentions("fever")
-    with pytest.raises(MedlinkError, match=code):
-        nlp.initialize()
-
-
 def test_the_dense_tier_where_there_is_none(recwarn):
     nlp = spacy.blank("en")
     nlp.add_pipe("medical_linker", config={"tiers": ["dense"]})
     with pytest.raises(MedlinkError, match="E405"):
         nlp(doc_with(nlp, "fever", "fever"))
-
-
-def test_initialize_can_name_the_assets(tiny_assets):
-    nlp = spacy.blank("en")
-    for name in ("medical_mentions", "medical_linker"):
-        nlp.add_pipe(name)
-        nlp.config["initialize"]["components"][name] = {"assets": str(tiny_assets.path)}
-    nlp.initialize()
-    assert [ent.kb_id_ for ent in nlp("a heart attack").ents] == ["HP:0001658"]
 
 
 def test_an_encoder_of_the_config_must_be_the_one_of_the_index(tiny_assets, tmp_path):
@@ -333,32 +241,7 @@ def test_an_encoder_of_the_config_must_be_the_one_of_the_index(tiny_assets, tmp_
         other("a heart attack")
 
 
-def test_the_parts_can_be_asked_for(nlp, tiny_kb):
-    linker = nlp.get_pipe("medical_linker")
-    assert isinstance(linker.kb, KnowledgeBase)
-    assert linker.kb.manifest == tiny_kb.manifest
-    assert linker.assets.tiers == ["exact", "ngram", "dense"]
-
-
 # Streams
-
-
-def test_pipe_is_call(tiny_assets):
-    calling = pipeline(tiny_assets, batch_size=2)
-    want = [values(calling(text).ents) for text in TEXTS]
-    streaming = pipeline(tiny_assets, batch_size=2)
-    assert sum(map(len, want)) > 5
-    for batch_size in (1, 3, 1000):
-        docs = list(streaming.pipe(TEXTS, batch_size=batch_size))
-        assert [doc.text for doc in docs] == TEXTS
-        found = [values(doc.ents) for doc in docs]
-        assert [[one["kb_id"] for one in own] for own in found] == [
-            [one["kb_id"] for one in own] for own in want
-        ]
-    tuples = list(
-        streaming.pipe([(text, place) for place, text in enumerate(TEXTS)], as_tuples=True)
-    )
-    assert [place for _, place in tuples] == list(range(len(TEXTS)))
 
 
 def test_predict_changes_nothing(tiny_assets):
@@ -374,13 +257,6 @@ def test_predict_changes_nothing(tiny_assets):
 
 
 # Odd documents
-
-
-@pytest.mark.parametrize("text", ["", " ", "\n\n", "no entities", "😀😀", "\u200b", "."])
-def test_documents_without_entities(nlp, text):
-    doc = nlp(text)
-    assert doc.text == text
-    assert doc.ents == ()
 
 
 def test_entities_of_white_space_and_punctuation(tiny_assets):

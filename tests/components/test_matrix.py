@@ -3,8 +3,10 @@
 import copy
 import json
 import multiprocessing
+import os
 import pickle
 import random
+import shutil
 import subprocess
 import sys
 from itertools import product
@@ -19,18 +21,28 @@ from spacy.util import fix_random_seed, load_model_from_config
 from spacy.vocab import Vocab
 
 from spacy_medlink import use_tokenizer
+from spacy_medlink.assets import Assets
 from spacy_medlink.components.context import register_attributes
 from spacy_medlink.components.extensions import register_extensions, register_reading
 from tests.pipelines import TEXTS as NOTES
 from tests.pipelines import values
 
-register_extensions()
+for prefix in ("", "b_"):
+    register_extensions(prefix)
 register_reading()
 register_attributes()
 ROOT = Path(__file__).parents[2]
-TEXTS = [*NOTES, "Known asthma;fever, HTN&asthma.", "Seen: no fever. Mother with asthma. HTN+fever"]
+TEXTS = [
+    *NOTES, "Known asthma;fever, HTN&asthma.", "Seen: no fever. Mother with asthma. HTN+fever",
+    "Type 1 and type 2 diabetes, attack of the heart.", "Attic:\nST was high, nix asthma",
+]  # fmt: skip
 GIVEN = ["heart attack", "no fever", "Mother with asthma", "type 2 diabetes", "asthma;fever"]
-STATED = ("is_negated", "is_family")
+STATED = ("is_negated", "is_family", "is_historical", "section")
+# Files of the user's, which a pipeline no longer needs when it is saved.
+OWN = {
+    "lexicon.tsv": "ST\tfever\n",
+    "cues.tsv": "negated\tforward\tnix\nsection\tjunk: historical\tattic\n",
+}
 
 COMPONENTS = {  # the settings of each component of a pipeline
     "mentions": {"medical_mentions": {}},
@@ -43,6 +55,22 @@ COMPONENTS = {  # the settings of each component of a pipeline
     "linker": {"given": {}, "medical_linker": {"cui_scheme": "UMLS"}},
     "context": {"given": {}, "medical_context": {}},
 }
+# Settings by which the same components say something else.
+SETTINGS = {
+    "two linkers": {
+        "medical_mentions": {}, "medical_linker": {"composite": True},
+        "second": {"prefix": "b_", "cui_scheme": "ICD10CM", "threshold": 0.0, "merge": "leave"},
+    },
+    "labels": {"medical_mentions": {"label": "group"}},
+    "types": {"medical_mentions": {"label": "type", "types": ["DISO"]}, "medical_linker": {}},
+    "filters": {"medical_mentions": {}, "medical_linker": {"types": ["T184"]}},
+    "other filters": {"medical_mentions": {"types": []}, "medical_linker": {"types": ["T184"]}},
+    "within": {"medical_mentions": {}, "medical_linker": {"within": "<< HP:0000819"}},
+    "own files": {
+        "medical_mentions": {}, "medical_linker": {"lexicon": ["clinical", "lexicon.tsv"]},
+        "medical_context": {"cues": "cues.tsv"},
+    },
+}  # fmt: skip
 
 
 @spacy.Language.component("given")
@@ -54,13 +82,19 @@ def given(doc):
     return doc
 
 
-def make(path, which, tokenizer=True):
+def make(path, components, tokenizer=True):
+    """Make a pipeline over assets; files of the user's lie beside them."""
     nlp = spacy.blank("en")
     if tokenizer:
         use_tokenizer(nlp)
-    for name, settings in COMPONENTS[which].items():
-        with_assets = name in ("medical_mentions", "medical_linker")
-        nlp.add_pipe(name, config={**settings, **({"assets": str(path)} if with_assets else {})})
+    for name, settings in components.items():
+        factory = "medical_linker" if name == "second" else name
+        own = {"assets": str(path)} if factory in ("medical_mentions", "medical_linker") else {}
+        if "cues" in settings:
+            own["cues"] = str(path.parent / "cues.tsv")
+        if "lexicon" in settings:
+            own["lexicon"] = ["clinical", str(path.parent / "lexicon.tsv")]
+        nlp.add_pipe(factory, name, config={**settings, **own})
     return nlp
 
 
@@ -70,8 +104,10 @@ def read(docs):
     def said(span):
         return [span.start_char, *map(span._.get, ("reading", "read_at", *STATED))]
 
+    docs = list(docs)
+    has_two = any("b_cui" in key for doc in docs for key in doc.user_data)
     spans = [[*doc.ents, *doc.spans.get("sc", ())] for doc in docs]
-    found = [[[own, said(span)] for own, span in zip(values(of), of, strict=True)] for of in spans]
+    found = [[values(of), values(of, "b_") if has_two else [], [*map(said, of)]] for of in spans]
     return json.loads(json.dumps(found))
 
 
@@ -81,8 +117,56 @@ def from_bytes(nlp, path):
 
 
 def from_disk(nlp, path):
+    """Without what it was made of, in another place, and saved over itself."""
     nlp.to_disk(path / "saved")
-    return read(spacy.load(path / "saved").pipe(TEXTS))
+    shutil.rmtree(path / "own")
+    place = (path / "saved").rename(path / "moved")
+    loaded = spacy.load(place)
+    found = read(loaded.pipe(TEXTS))
+    for _ in range(2):  # what is being written is what is mapped: truncated it would be lost
+        loaded.to_disk(place)
+        loaded = spacy.load(place)
+    for other in (loaded, pickle.loads(pickle.dumps(loaded)), copy.deepcopy(loaded)):
+        assert read(other.pipe(TEXTS)) == found
+    assert not list(place.rglob(".*"))
+    return found
+
+
+def by_reference(nlp, path):
+    """Without a copy of the assets: both may move together."""
+    nlp.get_pipe("medical_linker").copy_assets = False
+    (path / "pipelines").mkdir()
+    nlp.to_disk(path / "pipelines" / "saved")
+    (path / "elsewhere").mkdir()
+    for name in ("own", "pipelines"):
+        (path / name).rename(path / "elsewhere" / name)
+    loaded = spacy.load(path / "elsewhere" / "pipelines" / "saved")
+    assets = loaded.get_pipe("medical_linker").assets.path
+    assert assets == (path / "elsewhere" / "own" / "assets").resolve()
+    return read(pickle.loads(pickle.dumps(loaded)).pipe(TEXTS))
+
+
+def without_links(nlp, path):
+    """Where files cannot be linked they are copied."""
+
+    def refuse(*arguments, **settings):
+        raise OSError(18, "another device")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "link", refuse)
+        nlp.to_disk(path / "saved")
+    Assets(path / "saved" / "medical_linker" / "assets", verify=True)
+    return from_disk(spacy.load(path / "saved"), path)
+
+
+def by_config(nlp, path):
+    """By a config that names a saved pipeline as the source of each component."""
+    nlp.to_disk(path / "saved")
+    parts = {name: {"source": str(path / "saved")} for name in nlp.pipe_names}
+    tokenizer = {"@tokenizers": "spacy-medlink.Tokenizer.v1"}
+    own = {"lang": "en", "pipeline": [*nlp.pipe_names], "tokenizer": tokenizer}
+    other = load_model_from_config({"nlp": own, "components": parts}, auto_fill=True)
+    return read(other.pipe(TEXTS))
 
 
 def from_pickle(nlp, path):
@@ -122,27 +206,64 @@ def in_a_zone(nlp, path):
         return read(nlp.pipe(TEXTS))
 
 
-WAYS = [from_bytes, from_disk, from_pickle, from_doc_bin, sourced, renamed, in_a_zone]
+def one_by_one(nlp, path):
+    """In any company: alone, in batches of one, with something to come back with it."""
+    docs = [*map(nlp, TEXTS)]
+    plain, found = [values(doc.ents) for doc in docs], read(docs)
+    assert json.loads(json.dumps(plain)) == plain, "nothing that another process would change"
+    assert read(nlp.pipe(TEXTS, batch_size=1)) == found
+    docs, places = zip(*nlp.pipe(zip(TEXTS, range(99), strict=False), as_tuples=True), strict=True)
+    assert read(docs) == found and [*places] == [*range(len(TEXTS))]
+    return found
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-@pytest.mark.parametrize("which", COMPONENTS)
-def test_each_way_gives_the_same(tiny_assets, tmp_path, which, way):
-    want = read(make(tiny_assets.path, which).pipe(TEXTS))
-    assert sum(map(len, want)) >= 4
-    assert way(make(tiny_assets.path, which), tmp_path) == want
+KEPT = [from_bytes, from_disk, from_pickle]
+WAYS = [*KEPT, from_doc_bin, sourced, by_config, renamed, in_a_zone, one_by_one]
+CASES = [
+    *product(COMPONENTS, WAYS), *product(SETTINGS, KEPT), ("two linkers", from_doc_bin),
+    ("entities", by_reference), ("entities", without_links),
+]  # fmt: skip
+
+
+@pytest.fixture
+def assets(tiny_assets, tmp_path):
+    """Assets and files of the test's own, which may go."""
+    path = shutil.copytree(tiny_assets.path, tmp_path / "own" / "assets", copy_function=os.link)
+    for name, text in OWN.items():
+        (tmp_path / "own" / name).write_text(text)
+    return path
+
+
+@pytest.fixture(scope="module")
+def told():
+    """What pipelines say in the first place, by their name."""
+    return {}
+
+
+@pytest.mark.parametrize(
+    ("which", "way"), CASES, ids=[f"{which}, {way.__name__}" for which, way in CASES]
+)
+def test_each_way_gives_the_same(assets, tmp_path, told, which, way):
+    components = {**COMPONENTS, **SETTINGS}[which]
+    if which not in told:
+        plain = make(assets, {name: {} for name in components if name != "second"})
+        want = told[which] = read(make(assets, components).pipe(TEXTS))
+        assert sum(len(own) for own, *_ in want) >= (4 if which in COMPONENTS else 2)
+        assert which in COMPONENTS or want != read(plain.pipe(TEXTS))
+    assert way(make(assets, components), tmp_path) == told[which]
 
 
 RUN = """
 import json, multiprocessing, sys, warnings
 warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
 import torch
+from pathlib import Path
 from tests.components.test_matrix import COMPONENTS, TEXTS, make, read
 if __name__ == "__main__":
     multiprocessing.set_start_method(sys.argv[2])
     torch.set_num_threads(2)  # with one there is nothing for a child to wait for
     for which, tokenizer in (("groups", False), ("context", True)):
-        nlp, texts = make(sys.argv[1], which, tokenizer), TEXTS * 6
+        nlp, texts = make(Path(sys.argv[1]), COMPONENTS[which], tokenizer), TEXTS * 6
         before = read(nlp.pipe(texts))
         assert read(nlp.pipe(texts, n_process=2, batch_size=6)) == before, which
         assert any(before)

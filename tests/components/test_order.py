@@ -95,18 +95,23 @@ def test_two_linkers_share_the_mentions(tiny_assets):
 
 
 @pytest.mark.parametrize("text", ["", "No mention here."])
-@pytest.mark.parametrize("setting", ["assets", "overlay", "lexicon"])
+@pytest.mark.parametrize(
+    ("component", "setting"),
+    [
+        ("medical_linker", "assets"), ("medical_linker", "overlay"), ("medical_linker", "lexicon"),
+        ("medical_mentions", "assets"),
+    ],
+)  # fmt: skip
 def test_files_that_do_not_exist_are_an_error_at_the_first_text(
-    tiny_assets, tmp_path, setting, text
+    tiny_assets, tmp_path, component, setting, text
 ):
     """Also where the text has nothing to link: else a typing error shows months later."""
     nlp = spacy.blank("en")
     config = {"assets": str(tiny_assets.path), setting: str(tmp_path / "mistyped")}
-    nlp.add_pipe("medical_linker", config=config)
-    with pytest.raises(MedlinkError, match="mistyped"):
-        nlp(text)
-    with pytest.raises(MedlinkError, match="mistyped"):
-        list(nlp.pipe([text]))
+    nlp.add_pipe(component, config=config)
+    for ask in (lambda: nlp(text), lambda: list(nlp.pipe([text])), nlp.initialize):
+        with pytest.raises(MedlinkError, match="mistyped"):
+            ask()
 
 
 def test_a_lost_code_is_said_once_and_not_once_a_span(tiny_assets, monkeypatch):

@@ -15,7 +15,7 @@ RUNS = ["(", "'", '"', "[", "*", "_", "«", "$", "#", "😀", ",", "…", "):", 
 
 
 @pytest.mark.parametrize("part", RUNS)
-def test_a_long_run_takes_no_longer_than_short_ones(part: str) -> None:
+def test_a_long_run_takes_no_longer_than_short_ones(part):
     text = f"No fever {part * (20_000 // len(part))}  asthma\n"
     assert cpu_seconds(lambda: make_doc(NLP, text)) < 5, "36 seconds of brackets in one piece"
     doc = make_doc(NLP, text)
@@ -25,7 +25,7 @@ def test_a_long_run_takes_no_longer_than_short_ones(part: str) -> None:
 
 
 @given(st.text(alphabet=" \nab(.é\u0301", max_size=900))
-def test_a_text_stays_as_it_is(text: str) -> None:
+def test_a_text_stays_as_it_is(text):
     doc = make_doc(NLP, text)
     assert doc.text == text
     if max(map(len, text.split()), default=0) <= LONGEST:
@@ -33,17 +33,17 @@ def test_a_text_stays_as_it_is(text: str) -> None:
         assert doc.to_bytes() == plain.to_bytes()
 
 
-def test_words_stay_whole() -> None:
+def test_words_stay_whole():
     text = "fever," * 100
     assert sum(token.text == "fever" for token in make_doc(NLP, text)) == 100
 
 
-def test_too_long_is_still_refused() -> None:
+def test_too_long_is_still_refused():
     with pytest.raises(ValueError, match="E088"):
         make_doc(NLP, "(" * (NLP.max_length + 1))
 
 
-def test_links_beside_a_long_run() -> None:
+def test_links_beside_a_long_run():
     nlp = open_pipeline("starter")
     text = f"Asthma {'(' * 5_000} fever"
     for texts in ([text], [text, "cough"]):

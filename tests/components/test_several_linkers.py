@@ -1,7 +1,5 @@
 """Several linkers in one pipeline: prefixes, terminologies, and whose link is the entity's."""
 
-import pickle
-
 import pytest
 import spacy
 from spacy.tokens import Span
@@ -51,16 +49,6 @@ def test_each_has_its_own_attributes(tiny_assets, icd):
     assert (ent._.cui, ent._.icd_cui) == (ATTACK, "I21")
     assert ent._.icd_candidates[0]["matched"] == "acute heart attack"
     assert nlp.get_pipe("icd").kb.n_names < nlp.get_pipe("medical_linker").kb.n_names
-    again = pickle.loads(pickle.dumps(nlp))
-    (ent,) = linked(again, "acute heart attack")
-    assert (ent._.cui, ent._.icd_cui) == (ATTACK, "I21")
-
-
-def test_they_are_saved_each_with_its_own_assets(tiny_assets, icd, tmp_path):
-    two_linkers(tiny_assets, icd, copy_assets=False).to_disk(tmp_path / "saved")
-    nlp = spacy.load(tmp_path / "saved")
-    (ent,) = linked(nlp, "acute heart attack")
-    assert (ent._.cui, ent._.icd_cui, ent.kb_id_) == (ATTACK, "I21", ATTACK)
 
 
 # The threshold makes NIL of what the second terminology does not hold.

@@ -91,7 +91,7 @@ MENTIONS = [
 
 
 @pytest.fixture
-def gold(tmp_path: Path) -> Path:
+def gold(tmp_path):
     path = tmp_path / "gold.jsonl"
     lines = []
     for number, (mention, id) in enumerate(MENTIONS):

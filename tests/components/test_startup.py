@@ -50,12 +50,12 @@ def _blank(*plug_ins: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def without_us() -> dict[str, Any]:
+def without_us():
     return _blank()
 
 
 @pytest.fixture(scope="module")
-def with_us() -> dict[str, Any]:
+def with_us():
     return _blank("spacy-medlink")
 
 

@@ -234,16 +234,6 @@ def test_what_was_passed_on_is_let_go(tiny_assets):
         assert doc is alive[place]()
 
 
-def test_without_a_cache(tiny_assets, calls, monkeypatch):
-    monkeypatch.setattr(opened, "CACHE_SIZE", 0)
-    nlp = pipeline(tiny_assets, mentions=False)
-    linker = nlp.get_pipe("medical_linker")
-    one, other = (linker.link_texts(["fever", "fever", "asthma"]) for _ in range(2))
-    assert one == other
-    assert calls == [2, 2], "each distinct mention of a batch once"
-    assert len(linker.engine.retrieval._cache) == 0
-
-
 def patients(begin: int, end: int) -> Iterator[str]:
     """Short notes of few words, with many mentions that are made of them."""
     words = ["fever", "asthma", "HTN", "heart attacks", "type 2 diabetes", "pneumonia"]

@@ -162,7 +162,7 @@ class _ManyNames:
         return []
 
 
-def test_the_names_to_draw_from_are_no_list() -> None:
+def test_the_names_to_draw_from_are_no_list():
     kb: Any = _ManyNames()
     tracemalloc.start()
     try:

@@ -14,18 +14,18 @@ def match(start: int, end: int, *left_out: int, is_name: bool = True) -> Match:
 PALMAR_PITS, PLANTAR_PITS, PITS = match(0, 4, 1, 2), match(2, 4), match(3, 4)
 
 
-def test_what_says_less_is_left_out() -> None:
+def test_what_says_less_is_left_out():
     assert without_nested([PALMAR_PITS, PLANTAR_PITS, PITS]) == [PALMAR_PITS, PLANTAR_PITS]
 
 
-def test_a_name_is_not_left_out_for_what_is_less_certain() -> None:
+def test_a_name_is_not_left_out_for_what_is_less_certain():
     longer = match(1, 4, is_name=False)
     assert without_nested([longer, PITS]) == [longer, PITS]
     assert without_nested([PALMAR_PITS, PITS]) == [PALMAR_PITS, PITS]
     assert without_nested([longer, match(2, 4, is_name=False)]) == [longer]
 
 
-def test_entities_are_names_before_readings() -> None:
+def test_entities_are_names_before_readings():
     assert apart([PALMAR_PITS, PLANTAR_PITS, PITS]) == [PLANTAR_PITS]
     assert apart([PALMAR_PITS, PITS], taken=[3]) == []
     assert apart([PALMAR_PITS]) == [PALMAR_PITS]
@@ -41,7 +41,7 @@ MATCHES = st.lists(
 
 
 @given(MATCHES)
-def test_without_nested_is_its_definition(matches: list[Match]) -> None:
+def test_without_nested_is_its_definition(matches):
     assert without_nested(matches) == [
         one
         for one in matches
@@ -52,9 +52,7 @@ def test_without_nested_is_its_definition(matches: list[Match]) -> None:
 
 
 @given(MATCHES, st.sets(st.integers(0, 12)))
-def test_what_is_chosen_is_apart_and_nothing_fits_between(
-    matches: list[Match], taken: set[int]
-) -> None:
+def test_what_is_chosen_is_apart_and_nothing_fits_between(matches, taken):
     chosen = apart(matches, taken)
     used = [place for one in chosen for place in one.words]
     assert len(used) == len(set(used))
@@ -65,7 +63,7 @@ def test_what_is_chosen_is_apart_and_nothing_fits_between(
 
 
 @given(MATCHES)
-def test_no_other_choice_says_more_words(matches: list[Match]) -> None:
+def test_no_other_choice_says_more_words(matches):
     names = [one for one in matches if one.is_name][:8]
     said = sum(len(one.words) for one in apart(names))
     for number in range(1 << len(names)):
@@ -74,7 +72,7 @@ def test_no_other_choice_says_more_words(matches: list[Match]) -> None:
         assert len(words) > len(set(words)) or sum(len(one.words) for one in some) <= said
 
 
-def test_a_sign_joins_what_no_other_mention_says() -> None:
+def test_a_sign_joins_what_no_other_mention_says():
     joined = match(1, 3)._replace(is_joined=True)  # "cancer/lung" of "breast cancer/lung cancer"
     breast, lung = match(0, 2), match(2, 4)
     assert settled([breast, joined, lung]) == [breast, lung]

@@ -4,39 +4,25 @@ import pytest
 import spacy
 
 from spacy_medlink.text.written_forms import names_of_form
+from tests.tabled import tabled
 
 
 @pytest.fixture(scope="module")
-def found() -> spacy.Language:
+def found():
     nlp = spacy.blank("en")
     nlp.add_pipe("medical_mentions")
     return nlp
 
 
 @pytest.mark.filterwarnings("ignore:.*W101")
-@pytest.mark.parametrize(
-    ("text", "mention"),
-    [
-        ("He was anemic.", "anemic"),
-        ("An asthmatic child.", "asthmatic"),
-        ("Known epileptic since 2010.", "epileptic"),
-        ("Hypertensive and obese.", "Hypertensive"),
-        ("Crohns since 2012", "Crohns"),
-        ("Arthritic hands", "Arthritic"),
-        ("febrile and hypotensive", "hypotensive"),
-        ("Febrile to 39", "Febrile"),
-    ],
-)
-def test_a_word_stands_for_a_name(found: spacy.Language, text: str, mention: str) -> None:
+@tabled
+def test_a_word_stands_for_a_name(found, text, mention):
     assert mention in [ent.text for ent in found(text).ents]
 
 
 @pytest.mark.filterwarnings("ignore:.*W101")
-@pytest.mark.parametrize(
-    "text",
-    ["Wilson's mother called.", "He talked for hours.", "'s", "Diabetic shoes", "Anemic murmur"],
-)
-def test_other_words_stand_for_none(found: spacy.Language, text: str) -> None:
+@tabled
+def test_other_words_stand_for_none(found, text):
     assert not found(text).ents
 
 
@@ -48,14 +34,12 @@ def test_other_words_stand_for_none(found: spacy.Language, text: str) -> None:
         ("Exercise induced asthma", "Exercise induced asthma", "asthma"),
     ],
 )
-def test_a_word_form_before_a_problem_is_a_part_of_it(
-    found: spacy.Language, text: str, whole: str, head: str
-) -> None:
+def test_a_word_form_before_a_problem_is_a_part_of_it(found, text, whole, head):
     assert [(ent.text, ent._.reading) for ent in found(text).ents] == [(whole, head)]
 
 
 @pytest.mark.filterwarnings("ignore:.*W101")
-def test_a_word_form_is_less_probable_than_its_name() -> None:
+def test_a_word_form_is_less_probable_than_its_name():
     nlp = spacy.blank("en")
     nlp.add_pipe("medical_mentions")
     nlp.add_pipe("medical_linker")
@@ -65,7 +49,7 @@ def test_a_word_form_is_less_probable_than_its_name() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*W101")
-def test_the_head_of_a_german_compound_is_narrower() -> None:
+def test_the_head_of_a_german_compound_is_narrower():
     nlp = spacy.blank("de")
     nlp.add_pipe("medical_mentions")
     nlp.add_pipe("medical_linker")

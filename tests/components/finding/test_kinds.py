@@ -1,8 +1,5 @@
 """In a span group, names of related concepts are found within a longer match."""
 
-import pickle
-from pathlib import Path
-
 import pytest
 import spacy
 from spacy.language import Language
@@ -26,7 +23,7 @@ KINDS = ["Ulcerative colitis", "colitis", "basal cell nevus", "nevus", "hay feve
 
 
 @pytest.fixture(scope="module")
-def assets(tmp_path_factory: pytest.TempPathFactory) -> Assets:
+def assets(tmp_path_factory):
     concepts = (
         Concept(id, name, (Name(name),), parents=above) for id, (name, above) in NAMES.items()
     )
@@ -46,17 +43,14 @@ def found(nlp: Language) -> list[str]:
     return [span.text for span in doc.spans["sc"]]
 
 
-def test_kinds(assets: Assets, tmp_path: Path) -> None:
+def test_kinds(assets, tmp_path):
     nlp = pipeline(assets)
     assert found(nlp) == KINDS
     nlp.to_disk(tmp_path)
-    for other in (spacy.load(tmp_path), pickle.loads(pickle.dumps(nlp))):
-        assert found(other) == KINDS
-    for doc in nlp.pipe([TEXT] * 2, n_process=2, batch_size=1):
-        assert [span.text for span in doc.spans["sc"]] == KINDS
+    assert found(spacy.load(tmp_path)) == KINDS
 
 
-def test_entities_and_group_have_the_same_links(assets: Assets) -> None:
+def test_entities_and_group_have_the_same_links(assets):
     nlp = pipeline(assets)
     assert nlp(TEXT).ents == ()
     nlp.get_pipe("medical_mentions").annotate_ents = True
@@ -69,12 +63,12 @@ def test_entities_and_group_have_the_same_links(assets: Assets) -> None:
         assert ent._.candidates == span._.candidates
 
 
-def test_all_matches_are_found_on_demand(assets: Assets) -> None:
+def test_all_matches_are_found_on_demand(assets):
     nlp = pipeline(assets)
     assert len(nlp.get_pipe("medical_mentions").find(nlp.make_doc(TEXT))) == 6
 
 
-def test_without_a_linker_all_stay(assets: Assets, tmp_path: Path) -> None:
+def test_without_a_linker_all_stay(assets, tmp_path):
     every = pipeline(assets)
     every.remove_pipe("medical_linker")
     assert len(found(every)) == 6

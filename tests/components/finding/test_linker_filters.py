@@ -66,20 +66,6 @@ def test_what_is_found(assets, config, mentions, ents):
     assert found(pipeline(assets, mentions, **config)) == ents
 
 
-@pytest.mark.parametrize(
-    ("config", "mentions", "ents"),
-    [({"types": ["T047"]}, {"types": []}, EVERYTHING), ({"within": "<< DM OR CF"}, {}, DISEASES)],
-)
-def test_a_saved_or_copied_pipeline_follows_them_too(assets, tmp_path, config, mentions, ents):
-    nlp = pipeline(assets, mentions, **config)
-    nlp.to_disk(tmp_path / "saved")
-    loaded = spacy.load(tmp_path / "saved")
-    assert found(loaded) == ents
-    assert found(pickle.loads(pickle.dumps(loaded))) == ents
-    finder = pickle.loads(pickle.dumps(loaded.get_pipe("medical_mentions")))
-    assert [ent.text for ent in finder(nlp.make_doc(TEXT)).ents] == ents
-
-
 def test_filters_may_change_at_any_time(assets):
     nlp = pipeline(assets)
     linker = nlp.get_pipe("medical_linker")

@@ -1,7 +1,5 @@
 """Labels of mentions by what their concepts are, and names of too many concepts left out."""
 
-import pickle
-
 import numpy as np
 import pytest
 import spacy
@@ -80,22 +78,6 @@ def test_in_span_groups(assets):
 def test_with_a_choice_and_in_any_order(assets):
     nlp = pipeline(assets, label="group", types=["PHEN", "CHEM"])
     assert labels(nlp, "a cold, temperature low") == {"cold": "PHEN", "temperature low": "PHEN"}
-
-
-@pytest.mark.parametrize("config", [{"label": "group"}, {"label": "type", "types": ["DISO"]}])
-def test_round_trips(assets, tmp_path, config):
-    nlp = pipeline(assets, **config)
-    wanted = labels(nlp)
-    nlp.to_disk(tmp_path / "saved")
-    assert labels(spacy.load(tmp_path / "saved")) == wanted
-    copy = spacy.blank("en")
-    copy.add_pipe("medical_mentions", config={"leave_out": [], **config})
-    copy.from_bytes(nlp.to_bytes())
-    assert labels(copy) == wanted
-    for one in (nlp, copy, spacy.load(tmp_path / "saved")):
-        assert labels(pickle.loads(pickle.dumps(one))) == wanted
-    copy.to_disk(tmp_path / "again")
-    assert labels(spacy.load(tmp_path / "again")) == wanted
 
 
 @pytest.mark.parametrize("saved_with", [{}, {"label": "type"}])

@@ -4,19 +4,18 @@ import numpy as np
 import pytest
 import spacy
 from spacy.ml.models.tok2vec import MultiHashEmbed
-from spacy.tokens import Doc, Span
-from thinc.api import Model
+from spacy.tokens import Span
 
 from spacy_medlink.components.finding.names_layer import with_names
 
 
 @pytest.fixture
-def model() -> Model[list[Doc], list[np.ndarray]]:
+def model():
     embed = MultiHashEmbed(width=8, attrs=["NORM"], rows=[50], include_static_vectors=False)
     return with_names(embed, width=6)
 
 
-def test_vectors_tell_where_in_a_name_a_token_is(model: Model) -> None:
+def test_vectors_tell_where_in_a_name_a_token_is(model):
     nlp = spacy.blank("en")
     bare, seen = nlp("a b c d a"), nlp("a b c d a")
     seen.spans["names"] = [Span(seen, 0, 1), Span(seen, 1, 4)]
@@ -30,7 +29,7 @@ def test_vectors_tell_where_in_a_name_a_token_is(model: Model) -> None:
     assert not np.allclose(model.predict([seen])[0][0], with_names[0])
 
 
-def test_it_learns(model: Model) -> None:
+def test_it_learns(model):
     doc = spacy.blank("en")("x y")
     doc.spans["names"] = [Span(doc, 0, 1)]
     model.initialize(X=[doc])

@@ -42,7 +42,7 @@ FINDER = _finder()
 
 
 @given(TEXTS)
-def test_joined_words_are_names_without_their_hyphens(text: str) -> None:
+def test_joined_words_are_names_without_their_hyphens(text):
     pieces = Pieces(text, STOP_WORDS)
     listed = readings(
         pieces,
@@ -60,7 +60,7 @@ def test_joined_words_are_names_without_their_hyphens(text: str) -> None:
 
 
 @given(TEXTS)
-def test_names_in_any_order_have_the_words_of_the_text(text: str) -> None:
+def test_names_in_any_order_have_the_words_of_the_text(text):
     pieces = Pieces(text, STOP_WORDS)
     words_of_text = WordsOfText(pieces, FINDER._exact, "en")
     for match in filter(
@@ -73,7 +73,7 @@ def test_names_in_any_order_have_the_words_of_the_text(text: str) -> None:
 
 
 @given(TEXTS)
-def test_coordinations_with_partners_however_far(text: str) -> None:
+def test_coordinations_with_partners_however_far(text):
     pieces = Pieces(text, STOP_WORDS)
     with mock.patch.object(cutting, "_BESIDE", -(10**9)):
         every = list(coordinations(pieces))
@@ -82,14 +82,14 @@ def test_coordinations_with_partners_however_far(text: str) -> None:
 
 @settings(max_examples=60)
 @given(TEXTS, st.integers(1, 20))
-def test_parts_of_a_document_are_looked_up_as_the_whole(text: str, together: int) -> None:
+def test_parts_of_a_document_are_looked_up_as_the_whole(text, together):
     pieces = Pieces(text * 3, STOP_WORDS)
     whole = FINDER.find(pieces)
     with mock.patch.object(finding, "_TOGETHER", together):
         assert FINDER.find(pieces) == whole
 
 
-def test_hyphens_are_read_over() -> None:
+def test_hyphens_are_read_over():
     pieces = Pieces("pre-auricular pit", STOP_WORDS)
     listed = readings(
         pieces,
@@ -105,6 +105,6 @@ def test_hyphens_are_read_over() -> None:
 
 
 @pytest.mark.parametrize("text", ["palmar and plantar pits", "pre-auricular pit", "skin of pits"])
-def test_something_is_found(text: str) -> None:
+def test_something_is_found(text):
     pieces = Pieces(text, STOP_WORDS)
     assert FINDER.find(pieces)

@@ -9,7 +9,6 @@ import xxhash
 from spacy.strings import hash_string
 from spacy.tokens import Doc, Span
 
-from spacy_medlink.assets import Assets
 from spacy_medlink.components.linker import MedicalLinker
 from spacy_medlink.retrieval.memory import MentionMemory, Remembered
 
@@ -24,28 +23,26 @@ def history_of(word: str) -> Doc:
     return doc
 
 
-def test_the_words_collide() -> None:
+def test_the_words_collide():
     assert hash_string(WORD) == hash_string(CRAFTED)
 
 
 @pytest.mark.parametrize("word", [WORD, CRAFTED])
-def test_mentions_say_what_the_document_says_after_a_crafted_one(
-    tiny_assets: Assets, word: str
-) -> None:
+def test_mentions_say_what_the_document_says_after_a_crafted_one(tiny_assets, word):
     linker = MedicalLinker(spacy.blank("en").vocab, assets=tiny_assets.path)
     for written in (CRAFTED, WORD, word):
         (mention,) = linker.mentions(history_of(written))
         assert mention.text == f"sugar {written}"
 
 
-def test_links_after_a_crafted_document(tiny_assets: Assets) -> None:
+def test_links_after_a_crafted_document(tiny_assets):
     linker = MedicalLinker(spacy.blank("en").vocab, assets=tiny_assets.path)
     linker(history_of(CRAFTED))
     best = linker(history_of(WORD)).ents[0]._.candidates[0]
     assert (best["matched"], best["scores"]["exact"]) == ("sugar diabetes", 1.0)
 
 
-def test_words_of_a_memory_zone_are_forgotten_with_it(tiny_assets: Assets) -> None:
+def test_words_of_a_memory_zone_are_forgotten_with_it(tiny_assets):
     nlp = spacy.blank("en")
     linker = MedicalLinker(nlp.vocab, assets=tiny_assets.path)
     for word in (CRAFTED, WORD):
@@ -55,7 +52,7 @@ def test_words_of_a_memory_zone_are_forgotten_with_it(tiny_assets: Assets) -> No
             assert [mention.text for mention in linker.mentions(doc)] == [word]
 
 
-def test_corrections_are_found_by_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_corrections_are_found_by_what_they_say(monkeypatch):
     monkeypatch.setattr(xxhash, "xxh3_64_intdigest", lambda data: 7)  # all hashes collide
     lines = [Remembered(word, "", word, 1, 1) for word in ("fever", "cough")]
     memory = MentionMemory.of(lines, {"fever": 1, "cough": 2})

@@ -18,7 +18,7 @@ META = torch.device("meta")
 
 
 @pytest.fixture
-def on_meta(monkeypatch: pytest.MonkeyPatch) -> None:
+def on_meta(monkeypatch):
     """Let spaCy compute on the meta device."""
     monkeypatch.setattr(devices, "spacy_device", lambda: "meta")
 

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import spacy
@@ -11,57 +12,11 @@ from spacy.tokens import Doc
 from spacy_medlink.assets import Assets
 from spacy_medlink.text.normalisation import key
 from tests.growth import calls, exponent, seconds
+from tests.tabled import read_tables
 
 MOST = 1.2  # exponent of the growth
 
-_SHORT_FORMS = "".join(
-    f"{chr(65 + i)}{chr(65 + i * 7 % 26)}{chr(65 + i * 3 % 26)} " for i in range(26)
-)
-REPEATED = {
-    "mentions": "fever ",
-    "overlapping mentions": "type 2 diabetes mellitus type 1 diabetes ",
-    "slashes, spaced": "a / b / ",
-    "slashes": "fever/cough/",
-    "slashes, words": "alpha beta / gamma delta / ",
-    "and": "palmar and plantar ",
-    "and, names": "heart attack and asthma and ",
-    "commas": "fever, cough, ",
-    "commas, and": "fever, bronchial cough and asthma, ",
-    "of": "loss of fever and ",
-    "of, slashes": "effusion of the heart/",
-    "stop words": "of the and ",
-    "hyphens": "a-b ",
-    "many hyphens": "a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p ",
-    "hyphens, names": "heart-attack-fever-",
-    "brackets": "( ",
-    "brackets that close": "(fever) [(",
-    "brackets behind names": "fever (",
-    "one definition": "heart attack (HA) HA ",
-    "two definitions": "Duchenne and Becker fever (DMD/BMD) ",
-    "empty definitions": "(AB) (A; ",
-    "copulas": "fever is a rare a rare a (HP:0001945) ",
-    "colons and digits": ":1C1234567 1234567890.1 ",
-    "lines": "\n \n fever ",
-    "headings": "FEVER: ",
-    "full stops": "fever. ",
-    "zero width": "fever\u200b ",
-    "emoji": "\U0001f9d1\u200d\u2695\ufe0f fever ",
-    "right to left": "\u202efever\u202c ",
-    "no-break spaces": "fever\xa0",
-    "short forms": _SHORT_FORMS,
-    "possessives": "fever's s's ",
-    "possessives of names": "fever's ",
-    "sites": "left ovarian foot ",
-    "participles": "exercise induced exercise-induced asthma ",
-    "colours": "yellow fever red ",
-    "adjectives": "renal septic bronchial ",
-    "qualities": "severe acute chronic mild fever ",
-    "agents": "cardiologist fever teacher fever clinic ",
-    "cues": "no possible denies history of fever but ",
-    "relatives": "mother father fever of her sister ",
-    "uncertain": "uncertain fever ",
-    "symbols within names": "heart $ = attack ",
-}
+REPEATED = dict(read_tables(Path(__file__).with_suffix(".tsv"))["repeated"][1])
 NUMBERED: dict[str, Callable[[int], str]] = {
     "distinct definitions": lambda i: f"alpha{i} beta (A{i}B) A{i}B fever ",
     "distinct definitions within mentions": lambda i: f"fever xx{i} (FX{i}) fever ",

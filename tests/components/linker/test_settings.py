@@ -23,7 +23,6 @@ from spacy_medlink.components.pipelines import open_pipeline
 from spacy_medlink.components.sources import open_assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.retrieval.fusion import ReciprocalRankFusion, WeightedFusion
-from spacy_medlink.util.setting_types import Settings
 
 NAN, INF, HALF_PAIR = float("nan"), float("inf"), "\ud800"
 TEXT = "fever and (asthma), breast and ovarian cancer, heart-attack 7 "
@@ -92,7 +91,7 @@ def check(cls: type, assets: Assets, config: Config) -> None:
 @example({"assets": HALF_PAIR})
 @example({"assets": "a" * 5000})
 @example({"labels": {HALF_PAIR: ["DISO"]}})
-def test_any_settings_of_the_linker(tiny_assets: Assets, config: Config) -> None:
+def test_any_settings_of_the_linker(tiny_assets, config):
     check(MedicalLinker, tiny_assets, config)
 
 
@@ -100,14 +99,14 @@ def test_any_settings_of_the_linker(tiny_assets: Assets, config: Config) -> None
 @given(MENTION_CONFIGS)
 @example({"spans_key": 2**63})
 @example({"stop": [HALF_PAIR]})
-def test_any_settings_of_the_mentions(tiny_assets: Assets, config: Config) -> None:
+def test_any_settings_of_the_mentions(tiny_assets, config):
     check(MedicalMentions, tiny_assets, config)
 
 
 @pytest.mark.slow
 @MANY
 @given(LINKER_CONFIGS, MENTION_CONFIGS)
-def test_many_settings(tiny_assets: Assets, linker: Config, mentions: Config) -> None:
+def test_many_settings(tiny_assets, linker, mentions):
     check(MedicalLinker, tiny_assets, linker)
     check(MedicalMentions, tiny_assets, mentions)
 
@@ -115,7 +114,7 @@ def test_many_settings(tiny_assets: Assets, linker: Config, mentions: Config) ->
 @pytest.mark.parametrize("name", ["medical_linker", "medical_mentions"])
 @FEW
 @given(data=st.data())
-def test_any_settings_of_a_pipeline(name: str, tiny_assets: Assets, data: st.DataObject) -> None:
+def test_any_settings_of_a_pipeline(name, tiny_assets, data):
     """spaCy refuses some values itself: those of wrong types, and what is no JSON."""
     names = LINKER_NAMES if name == "medical_linker" else st.sampled_from(sorted(MENTIONS))
     # A key that is half a surrogate pair ends the process within spaCy, before we are asked.
@@ -136,7 +135,7 @@ def test_any_settings_of_a_pipeline(name: str, tiny_assets: Assets, data: st.Dat
     ("factory", "settings"),
     [("medical_linker", LinkerSettings), ("medical_mentions", MentionSettings)],
 )
-def test_the_settings_are_the_one_source(factory: str, settings: type[Settings]) -> None:
+def test_the_settings_are_the_one_source(factory, settings):
     """Of the factory's arguments, their types and defaults; every setting has rule and meaning."""
     meta = Language.get_factory_meta(factory)
     assert meta.default_config == settings.of({}).model_dump() == settings.defaults()
@@ -148,7 +147,7 @@ def test_the_settings_are_the_one_source(factory: str, settings: type[Settings])
         assert field.description and settings.rule_of(name).startswith(("must", "may"))
 
 
-def test_settings_are_attributes_that_are_checked(tiny_assets: Assets) -> None:
+def test_settings_are_attributes_that_are_checked(tiny_assets):
     linker = MedicalLinker(spacy.blank("en").vocab, assets=tiny_assets.path, labels={"D": ["T047"]})
     assert linker.label_types == {"D": ["T047"]} and linker.opened.source == str(tiny_assets.path)
     for name in set(DEFAULT_CONFIG) - {"assets", "labels"}:
@@ -183,13 +182,13 @@ def test_settings_are_attributes_that_are_checked(tiny_assets: Assets) -> None:
         ({"allow": []}, "one id or more"),
     ],
 )  # fmt: skip
-def test_messages(tiny_assets: Assets, config: dict[str, Any], rule: str) -> None:
+def test_messages(tiny_assets, config, rule):
     with pytest.raises(MedlinkError, match=rf"E302.*{next(iter(config))}.*{rule}"):
         MedicalLinker(spacy.blank("en").vocab, **{"assets": tiny_assets.path, **config})
 
 
 @pytest.mark.parametrize("value", [NAN, INF, -0.1, 1.1, "0.5", True])
-def test_thresholds(value: Any) -> None:
+def test_thresholds(value):
     with pytest.raises(MedlinkError, match="E302"):
         MedicalLinker(spacy.blank("en").vocab, threshold=value)
 
@@ -199,18 +198,18 @@ def test_thresholds(value: Any) -> None:
     [{"exact": NAN}, {"exact": INF}, {"exact": "1"}, {"ngram": -1}, {"dense": True}, ["exact"]],
 )
 @pytest.mark.parametrize("fusion", [WeightedFusion, ReciprocalRankFusion])
-def test_weights_that_are_no_numbers(fusion: Any, weights: Any) -> None:
+def test_weights_that_are_no_numbers(fusion, weights):
     with pytest.raises(MedlinkError, match=r"E302.*weights"):
         fusion(weights)
 
 
 @pytest.mark.parametrize("k", [-1, NAN, "60"])
-def test_ranks_that_are_no_numbers(k: Any) -> None:
+def test_ranks_that_are_no_numbers(k):
     with pytest.raises(MedlinkError, match=r"E302.*\bk is"):
         ReciprocalRankFusion(k=k)
 
 
-def test_settings_of_a_saved_pipeline_are_checked(tiny_assets: Assets, tmp_path: Any) -> None:
+def test_settings_of_a_saved_pipeline_are_checked(tiny_assets, tmp_path):
     open_pipeline(str(tiny_assets.path)).to_disk(tmp_path / "saved")
     linker = open_pipeline(str(tmp_path / "saved"), top_k=2, labels={"D": ["T047"]}).get_pipe(
         "medical_linker"
@@ -223,6 +222,6 @@ def test_settings_of_a_saved_pipeline_are_checked(tiny_assets: Assets, tmp_path:
             open_pipeline(str(tiny_assets.path), **{name: value})
 
 
-def test_assets_that_no_file_can_be() -> None:
+def test_assets_that_no_file_can_be():
     with pytest.raises(MedlinkError, match="E201"):
         open_assets("a" * 5000)

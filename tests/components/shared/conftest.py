@@ -1,24 +1,22 @@
 """A knowledge base without vectors, gold mentions, and pipelines over them."""
 
 import json
-from pathlib import Path
 
 import pytest
 from thinc.api import Adam
 
-from spacy_medlink.assets import Assets
 from tests.components.test_spacy_train import MENTIONS
 from tests.tiny import TINY_RECORDS, assets_of
 
 
 @pytest.fixture(scope="session")
-def names(tmp_path_factory) -> Assets:
+def names(tmp_path_factory):
     """Assets without an encoder: the pipeline's transformer makes the vectors."""
     return assets_of(tmp_path_factory.mktemp("names"), TINY_RECORDS)
 
 
 @pytest.fixture(scope="session")
-def gold(tmp_path_factory) -> Path:
+def gold(tmp_path_factory):
     path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
     lines = []
     for number, (mention, id) in enumerate(MENTIONS):
