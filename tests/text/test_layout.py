@@ -62,6 +62,8 @@ Fever: Yes ☐ No ☒\nCough: [ ] Yes [ ] No|-Fever ?Cough
 Any fever? PT: No. DR: Any cough? PT: Yes.|-fever +cough
 There was no evidence of\npneumonia or\nrash. She has\ngout.|-pneumonia -rash +gout
 no fever\ncough since may|-fever +cough
+Denies\tfever, cough\tAsthma|-fever -cough +Asthma
+Gout\tfever\truled out\ncough\tactive|+Gout -fever +cough
 No fever on admission\nCough since may|-fever +Cough
 No fever    Asthma\nNo rash     Gout|-fever -rash +Asthma +Gout
 There was no sign of    She came with\nfever or of any         cough.\nrash.|-fever -rash +cough

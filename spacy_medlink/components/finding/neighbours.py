@@ -91,13 +91,6 @@ def _classes(text: str) -> frozenset[str]:
     return frozenset(found | {name for name, shape in shapes.items() if shape.fullmatch(text)})
 
 
-@lru_cache
-def _single_cues(lang: str) -> frozenset[str]:
-    """List the words that are cues by themselves: "denies", "possible"."""
-    phrases = shipped_cues(lang).phrases.items()
-    return frozenset(word for word, of in phrases if any(len(it.places) == 1 for it in of))
-
-
 class Neighbours:
     """The words of a text and its matches, as classes.
 
@@ -114,7 +107,7 @@ class Neighbours:
         lang: str,
     ) -> None:
         self.pieces, self._common, self._vocabulary = pieces, common, vocabulary
-        self._matches, self._cues = matches, _single_cues(lang)
+        self._matches, self._cues = matches, shipped_cues(lang)
         self.is_head_first = lang[:2].lower() in _HEAD_FIRST
         self._is_english = lang.lower().startswith("en")
         self._units: dict[int, str] = {}
@@ -204,7 +197,9 @@ class Neighbours:
             "english": self._is_english,
             "brief": text.isupper() and len(text) <= SHORT,
             "plain": key == pieces.lower[index],
-            "cue": pieces.lower[index] in self._cues,
+            "cue": pieces.lower[index] in self._cues.beside,
+            "closes": pieces.lower[index] in self._cues.closing_words,
+            "heading": pieces.lower[index] in self._cues.sets.get("heading", ()),
             "unused": inside + last == 0,
             "rare": inside + last <= _RARE,
             "headed": last >= _LEAST,

@@ -23,7 +23,7 @@ _BEHIND = (
 )
 _BEFORE = re.compile(
     rf"(?P<start>^|[\s,;/(])(?P<sign>{_BRACKETS}|{_SYMBOLS}|_+[xX]?_+|\+/-|±|[-−+](?:ve)?"
-    r"|(?<![^,;(\n] )0|(?:neg|pos)\.)(?P<space>\s?)$",
+    r"|(?<![^,;(\n] )0|(?:neg|pos)\.)(?P<space>:?\s?)$",
     re.IGNORECASE,
 )
 _BOX = re.compile(rf"\s?(?P<sign>{_BRACKETS}|{_SYMBOLS})(?=[\s,;/.]|$)")
@@ -89,7 +89,8 @@ def _kind(sign: str) -> str:
 def _first_sign(text: str, start: int, end: int) -> bool | None:
     """Tell whether signs of a line stand before their mentions; None without any."""
     begin = max(0, start - _LINE)
-    begin += max(map(text[begin:start].rfind, ("\n", ":", ".", ";"))) + 1
+    before = text[begin:start].replace("):", ") ").replace("]:", "] ")
+    begin += max(map(before.rfind, ("\n", ":", ".", ";"))) + 1
     sign = _LEADING.search(text, begin, end + 5)
     return None if sign is None else not text[begin : sign.start()].strip(" \t-*•")
 

@@ -158,6 +158,23 @@ class Cues:
         """Tell whether a heading ends what was said: not in "no past history", "of the history"."""
         return index > 0 and not is_negated and words[index - 1] not in self.sets.get(_FUNCTION, ())
 
+    def has_title(self, words: list[str]) -> bool:
+        """Tell whether words have a heading that needs no colon: "past medical history"."""
+        return any(
+            phrase.cue.is_title and phrase.is_at(words, index)
+            for index, word in enumerate(words)
+            for phrase in self.phrases.get(word, ())
+        )
+
+    @cached_property
+    def beside(self) -> frozenset[str]:
+        """The words of cues that are no part of the mention behind them."""
+        phrases = [phrase for listed in self.phrases.values() for phrase in listed]
+        near = [phrase.places[-1] for phrase in phrases if phrase.cue.forward]
+        near += [phrase.places[0] for phrase in phrases if len(phrase.places) == 1]
+        near += [self.sets.get(name, frozenset()) for name in ("heading", "outside", "comma")]
+        return frozenset(word for one in near for word in ([one] if isinstance(one, str) else one))
+
     @classmethod
     def parse(cls, text: str, path: str | Path = "cues") -> "Cues":
         """Read the lines of a file; empty lines and lines that begin with # are skipped.

@@ -63,10 +63,11 @@ def _reach_behind(words: Words, at: Place) -> int | None:
 
 def _cell_behind(words: Words, at: Place) -> int | None:
     """End with the cell; a cue without a mention in its own cell speaks of the next one."""
-    begin, end = _last(words.cells, at.start) or 0, _next(words.cells, at.stop)
+    cells = words.dashes if at.start - 1 in words.dashes else words.cells
+    begin, end = _last(cells, at.start) or 0, _next(cells, at.stop)
     is_alone = end is not None and all(map(is_sign, words.words[at.stop : end]))
     is_alone &= (_last(words.mentions, at.start) or -1) < begin
-    return _next(words.cells, end + 1) if end is not None and is_alone else end
+    return _next(cells, end + 1) if end is not None and is_alone else end
 
 
 def _item(words: Words, at: Place) -> int | None:

@@ -13,6 +13,7 @@ AND, OR = frozenset("and y e ed et und &".split()), frozenset("or nor o ni ou od
 JOINTS = frozenset([*COMMAS, "/", *AND, *OR])
 ARTICLES = frozenset("a an the un una le la el der die das ein eine".split())
 _HYPHENS = frozenset("-\u2010\u2011")
+_DASHES = _HYPHENS | frozenset("–—")
 _BULLET = re.compile(r"\s*(?:[-*•+>·–]|\d+[.)]|[a-z][.)])\s")
 # "Denies the following: fever": words before a colon that ends no negation, as plurals do not.
 _ANNOUNCE = frozenset(
@@ -59,8 +60,12 @@ class Words:
         hidden, self._first_words = set[int](), dict[int, str]()
         outside = self.sets.get("heading", frozenset()) | self.sets.get("outside", frozenset())
         for first, last in [self.run(*mention) for mention in mentions] if words else ():
+            if cues.has_title(words[first:last]):
+                continue  # "past medical history" speaks of others, though a terminology has it
             while first < last - 1 and words[first] in outside:
                 first += 1  # "no fever impression pneumonia", where all but "no" is found
+            while first < last - 1 and words[last - 1] in outside:
+                last -= 1
             self._first_words.setdefault(self.starts[first], words[first])
             words[first], ends[first] = "", ends[min(last, len(words)) - 1]
             hidden.update(range(first + 1, last))
@@ -94,6 +99,7 @@ class Words:
         self.ands = [index for index in self.joints if words[index] in AND]
         tabs = [index for index, gap in enumerate(self._gaps, 1) if "\t" in gap]
         self.cells = sorted([*tabs, *(index for index, word in numbered if word == "|")])
+        self.dashes = list(filter(self._is_dash, range(len(words))))
         self.results = [
             index
             for index, word in numbered[1:]
@@ -142,6 +148,12 @@ class Words:
             and not self._gaps[index - 1]
             and not self._gaps[index]
         )
+
+    def _is_dash(self, index: int) -> bool:
+        """Tell whether a word is a dash between spaces: "Gout - no fever - cough"."""
+        if not 0 < index < len(self.words) - 1 or self.words[index] not in _DASHES:
+            return False
+        return bool(self._gaps[index - 1] and self._gaps[index])
 
     def begins_mention(self, index: int) -> bool:
         """Tell whether a mention follows at a word, but for an article."""
