@@ -42,17 +42,17 @@ class ContextSettings(types.Settings):
     spans_key: types.Text | types.Texts | None = types.setting(
         None,
         "must be a key, or a list of keys",
-        "read the mentions of `doc.spans[spans_key]` instead of `doc.ents`; of several keys, each",
+        "read the mentions of `doc.spans[spans_key]` instead of `doc.ents`; or of several groups",
     )
     sections_key: types.Text | None = types.setting(
         "sections",
         types.TEXT_RULE,
-        "write the text's sections to `doc.spans[sections_key]`, or not",
+        "write the sections of the text to `doc.spans[sections_key]`; null writes none",
     )
     cues: types.Place | None = types.setting(
         None,
         types.PATH_RULE,
-        "a file of cues and headings in place of the package's (en, es, de, fr, it), saved, too",
+        "file of cues and headings that replaces the built-in ones (en, es, de, fr, it)",
     )
 
 

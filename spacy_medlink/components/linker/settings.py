@@ -77,8 +77,8 @@ class LinkerSettings(Settings):
     top_k: int = whole(5, 1, _CANDIDATES, "candidates kept for a mention")
     threshold: float | None = share(
         None,
-        "links that are less probable, or without a calibrator score less, are NIL; null for "
-        "what the assets recommend, which is 0 without a calibrator",
+        "links with a lower probability, or without a calibrator a lower score, are NIL; null for "
+        "what the assets recommend (0 without a calibrator)",
     )
     cui_scheme: Annotated[Text | None, AfterValidator(_or_none)] = setting(
         None,
@@ -88,25 +88,25 @@ class LinkerSettings(Settings):
     spans_key: Annotated[Text | Texts, AfterValidator(_keys)] | None = setting(
         None,
         "must be a key, or a list of different keys",
-        "link `doc.spans[spans_key]` instead of `doc.ents`; of several keys, each group",
+        "link `doc.spans[spans_key]` instead of `doc.ents`; a list links several groups",
     )
     tiers: Annotated[list[Text], AfterValidator(_tiers)] | None = setting(
         None,
         "must name at least one of exact, ngram, dense, or of the tiers of your packages",
-        'of "exact", "ngram", "dense", and what packages bring; null for all that the assets have',
+        'any of "exact", "ngram", "dense", and tiers of your packages; null for all of the assets',
     )
     exact_first: bool | None = flag(
         None,
-        "true: where a name equals the mention, do not ask the other tiers, which is much faster "
-        "and leaves no alternatives among the candidates; null: do not ask the dense tier where "
-        "the gate of the assets says that it would hardly ever change the link, nor the reranker "
-        "where its gate says so; false: always ask all tiers and the reranker",
+        "what to do if the mention equals a name. true: ask only the exact tier, which is much "
+        "faster and gives no alternatives. null: skip the dense tier, and the reranker, if their "
+        "gates in the assets say that they would hardly ever change the link. false: always ask "
+        "all tiers and the reranker",
     )
     types: Texts | None = setting(
         None,
         LIST_RULE,
-        "only concepts of these types or semantic groups may be answers; a "
-        'mention that a concept outside says better is NIL, with the reason "filtered"',
+        "only concepts of these types or semantic groups may be answers; a mention that fits a "
+        'concept outside better is NIL, with the reason "filtered"',
     )
     sources: Texts | None = setting(None, LIST_RULE, "only names from these sources")
     languages: Texts | None = setting(None, LIST_RULE, "only names in these languages")
@@ -123,65 +123,63 @@ class LinkerSettings(Settings):
     )
     force_within_filter: bool = flag(
         False,
-        "link a mention that a concept outside the filters says better all the same, to the "
-        "best concept within",
+        "link a mention to the best concept within the filters, even if one outside fits better",
     )
     labels: TextLists | None = setting(
         None,
         _LABELS,
         "types or groups that mentions of an entity label may have, such as "
-        '`{"DRUG": ["CHEM"]}`; labels that are not named may have all. The attribute is called '
+        '`{"DRUG": ["CHEM"]}`; other labels may have all types. The attribute is called '
         "`label_types`, since spaCy has another use for `labels`",
     )
     overlay: Place | None = setting(
         None,
         PATH_RULE,
-        "file of rules (of a curation: names to deny, force or add, concepts to retire) or of "
-        "corrections (gold mentions) that are in force without a build, from the next call on "
-        "whenever the file changes; saved with the component",
+        "file of curation rules (names to deny, force or add, concepts to retire) or corrections "
+        "(gold mentions). It needs no build: changes take effect at the next call. It is saved "
+        "with the component",
     )
     resolve_abbreviations: bool = flag(
         True,
-        "look up what the document defines an abbreviation to mean, what another mention "
-        "spells out, or what another component found (`doc._.abbreviations`)",
+        "look up abbreviations by the long form that the document defines, that another mention "
+        "spells out, or that another component found (`doc._.abbreviations`)",
     )
     lexicon: Place | list[Place] | None = setting(
         "clinical",
         'must be "clinical", the path of a file, or a list of these, without half characters',
-        'what undefined abbreviations mean: "clinical", the lexicon of the package for the '
-        'language of the pipeline, where it has one; "clinical-de", that of another language; a '
-        "file, which is saved with the component; or a list of these, of which the later ones "
-        "count more",
+        'meanings of undefined abbreviations: "clinical" (the built-in lexicon for the language of '
+        'the pipeline, if there is one), "clinical-de" (for another language), a file (saved with '
+        "the component), or a list of these, in which later ones override earlier ones",
     )
-    composite: bool = flag(False, 'link the parts of "breast and ovarian cancer" each by itself')
+    composite: bool = flag(False, 'link the parts of "breast and ovarian cancer" separately')
     labels_discard: Texts | None = setting(
-        None, LIST_RULE, "labels of entities that are left as they are"
+        None, LIST_RULE, "labels of entities that are not linked"
     )
     merge: Literal["replace", "fill", "better", "leave"] | None = setting(
         None,
         "must be one of replace, fill, better, leave, or null",
-        'the `kb_id` of an entity that another linker has linked before: "replace" it, "fill" '
-        'where there is none or NIL, take the "better" one (the more probable, or where one has no '
-        'probability the higher score; of equals the first), or "leave" it; null: a linker with a '
-        "`prefix` leaves what is there, NIL too, and one without replaces it. The attributes are "
-        "written in any case, each linker's under its prefix",
+        'what to do if another linker has set `kb_id`: "replace" it, "fill" it only if it is empty '
+        'or NIL, keep the "better" one (by probability, or by score if one has none; the first of '
+        'equals), or "leave" it. null: a linker with a `prefix` leaves it, one without replaces '
+        "it. The other attributes are always written, under the prefix of each linker",
     )
     prefix: Text = setting(
-        "", TEXT_RULE, "put before the attributes' names, for several linkers in one pipeline"
+        "", TEXT_RULE, "prefix of the attributes' names, for several linkers in one pipeline"
     )
     batch_size: int = whole(
-        256, 1, MOST, "documents whose mentions are encoded together in `pipe`, at most"
+        256, 1, MOST, "most documents whose mentions are encoded together in `pipe`"
     )
     n_threads: int = whole(
-        0, 0, MOST, "cap on the threads of torch, OpenMP, faiss and BLAS; 0 leaves them alone"
+        0, 0, MOST, "most threads of torch, OpenMP, faiss and BLAS; 0 for no limit"
     )
     model: Network | None = setting(
         None,
         _MODEL,
-        "the encoder, in place of that of the assets, which makes the linker trainable: an "
-        "architecture, such as `spacy-medlink.TransformerBiEncoder.v1`, or for the pipeline's own "
-        "transformer `spacy-medlink.SharedBiEncoder.v1`. It must be the one that made the index, "
-        "but for `initialize`, which makes the index anew. `name = null` is that of the assets",
+        "an encoder in place of that of the assets, which makes the linker trainable: an "
+        "architecture such as `spacy-medlink.TransformerBiEncoder.v1`, or "
+        "`spacy-medlink.SharedBiEncoder.v1` for the pipeline's own transformer. It must be the one "
+        "that made the index, unless `initialize` makes a new index. `name = null` is the encoder "
+        "of the assets",
     )
     objective: BatchChoice | None = setting(
         None,
@@ -197,20 +195,20 @@ class LinkerSettings(Settings):
     )
     calibrator: bool = flag(
         True,
-        "give probabilities by the calibrator of the assets, where they have one; it must "
-        "have been fitted for these tiers, fusion and encoder",
+        "use the calibrator of the assets, if there is one; it must have been fitted for these "
+        "tiers, fusion and encoder",
     )
     rerank_top: int | None = whole(
         None,
         0,
         _CANDIDATES,
-        "candidates that the reranker reads, a latency budget; null for as "
-        "many as it was trained for, 0 leaves it out",
+        "candidates that the reranker reads, which limits its time; null for as many as it was "
+        "trained for, 0 turns it off",
     )
     copy_assets: bool = flag(
         True,
-        "save the assets within the pipeline (as hard links where that is possible); false "
-        "saves a reference to the place where they are",
+        "save the assets within the pipeline (as hard links if possible); false saves a reference "
+        "to their place",
     )
 
 
