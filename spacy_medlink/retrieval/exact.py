@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..text.any_order import NamesInAnyOrder
 from ..text.normalisation import hash_keys, is_short_form, key, plainly_written, surface_check
 from ..text.word_forms import NO_FORMS, Forms
-from ..types import Array, Floats1d, Hashes1d, Hits
+from ..types import Array, Hashes1d, Hits
 from ..util.hashes import positions
 from .arrays import (
     check,
@@ -171,12 +171,14 @@ class ExactIndex:
         return sieve
 
     def rows_of(self, position: int, text: str) -> list[tuple[int, float]]:
-        """List (name row, score) for a key and the mention as it is written."""
+        """List (name row, score) for a key and the mention as it is written, best first."""
         wanted = key(text)
-        names = (
-            (row, name) for row, name in self.names_at(position).items() if key(name) == wanted
-        )
-        return [(row, score) for row, name in names if (score := likeness(name, text))]
+        scored = [
+            (row, likeness(name, text))
+            for row, name in self.names_at(position).items()
+            if name == text or key(name) == wanted
+        ]
+        return sorted((pair for pair in scored if pair[1]), key=_best_first)
 
     def names_at(self, position: int) -> dict[int, str]:
         """Get the names at a key by row, whatever their case; a few may have another key.
@@ -213,38 +215,14 @@ class ExactIndex:
         mask (Optional[Mask]): the names that may be answers; None for all.
         RETURNS (Hits): (n_texts, widest), best first, then by row; padded with -1 and -inf.
         """
-        keys = list(map(key, texts))
-        position = self.find(hash_keys(keys))
-        begin = np.where(position >= 0, self._start[position], 0).astype(np.int64)
-        count = np.where(position >= 0, self._start[position + 1], 0) - begin
-        # One entry for each name of each text: `text` is the number of the text it belongs to.
-        text = np.repeat(np.arange(len(texts)), count)
-        entry = np.arange(len(text)) + np.repeat(begin - (np.cumsum(count) - count), count)
-        row = self._row[entry].astype(np.int64)
-        score = self._likeness(text, row, texts, keys)
-        order = np.lexsort((row, -score, text))
-        allowed = score > 0
+        positions = self.find(hash_keys(map(key, texts))).tolist()
+        found = [
+            self.rows_of(position, text) if position >= 0 else []
+            for position, text in zip(positions, texts, strict=True)
+        ]
         if mask is not None:
-            allowed &= mask.passes(row)
-        order = order[allowed[order]]
-        return _padded(text[order], row[order], score[order], len(texts), k)
-
-    def _likeness(
-        self,
-        text: NDArray[np.int64],
-        row: NDArray[np.int64],
-        texts: Sequence[str],
-        keys: Sequence[str],
-    ) -> Floats1d:
-        """Score the name of each entry; 0 where only its hash is that of the text."""
-        distinct = list(dict.fromkeys(row.tolist()))
-        names = dict(zip(distinct, self._texts(distinct), strict=True))
-        score = np.zeros(len(row), dtype=np.float32)
-        for entry, (name_row, index) in enumerate(zip(row.tolist(), text.tolist(), strict=True)):
-            name = names[name_row]
-            if name == texts[index] or key(name) == keys[index]:
-                score[entry] = likeness(name, texts[index])
-        return score
+            found = [[pair for pair in pairs if pair[0] in mask] for pairs in found]
+        return _padded([pairs[:k] for pairs in found])
 
     @property
     def _arrays(self) -> dict[str, Array]:
@@ -285,17 +263,17 @@ def _from_list(names: Sequence[str]) -> TextsOf:
     return lambda rows: [names[row] for row in rows]
 
 
-def _padded(
-    text: NDArray[np.int64], row: NDArray[np.int64], score: Floats1d, n_texts: int, k: int
-) -> Hits:
-    """Lay the results, sorted by text, out in a rectangle of at most k columns."""
-    count = np.bincount(text, minlength=n_texts)
-    column = np.arange(len(text)) - np.repeat(np.cumsum(count) - count, count)
-    kept = column < k
-    text, column = text[kept], column[kept]
-    shape = (n_texts, int(column.max(initial=-1)) + 1)
+def _best_first(pair: tuple[int, float]) -> tuple[float, int]:
+    row, score = pair
+    return -score, row
+
+
+def _padded(found: Sequence[Sequence[tuple[int, float]]]) -> Hits:
+    """Lay names and scores of each text out in a rectangle."""
+    shape = len(found), max(map(len, found), default=0)
     rows = np.full(shape, -1, dtype=np.int64)
     scores = np.full(shape, -np.inf, dtype=np.float32)
-    rows[text, column] = row[kept]
-    scores[text, column] = score[kept]
+    for index, pairs in enumerate(found):
+        for column, (row, score) in enumerate(pairs):
+            rows[index, column], scores[index, column] = row, score
     return Hits(rows, scores)

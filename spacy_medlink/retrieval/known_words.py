@@ -5,7 +5,10 @@ its text, and then remembered: a text is read by one look-up for each of its wor
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from ..text.any_order import LINK_KEYS
 from ..text.normalisation import hash_keys
@@ -18,7 +21,6 @@ if TYPE_CHECKING:
 
 _REMEMBERED = 1 << 15
 _SHORT_FORM = 6  # letters of a word in capitals that is taken for a short form
-_RANGE = (1 << 64) - 1
 
 
 class Word(NamedTuple):
@@ -57,12 +59,12 @@ class KnownWords:
     def of(self, texts: Sequence[str]) -> list[Word]:
         """Look up the words of a text, as `Pieces` cuts them."""
         words = self._words
-        new = dict.fromkeys(text for text in texts if text not in words)
+        new = list(set(texts).difference(words))
         if new:
             if len(words) > _REMEMBERED:
                 words = self._words = {}
-                new = dict.fromkeys(texts)
-            words |= zip(new, self._asked(list(new)), strict=True)
+                new = list(set(texts))
+            words |= zip(new, self._asked(new), strict=True)
         return list(map(words.__getitem__, texts))
 
     def _asked(self, texts: list[str]) -> Iterable[Word]:
@@ -96,18 +98,26 @@ class KnownWords:
         self, forms: Sequence[Sequence[tuple[str, str]]]
     ) -> list[list[tuple[str, str, int]]]:
         """Keep the texts that are names, with their positions."""
-        keys = [key for its_forms in forms for _, key in its_forms]
-        positions = iter(self._exact.find(hash_keys(keys)).tolist())
-        return [
-            [(name, key, position) for name, key in its_forms if (position := next(positions)) >= 0]
-            for its_forms in forms
-        ]
+        every = list(chain.from_iterable(forms))
+        positions = iter(self._exact.find(hash_keys([key for _, key in every])).tolist())
+        names = list[list[tuple[str, str, int]]]()
+        for its_forms in forms:
+            placed = [(*form, next(positions)) for form in its_forms]
+            names.append([form for form in placed if form[2] >= 0] if placed else [])
+        return names
 
     def _hashes(self, keys: Sequence[str]) -> list[int]:
-        form = self._exact.forms.get
-        parts = [[] if key in LINK_KEYS else key.split() for key in keys]
-        hashes = iter(hash_keys(form(word, word) for words in parts for word in words).tolist())
-        return [sum(next(hashes) for _ in words) & _RANGE for words in parts]
+        """Add up the hashes of the forms of each key's words."""
+        form, forms, owners = self._exact.forms.get, list[str](), list[int]()
+        for index, key in enumerate(keys):
+            if key not in LINK_KEYS:
+                for word in key.split():
+                    forms.append(form(word, word))
+                    owners.append(index)
+        hashes = np.zeros(len(keys), dtype=np.uint64)
+        np.add.at(hashes, owners, hash_keys(forms))  # wraps round, as all sums of hashes do
+        sums: list[int] = hashes.tolist()
+        return sums
 
     def _positions(self, keys: Sequence[str], knows: Sequence[bool]) -> list[int]:
         positions: list[int] = self._exact.find(hash_keys(keys)).tolist()
