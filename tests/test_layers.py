@@ -51,7 +51,7 @@ BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_020,  # wanted: 1,200
     ("util",): 1_830,  # wanted: 1,200
-    ("text",): 4_720,  # wanted: 3,000
+    ("text",): 4_480,  # wanted: 3,000
     ("kb",): 8_040,  # wanted: 6,700
     ("encoders",): 2_900,  # wanted: 2,500
     ("retrieval",): 3_790,  # wanted: 3,000
@@ -59,14 +59,14 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("fitting",): 2_800,  # wanted: 2,600
     ("evaluation",): 2_770,  # wanted: 2,300
     ("assets",): 3_070,  # wanted: 3,000
-    ("components",): 6_800,  # wanted: 5,000
+    ("components",): 6_710,  # wanted: 5,000
     ("annotate",): 1_800,  # wanted: 1,600
     ("cli",): 2_000,  # wanted: 1,600
     ("terminologies",): 4_350,  # 780 of them came from kb and cli
     ("exchange",): 2_300,  # 477 of them came from training/corpora
     ("workbench",): 4_290,
     ("training",): 11_600,  # wanted: 8,000
-    ("benchmarks",): 3_110,  # wanted: 2,500
+    ("benchmarks",): 3_200,  # wanted: 2,500
     ("tests",): 55_500,  # wanted: 45,000
 }
 

@@ -37,6 +37,7 @@ def said_of(
 ) -> list[Said]:
     """Find the context of each mention of a document.
 
+    text (str): as `laid_out` writes it.
     mentions (Sequence[Tuple[int, int]]): first and last character + 1 of each mention.
     parts (Sequence[Part]): the result of `find_sections`.
     RETURNS (List[Said]): in the order of the mentions.

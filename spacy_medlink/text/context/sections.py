@@ -25,7 +25,7 @@ class Part(NamedTuple):
 
 
 def find_sections(text: str, cues: Cues) -> list[Part]:
-    """Find the sections of a document whose headings the cues know, in order.
+    """Find the sections of a document, laid out, whose headings the cues know, in order.
 
     A section ends where the next one begins, or at an unknown heading in capitals or with the last
     word of a known one, as "Dental history". It ends after its first paragraph if its kinds apply
@@ -83,9 +83,10 @@ def _section_of(words: Sequence[str], cues: Cues) -> Section | None:
 def sentence_starts(text: str, shortened: Collection[str] = ()) -> list[int]:
     """Find the starts of all sentences and lines but the first; see `Pieces`.
 
+    text (str): as `laid_out` writes it.
     shortened (Collection[str]): words with full stops that end no sentence, such as "z.n".
     """
-    pieces, starts, row = Pieces(text), list[int](), -1
+    pieces, starts, row = Pieces(text, plain=text), list[int](), -1
     for index, border in enumerate(pieces.borders[:-1]):
         gap = pieces.gaps[index]
         if not index and "\n" not in gap:

@@ -11,6 +11,7 @@ from typing import Any
 from ...errors import Errors
 from ...fitting.corrections import is_gold
 from ...text.context.sections import sentence_starts
+from ...text.layout import laid_out
 from ...types import Data, Facts
 from ...util.beside import only_one
 from ...util.file_thread import UNWANTED, settle
@@ -134,7 +135,7 @@ def excerpt(text: str, start: int, end: int, long_form: str) -> tuple[str, int]:
     Rerankers read 64 characters around a mention, and an abbreviation needs its definition.
     RETURNS (Tuple[str, int]): the text, and the number to subtract from offsets in the document.
     """
-    starts = [0, *sentence_starts(text), len(text)]
+    starts = [0, *sentence_starts(laid_out(text)), len(text)]
     begin = max(starts[bisect_right(starts, start) - 1], start - _AROUND)
     stop = min(starts[min(bisect_left(starts, end), len(starts) - 1)], end + _AROUND)
     sentence = text[begin:stop]

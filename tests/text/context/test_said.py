@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from spacy_medlink.text.context import find_sections, limits, said_of, shipped_cues
+from spacy_medlink.text.layout import laid_out
 
 _NAMES = {
     "absent": "negated", "possible": "uncertain", "past": "historical", "future": "hypothetical",
@@ -29,7 +30,7 @@ def _is_right(lang: str, marked: str) -> bool:
             places.append((len(plain), len(plain) + len(mention)))
             wanted.append({_NAMES[one] for one in said.split(",") if one})
             plain += mention
-    cues = shipped_cues(lang)
+    cues, plain = shipped_cues(lang), laid_out(plain)
     found = said_of(plain, places, cues, find_sections(plain, cues))
     return [set(one.kinds) for one in found] == wanted
 
