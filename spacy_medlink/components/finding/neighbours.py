@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from math import exp
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 from ...assets.languages import words_beside
 from ...text.context.cues import shipped_cues
@@ -26,6 +27,7 @@ BIAS = -1.0  # where no row fits, a match is a mention
 _BEFORE, _BEHIND_IT = 10, 7  # words that are looked at
 _OFTEN, _RARE, _LEAST = 12, 30, 2  # names with a word
 SHORT, YES = 6, 0.5  # letters of a short form; the probability that is a yes
+_REMEMBERED = 1 << 15  # words
 _MACRO, _WORD = re.compile(r"\{([a-z]+)\}"), re.compile("<([^<>]*)>")
 _HEAD_FIRST = frozenset("es fr it pt ca ro gl".split())  # "céphalée intense" is a headache
 
@@ -91,6 +93,12 @@ def _classes(text: str) -> frozenset[str]:
     return frozenset(found | {name for name, shape in shapes.items() if shape.fullmatch(text)})
 
 
+# By the names that are found: the classes of words, wherever they stand.
+_WORD_CLASSES: "WeakKeyDictionary[Vocabulary, dict[tuple[str, bool, str], str]]" = (
+    WeakKeyDictionary()
+)
+
+
 class Neighbours:
     """The words of a text and its matches, as classes.
 
@@ -109,8 +117,11 @@ class Neighbours:
         self.pieces, self._common, self._vocabulary = pieces, common, vocabulary
         self._matches, self._cues = matches, shipped_cues(lang)
         self.is_head_first = lang[:2].lower() in _HEAD_FIRST
-        self._is_english = lang.lower().startswith("en")
+        self._lang, self._is_english = lang, lang.lower().startswith("en")
+        self._hyphens = frozenset(pieces.hyphens)
+        self._of_words = _WORD_CLASSES.setdefault(vocabulary, {})
         self._units: dict[int, str] = {}
+        self._words: dict[int, str] = {}  # with their signs
         self.starts = {match.start for match in matches}
         self.firsts: dict[int, int] = {}  # where the longest match up to each end begins
         for match in matches:
@@ -139,61 +150,87 @@ class Neighbours:
 
     def around(self, start: int, end: int, extra: str) -> str:
         """Write a match and its neighbours: a sign for each gap, and each word with its classes."""
-        pieces, signs = self.pieces, self.sign
+        pieces, words_of = self.pieces, self._words
         first, last = max(0, start - _BEFORE), min(len(pieces), end + _BEHIND_IT)
-        before = "".join(signs(index) + self._unit(index) for index in range(first, start))
-        behind = "".join(signs(index) + self._unit(index) for index in range(end, last))
+        words = [words_of.get(index) or self._word(index) for index in range(first, last)]
+        before, own, behind = (
+            "".join(words[start_of - first : end_of - first])
+            for start_of, end_of in ((first, start), (start, end), (end, last))
+        )
         text = "".join(pieces.texts[start:end])
         if end - start > 1 and text.isupper() and len(text) <= SHORT:
             extra = " ".join((extra, *_classes(text)))  # "B.S."
-        own = "".join(
-            signs(index) * (index > start) + self._unit(index).replace(" }", f" {extra} }}")
-            for index in range(start, end)
-        )
-        return f"{before}{signs(start)}«{own}»{behind}{signs(last)}"
+        if extra:
+            own = own.replace(" }", f" {extra} }}")
+        begin = self.sign(start)
+        return f"{before}{begin}«{own[len(begin) :]}»{behind}{self.sign(last)}"
+
+    def _word(self, index: int) -> str:
+        """Write a word with its classes, and the sign before it."""
+        word = self._words[index] = self.sign(index) + self._unit(index)
+        return word
 
     def sign(self, index: int) -> str:
         """Write what stands before a piece as one sign."""
-        gap, border = self.pieces.gaps[index], self.pieces.borders[index]
-        if index in (0, len(self.pieces)) or "\n" in gap:
-            return "¶"
-        signs = gap.strip(" \x1f\t\xa0")
-        if border <= Border.SPACE:
-            return " " if gap else "~"
-        if border == Border.SEPARATOR and ":" not in gap:
-            return "#"
-        return ":" if ":" in gap else "," if "," in gap else signs[:1] if signs else "#"
+        pieces = self.pieces
+        is_end = index in (0, len(pieces))
+        return "¶" if is_end else _sign(pieces.gaps[index], pieces.borders[index])
 
     def mark(self, places: Iterable[int], name: str) -> None:
         """Give words a further class."""
         for index in places:
             self._units[index] = self._unit(index).replace(" }", f" {name} }}")
+            self._words.pop(index, None)
 
     def has(self, index: int, name: str) -> bool:
         """Tell whether a word is of a class."""
         return f" {name} " in self._unit(index)
 
     def _unit(self, index: int) -> str:
-        if index not in self._units:
-            self._units[index] = f"{{ {' '.join(self._classes_at(index))} }}"
-        return self._units[index]
+        if (unit := self._units.get(index)) is None:
+            unit = self._units[index] = f"{{ {self._of_word(index)}{self._of_place(index)} }}"
+        return unit
 
-    def _classes_at(self, index: int) -> set[str]:
+    def _of_word(self, index: int) -> str:
+        """Write the classes of a word, wherever it stands; it is remembered."""
+        pieces = self.pieces
+        word = pieces.texts[index], pieces.is_stop[index], self._lang
+        kept = self._of_words
+        if (classes := kept.get(word)) is None:
+            if len(kept) > _REMEMBERED:
+                kept.clear()
+            classes = kept[word] = " ".join(self._classes_of(index))
+        return classes
+
+    def _of_place(self, index: int) -> str:
+        """Write the classes that a word has where it stands."""
+        pieces, found = self.pieces, ""
+        taken = index in self.taken
+        if taken:
+            found += " taken"
+        if index in self.starts:
+            found += " begins"
+        if index + 1 in self.firsts:
+            found += " ends"
+        if index in self._hyphens:
+            found += " hyphened"
+        if index + 1 in self._hyphens:  # "x-ray", "PA-C"
+            joined = _classes(f"{pieces.texts[index]}-{pieces.texts[index + 1]}")
+            found += "".join(f" {name}" for name in joined & {"things", "sure_degrees"})
+        if not taken and " unknown_name" in f" {self._of_word(index)}":
+            found += " proper"
+        return found
+
+    def _classes_of(self, index: int) -> set[str]:
         pieces = self.pieces
         text, key = pieces.texts[index], pieces.keys[index]
         found = set(_classes(text))
         inside, last = self._vocabulary.uses(key)
-        if index + 1 in pieces.hyphens:  # "x-ray", "PA-C"
-            found |= _classes(f"{text}-{pieces.texts[index + 1]}") & {"things", "sure_degrees"}
         may_modify = bool(self._common) and not self.is_head_first
         holds = {
             "stop": pieces.is_stop[index],
             "common": key in self._common,
-            "taken": index in self.taken,
-            "begins": index in self.starts,
-            "ends": index + 1 in self.firsts,
             "goes": pieces.says[index] and key.isalpha(),
-            "hyphened": index in pieces.hyphens,
             "english": self._is_english,
             "brief": text.isupper() and len(text) <= SHORT,
             "plain": key == pieces.lower[index],
@@ -208,6 +245,18 @@ class Neighbours:
         found |= {name for name, is_so in holds.items() if is_so}
         if found & {"stop", "common", "spelled"} or inside + last > _OFTEN:
             found.add("known")
-        elif "name" in found and not found & {"taken", "titles"}:
-            found.add("proper")
+        elif "name" in found and "titles" not in found:
+            found.add("unknown_name")  # "proper" where it is in no match
         return found
+
+
+@lru_cache(4096)
+def _sign(gap: str, border: Border) -> str:
+    if "\n" in gap:
+        return "¶"
+    signs = gap.strip(" \x1f\t\xa0")
+    if border <= Border.SPACE:
+        return " " if gap else "~"
+    if border == Border.SEPARATOR and ":" not in gap:
+        return "#"
+    return ":" if ":" in gap else "," if "," in gap else signs[:1] if signs else "#"
