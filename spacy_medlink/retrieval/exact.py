@@ -149,7 +149,10 @@ class ExactIndex:
 
     def known_words(self, lang: str) -> KnownWords:
         """Get the words of texts in a language, as the names know them."""
-        return self._known_words.setdefault(lang, KnownWords(self, lang))
+        if lang not in self._known_words:
+            words = KnownWords(self.find, self.vocabulary, self.forms, lang)
+            self._known_words.setdefault(lang, words)
+        return self._known_words[lang]
 
     def find(self, hashes: Hashes1d) -> NDArray[np.int64]:
         """Find keys by hash. RETURNS (n,): position of the key, -1 where there is none."""

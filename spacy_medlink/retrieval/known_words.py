@@ -4,20 +4,21 @@ Most words of texts come again. So each is asked about once, together with the o
 its text, and then remembered: a text is read by one look-up for each of its words.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..text.any_order import LINK_KEYS
 from ..text.normalisation import hash_keys
 from ..text.pieces import piece_key
 from ..text.said_otherwise import phrases_of
+from ..text.word_forms import Forms
 from ..text.written_forms import is_ordinary, names_of_form, words_within
-
-if TYPE_CHECKING:
-    from .exact import ExactIndex
+from ..types import Hashes1d
+from .vocabulary import Vocabulary
 
 _REMEMBERED = 1 << 15
 _SHORT_FORM = 6  # letters of a word in capitals that is taken for a short form
@@ -49,11 +50,18 @@ class Word(NamedTuple):
 class KnownWords:
     """The words of texts in a language.
 
-    exact (ExactIndex): the dictionary. lang (str): of the texts.
+    find (Callable): gives the positions of hashes among the keys of the dictionary, -1 for none.
+    vocabulary (Vocabulary), forms (Forms): of the names. lang (str): of the texts.
     """
 
-    def __init__(self, exact: "ExactIndex", lang: str) -> None:
-        self._exact, self._lang = exact, lang
+    def __init__(
+        self,
+        find: Callable[[Hashes1d], NDArray[np.int64]],
+        vocabulary: Vocabulary,
+        forms: Forms,
+        lang: str,
+    ) -> None:
+        self._find, self._vocabulary, self._forms, self._lang = find, vocabulary, forms, lang
         self._words: dict[str, Word] = {}
 
     def of(self, texts: Sequence[str]) -> list[Word]:
@@ -69,7 +77,7 @@ class KnownWords:
 
     def _asked(self, texts: list[str]) -> Iterable[Word]:
         """Ask the dictionary about words."""
-        lang, vocabulary = self._lang, self._exact.vocabulary
+        lang, vocabulary = self._lang, self._vocabulary
         keys = list(map(piece_key, texts))
         knows = vocabulary.knows(keys)
         forms, slips = list[Sequence[tuple[str, str]]](), list[str]()
@@ -99,7 +107,7 @@ class KnownWords:
     ) -> list[list[tuple[str, str, int]]]:
         """Keep the texts that are names, with their positions."""
         every = list(chain.from_iterable(forms))
-        positions = iter(self._exact.find(hash_keys([key for _, key in every])).tolist())
+        positions = iter(self._find(hash_keys([key for _, key in every])).tolist())
         names = list[list[tuple[str, str, int]]]()
         for its_forms in forms:
             placed = [(*form, next(positions)) for form in its_forms]
@@ -108,7 +116,7 @@ class KnownWords:
 
     def _hashes(self, keys: Sequence[str]) -> list[int]:
         """Add up the hashes of the forms of each key's words."""
-        form, forms, owners = self._exact.forms.get, list[str](), list[int]()
+        form, forms, owners = self._forms.get, list[str](), list[int]()
         for index, key in enumerate(keys):
             if key not in LINK_KEYS:
                 for word in key.split():
@@ -120,7 +128,7 @@ class KnownWords:
         return sums
 
     def _positions(self, keys: Sequence[str], knows: Sequence[bool]) -> list[int]:
-        positions: list[int] = self._exact.find(hash_keys(keys)).tolist()
+        positions: list[int] = self._find(hash_keys(keys)).tolist()
         return [
             position if known and _may_be_name(key) else -1
             for key, known, position in zip(keys, knows, positions, strict=True)
