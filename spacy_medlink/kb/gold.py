@@ -107,23 +107,6 @@ def read_gold(
         raise Errors.no_gold(path=path)
 
 
-def dump_gold(documents: Iterable[GoldDocument]) -> str:
-    """Write documents as a file that `read_gold` reads."""
-    lines = (
-        {
-            "doc_id": document.doc_id,
-            "lang": document.lang,
-            "text": document.text,
-            "mentions": [
-                {"start": start, "end": end, "mention": text, "ids": ids, "type": type}
-                for text, ids, start, end, type in document.mentions
-            ],
-        }
-        for document in documents
-    )
-    return "".join(write_json(line) + "\n" for line in lines)
-
-
 def gold_lines(path: Path) -> Iterable[tuple[int, str]]:
     """Stream (number from 1, line with its end) of a file, plain or `.gz`, or a tool's export.
 
