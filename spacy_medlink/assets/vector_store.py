@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from ..types import Floats2d, Ints1d
+from ..types import Array, Floats2d, Ints1d
 from ..util.beside import remove_leftovers
 from ..util.files import replacing_file
 from ..util.hashes import positions
@@ -130,7 +130,7 @@ class VectorStore:
             vectors[own] = self._vectors_of(number)[rows[own] - self._starts[number]]
         return vectors
 
-    def _of_file(self, number: int) -> NDArray[np.floating]:
+    def _of_file(self, number: int) -> Array:
         count = int(self._starts[number + 1] - self._starts[number])
         vectors = _read(self._files[number], "vectors", (self._dim,))
         whole = len(vectors) == count
@@ -169,10 +169,10 @@ def _files(place: Path) -> list[tuple[Path, str, int]]:
     return [(path, match[1], int(match[2])) for path, match in found if match]
 
 
-def _read(path: Path, name: str, shape: tuple[int, ...]) -> NDArray[np.generic]:
+def _read(path: Path, name: str, shape: tuple[int, ...]) -> Array:
     """Read one array of a file; empty where it is missing or of another shape."""
     with suppress(*_UNREADABLE), safe_open(path, "numpy") as file:
-        array: NDArray[np.generic] = file.get_tensor(name)
+        array: Array = file.get_tensor(name)
         if array.shape[1:] == shape:
             return array
     return np.empty((0, *shape), dtype=np.uint64)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import MedlinkError, Warnings
 from ..kb import KnowledgeBase
@@ -81,12 +82,16 @@ class NameVectors:
         vectors = _encoded(self.encoder, list(place))
         self.encoded += len(texts)
         if self.store is not None:
-            kept = vectors.astype(np.float16) if self.kb.n_names >= HALVED else vectors
+            kept: NDArray[np.floating] = vectors.astype(
+                np.float16 if self.kb.n_names >= HALVED else np.float32, copy=False
+            )
             self._keep(self.store, list(place), kept)
             vectors = kept.astype(np.float32, copy=False)
         return vectors if len(place) == len(texts) else vectors[[place[text] for text in texts]]
 
-    def _keep(self, store: VectorStore, texts: Sequence[str], vectors: Floats2d) -> None:
+    def _keep(
+        self, store: VectorStore, texts: Sequence[str], vectors: NDArray[np.floating]
+    ) -> None:
         if not self.problem:
             try:
                 store.add(texts, vectors)
