@@ -60,7 +60,6 @@ def test_assets_with_it_export_nothing_and_link_as_torch_does(tmp_path, tiny_kb,
         best, expected = ([one.score for one in ranked.ranking[:1]] for ranked in (ours, theirs))
         assert best == pytest.approx(expected, abs=0.003), "torch computes in 16 bits"
     again = build_assets(tmp_path / "next", tiny_kb.path, update=assets.path)
-    assert again.manifest["calibrator"]["changed_names"] == 0, "the same encoder, the same fit"
     assert isinstance(again.encoder, RuntimeEncoder)
 
 
