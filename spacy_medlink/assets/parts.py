@@ -116,7 +116,7 @@ def open_encoder(held: Held, manifest: Facts, device: str) -> Encoder:
             fields = {"path": held.path, "runtime": name, "remedy": how_to_install(name)}
             fields["lacking"] = lacking(error)
             tell(Warnings.runtime_missing.format(**fields))
-    from ..encoders.light import open_to_encode
+    from ..encoders.opening import open_to_encode
 
     encoder, fingerprint = open_to_encode(held.source / ENCODER, torch_device(device))
     if fingerprint != made_by["fingerprint"] or encoder.dim != made_by["dim"]:

@@ -201,8 +201,8 @@ def main(good: str, place: str, work: str) -> None:
     """Load every directory in each way, and write what happened into `work`/told.json."""
     from spacy_medlink.encoders.bi_encoder import BiEncoder
     from spacy_medlink.encoders.cross_encoder import CrossEncoder
-    from spacy_medlink.encoders.light import open_to_encode
     from spacy_medlink.encoders.loading import load_transformer
+    from spacy_medlink.encoders.opening import open_to_encode
     from spacy_medlink.errors import MedlinkError
 
     ways: dict[str, Callable[[Path], Any]] = {

@@ -8,7 +8,7 @@ import pytest
 from spacy_medlink.encoders.adapters import add_adapters
 from spacy_medlink.encoders.bi_encoder import ADAPTERS_FILE, BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
-from spacy_medlink.encoders.light import open_to_encode
+from spacy_medlink.encoders.opening import open_to_encode
 from spacy_medlink.errors import MedlinkError
 from tests.encoders.test_tables import write_static
 

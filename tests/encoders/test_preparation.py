@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spacy_medlink.assets import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
-from spacy_medlink.encoders.light import open_to_encode
+from spacy_medlink.encoders.opening import open_to_encode
 from spacy_medlink.encoders.pairs import Pair
 from spacy_medlink.encoders.preparation import Preparation
 from spacy_medlink.errors import MedlinkError

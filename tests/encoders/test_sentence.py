@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder, says_pooling
-from spacy_medlink.encoders.light import open_to_encode
+from spacy_medlink.encoders.opening import open_to_encode
 from spacy_medlink.errors import MedlinkError
 from tests.encoders.test_bi_encoder import writable
 

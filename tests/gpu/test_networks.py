@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from spacy_medlink.encoders import bi_encoder, light
+from spacy_medlink.encoders import bi_encoder
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
-from spacy_medlink.encoders.light import open_to_encode
+from spacy_medlink.encoders.opening import open_to_encode
 from spacy_medlink.encoders.pairs import Pair
 from spacy_medlink.types import Mention
 from spacy_medlink.util import devices
@@ -25,8 +25,7 @@ OpenEncoder = Callable[[Path, Path, torch.device], BiEncoder]
 @pytest.fixture
 def fp32(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every device compute in fp32, so that figures can be compared."""
-    for module in (bi_encoder, light):
-        monkeypatch.setattr(module, "has_native_bf16", lambda device: False)
+    monkeypatch.setattr(bi_encoder, "has_native_bf16", lambda device: False)
 
 
 def whole(source: Path, work: Path, device: torch.device) -> BiEncoder:

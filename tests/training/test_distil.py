@@ -12,8 +12,8 @@ from transformers import AutoModel, BertModel
 
 from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.light import open_to_encode
 from spacy_medlink.encoders.objectives.protocol import Batch
+from spacy_medlink.encoders.opening import open_to_encode
 from spacy_medlink.encoders.preparation import Preparation
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.readers import obo

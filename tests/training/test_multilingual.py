@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.light import open_to_encode
+from spacy_medlink.encoders.opening import open_to_encode
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Name

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder, pad
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
-from spacy_medlink.encoders.light import open_to_encode
+from spacy_medlink.encoders.opening import open_to_encode
 from spacy_medlink.encoders.pairs import Pair
 from spacy_medlink.encoders.tokens import by_length
 from spacy_medlink.errors import MedlinkError
