@@ -27,80 +27,29 @@ def found(path: Path) -> list[tuple[str, tuple[str, ...], str]]:
     return [(mention.text, mention.ids, mention.type) for mention in document.mentions]
 
 
-def test_medcattrainer(tmp_path):
-    def annotation(start: int, end: int, cui: str, **said: bool) -> dict[str, Any]:
-        return {"start": start, "end": end, "value": TEXT[start:end], "cui": cui, "user": "me"} | {
-            "correct": False, "deleted": False, "alternative": False, "killed": False,
-            "manually_created": False, **said,
-        }  # fmt: skip
-
-    own = [
-        annotation(0, 5, "C0015967", correct=True),
-        annotation(12, 30, "C0004238", alternative=True),
-        annotation(35, 38, "C0000001", deleted=True),
-        annotation(35, 38, "C0000002", correct=True, killed=True),
-        annotation(35, 38, "C0020538", manually_created=True),
-        annotation(8, 11, "C0000003"),  # nobody has looked at it
-    ]
-    project = {
-        "name": "p",
-        "documents": [{"id": 7, "name": "note", "text": TEXT, "annotations": own}],
-    }
-    path = written(tmp_path / "export.json", {"projects": [project]})
-    assert found(path) == [
-        ("Fever", ("C0015967",), ""),
-        ("atrial fibrilation", ("C0004238",), ""),
-        ("HTN", ("C0020538",), ""),
-    ]
-    assert next(read_gold(path)).doc_id == "note"
+ALL = [("Fever", ("C0015967",)), ("atrial fibrilation", ("C0004238",)), ("HTN", ("C0020538",))]
 
 
-def test_label_studio(tmp_path):
-    def region(id: str, start: int, end: int, type: str, value: Any) -> dict[str, Any]:
-        said = TEXT.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le")
-        place = {"start": start, "end": end, "text": said}
-        return {"id": id, "type": type, "value": {**place, **value}}
-
-    def concept(id: str, *values: str) -> dict[str, Any]:
-        return {"id": id, "type": "textarea", "value": {"start": 0, "end": 0, "text": [*values]}}
-
-    results = [
-        region("a", 0, 5, "labels", {"labels": ["DISO"]}),
-        concept("a", "C0015967"),
-        region("b", 13, 31, "labels", {"labels": ["DISO"]}),  # in units of UTF-16
-        {"id": "b", "type": "choices", "value": {"choices": ["C0004238 | atrial fibrillation"]}},
-        region("c", 36, 39, "labels", {"labels": ["DISO"]}),
-        concept("c", "NIL"),
-        region("d", 0, 5, "labels", {"labels": ["no concept was given"]}),
-        {"type": "relation", "from_id": "a", "to_id": "b", "direction": "right"},
-    ]
-    annotations = [{"was_cancelled": False, "result": []}, {"result": results},
-                   {"was_cancelled": True, "result": []}]  # fmt: skip
-    task = {"id": 3, "data": {"text": TEXT}, "annotations": annotations}
-    assert found(written(tmp_path / "export.json", [task])) == [
-        ("Fever", ("C0015967",), "DISO"),
-        ("atrial fibrilation", ("C0004238",), "DISO"),
-        ("HTN", (), "DISO"),
-    ]
-
-
-def test_prodigy(tmp_path):
-    spans = [
-        {"start": 0, "end": 5, "label": "DISO", "kb_id": "C0015967"},
-        {"start": 35, "end": 38, "label": "DISO", "kb_id": "NIL"},
-        {"start": 12, "end": 30, "label": "DISO"},
-    ]
-    accepted = {"text": TEXT, "spans": spans, "answer": "accept", "meta": {"doc_id": "n1"}}
-    chosen = {"text": TEXT, "spans": spans[2:], "options": [], "accept": ["C0004238"],
-              "answer": "accept"}  # fmt: skip
-    path = tmp_path / "export.jsonl"
-    rejected = {**accepted, "answer": "reject", "meta": {"doc_id": "n2"}}
-    path.write_text("\n".join(map(json.dumps, (accepted, rejected, chosen))), encoding="utf-8")
-    first, second, third = read_gold(path)
-    said = [(mention.text, mention.ids) for mention in first.mentions]
-    assert said == [("Fever", ("C0015967",)), ("HTN", ())]
-    assert (first.doc_id, second.mentions) == ("n1", ())
-    assert [mention.ids for mention in third.mentions] == [("C0004238",)]
+@pytest.mark.parametrize(
+    ("name", "documents"),
+    [
+        # Of the others one is deleted, one killed, and one nobody has looked at.
+        ("medcattrainer.json", [("note", ALL)]),
+        # Places are in units of UTF-16, and the last label has no concept.
+        ("label_studio.json", [("3", [*ALL[:2], ("HTN", ())])]),
+        # The second is rejected; in the third the concept was chosen.
+        ("prodigy.jsonl", [("n1", [ALL[0], ("HTN", ())]), ("n2", []), ("3", ALL[1:2])]),
+    ],
+)
+def test_exports(name, documents):
+    found = list(read_gold(Path(__file__).parent / "sample_files" / "exports" / name, strict=True))
+    assert [
+        (document.doc_id, [(mention.text, mention.ids) for mention in document.mentions])
+        for document in found
+    ] == documents
+    assert {document.text for document in found} == {TEXT}
+    types = {mention.type for document in found for mention in document.mentions}
+    assert types == {"" if name == "medcattrainer.json" else "DISO"}
 
 
 @pytest.mark.parametrize(
