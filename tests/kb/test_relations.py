@@ -1,6 +1,5 @@
 """Relations: what each reader makes of a source, and what the knowledge base says of them."""
 
-import json
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
@@ -244,23 +243,6 @@ def test_rf2_attributes_are_called_as_their_types(tmp_path: Path) -> None:
         Relation("finding_site", DIABETES, "SNOMEDCT"),
     )  # fmt: skip
     assert records[TYPE_2].parents == (DIABETES,)
-
-
-def test_json_lines(tmp_path: Path) -> None:
-    path = tmp_path / "x.jsonl"
-    line = {"concept_id": "A", "canonical_name": "a", "parents": ["P"]}
-    said = [
-        {"relation": "isa", "id": "Q"}, {"relation": "part_of", "id": "R", "source": "MINE"},
-    ]  # fmt: skip
-    path.write_text(json.dumps({**line, "relations": said}))
-    (record,) = read("jsonl", path)
-    assert isinstance(record, Concept)
-    assert record.parents == ("P", "Q")
-    assert record.relations == (Relation("isa", "Q"), Relation("part_of", "R", "MINE"))
-    for bad in ("x", ["x"], [{"id": "R"}], [{"relation": "isa"}], [{"relation": 1, "id": "R"}]):
-        path.write_text(json.dumps({**line, "relations": bad}))
-        with pytest.raises(MedlinkError, match="E105"):
-            list(read("jsonl", path))
 
 
 def test_ids_of_relations_become_those_of_the_scheme() -> None:
