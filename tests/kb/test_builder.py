@@ -1,7 +1,5 @@
 """Building a knowledge base: merging, reports, kills, full disks, and byte-identical results."""
 
-import subprocess
-import sys
 import tracemalloc
 from collections import Counter
 
@@ -13,6 +11,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, KnowledgeBaseBuilder, build_kb, writer
 from spacy_medlink.kb.scratch import scratch
 from spacy_medlink.types import Concept, Name, Retired
+from tests.limits import files_limited_to
 from tests.tiny import TINY_RECORDS
 
 
@@ -176,31 +175,15 @@ def test_the_file_is_not_there_before_the_end(tmp_path):
     assert len(KnowledgeBase(tmp_path / "kb")) == 1
 
 
-FULL = """
-import resource, sys
-from pathlib import Path
-from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import build_kb
-from spacy_medlink.types import Concept, Name
-names = [f"name {row} " * 9 for row in range(4000)]
-concepts = [Concept(f"C{row}", name, (Name(name),)) for row, name in enumerate(names)]
-concepts += concepts[:int(sys.argv[3])]
-limit = int(sys.argv[2])
-resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-try:
-    build_kb(Path(sys.argv[1]), concepts)
-except MedlinkError as error:
-    print(error)
-"""
-
-
 @pytest.mark.parametrize("duplicates", [0, 10])
 @pytest.mark.parametrize("limit", [0, 5_000, 60_000, 400_000, 700_000])
 def test_a_full_disk_is_reported_and_harms_nothing(tmp_path, limit, duplicates):
     build_kb(tmp_path / "kb", many(3))
-    command = [sys.executable, "-c", FULL, str(tmp_path / "kb"), str(limit), str(duplicates)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.stdout.startswith(f"[E109] Could not write {tmp_path / 'kb'}"), done
+    records = [concept(f"C{row}", f"name {row} " * 9) for row in range(4000)]
+    records += records[:duplicates]
+    with files_limited_to(limit), pytest.raises(MedlinkError) as caught:
+        build_kb(tmp_path / "kb", records)
+    assert str(caught.value).startswith(f"[E109] Could not write {tmp_path / 'kb'}")
     assert len(KnowledgeBase(tmp_path / "kb")) == 3
     assert [file.name for file in tmp_path.iterdir()] == ["kb"]
 
