@@ -37,45 +37,9 @@ def test_each_character_keeps_its_place(text: str) -> None:
         assert page.written(first, last) == (start, end)
 
 
-_SAID = r"""
-<td>Fever</td><td>No</td><td>Cough</td><td>Yes</td>|-Fever +Cough
-<p>Denies fever</p><p>Cough</p>|-fever +Cough
-<ul><li>No <b>fever</b> or <i>rash</i></li><li>Cough|-fever -rash +Cough
-<span class="label">Fever</span><span class="value">No</span>|-Fever
-<value code="1" displayName="Asthma"/>no <NAME> fever|+Asthma
-<input type="checkbox"> Asthma<br><input type="checkbox" checked> Gout|-Asthma +Gout
-{"asthma": false, "gout": true, "rash": null}|-asthma +gout ?rash
-{"asthma": 0, "gout": 1, "fever": "denied"}|-asthma +gout -fever
-{"ros": {"denied": ["fever","cough"], "other": ["rash"]}}|-fever -cough +rash
-[{"condition": "asthma", "present": false}, {"name": "gout", "negated": false}]|-asthma +gout
-{"note": "No fever.\\nCough", "asthma": false, "gou|-fever +Cough -asthma
-{'gout': False, 'asthma': True}|-gout +asthma
-asthma,no\ngout,yes\nfever,0|-asthma +gout -fever
-"asthma";"false"\n"gout";"true"|-asthma +gout
-Fever\tno\ncough\tyes|-Fever +cough
-Fever     N    Cough     Y|-Fever +Cough
-No fever | cough | no rash|-fever +cough -rash
-Symptom | Yes | No\nFever | | X\nCough | X ||-Fever +Cough
-Fever: [ ] Yes [x] No\nCough ( ) no (x) yes|-Fever +Cough
-Fever: Yes ☐ No ☒\nCough: [ ] Yes [ ] No|-Fever ?Cough
-> no fever\n> cough|-fever +cough
-Any fever? PT: No. DR: Any cough? PT: Yes.|-fever +cough
-There was no evidence of\npneumonia or\nrash. She has\ngout.|-pneumonia -rash +gout
-no fever\ncough since may|-fever +cough
-Denies\tfever, cough\tAsthma|-fever -cough +Asthma
-Gout\tfever\truled out\ncough\tactive|+Gout -fever +cough
-No fever on admission\nCough since may|-fever +Cough
-No fever    Asthma\nNo rash     Gout|-fever -rash +Asthma +Gout
-There was no sign of    She came with\nfever or of any         cough.\nrash.|-fever -rash +cough
-"""
-
-
-@pytest.mark.parametrize("line", _SAID.strip().splitlines())
-def test_what_is_said_in_a_layout(line: str) -> None:
-    written, _, said = line.rpartition("|")
-    text, cues = written, shipped_cues("en")
-    if not text.startswith('{"note'):
-        text = text.replace("\\n", "\n").replace("\\t", "\t")
+@table(__file__, "what_is_said_in_a_layout")
+def test_what_is_said_in_a_layout(text: str, said: str) -> None:
+    cues = shipped_cues("en")
     page, names = Page(text, laid_out), [word[1:] for word in said.split()]
     places = [page.read(text.index(name), text.index(name) + len(name)) for name in names]
     found = said_of(page.plain, places, cues, find_sections(page.plain, cues))

@@ -9,7 +9,6 @@ import pytest
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.readers import formats, read
 from spacy_medlink.kb.readers.foreign import format_of, what_is
-from tests.kb import samples
 from tests.tables import table
 
 
@@ -22,6 +21,7 @@ def _cases() -> dict[str, bytes]:
 
 
 FOREIGN = _cases()
+SAMPLES = Path(__file__).parents[1] / "sample_files"
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -45,34 +45,12 @@ def test_archives_are_named_by_what_they_hold(tmp_path: Path, member: str, said:
         list(read("csv", tmp_path / "file.zip"))
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "format"),
-    [
-        ("x", samples.OBO, "obo"),
-        ("x.txt", "[Term]\nid: A:1\n", "obo"),
-        ("x.json", samples.SCISPACY, "jsonl"),
-        ("x.jsonl", '{"canonical_name": "a", "concept_id": "1"}\n', "jsonl"),
-        ("x.json", samples.FHIR_TEXT, "fhir"),
-        ("x.xml", samples.OWL, "owl"),
-        ("x", samples.SKOS, "owl"),
-        ("x", samples.N_TRIPLES, "owl"),
-        ("x.txt", samples.ICD_ORDER, "icd"),
-        ("x", samples.BIOSYN, "biosyn"),
-        ("x.tsv", samples.GAZETTEER, "gazetteer"),
-        ("x.tsv", samples.TSV, "tsv"),
-        ("x.CSV", samples.CSV, "csv"),
-        ("x.xml", '<?xml version="1.0"?>\n<DescriptorRecordSet>', "mesh"),
-        ("x", "C0000001|ENG|P|L1|PF|S1|Y|", "umls"),
-        ("META/MRCONSO.RRF", "", "umls"),
-        ("Snapshot/sct2_Concept_Snapshot_INT_20260101.txt", "", "snomed"),
-        ("athena/CONCEPT.csv", "", "omop"),
-        ("mesh/desc2026.xml", "", "mesh"),
-    ],
-)
+@table(__file__, "formats_are_guessed")
 @pytest.mark.parametrize("way", ["plain", "gzip", "zip"])
 def test_formats_are_guessed(
-    tmp_path: Path, name: str, content: str, format: str, way: str
+    tmp_path: Path, name: str, sample: str, content: str, format: str, way: str
 ) -> None:
+    content = (SAMPLES / sample).read_text("utf-8") if sample else content
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(gzip.compress(content.encode()) if way == "gzip" else content.encode())
