@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ from hypothesis import strategies as st
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.readers import read
 from spacy_medlink.terminologies.icd import read as read_icd
-from spacy_medlink.types import BadLine, Concept, Name
+from spacy_medlink.types import Concept
 from tests.tables import table
 
 
@@ -51,54 +50,6 @@ def test_windows_1252_as_cms_writes_it(tmp_path: Path) -> None:
         first, _ = read("icd", path)
     assert isinstance(first, Concept)
     assert (first.id, first.name) == ("386.00", "Ménière's disease")
-
-
-def _entity(number: int, title: str, **said: object) -> dict[str, object]:
-    return {
-        "@context": "http://id.who.int/icd/contexts/contextForLinearizationEntity.json",
-        "@id": f"http://id.who.int/icd/release/11/2024-01/mms/{number}",
-        "title": {"@language": "en", "@value": title}, **said,
-    }  # fmt: skip
-
-
-ENTITIES = [
-    _entity(1, "Certain infections", code="01", classKind="chapter", child=["..."]),
-    _entity(2, "Infections of the gut", blockId="BlockL1-1A0", classKind="block",
-            parent=["http://id.who.int/icd/release/11/2024-01/mms/1"]),
-    _entity(3, "Cholera", code="1A00", classKind="category",
-            parent=["http://id.who.int/icd/release/11/2024-01/mms/2", "http://elsewhere/9"],
-            definition={"@language": "en", "@value": "Much water is lost."},
-            synonym=[{"label": {"@language": "es", "@value": "cólera"}}],
-            indexTerm=[{"label": {"@language": "en", "@value": "Cholera"}},
-                       {"label": {"@language": "en", "@value": "vibrio disease"}}]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("shape", ["list", "lines", "by id", "inside"])
-def test_entities_of_the_api(tmp_path: Path, shape: str) -> None:
-    text = {
-        "list": json.dumps(ENTITIES, indent=1),
-        "lines": "\n".join(map(json.dumps, ENTITIES)),
-        "by id": json.dumps({str(one["@id"]): one for one in ENTITIES}),
-        "inside": json.dumps({"release": "2024-01", "entities": ENTITIES}),
-    }[shape]
-    chapter, block, cholera = _read(tmp_path / "icd11.json", text)
-    assert [one.id for one in (chapter, block, cholera)] == ["01", "BlockL1-1A0", "1A00"]
-    assert (block.parents, cholera.parents) == (("01",), ("BlockL1-1A0",))
-    assert cholera.names == (
-        Name("Cholera", "en", "ICD11", "PT"), Name("cólera", "es", "ICD11", "SY"),
-        Name("Cholera", "en", "ICD11", "SY"), Name("vibrio disease", "en", "ICD11", "SY"),
-    )  # fmt: skip
-    assert (cholera.definition, cholera.types) == ("Much water is lost.", ("category",))
-
-
-def test_bad_entities(tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps([*ENTITIES, _entity(4, " "), {"@id": "x", "title": 7}]))
-    with pytest.raises(MedlinkError, match=r"E105.*an entity without a title"):
-        list(read("icd", path))
-    bad: list[BadLine] = []
-    assert len(list(read("icd", path, bad))) == 3 and len(bad) == 2
 
 
 CODES = st.one_of(
