@@ -180,6 +180,7 @@ def test_settings_are_attributes_that_are_checked(tiny_assets):
         ({"tiers": []}, "exact"),
         ({"tiers": ["exact", "telepathy"]}, "exact"), ({"rerank_top": -1}, "from 0"),
         ({"allow": []}, "one id or more"),
+        *(({"threshold": value}, "") for value in (NAN, INF, -0.1, 1.1, "0.5", True)),
     ],
 )  # fmt: skip
 def test_messages(tiny_assets, config, rule):
@@ -187,26 +188,17 @@ def test_messages(tiny_assets, config, rule):
         MedicalLinker(spacy.blank("en").vocab, **{"assets": tiny_assets.path, **config})
 
 
-@pytest.mark.parametrize("value", [NAN, INF, -0.1, 1.1, "0.5", True])
-def test_thresholds(value):
-    with pytest.raises(MedlinkError, match="E302"):
-        MedicalLinker(spacy.blank("en").vocab, threshold=value)
-
-
 @pytest.mark.parametrize(
     "weights",
     [{"exact": NAN}, {"exact": INF}, {"exact": "1"}, {"ngram": -1}, {"dense": True}, ["exact"]],
 )
 @pytest.mark.parametrize("fusion", [WeightedFusion, ReciprocalRankFusion])
-def test_weights_that_are_no_numbers(fusion, weights):
+def test_fusions_that_cannot_be(fusion, weights):
     with pytest.raises(MedlinkError, match=r"E302.*weights"):
         fusion(weights)
-
-
-@pytest.mark.parametrize("k", [-1, NAN, "60"])
-def test_ranks_that_are_no_numbers(k):
-    with pytest.raises(MedlinkError, match=r"E302.*\bk is"):
-        ReciprocalRankFusion(k=k)
+    for k in (-1, NAN, "60"):
+        with pytest.raises(MedlinkError, match=r"E302.*\bk is"):
+            ReciprocalRankFusion(k=k)
 
 
 def test_settings_of_a_saved_pipeline_are_checked(tiny_assets, tmp_path):
