@@ -15,6 +15,7 @@ from spacy_medlink.kb.readers import lines
 from spacy_medlink.workbench.mapping.outputs import _write_table
 from spacy_medlink.workbench.mapping.tables import Problems, read_table
 from spacy_medlink.workbench.mapping.terms import Columns, Terms, pasted
+from tests.tabled import read_tables
 from tests.training.corpora.workbook import write_workbook
 from tests.workbench.mapping.conftest import EXECUTED
 
@@ -101,33 +102,9 @@ def test_workbooks_and_parquet_say_the_same(tmp_path):
     )  # fmt: skip
 
 
-_SHOWN: list[tuple[str, float, str]] = [
-    ("00000", 7, "00007"),
-    ("00000", 1234567, "1234567"),
-    ("00000", 0, "00000"),
-    ("000-00", 123, "001-23"),
-    ("000-00-0000", 12345678, "012-34-5678"),
-    ('"ICD-"000', 7, "ICD-007"),
-    (r"00\.00", 123, "01.23"),
-    ("000.00", 1.5, "001.50"),
-    ("000.00", 250.00999999999999, "250.01"),
-    ("000.0", 250.01, "250.01"),  # a digit would be lost
-    ("00000", 3.7, "3.7"),
-    ("[$-409][Red]0000_);(0000)", 7, "0007"),
-    ("#0000", 7, "0007"),
-    ("0000", -7, "-7"),
-    # Other formats do not change what is read.
-    ("General", 7, "7"),
-    ("#,##0", 7000, "7000"),
-    ("0%", 0.5, "0.5"),
-    ("yyyy-mm-dd", 45000, "45000"),
-    ("[h]:mm", 0.5, "0.5"),
-    ("0" * 300, 7, "7"),
-]
-
-
 def test_codes_keep_the_zeros_that_their_cells_show(tmp_path):
-    formats, numbers, shown = zip(*_SHOWN, strict=True)
+    _, rows = read_tables(Path(__file__).with_suffix(".tsv"))["shown"]
+    formats, numbers, shown = zip(*rows, ("0" * 300, 7, "7"), strict=True)
     write_workbook(tmp_path / "a.xlsx", {"s": [numbers]}, formats)
     assert _read(tmp_path / "a.xlsx") == [list(shown)]
 

@@ -6,9 +6,6 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 pytest.importorskip("fastapi")
-pytest.importorskip("schemathesis")
-import schemathesis  # asks for Python 3.11
-
 from spacy_medlink.workbench.serve import CorrectionFile, Desk, make_app  # imports fastapi
 
 EACH = 20  # requests of an operation
@@ -23,6 +20,8 @@ QUICK = settings(
 @pytest.mark.filterwarnings("ignore:.*W102")  # most texts have no mention
 def test_no_request_is_a_fault(tiny_assets, tmp_path, is_valid):
     """More than 200 malformed requests, and as many that the document allows."""
+    # Here, since it takes as long to import as all else of this room, for a test that few run.
+    schemathesis = pytest.importorskip("schemathesis")
     file = CorrectionFile(tmp_path / "corrections.jsonl")
     desk = Desk("tiny", str(tiny_assets.path), device="cpu", corrections=file)
     schema = schemathesis.openapi.from_asgi("/openapi.json", make_app([desk], hosts=["*"]))
@@ -34,7 +33,7 @@ def test_no_request_is_a_fault(tiny_assets, tmp_path, is_valid):
 
         @QUICK
         @given(case=operation.as_strategy(generation_mode=mode))
-        def ask(case: schemathesis.Case) -> None:
+        def ask(case):
             answer = case.call()
             found[answer.status_code] += 1
             assert answer.status_code < 500, case.as_curl_command()
