@@ -28,8 +28,8 @@ from .verb import Verb
 _HELP = (
     "Link medical mentions in text to concepts of a terminology.\n\n"
     'First, with the built-in terminology: medlink link starter "No fever, known asthma."\n\n'
-    "Then, with your own: medlink kb build FILES --from FORMAT --output my.kb; medlink build my.kb "
-    "--output my_assets; and my_assets in place of starter."
+    "Then, with your own: medlink kb build FILES --output my.kb; medlink build my.kb --output "
+    "my_assets. Use my_assets instead of starter."
 )
 _Row = tuple[typer.Typer, str | None, str, Callable[..., None]]
 _LINK, _MAKE, _MEASURE = "Link", "Make a terminology ready", "Measure"

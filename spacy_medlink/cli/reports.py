@@ -121,7 +121,7 @@ def links_report(links: Mapping[str, Mapping[str, int]] | None, of: str = "examp
         for name, key in (("right", "right"), ("wrong", "wrong"), ("NIL", "nil"))
     )
     count = sum(after.values())
-    return [f"links: {', '.join(changes)} of {count:,} {of}, before the fit and after"]
+    return [f"links: {', '.join(changes)} of {count:,} {of} (before to after the fit)"]
 
 
 def _index(index: Data | None) -> list[str]:

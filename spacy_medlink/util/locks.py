@@ -90,3 +90,8 @@ class Lru(Generic[Key, Value]):
                 self._items.move_to_end(key)
                 if len(self._items) > self._size:
                     self._items.popitem(last=False)
+
+    def clear(self) -> None:
+        """Drop all values."""
+        with self._lock:
+            self._items.clear()

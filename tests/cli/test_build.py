@@ -66,7 +66,7 @@ def test_build_with_gold_mentions(run, fail, tmp_path, tiny_kb):
 def test_build_without_an_encoder(run, tmp_path, tiny_kb):
     result = run("build", tiny_kb.path, "--output", tmp_path / "assets")
     assert "there is no dense tier" in result.stderr
-    assert "links: right" in result.stdout and "before the fit and after" in result.stdout
+    assert "links: right" in result.stdout and "(before to after the fit)" in result.stdout
     assert Assets(tmp_path / "assets").tiers == ["exact", "ngram"]
 
 
