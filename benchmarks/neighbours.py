@@ -38,7 +38,7 @@ def watched(asked: Asked) -> None:
         asked[question, *place] = [n for n, row in enumerate(rows) if row.fits.search(around)]
         return score(words, question, start, end, extra)
 
-    neighbours.Neighbours.score = noted  # type: ignore[method-assign]
+    neighbours.Neighbours.score = noted  # type: ignore[method-assign,assignment]
 
 
 def texts() -> Iterator[tuple[str, dict[tuple[int, int], bool]]]:
@@ -81,9 +81,9 @@ def main(assets: Annotated[list[str], typer.Argument(help="Directories of assets
         for text, places in texts():
             asked.clear()
             nlp(text)
-            for (question, *place), fits in asked.items():
-                if tuple(place) in places and question in _ASKED:
-                    answers.setdefault(question, []).append((fits, not places[tuple(place)]))
+            for (question, start, end), fits in asked.items():
+                if (start, end) in places and question in _ASKED:
+                    answers.setdefault(question, []).append((fits, not places[start, end]))
     for question, rows in answers.items():
         typer.echo(question)
         fitted(
