@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.types import BadLine
+from tests.tables import table
 
 TEXT = "Fever 🤒 and atrial fibrilation, no HTN."
 
@@ -189,33 +190,7 @@ def test_what_counts_of_the_annotations_of_a_task(tmp_path):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("task", "said"),
-    [
-        (
-            {"id": 1, "text": TEXT, "label": [{"start": 0, "end": 5, "labels": ["DISO"]}],
-             "concept": "C1", "annotator": 1, "annotation_id": 1, "lead_time": 3.2},
-            "JSON-MIN",
-        ),
-        (
-            {"id": 1, "text": TEXT, "label": [{"start": 0, "end": 5, "labels": ["DISO"]}]},
-            "JSON-MIN",
-        ),
-        (
-            task_of("<p>Fever</p>", {"start": "/p[1]/text()[1]", "end": "/p[1]/text()[1]",
-                                     "startOffset": 0, "endOffset": 5, "text": "Fever",
-                                     "globalOffsets": {"start": 0, "end": 5}}),
-            "HyperText",
-        ),
-        (task_of(TEXT, {"start": "0", "end": "0", "startOffset": 0}), "Paragraphs"),
-        (
-            {"data": {"text": TEXT}, "annotations": [{"result": [
-                {"id": "a", "type": "hypertextlabels", "value": {"start": "/p[1]/text()[1]"}},
-            ]}]},
-            "HyperText",
-        ),
-    ],
-)  # fmt: skip
+@table(__file__, "exports_without_offsets_say_so")
 def test_exports_without_offsets_say_so(tmp_path, task, said):
     with pytest.raises(MedlinkError, match=rf"E160.*{said}"):
         list(read_gold(written(tmp_path / "x.json", [task])))
