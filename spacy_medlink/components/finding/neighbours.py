@@ -28,6 +28,7 @@ _BEFORE, _BEHIND_IT = 10, 7  # words that are looked at
 _OFTEN, _RARE, _LEAST = 12, 30, 2  # names with a word
 SHORT, YES = 6, 0.5  # letters of a short form; the probability that is a yes
 _REMEMBERED = 1 << 15  # words
+_BLANKS = " \x1f\t\xa0"
 _MACRO, _WORD = re.compile(r"\{([a-z]+)\}"), re.compile("<([^<>]*)>")
 _HEAD_FIRST = frozenset("es fr it pt ca ro gl".split())  # "céphalée intense" is a headache
 
@@ -172,9 +173,10 @@ class Neighbours:
 
     def sign(self, index: int) -> str:
         """Write what stands before a piece as one sign."""
-        pieces = self.pieces
-        is_end = index in (0, len(pieces))
-        return "¶" if is_end else _sign(pieces.gaps[index], pieces.borders[index])
+        gap, border = self.pieces.gaps[index], self.pieces.borders[index]
+        if index == 0 or (index == len(self.pieces) and not gap.strip(_BLANKS)):
+            return "¶"
+        return _sign(gap, border)
 
     def mark(self, places: Iterable[int], name: str) -> None:
         """Give words a further class."""
@@ -254,7 +256,7 @@ class Neighbours:
 def _sign(gap: str, border: Border) -> str:
     if "\n" in gap:
         return "¶"
-    signs = gap.strip(" \x1f\t\xa0")
+    signs = gap.strip(_BLANKS)
     if border <= Border.SPACE:
         return " " if gap else "~"
     if border == Border.SEPARATOR and ":" not in gap:
