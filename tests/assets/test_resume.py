@@ -7,13 +7,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from spacy_medlink.assets import Assets, build, build_assets, vector_store, vectors
+from spacy_medlink.assets import Assets, build, vector_store, vectors
+from spacy_medlink.assets import build_assets as build_whole
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import Errors, MedlinkError
 from spacy_medlink.kb import build_kb
@@ -24,6 +26,7 @@ from tests.children import SECONDS, killed
 from tests.tiny import write_tiny_encoder
 
 NAMES = 60
+build_assets = partial(build_whole, calibrate=False)  # which takes most of a small build
 
 
 def write_kb(path: Path, names: range = range(NAMES)) -> Path:
@@ -80,8 +83,9 @@ def encoding(monkeypatch: pytest.MonkeyPatch, small_chunks: None) -> Iterator[En
     yield own
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), MemoryError(), SystemExit(1)])
-@pytest.mark.parametrize("chunks", [1, 4, 7])
+@pytest.mark.parametrize(
+    ("chunks", "error"), [(1, KeyboardInterrupt()), (4, MemoryError()), (7, SystemExit(1))]
+)
 def test_every_chunk_is_encoded_once(tmp_path, kb, tiny_encoder, whole, encoding, chunks, error):
     out = tmp_path / "out"
     encoding.stop(chunks, error)
