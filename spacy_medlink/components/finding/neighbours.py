@@ -154,17 +154,15 @@ class Neighbours:
         pieces, words_of = self.pieces, self._words
         first, last = max(0, start - _BEFORE), min(len(pieces), end + _BEHIND_IT)
         words = [words_of.get(index) or self._word(index) for index in range(first, last)]
-        before, own, behind = (
-            "".join(words[start_of - first : end_of - first])
-            for start_of, end_of in ((first, start), (start, end), (end, last))
-        )
+        at, to = start - first, end - first
+        before, own, behind = "".join(words[:at]), "".join(words[at:to]), "".join(words[to:])
         text = "".join(pieces.texts[start:end])
         if end - start > 1 and text.isupper() and len(text) <= SHORT:
             extra = " ".join((extra, *_classes(text)))  # "B.S."
         if extra:
             own = own.replace(" }", f" {extra} }}")
-        begin = self.sign(start)
-        return f"{before}{begin}«{own[len(begin) :]}»{behind}{self.sign(last)}"
+        sign, _, unit = own.partition("{")
+        return f"{before}{sign}«{{{unit}»{behind}{self.sign(last)}"
 
     def _word(self, index: int) -> str:
         """Write a word with its classes, and the sign before it."""
@@ -190,22 +188,20 @@ class Neighbours:
 
     def _unit(self, index: int) -> str:
         if (unit := self._units.get(index)) is None:
-            unit = self._units[index] = f"{{ {self._of_word(index)}{self._of_place(index)} }}"
+            pieces, kept = self.pieces, self._of_words
+            word = pieces.texts[index], pieces.is_stop[index], self._lang
+            if (classes := kept.get(word)) is None:
+                if len(kept) > _REMEMBERED:
+                    kept.clear()
+                classes = kept[word] = f" {' '.join(self._classes_of(index))}"
+            unit = self._units[index] = f"{{{classes}{self._of_place(index, classes)} }}"
         return unit
 
-    def _of_word(self, index: int) -> str:
-        """Write the classes of a word, wherever it stands; it is remembered."""
-        pieces = self.pieces
-        word = pieces.texts[index], pieces.is_stop[index], self._lang
-        kept = self._of_words
-        if (classes := kept.get(word)) is None:
-            if len(kept) > _REMEMBERED:
-                kept.clear()
-            classes = kept[word] = " ".join(self._classes_of(index))
-        return classes
+    def _of_place(self, index: int, classes: str) -> str:
+        """Write the classes that a word has where it stands.
 
-    def _of_place(self, index: int) -> str:
-        """Write the classes that a word has where it stands."""
+        classes (str): those that it has anywhere.
+        """
         pieces, found = self.pieces, ""
         taken = index in self.taken
         if taken:
@@ -219,7 +215,7 @@ class Neighbours:
         if index + 1 in self._hyphens:  # "x-ray", "PA-C"
             joined = _classes(f"{pieces.texts[index]}-{pieces.texts[index + 1]}")
             found += "".join(f" {name}" for name in joined & {"things", "sure_degrees"})
-        if not taken and " unknown_name" in f" {self._of_word(index)}":
+        if not taken and " unknown_name" in classes:
             found += " proper"
         return found
 
