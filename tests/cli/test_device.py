@@ -40,19 +40,13 @@ def test_a_device_that_is_not_there(fail, tmp_path, verb, device):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_build_says_which_device_it_used(run, tmp_path, tiny_kb, tiny_encoder):
-    out = tmp_path / "assets"
-    arguments = ("build", tiny_kb.path, "--output", out, "--encoder", tiny_encoder)
-    said = run(*arguments, "--device", "cpu").stdout
-    assert f"encoder {tiny_encoder.name}, on cpu" in said
-    assert Assets(out).manifest["encoder"]["device"] == "cpu"
-
-
-def test_auto_is_what_the_machine_has(run, tmp_path, tiny_kb, tiny_encoder):
-    out = tmp_path / "assets"
-    run("build", tiny_kb.path, "--output", out, "--encoder", tiny_encoder)
-    expected = devices.describe(devices.find_device())
-    assert Assets(out).manifest["encoder"]["device"] == expected
+@pytest.mark.parametrize("device", ["cpu", "auto"])
+def test_a_build_says_which_device_it_used(run, tmp_path, tiny_kb, tiny_encoder, device):
+    arguments = ("build", tiny_kb.path, "--output", tmp_path / "assets", "--encoder", tiny_encoder)
+    used = "cpu" if device == "cpu" else devices.describe(devices.find_device())
+    said = run(*arguments, "--device", device).stdout
+    assert f"encoder {tiny_encoder.name}, on {used}" in said
+    assert Assets(tmp_path / "assets").manifest["encoder"]["device"] == used
 
 
 @pytest.mark.parametrize("verb", ["link", "evaluate", "annotate", "learn"])
