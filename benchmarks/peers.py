@@ -30,6 +30,7 @@ def scispacy(kb: str, work: Path) -> "Language":
     """
     try:
         generation = import_module("scispacy.candidate_generation")
+        work.mkdir(parents=True, exist_ok=True)
         paths = generation.LinkerPaths.from_directory(str(work))
         linking_utils = import_module("scispacy.linking_utils")
         import_module("scispacy.abbreviation")  # registers its detector
@@ -61,7 +62,6 @@ def _make_index(paths: Any, kb: str, work: Path, linking_utils: Any) -> None:
     from spacy_medlink.kb import KnowledgeBase
 
     nmslib: Any = import_module("nmslib")
-    work.mkdir(parents=True, exist_ok=True)
     with (work / "kb.jsonl").open("w", encoding="utf-8") as file:
         for concept in KnowledgeBase(kb):
             record = {"concept_id": concept.id, "canonical_name": concept.name,
@@ -86,10 +86,6 @@ def _make_index(paths: Any, kb: str, work: Path, linking_utils: Any) -> None:
     Path(paths.concept_aliases_list).write_text(json.dumps(aliases), encoding="utf-8")
     import_module("joblib").dump(vectorizer, paths.tfidf_vectorizer)
     index.saveIndex(str(paths.ann_index))
-
-
-PEERS: dict[str, Callable[[str, Path], "Language"]] = {"scispacy": scispacy}
-"""By name, what makes a pipeline of a knowledge base and a directory for what is made once."""
 
 
 def fasthpocr(work: Path) -> Callable[..., list[tuple[int, int, str]]]:
@@ -127,3 +123,31 @@ def _words_of(_: object, cluster: str, clusters: dict[str, str]) -> list[str]:
         for word, its in clusters.items():
             _WORDS[its].append(word)
     return list(_WORDS[cluster])
+
+
+def fasthpocr_linker(_: str, work: Path) -> "Language":
+    """Let FastHPOCR read each mention by itself; what covers most of the mention comes first."""
+    import spacy
+    from spacy.language import Language
+    from spacy.tokens import Doc, Span
+
+    find = fasthpocr(work)
+    Span.set_extension("kb_ents", default=[])
+
+    @Language.component("fasthpocr")
+    def link(doc: Doc) -> Doc:
+        for ent in doc.ents:
+            matches = sorted(find(ent.text), key=lambda match: match[0] - match[1])
+            ent._.kb_ents = [[id, (end - start) / len(ent.text)] for start, end, id in matches]
+        return doc
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("fasthpocr")
+    return nlp
+
+
+PEERS: dict[str, Callable[[str, Path], "Language"]] = {
+    "scispacy": scispacy,
+    "fasthpocr": fasthpocr_linker,
+}
+"""By name, what makes a pipeline of a knowledge base and a directory for what is made once."""
