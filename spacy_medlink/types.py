@@ -161,13 +161,11 @@ class Candidate:
     tied (Tuple[int, ...]): rows of the concepts that are equal but for the order of ids, this one
         first; () without a tie.
     match (str): "narrower" where the mention says more than the concept, which is its head; or "".
-    id, name, types: of the concept, matched (str): the name that matched; all empty until a link is
-        made of the ranking.
+    id, name, types: of the concept. matched (str): its name that matched. Empty before a link is.
     plain (Any): cache for the writer: its result for this candidate.
     rated (Any): cache for the decision: its result for the ranking with this candidate first. A
         copy by `dataclasses.replace` has neither cache, and no id.
-
-    The linker remembers the candidates of a link: read them, but do not change them.
+    The linker remembers candidates: do not change them.
     """
 
     row: int
