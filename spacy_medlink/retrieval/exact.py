@@ -177,11 +177,11 @@ class ExactIndex:
         """List (name row, score) for a key and the mention as it is written, best first."""
         wanted = key(text)
         scored = [
-            (row, likeness(name, text))
+            (row, score)
             for row, name in self.names_at(position).items()
-            if name == text or key(name) == wanted
+            if (name == text or key(name) == wanted) and (score := likeness(name, text))
         ]
-        return sorted((pair for pair in scored if pair[1]), key=_best_first)
+        return sorted(scored, key=_best_first) if len(scored) > 1 else scored
 
     def names_at(self, position: int) -> dict[int, str]:
         """Get the names at a key by row, whatever their case; a few may have another key.

@@ -206,7 +206,7 @@ class WordsRead:
 
 def deletions(word: str) -> list[str]:
     """List a word, and the word without each of its letters."""
-    return [word, *(word[:at] + word[at + 1 :] for at in range(len(word)))]
+    return [word, *[word[:at] + word[at + 1 :] for at in range(len(word))]]
 
 
 def _differs_once(word: str, other: str) -> bool:

@@ -131,10 +131,11 @@ class Neighbours:
     @cached_property
     def taken(self) -> frozenset[int]:
         """The pieces of names, as they are written."""
-        written = (
-            match for match in self._matches if match.end - match.start > 1 or not match.reading
-        )
-        return frozenset(index for match in written for index in range(match.start, match.end))
+        taken = set[int]()
+        for match in self._matches:
+            if match.end - match.start > 1 or not match.reading:
+                taken.update(range(match.start, match.end))
+        return frozenset(taken)
 
     def score(self, question: str, start: int, end: int, extra: str = "") -> float:
         """Give the probability of a yes to a question of the table about some words.
@@ -142,17 +143,17 @@ class Neighbours:
         start, end (int): their pieces. extra (str): a further class that they have.
         """
         around = self.around(start, end, extra)
-        total = BIAS + sum(
+        weights = [
             row.weight
             for row in rows_of(question)
             if f" {row.needs} " in around and row.fits.search(around)
-        )
-        return 1 / (1 + exp(-total))
+        ]
+        return 1 / (1 + exp(-BIAS - sum(weights)))
 
     def around(self, start: int, end: int, extra: str) -> str:
         """Write a match and its neighbours: a sign for each gap, and each word with its classes."""
         pieces, words_of = self.pieces, self._words
-        first, last = max(0, start - _BEFORE), min(len(pieces), end + _BEHIND_IT)
+        first, last = max(0, start - _BEFORE), min(len(pieces.texts), end + _BEHIND_IT)
         words = [words_of.get(index) or self._word(index) for index in range(first, last)]
         at, to = start - first, end - first
         before, own, behind = "".join(words[:at]), "".join(words[at:to]), "".join(words[to:])
@@ -172,7 +173,7 @@ class Neighbours:
     def sign(self, index: int) -> str:
         """Write what stands before a piece as one sign."""
         gap, border = self.pieces.gaps[index], self.pieces.borders[index]
-        if index == 0 or (index == len(self.pieces) and not gap.strip(_BLANKS)):
+        if index == 0 or (index == len(self.pieces.texts) and not gap.strip(_BLANKS)):
             return "¶"
         return _sign(gap, border)
 
