@@ -131,6 +131,7 @@ class Mention(NamedTuple):
     verbatim (Tuple[str, ...]): the forms to look up as names, where a lexicon knows the text: the
         first form that is a name becomes the link. Then only these and `expansions` are looked up;
         the text itself is not, unless it is one of them.
+    identifiers (Tuple[str, ...]): identifiers that stand beside the mention, such as "OMIM:301500".
     vector (bytes): vector of the text in its context, float32, from an encoder that reads the
         context; b"" where the text alone is encoded.
     """
@@ -141,6 +142,7 @@ class Mention(NamedTuple):
     left: str = ""
     right: str = ""
     expansions: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
     verbatim: tuple[str, ...] = ()
     vector: bytes = b""
 

@@ -43,6 +43,9 @@ def command(
             "must be right)."
         ),
     ] = "any",
+    identifiers: Annotated[
+        bool, typer.Option(help="Use identifiers that documents have beside their mentions.")
+    ] = True,
     train: Annotated[
         list[str] | None,
         typer.Option(
@@ -131,6 +134,7 @@ def command(
         threshold=threshold,
         train="".join(files),
         by_dictionary=_DICTIONARY in (train or ()),
+        resolve_identifiers=identifiers,
         composites=one_of(composites, COMPOSITES, "--composites"),
         only_known=only_known,
         baselines=baselines,

@@ -66,6 +66,11 @@ def _about(metrics: Data) -> str:
     missing = metrics["gold"]["not_in_kb"]
     counted = "left out" if metrics["gold"]["left_out"] else "wrong"
     lines.append(f"Mentions whose gold concept the knowledge base lacks: {missing:,} ({counted}).")
+    if identified := metrics.get("identified"):
+        lines.append(
+            f"Links that identifiers in the documents decided: {identified:,} (--no-identifiers "
+            "leaves them aside)."
+        )
     lost = {name: n for name, n in metrics["verdicts"].items() if n and name != "right"}
     if lost:
         counts = ", ".join(f"{name} {n:,}" for name, n in lost.items())

@@ -148,7 +148,8 @@ def _parts(mention: Mention, gold: GoldMention) -> tuple[Mention, ...]:
     if len(texts) < 2:
         return (mention,)
     return tuple(
-        mention._replace(text=text, long_form="", expansions=(), verbatim=()) for text in texts
+        mention._replace(text=text, long_form="", expansions=(), identifiers=(), verbatim=())
+        for text in texts
     )
 
 

@@ -12,6 +12,7 @@ from ..linking.asset_parts import AssetParts
 from ..linking.prepare import Document, prepare
 from ..linking.settings import NAMES_PER_TIER
 from ..retrieval.tier import EXACT, known_tiers
+from ..text.identifiers import is_identified
 from ..text.lexicon import open_lexicon
 from ..types import Mention, Progress
 from ..util.progress import no_progress
@@ -74,6 +75,10 @@ def measure(
         "tiers_used": tiers,
         **compute_metrics(outcomes, settings.ks),
         "mismatches": len(gold.mismatches),
+        "identified": sum(
+            bool(candidates) and is_identified(candidates[0].scores)
+            for candidates in judged.candidates
+        ),
         "gold": _describe_gold(gold, every, cases),
         "splits": bench.of_splits(outcomes),
         "kb": describe_kb(assets.kb),
@@ -102,7 +107,7 @@ def default_linker(assets: AssetParts, tiers: Sequence[str], depth: int) -> Link
 def alone(linker: Linker, tier: str, assets: AssetParts) -> Linker:
     """Make a linker with the settings of another, but only one tier, and nothing that was fitted.
 
-    Corrections are left out: they help every tier.
+    Identifiers, abbreviations of the document and corrections are left out: they help every tier.
     """
     own = linker.parts.others.get(tier)
     others = None if tier == EXACT else assets.tier(tier) if own is None else own
@@ -112,7 +117,7 @@ def alone(linker: Linker, tier: str, assets: AssetParts) -> Linker:
         others={tier: others} if others is not None else {},
         encoder=(linker.parts.encoder or assets.encoder) if asks_vectors else None,
         fusion=linker.parts.fusion.with_weights({tier: 1.0}), languages=None,
-        memory=None, rescorer=None, calibrator=None, gate=None,
+        memory=None, rescorer=None, calibrator=None, identifiers_of=None, gate=None,
     )  # fmt: skip
 
 
@@ -121,7 +126,8 @@ def default_preparing(settings: Settings) -> Prepare:
     lexicon = cache(lambda lang: open_lexicon(settings.lexicon, lang))
 
     def preparing(document: Document, lang: str) -> list[Mention]:
-        return prepare(document, lexicon(lang), settings.resolve_abbreviations)
+        abbreviations, identifiers = settings.resolve_abbreviations, settings.resolve_identifiers
+        return prepare(document, lexicon(lang), abbreviations, identifiers)
 
     return preparing
 
@@ -130,6 +136,7 @@ def _preparing(linker: Linker, settings: Settings) -> Prepare:
     configured = linker.settings
     chosen = linker.using(
         resolve_abbreviations=configured.resolve_abbreviations and settings.resolve_abbreviations,
+        resolve_identifiers=configured.resolve_identifiers and settings.resolve_identifiers,
     )
     return lambda document, lang: chosen.prepare(document)
 

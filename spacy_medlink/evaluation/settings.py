@@ -16,8 +16,9 @@ class Settings:
     protocol (str): ranks count "concepts", distinct "names", or "entries", names of a concept.
     threshold (Optional[float]): links with a lower score (a lower probability, if there is a
         calibrator) are NIL; None for what the assets recommend, 0 if they recommend nothing.
-    resolve_abbreviations (bool): use the definitions of a document. lexicon (Optional[str]): for
-        undefined abbreviations, as the component's setting; a pipeline has its own.
+    resolve_abbreviations (bool): use the definitions of a document. resolve_identifiers (bool): use
+        the identifiers beside its mentions. lexicon (Optional[str]): for undefined abbreviations,
+        as the component's setting; a pipeline has its own.
     train (str): file of training mentions: filtered splits, unseen mentions and codes. "" for none.
     by_dictionary (bool): splits without mentions that are names of the knowledge base, too.
     composites (str): "any": one of several gold ids is enough; "biosyn": a mention that names
@@ -35,6 +36,7 @@ class Settings:
     protocol: str = "concepts"
     threshold: float | None = None
     resolve_abbreviations: bool = True
+    resolve_identifiers: bool = True
     lexicon: str | None = "clinical"
     train: str = ""
     by_dictionary: bool = False

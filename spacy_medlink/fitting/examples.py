@@ -25,7 +25,6 @@ from ..retrieval.mask import Mask
 from ..text.normalisation import hash_key
 from ..types import Candidate, Mention, Progress
 from ..util.progress import no_progress
-from .folds import without_surroundings
 
 NIL_SHARE = 0.2  # of the concepts, whose mentions are ranked without them
 _PARTS = 5  # of the concepts, each of this share
@@ -114,11 +113,17 @@ def examples_of(cases: Iterable[Case], with_context: bool = False) -> list[Examp
     with_context (bool): keep their context, for a reranker.
     """
     counts: Counter[tuple[Mention, frozenset[int]]] = Counter(
-        (case.mention if with_context else without_surroundings(case), case.right)
+        (_asked(case.mention, with_context), case.right)
         for case in cases
         if case.mention.text.strip()
     )
     return [Example(mention, right, count) for (mention, right), count in counts.items()]
+
+
+def _asked(mention: Mention, with_context: bool) -> Mention:
+    """Remove the identifiers of a mention: links by identifiers need no threshold."""
+    left, right = (mention.left, mention.right) if with_context else ("", "")
+    return mention._replace(left=left, right=right, identifiers=())
 
 
 def count_concepts(examples: Iterable[Example]) -> int:

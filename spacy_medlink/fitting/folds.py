@@ -124,8 +124,8 @@ def rank_unannotated(
 
 
 def without_surroundings(case: Case) -> Mention:
-    """Remove a mention's context."""
-    return case.mention._replace(left="", right="")
+    """Remove a mention's context, and the identifiers that its document gives."""
+    return case.mention._replace(left="", right="", identifiers=())
 
 
 def _is_all_of_it(assets: AssetParts, gold: GoldSet) -> bool:

@@ -79,7 +79,7 @@ def links_of(assets: AssetParts, gold: GoldSet, progress: Progress = no_progress
 def _links(assets: AssetParts, fold: Fold) -> Links:
     engine = fold.engine(assets, rerank_top=0)
     mask = Mask.without(fold.gone, assets.kb.n_names)
-    mentions = [case.mention for case in fold.cases]
+    mentions = [case.mention._replace(identifiers=()) for case in fold.cases]
     decisions: list[Decision] = []
     for start in range(0, len(mentions), _BATCH):
         batch = mentions[start : start + _BATCH]

@@ -8,6 +8,7 @@ reading: all parts of the right one score higher than the whole mention does.
 import re
 from collections.abc import Mapping, Sequence
 
+from ..text.identifiers import is_identified
 from ..types import Candidate, Mention
 from .decision import Part, is_believed
 
@@ -69,7 +70,9 @@ def composites(
     """
     by_position: dict[int, list[tuple[str, ...]]] = {}
     for position, (mention, ranking) in enumerate(zip(mentions, rankings, strict=True)):
-        named = ranking and ranking[0].scores.get("exact", 0) >= _NAMED
+        named = ranking and (
+            ranking[0].scores.get("exact", 0) >= _NAMED or is_identified(ranking[0].scores)
+        )
         if not (named or denied[position]) and (
             ways := readings(mention.long_form or mention.text)
         ):
@@ -82,7 +85,7 @@ def parts_of(
 ) -> dict[tuple[int, str], Mention]:
     """Make mentions of all parts in the readings, by the position of the mention and the text."""
     return {(position, text): mentions[position]._replace(
-            text=text, long_form="", expansions=(), verbatim=(), vector=b""
+            text=text, long_form="", expansions=(), identifiers=(), verbatim=(), vector=b""
         )
         for position, readings_of in ways.items() for way in readings_of for text in way
     }  # fmt: skip

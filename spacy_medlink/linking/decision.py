@@ -6,6 +6,7 @@ from itertools import repeat
 from typing import NamedTuple
 
 from ..retrieval.concepts import MEMORY, RESOLUTION
+from ..text.identifiers import is_identified
 from ..types import Calibrator, Candidate
 
 # Why there is no link.
@@ -104,9 +105,12 @@ def kept(decision: Decision, ranked: Sequence[Candidate], most: int) -> Decision
 
 
 def is_believed(best: Candidate, wanted: float) -> bool:
-    """Tell whether a first candidate reaches the wanted probability, or score if it has none."""
+    """Tell whether a first candidate reaches the wanted probability, or score if it has none.
+
+    A concept that the document itself identifies needs no threshold.
+    """
     value = best.score if best.prob is None else best.prob
-    return round(value, _DIGITS) >= wanted
+    return round(value, _DIGITS) >= wanted or is_identified(best.scores)
 
 
 def wanted_of(threshold: float | None, calibrator: Calibrator | None) -> float:
@@ -120,8 +124,11 @@ def _decide(
     ranking: list[Candidate], wanted: float, better: Candidate | None, is_denied: bool
 ) -> Decision:
     best = ranking[0] if ranking else None
-    if is_denied:
+    identified = best is not None and is_identified(best.scores)
+    if is_denied and not identified:
         return Decision(None, ranking, NOT_A_CONCEPT)
+    if identified:
+        better = None
     if better is not None and is_named(better):
         return Decision(None, ranking, OUTSIDE, outside=better)
     if best is None:

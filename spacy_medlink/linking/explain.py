@@ -45,6 +45,7 @@ def explain(
         filters=_filters(kb, decision, scope, free, k),
         candidates=[_candidate(kb, candidate) for candidate in decision.ranking],
         runner_up=_runner_up(kb, decision.ranking),
+        identifiers=list(mention.identifiers),
         tied=[kb.concept_at(row, names=False).id for row in decision.tied],
         parts=[{"text": part.text, **_candidate(kb, part.ranking[0])} for part in decision.parts],
         reranked=reranked,
@@ -59,9 +60,11 @@ def is_reranked(ranking: Sequence[Candidate]) -> bool | None:
 def form_mentions(mention: Mention) -> list[Mention]:
     """Make a mention of each form that is looked up, as if it stood alone."""
     return [
-        mention._replace(text=form, long_form="", expansions=(), verbatim=(), vector=vector)
+        mention._replace(
+            text=form, long_form="", expansions=(), identifiers=(), verbatim=(), vector=vector
+        )
         for form, vector in Lookup.of(mention).asked
-    ]
+    ]  # fmt: skip
 
 
 def _forms(

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from ..types import Data
 
 _DECIDED = {
+    "identifier": "the document writes its identifier",
     "memory": "corrections say so",
     "exact": "its name is nearer to the mention",
     "type": "its type fits the entity label",
@@ -30,6 +31,7 @@ class Explanation:
         `tty`), `tiers` (`score`, and `rank` where the tier proposed it), `form`.
     runner_up (Optional[Dict]): `id`, `name`, `margin` (how much lower it scores), and `decided`,
         the rule that put it second where the margin is 0.
+    identifiers (List[str]): written beside the mention in the document.
     tied (List[str]): ids, see `Decision`. parts (List[Dict]): of a composite mention.
     reranked (Optional[bool]): whether the reranker read the mention when it was linked; the scores
         shown are those of all tiers and the reranker. None without a reranker.
@@ -42,6 +44,7 @@ class Explanation:
     filters: Data
     candidates: list[Data]
     runner_up: Data | None
+    identifiers: list[str] = field(default_factory=list)
     tied: list[str] = field(default_factory=list)
     parts: list[Data] = field(default_factory=list)
     reranked: bool | None = None
@@ -58,6 +61,8 @@ def _lines(explanation: Explanation) -> Iterator[str]:
     label = f" [{explanation.label}]" if explanation.label else ""
     yield f"{_one_line(explanation.mention)}{label} -> {_link(explanation)}"
     yield from _forms(explanation)
+    if explanation.identifiers:
+        yield f"  the document writes {', '.join(explanation.identifiers)}"
     yield from _filters(explanation)
     if explanation.reranked is False:
         yield "  linked without the reranker, whose readings would hardly ever change the link"

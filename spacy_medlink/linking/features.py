@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA, Indel
 
 from ..retrieval.exact import IN_CAPITALS
+from ..text.identifiers import is_identified
 from ..text.normalisation import is_short_form
 from ..types import Candidate
 from .facts import CHARACTERS, DIGITS, Form, NameFacts
@@ -95,13 +96,14 @@ def _of_tier(tier: str) -> Callable[[Described], float]:
 
 
 def _margin(it: Described) -> float:
-    if len(it.ranking) < 2 or it.candidate.tied:  # what ties is told apart
+    # A candidate that the document itself identifies has no competitor; what ties is told apart.
+    if len(it.ranking) < 2 or it.candidate.tied or is_identified(it.candidate.scores):
         return MARGIN
     return round(min(max(it.candidate.score - it.ranking[1].score, 0.0), MARGIN), DIGITS)
 
 
 def _rival(it: Described) -> float:
-    if len(it.ranking) < 2:
+    if len(it.ranking) < 2 or is_identified(it.candidate.scores):
         return 0.0
     return float(it.ranking[1].scores.get("exact", 0.0) > 0)
 
@@ -116,7 +118,7 @@ def _agreement(it: Described) -> float:
 
 
 def _memory(it: Described) -> float:
-    return float(it.candidate.scores.get("memory", 0.0) > 0)
+    return float(is_identified(it.candidate.scores) or it.candidate.scores.get("memory", 0.0) > 0)
 
 
 def _spelling(it: Described) -> float:
@@ -195,7 +197,7 @@ FEATURES: dict[str, Callable[[Described], float]] = {
     "rival": _rival,  # 1 where the exact tier found the runner-up too
     # 1 where only preferred names, numbers of names and sources, and ids put it first.
     "tied": lambda it: float(bool(it.candidate.tied)),
-    "memory": _memory,  # 1 where corrections say so
+    "memory": _memory,  # 1 where corrections, or an identifier in the document, say so
     # How the name that matched compares with the text.
     "spelling": _spelling,  # 1 - normalised Indel distance of the keys, also inverted
     "slip": _slip,  # how near the spelling is, where they differ by a slip of the pen

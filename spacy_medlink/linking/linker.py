@@ -28,6 +28,8 @@ from .decision import (
 )
 from .features import DEPTH
 from .forms import Effort, Lookup
+from .identified import DEPTH as _IDENTIFIED
+from .identified import identified_first
 from .narrower import heads_of, linked_by_head, said_narrower
 from .parts import Parts
 from .prepare import Document, prepare
@@ -89,7 +91,12 @@ class Linker:
     def prepare(self, document: Document) -> list[Mention]:
         """Make the mentions of a document, with their context and the forms to look up."""
         settings = self.settings
-        return prepare(document, self.parts.lexicon, settings.resolve_abbreviations)
+        return prepare(
+            document,
+            self.parts.lexicon,
+            settings.resolve_abbreviations,
+            settings.resolve_identifiers,
+        )
 
     def retrieve(
         self,
@@ -136,7 +143,7 @@ class Linker:
         only: "Only | Mask" = None,
         retrieved: Rankings | None = None,
     ) -> Rankings:
-        """Order the candidates of mentions: ranker, then reranker.
+        """Order the candidates of mentions: ranker, reranker, then what the document identifies.
 
         k (int): at most so many concepts each. only (Only): as for `retrieve`.
         retrieved (Optional[List[List[Candidate]]]): the candidates of `retrieve`; None retrieves
@@ -146,9 +153,16 @@ class Linker:
         """
         if retrieved is None:
             retrieved = self.retrieve(mentions, k, only, force=True).rankings
-        if (rescorer := self.parts.rescorer) is not None:
+        rescorer, identifiers_of = self.parts.rescorer, self.parts.identifiers_of
+        if rescorer is not None:
             retrieved = rescorer.rescore(mentions, retrieved, self.settings.exact_first is False)
-        return [ranking if len(ranking) <= k else ranking[:k] for ranking in retrieved]
+        rankings = []
+        for mention, ranking in zip(mentions, retrieved, strict=True):
+            if mention.identifiers and identifiers_of is not None:
+                perfect = float(self.retrieval.perfect)
+                ranking = identified_first(mention, ranking, identifiers_of, perfect)
+            rankings.append(ranking if len(ranking) <= k else ranking[:k])
+        return rankings
 
     def decide(
         self,
@@ -247,13 +261,17 @@ class Linker:
         """Make the lookups of mentions: by all tiers, or by memory and exact tier first."""
         first, width = self.settings.exact_first, self.width(k)
         gate = self.parts.gate if first is None else None
-        effort = Effort(not first, width, max(width, keep), gate)
+        usual = Effort(not first, width, max(width, keep), gate)
+        deep = max(width, _IDENTIFIED)
+        thorough = Effort(True, deep, max(deep, keep))
+        heeded = self.parts.identifiers_of is not None
         scopes: dict[str, Scope] = {}
         lookups = []
         for mention in mentions:
             scope = scopes.get(mention.label)
             if scope is None:
                 scope = scopes[mention.label] = self.scope(mention.label, only)
+            effort = thorough if heeded and mention.identifiers else usual
             lookups.append(Lookup.of(mention, scope, effort))
         return lookups
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from rapidfuzz.distance import OSA
 
 from ..text.any_order import name_words
+from ..text.identifiers import is_identified
 from ..text.lexicon import Lexicon
 from ..text.normalisation import is_short_form, key
 from ..text.qualifiers import heads
@@ -38,7 +39,7 @@ def heads_of(
     by_position: dict[int, list[Mention]] = {}
     for position, (mention, decision) in enumerate(zip(mentions, decisions, strict=True)):
         best = decision.ranking[0] if decision.ranking else None
-        is_sure = best is not None and is_named(best)
+        is_sure = best is not None and (is_named(best) or is_identified(best.scores))
         is_open = decision.reason in ("", NOTHING_FOUND, BELOW_THRESHOLD) and not decision.parts
         if is_open and not is_sure and not mention.verbatim:
             text = " ".join((mention.long_form or mention.text).split())

@@ -3,16 +3,20 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from ..errors import Errors, Warnings
+from ..kb import KnowledgeBase
 from ..retrieval.fusion import fusion_of
 from ..retrieval.tier import EXACT
+from ..text.identifiers import spellings
 from ..text.lexicon import Lexicon
 from ..types import Calibrator, Encoder, Fusion, Rescorer
 from ..util.telling import tell
 from .asset_parts import AssetParts
 from .gate import Gate, RerankGate
+from .identified import IdentifiersOf
 from .language_weights import LanguageWeights
 from .linear import difference
 from .linker import Linker
@@ -23,6 +27,8 @@ from .settings import LinkSettings
 if TYPE_CHECKING:  # the tiers are imported only if they are used
     from ..retrieval.memory import MentionMemory
     from .calibrator import RankingCalibrator
+
+_KEPT = 16_384  # concepts whose identifiers are remembered
 
 
 class Default(Enum):
@@ -44,6 +50,7 @@ def open_linker(
     memory: "MentionMemory | Literal[Default.OF_ASSETS] | None" = OF_ASSETS,
     rescorer: Rescorer | Literal[Default.OF_ASSETS] | None = OF_ASSETS,
     calibrator: Calibrator | None = None,
+    identifiers_of: IdentifiersOf | Literal[Default.OF_ASSETS] | None = OF_ASSETS,
     lexicon: Lexicon | None = None,
 ) -> Linker:
     """Make a linker of assets.
@@ -51,8 +58,8 @@ def open_linker(
     settings (Optional[LinkSettings]): default: those of the component.
     fusion (Optional[Fusion]): default: the function and weights that the build found best.
     weights (Optional[Mapping[str, float]]): of the tiers, instead of those of the build.
-    encoder, memory, rescorer, calibrator: instead of those of the assets; None leaves memory and
-        rescorer out.
+    encoder, memory, rescorer, calibrator, identifiers_of: instead of those of the assets;
+        None leaves memory, rescorer and identifiers out.
     lexicon (Optional[Lexicon]): the meanings of abbreviations that a document does not define.
     RAISES (MedlinkError): E202 for a damaged gate, E405 for a tier that was not built,
         E214 for a calibrator that was fitted for something else.
@@ -62,12 +69,15 @@ def open_linker(
     _check_tiers(assets, tiers)
     if memory is OF_ASSETS:
         memory = assets.memory if settings.memory else None
+    if identifiers_of is OF_ASSETS:
+        identifiers_of = lru_cache(_KEPT)(_identifiers_of(assets.kb))
     is_usual = fusion is None and weights is None and set(tiers) >= set(assets.used_tiers)
     parts = replace(
         _of_tiers(assets, tiers, encoder),
         memory=memory,
         fusion=_fusion(assets, tiers, fusion, weights),
         languages=_languages(assets) if is_usual else None,
+        identifiers_of=identifiers_of,
         lexicon=lexicon or Lexicon(),
     )
     if rescorer is OF_ASSETS:
@@ -191,3 +201,8 @@ def _rerank_gate(assets: AssetParts, parts: Parts, before: Sequence[Rescorer]) -
     usual = replace(parts, rescorer=next(iter(before), None))
     conditions = usual.conditions(assets.manifest["encoder"])
     return RerankGate.of(assets.manifest.get("reranker"), conditions)
+
+
+def _identifiers_of(kb: KnowledgeBase) -> IdentifiersOf:
+    """Make the function that lists the id and the codes of a concept, as texts write them."""
+    return lambda row: spellings(kb.brief_at(row)[0], kb.codes_at(row))

@@ -12,6 +12,7 @@ from ..retrieval.fusion import WeightedFusion
 from ..retrieval.tier import EXACT, Tier
 from ..text.lexicon import Lexicon
 from ..types import Calibrator, Data, Encoder, Facts, Fusion, Rescorer
+from .identified import IdentifiersOf
 from .language_weights import LanguageWeights
 from .tiers import Tiers, of_texts
 
@@ -41,6 +42,8 @@ class Parts:
     languages (Optional[LanguageWeights]): other weights for mentions of some languages.
     facets, filters: of the knowledge base; needed for filters and for ties by id.
     rescorer (Optional[Rescorer]): orders the candidates anew, with the mention's context.
+    identifiers_of (Optional[IdentifiersOf]): of concepts; without it the identifiers that a
+        document writes beside its mentions are ignored.
     gate (Optional[Gate]): tells where memory and exact tier answer alone.
     spare (Mapping[str, Tier]): tiers that propose further candidates for mentions that pass the
         gate.
@@ -59,6 +62,7 @@ class Parts:
     facets: "Facets | None" = None
     filters: "NameFilters | None" = None
     rescorer: Rescorer | None = None
+    identifiers_of: IdentifiersOf | None = None
     calibrator: Calibrator | None = None
     lexicon: Lexicon = field(default_factory=Lexicon)
     added: "AddedNames | None" = None

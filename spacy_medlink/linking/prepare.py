@@ -1,13 +1,16 @@
 """Prepare: makes mentions, with the forms to look up, of the spans of a document."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import NamedTuple
 
 from ..errors import Warnings
 from ..text.abbreviations import LongForms, find_definitions, implied_definitions
 from ..text.abbreviations.expansion import LONGEST
+from ..text.identifiers import find_identifiers, identifiers_of
 from ..text.lexicon import Lexicon, Surroundings
+from ..text.normalisation import key
 from ..types import Mention
 from ..util.telling import tell
 
@@ -34,7 +37,7 @@ class Document(NamedTuple):
     """A text with its mentions.
 
     mentions (Sequence[Place]): to be linked. beside (Sequence[Place]): other mentions, which may
-        define abbreviations.
+        define abbreviations or own the written identifiers.
     definitions (Mapping[str, str]): abbreviations that another component found; they have priority
         over those found here.
     warn (Callable): called with W340 if a document exceeds a limit.
@@ -51,12 +54,14 @@ def prepare(
     document: Document,
     lexicon: Lexicon,
     resolve_abbreviations: bool = True,
+    resolve_identifiers: bool = True,
 ) -> list[Mention]:
     """Make the mentions of a document.
 
     lexicon (Lexicon): meanings of abbreviations that the document does not define.
     resolve_abbreviations (bool): look for abbreviations that the document defines, and for those
         that its mentions imply.
+    resolve_identifiers (bool): look for identifiers that the document writes beside its mentions.
     """
     if not document.mentions:
         return []
@@ -65,16 +70,19 @@ def prepare(
         long_forms, implied = _long_forms(document, every, lexicon)
     else:
         long_forms, implied = [mention.meaning for mention in every], dict[str, str]()
+    written = _identifiers(document.text, every, long_forms) if resolve_identifiers else repeat(())
     around = Surroundings(document.text)
-    return [
-        _mention(around, place, long_form, lexicon, implied)
-        for place, long_form in zip(document.mentions, long_forms, strict=False)
-    ]
+    return list(
+        map(
+            _mention, repeat(around), document.mentions, long_forms, written, repeat(lexicon),
+            repeat(implied),
+        )
+    )  # fmt: skip
 
 
 def bare_mention(text: str, label: str, lexicon: Lexicon) -> Mention:
     """Make a mention without a document."""
-    return _mention(Surroundings(), Place(text, 0, 0, label), "", lexicon, {})
+    return _mention(Surroundings(), Place(text, 0, 0, label), "", (), lexicon, {})
 
 
 def _long_forms(
@@ -105,10 +113,22 @@ def _long_forms(
     return long_forms, implied
 
 
+def _identifiers(
+    text: str, every: Sequence[Place], long_forms: Sequence[str]
+) -> Iterable[tuple[str, ...]]:
+    identifiers = find_identifiers(text)
+    if not identifiers or any(mention.end < 0 for mention in every):
+        return repeat(())
+    meanings = [key(long or mention.text) for mention, long in zip(every, long_forms, strict=True)]
+    places = [(mention.start, mention.end) for mention in every]
+    return identifiers_of(text, identifiers, places, meanings)
+
+
 def _mention(
     around: Surroundings,
     where: Place,
     long_form: str,
+    identifiers: tuple[str, ...],
     lexicon: Lexicon,
     implied: Mapping[str, str],
 ) -> Mention:
@@ -122,8 +142,8 @@ def _mention(
     is_known = not long_form and written in lexicon
     sense = lexicon.sense(written, around.at(start, end, label)) if is_known else None
     if sense is None:
-        return Mention(written, long_form, label, left, right)
+        return Mention(written, long_form, label, left, right, (), identifiers)
     if not sense.longs and written.strip() in implied:
-        return Mention(written, implied[written.strip()], label, left, right)
+        return Mention(written, implied[written.strip()], label, left, right, (), identifiers)
     verbatim = sense.verbatim(" ".join(written.split()))
-    return Mention(written, "", label, left, right, sense.expansions, verbatim)
+    return Mention(written, "", label, left, right, sense.expansions, identifiers, verbatim)

@@ -29,7 +29,7 @@ class LinkSettings:
         trained for, 0 leaves it out.
     calibrator (Optional[bool]): True insists on that of the assets, None takes it where it fits,
         False leaves it out.
-    resolve_abbreviations (bool): use those that the document defines.
+    resolve_abbreviations, resolve_identifiers (bool): use those that the document writes.
     composite (bool): link each part of "breast and ovarian cancer" by itself.
     names_per_tier (int): names that each tier proposes; more where too few concepts are found.
     cache_size (int): mentions whose ranking is remembered.
@@ -47,6 +47,7 @@ class LinkSettings:
     rerank_top: int | None = None
     calibrator: bool | None = None
     resolve_abbreviations: bool = True
+    resolve_identifiers: bool = True
     composite: bool = False
     names_per_tier: int = NAMES_PER_TIER
     cache_size: int = 65_536

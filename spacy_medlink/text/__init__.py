@@ -1,1 +1,1 @@
-"""Text: normalisation, spelling, abbreviations and lexicons. Knows no spaCy."""
+"""Text: normalisation, spelling, abbreviations, identifiers and lexicons. Knows no spaCy."""

@@ -306,3 +306,15 @@ def test_baselines_have_no_memory(tiny_kb, tmp_path):
     assets = build_assets(tmp_path / "assets", tiny_kb.path, memory=[gold])
     report = _measure(assets, gold)
     assert (report["acc@1"], report["baselines"]["exact"]["acc@1"]) == (1.0, 0.0)
+
+
+def test_links_by_identifiers_are_counted_and_can_be_left_aside(tiny_assets, tmp_path):
+    text = "The PE (HP:0002204) was small."
+    mention = {"start": 4, "end": 6, "mention": "PE", "ids": ["HP:0002204"]}
+    note = {"doc_id": "1", "text": text, "mentions": [mention]}
+    path = write_lines(tmp_path / "gold.jsonl", note)
+    for heeded in (True, False):
+        settings = Settings(resolve_identifiers=heeded, lexicon=None)
+        report = measure(tiny_assets, load_gold(path, tiny_assets.kb), settings)
+        assert (report["identified"], report["acc@1"]) == (int(heeded), float(heeded))
+        assert report["baselines"]["exact"]["acc@1"] == 0.0

@@ -85,6 +85,14 @@ def test_a_document(assets: Assets) -> None:
     assert f"NIL: {NOT_A_CONCEPT}" in str(linker.explain(fever))
 
 
+def test_what_the_document_identifies_is_linked_all_the_same(assets: Assets) -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": "fever"}])
+    nlp.add_pipe("medical_linker", config={"assets": str(assets.path)})
+    (ent,) = nlp(f"a fever ({FEVER}) for days").ents
+    assert (ent.kb_id_, ent._.reason) == (FEVER, "")
+
+
 def test_a_denied_mention_is_not_taken_apart(assets: Assets, tmp_path: Path) -> None:
     gold = _write(tmp_path / "c.jsonl", ("pneumonia and asthma", []))
     denied = build_assets(tmp_path / "a", assets.kb.path, memory=[gold])

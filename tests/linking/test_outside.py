@@ -62,6 +62,12 @@ def test_a_decision_says_why():
         assert decision.ranking == ranking
 
 
+def test_what_the_document_identifies_needs_no_better_name():
+    own = candidate(0.7, identifier=1.0)
+    (decision,) = decide([[own]], 0.5, outside=[candidate(1.0, 1, exact=1.0)])
+    assert decision.chosen is own
+
+
 def names(engine, ranked):
     return [None if one is None else int(one.row) for one in ranked]
 

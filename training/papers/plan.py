@@ -77,6 +77,7 @@ class Layout(Section):
             by_dictionary=self.dictionary,
             baselines=baselines,
             resolve_abbreviations=self.abbreviations,
+            resolve_identifiers=False,
             lexicon=None,
         )
 

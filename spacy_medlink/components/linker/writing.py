@@ -8,6 +8,7 @@ from typing import cast
 
 from spacy.tokens import Doc, Span
 
+from ...text.identifiers.spelling import is_identified
 from ..extensions import (
     KB_ID,
     READING,
@@ -165,5 +166,8 @@ def _is_better(link: Link, span: Span) -> bool:
     if not (link.candidates and others):
         return False
     best = plain(link.candidates[0])
+    are_certain = [is_identified(item["scores"]) for item in (best, *others)]
+    if any(are_certain):  # by an id in the document itself
+        return are_certain[0]
     by = "score" if any(item["prob"] is None for item in (best, *others)) else "prob"
     return bool(best[by] > max(other[by] for other in others))

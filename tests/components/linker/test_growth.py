@@ -10,6 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_medlink.assets import Assets
+from spacy_medlink.text.identifiers import find_identifiers, identifiers_of
 from spacy_medlink.text.normalisation import key
 from tests.growth import calls, exponent, seconds
 from tests.tabled import read_tables
@@ -112,3 +113,13 @@ def test_calls(nlp: Language, name: str) -> None:
 def test_marks_are_ordered_in_pieces() -> None:
     took = {size: seconds(key, text_of("one letter with marks", size)) for size in (20_000, 80_000)}
     assert took[80_000] < 2, took  # five seconds, where all are ordered at once
+
+
+def test_many_mentions_in_one_place() -> None:
+    text = "fever [fever HP:0001945]"
+
+    def attach(n: int) -> None:
+        found = identifiers_of(text, find_identifiers(text), [(7, 12)] * n, ["fever"] * n)
+        assert found == [("HP:0001945",)] * n
+
+    assert exponent({n: calls(attach, n) for n in (200, 800)}) <= 1.1
