@@ -5,9 +5,8 @@ import itertools
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from heapq import heapify
+from heapq import heapify, heappop, heappush
 from pathlib import Path
-from queue import PriorityQueue
 from time import monotonic
 from typing import Annotated, Any, NamedTuple
 
@@ -62,41 +61,45 @@ class _Queue:
 
     def __init__(self, process: LinkProcess, seconds: float) -> None:
         self._process, self._seconds = process, seconds
-        self._jobs: PriorityQueue[tuple[float, int, _Job | None]] = PriorityQueue()
+        self._jobs: list[tuple[float, int, _Job]] = []  # a heap
+        self._change = threading.Condition()  # of the jobs, or the end
         self._count, self._is_closed = itertools.count(), False
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def put(self, due: float, job: _Job) -> None:
         """Let a request wait until it is due."""
-        self._jobs.put((due, next(self._count), job))
+        with self._change:
+            heappush(self._jobs, (due, next(self._count), job))
+            self._change.notify()
 
     def sizes(self) -> list[int]:
         """List the sizes of the jobs that wait, and forget those that nobody waits for any more."""
-        with self._jobs.mutex:
-            kept = [
-                entry
-                for entry in self._jobs.queue
-                if not (entry[-1] and entry[-1].done.cancelled())
-            ]
-            heapify(kept)
-            self._jobs.queue = kept
-            return [job.size for *_, job in kept if job is not None]
+        with self._change:
+            self._jobs = [entry for entry in self._jobs if not entry[-1].done.cancelled()]
+            heapify(self._jobs)
+            return [job.size for *_, job in self._jobs]
 
     def close(self) -> None:
         """Stop; what waits or is under way is not answered."""
-        self._is_closed = True
-        self._jobs.put((-1.0, -1, None))
+        with self._change:
+            self._is_closed = True
+            self._change.notify()
         self._process.close()
         self._thread.join()
 
     def _run(self) -> None:
-        while (job := self._jobs.get()[-1]) is not None:
+        while (job := self._next()) is not None:
             if job.done.set_running_or_notify_cancel():
                 self._answer(job)
-        while not self._jobs.empty():
-            if (job := self._jobs.get()[-1]) is not None:
-                job.done.cancel()
+        for *_, job in self._jobs:
+            job.done.cancel()
+
+    def _next(self) -> _Job | None:
+        """Wait for the job that is due first; None at the end."""
+        with self._change:
+            self._change.wait_for(lambda: self._jobs or self._is_closed)
+            return None if self._is_closed else heappop(self._jobs)[-1]
 
     def _answer(self, job: _Job) -> None:
         try:
