@@ -134,6 +134,16 @@ class Assets:
             return self
         return Assets(self.path, device=self.device)
 
+    def refitted(self, entries: Facts) -> "Assets":
+        """Make assets with other models over scores, whose files have just been written.
+
+        entries (Mapping): of the manifest, to replace; the manifest itself is written later.
+        """
+        made = Assets.__new__(Assets)
+        made.__dict__.update(self.__dict__, manifest={**self.manifest, **entries})
+        made.parts = {k: v for k, v in self.parts.items() if k not in ("ranker", "calibrator")}
+        return made
+
     def move(self, device: str) -> "Assets":
         """Run networks on another device from now on. RETURNS itself.
 

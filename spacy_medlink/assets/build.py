@@ -46,7 +46,7 @@ from .manifest import (
 from .parts import CPU, torch_device
 from .shares import Share, encode_together
 from .update import Update, kept_fusion
-from .variant import add_calibrator
+from .variant import add_calibrator, describe_anew
 from .vector_store import KnownVectors, known_beside
 from .vectors import NameVectors, keeping
 
@@ -291,7 +291,7 @@ class Build:
             if error.code != "E530":
                 raise
             return
-        add_calibrator(path, made, fit)
+        describe_anew(add_calibrator(path, made, fit), path, {}, [CALIBRATOR])
 
 
 def _runtime_of(assets: Assets | None) -> str:

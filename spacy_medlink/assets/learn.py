@@ -106,7 +106,7 @@ def learn(
             missing["reranker"] = "scores have changed: train it again (python -m training.train)"
         links = {"before": before.facts(), "after": after.facts()}
         entries = {"left_out": missing, "gate": _gate(made, cases), "links": links}
-        describe_anew(made, path, entries)
+        describe_anew(made, path, entries, (RANKER_FILE, CALIBRATOR))
     done = Assets(out, device=assets.device)
     return Learned(done, added.entry["names"], missing, before, after, kept)
 
@@ -151,14 +151,12 @@ def _too_little(error: MedlinkError) -> str:
 
 def _with_models_of(assets: Assets, path: Path, built: Assets) -> Assets:
     """Write fusion, ranker and calibrator of the earlier assets in place of new ones."""
-    models = (RANKER_FILE, CALIBRATOR)
-    for name in models:
+    for name in (RANKER_FILE, CALIBRATOR):
         (path / name).unlink(missing_ok=True)
         if name in assets.files:
             assets.put(name, path / name)
     entries = {part: assets.manifest.get(part) for part in ("fusion", "ranker", "calibrator")}
-    describe_anew(built, path, entries, models)
-    return Assets(path, device=assets.device)
+    return built.refitted(entries)
 
 
 def _gate(assets: Assets, cases: Sequence[Case]) -> Data | None:

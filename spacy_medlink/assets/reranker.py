@@ -69,5 +69,6 @@ def _write(
             describe_anew(assets, path, {**entries, "calibrator": None}, (RERANKER, CALIBRATOR))
             if assets.manifest["calibrator"] is not None:
                 made = Assets(path, device=assets.device)
-                add_calibrator(path, made, fit_on_names_of(made, sample=_SAMPLE))
+                made = add_calibrator(path, made, fit_on_names_of(made, sample=_SAMPLE))
+                describe_anew(made, path, {}, [CALIBRATOR])
     return Assets(out, device=assets.device)

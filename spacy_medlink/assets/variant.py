@@ -62,21 +62,18 @@ def describe_anew(
 
 
 def add_ranker(path: Path, assets: Assets, fit: RankerFit) -> Assets:
-    """Write a ranker that helps into the directory of new assets, and open it again."""
+    """Write a ranker that helps into the directory of new assets, but not yet the manifest."""
     ranker = fit.ranker
     assert ranker is not None
     save_ranker(path / RANKER_FILE, ranker.model, ranker.top, ranker.fitted_for)
-    describe_anew(assets, path, {"ranker": fit.entry}, [RANKER_FILE])
-    return Assets(path, device=assets.device)
+    return assets.refitted({"ranker": fit.entry})
 
 
 def add_calibrator(path: Path, assets: Assets, fit: CalibratorFit | None) -> Assets:
-    """Write a calibrator, if there is one, into the directory of new assets; open it again."""
+    """Write a calibrator, if there is one, into the directory of new assets; see `add_ranker`."""
     if fit is not None:
         fit.calibrator.save(path / CALIBRATOR)
-    entry = fit.entry if fit is not None else None
-    describe_anew(assets, path, {"calibrator": entry}, [CALIBRATOR])
-    return Assets(path, device=assets.device)
+    return assets.refitted({"calibrator": fit.entry if fit is not None else None})
 
 
 def left_out(assets: Assets, part: str, why: str = "") -> dict[str, str]:
