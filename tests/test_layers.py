@@ -50,7 +50,7 @@ SLACK = 1.03
 BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_020,  # wanted: 1,200
-    ("util",): 1_830,  # wanted: 1,200
+    ("util",): 1_740,  # wanted: 1,200
     ("text",): 4_480,  # wanted: 3,000
     ("kb",): 8_040,  # wanted: 6,700
     ("encoders",): 2_680,  # wanted: 2,500
@@ -58,7 +58,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("linking",): 3_760,  # wanted: 3,400
     ("fitting",): 2_800,  # wanted: 2,600
     ("evaluation",): 2_770,  # wanted: 2,300
-    ("assets",): 3_070,  # wanted: 3,000
+    ("assets",): 3_050,  # wanted: 3,000
     ("components",): 6_710,  # wanted: 5,000
     ("annotate",): 1_800,  # wanted: 1,600
     ("cli",): 1_980,  # wanted: 1,600
