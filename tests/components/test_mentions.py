@@ -15,7 +15,7 @@ from spacy_medlink.text.normalisation import is_short_form, key
 from spacy_medlink.text.pieces import Border, Pieces
 from spacy_medlink.types import Concept, Name
 from tests.pipelines import finder
-from tests.tabled import tabled
+from tests.tables import table
 from tests.timing import cpu_seconds
 from tests.tiny import assets_of
 
@@ -51,12 +51,12 @@ def found(nlp, text):
     return [ent.text for ent in nlp(text).ents]
 
 
-@tabled
+@table(__file__, "matches")
 def test_matches(nlp, text, ents):
     assert found(nlp, text) == ents
 
 
-@tabled
+@table(__file__, "other_languages")
 def test_other_languages(assets, lang, text, ents):
     assert found(pipeline(assets, lang), text) == ents
 

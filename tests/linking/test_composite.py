@@ -6,15 +6,15 @@ from hypothesis import strategies as st
 
 from spacy_medlink.linking.composite import readings
 from spacy_medlink.types import Mention
-from tests.tabled import tabled
+from tests.tables import table
 
 
-@tabled
+@table(__file__, "readings")
 def test_readings(text, want):
     assert tuple(want) in readings(text)
 
 
-@tabled
+@table(__file__, "what_is_no_coordination")
 def test_what_is_no_coordination(text):
     assert readings(text) == []
 

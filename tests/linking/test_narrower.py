@@ -12,7 +12,7 @@ from spacy_medlink.text.qualifiers import heads
 from spacy_medlink.types import Concept, Mention, Name
 from spacy_medlink.workbench.mapping.mapper import Mapper
 from spacy_medlink.workbench.mapping.terms import Term
-from tests.tabled import tabled
+from tests.tables import table
 
 NAMES = {
     "COPD": ("Chronic obstructive pulmonary disease", "COPD"),
@@ -48,12 +48,12 @@ def link(linker: Linker, text: str) -> tuple[str, str]:
     return ("NIL", "") if found is None else (linker.parts.kb.concept_at(found.row).id, found.match)
 
 
-@tabled
+@table(__file__, "only_qualifiers_are_left_aside")
 def test_only_qualifiers_are_left_aside(linker, text, id):
     assert link(linker, text) == (id, "narrower" if id != "NIL" else "")
 
 
-@tabled
+@table(__file__, "no_link_to_a_rest")
 def test_no_link_to_a_rest(linker, text):
     assert link(linker, text) == ("NIL", "")
 

@@ -6,7 +6,7 @@ from spacy.lang.en import English
 
 from spacy_medlink.components.finding.coordinations import coordinations
 from spacy_medlink.text.pieces import Border, Pieces
-from tests.tabled import tabled
+from tests.tables import table
 
 STOP_WORDS = English.Defaults.stop_words
 
@@ -16,12 +16,12 @@ def readings(text: str) -> set[str]:
     return {" ".join(pieces.texts[place] for place in one.pieces) for one in coordinations(pieces)}
 
 
-@tabled
+@table(__file__, "what_is_read")
 def test_what_is_read(text, wanted):
     assert not wanted or wanted in readings(text)
 
 
-@tabled
+@table(__file__, "what_is_not_read")
 def test_what_is_not_read(text, unwanted):
     assert unwanted not in readings(text)
 

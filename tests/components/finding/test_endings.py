@@ -4,7 +4,7 @@ import pytest
 import spacy
 
 from spacy_medlink.text.written_forms import names_of_form
-from tests.tabled import tabled
+from tests.tables import table
 
 
 @pytest.fixture(scope="module")
@@ -15,13 +15,13 @@ def found():
 
 
 @pytest.mark.filterwarnings("ignore:.*W101")
-@tabled
+@table(__file__, "a_word_stands_for_a_name")
 def test_a_word_stands_for_a_name(found, text, mention):
     assert mention in [ent.text for ent in found(text).ents]
 
 
 @pytest.mark.filterwarnings("ignore:.*W101")
-@tabled
+@table(__file__, "other_words_stand_for_none")
 def test_other_words_stand_for_none(found, text):
     assert not found(text).ents
 

@@ -11,7 +11,7 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Concept, Name
 from tests.pipelines import finder, texts_and_ids
-from tests.tabled import tabled
+from tests.tables import table
 from tests.tiny import assets_of
 
 PLACES = [f"at{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
@@ -43,7 +43,7 @@ def test_words_that_say_the_same(assets):
     assert [ent._.reading for ent in doc.ents] == ["renal stone", "kidney cyst", ""]
 
 
-@tabled
+@table(__file__, "words_of_a_cluster_say_the_same")
 def test_words_of_a_cluster_say_the_same(tmp_path, text, found):
     name = "renal anomaly"
     nlp = pipeline(assets_of(tmp_path, [Concept("RENAL", name, (Name(name),))]))

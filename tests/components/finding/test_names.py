@@ -8,7 +8,7 @@ from spacy.language import Language
 from spacy_medlink.assets import Assets
 from spacy_medlink.types import Concept, Name
 from tests.pipelines import finder
-from tests.tabled import tabled
+from tests.tables import table
 from tests.tiny import assets_of
 
 NAMES = {
@@ -69,12 +69,12 @@ def test_entities_do_not_overlap(assets):
     assert links(nlp, nails) == {(nails, "HAIR")}
 
 
-@tabled
+@table(__file__, "in_any_order")
 def test_in_any_order(nlp, text, ents):
     assert links(nlp, text) == set(ents)
 
 
-@tabled
+@table(__file__, "hyphens")
 def test_hyphens(nlp, text, ents):
     assert links(nlp, text) == set(ents)
 
@@ -99,7 +99,7 @@ def torn(tmp_path_factory):
     return pipeline(assets_of(directory, concepts))
 
 
-@tabled
+@table(__file__, "names_do_not_go_over_sentences_and_brackets")
 def test_names_do_not_go_over_sentences_and_brackets(torn, text, ents):
     assert links(torn, text) == set(ents)
 

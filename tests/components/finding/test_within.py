@@ -8,7 +8,7 @@ import spacy
 from spacy_medlink.text.normalisation import key
 from spacy_medlink.text.written_forms import in_full, is_ordinary, ways_in_full, words_within
 from spacy_medlink.types import Concept, Name
-from tests.tabled import tabled
+from tests.tables import table
 from tests.tiny import assets_of
 
 NAMES = (
@@ -34,17 +34,17 @@ def found(assets):
     return lambda text: [(ent.text, ent.kb_id_) for ent in nlp(text).ents]
 
 
-@tabled
+@table(__file__, "the_whole_is_the_mention")
 def test_the_whole_is_the_mention(found, text, mention, name):
     assert found(text) == [(mention, name)]
 
 
-@tabled
+@table(__file__, "other_texts_stay_apart")
 def test_other_texts_stay_apart(found, text, ents):
     assert found(text) == ents
 
 
-@tabled
+@table(__file__, "given_mentions_are_read_in_full_too")
 def test_given_mentions_are_read_in_full_too(assets, mention, name, match):
     nlp = spacy.blank("en")
     nlp.add_pipe("medical_linker", config={"assets": assets})

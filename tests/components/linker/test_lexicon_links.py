@@ -8,7 +8,7 @@ from spacy_medlink.components.linker.settings import DEFAULT_CONFIG
 from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Name
 from tests.pipelines import doc_with, pipeline
-from tests.tabled import tabled
+from tests.tables import table
 from tests.tiny import assets_of
 
 
@@ -61,7 +61,7 @@ def test_it_is_the_default_where_there_is_one(assets):
     assert nlp.get_pipe("medical_linker").abbreviations.sense("HWI") is not None
 
 
-@tabled
+@table(__file__, "a_decided_meaning_takes_the_place_of_the_text")
 def test_a_decided_meaning_takes_the_place_of_the_text(assets, text, short, id):
     assert linked(assets, text, short) == [id]
 
@@ -101,7 +101,7 @@ def test_corrections_go_before_a_lexicon(tmp_path):
     assert linked(assets, "HTN", "HTN") == ["T:2"]
 
 
-@tabled
+@table(__file__, "short_forms_are_found")
 def test_short_forms_are_found(assets, text, ents):
     assert found(assets, text) == ents
 

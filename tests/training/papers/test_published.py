@@ -3,7 +3,7 @@ import re
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from tests.tabled import tabled
+from tests.tables import table
 from training.papers.plan import read_layout
 from training.papers.published import LAYOUTS, papers, read_published
 
@@ -35,7 +35,7 @@ def test_figures_are_what_figures_can_be():
             assert all(0 <= value <= 100 for value in shares)
 
 
-@tabled
+@table(__file__, "figures_of_the_methods_page")
 def test_figures_of_the_methods_page(paper, corpus, part, system, figures):
     rows = [
         row for row in read_published(paper, corpus) if (row.part, row.system) == (part, system)

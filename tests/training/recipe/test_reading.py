@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from spacy_medlink.errors import MedlinkError
-from tests.tabled import tabled
+from tests.tables import table
 from training.recipe.reading import parse_overrides, read_recipe
 from training.recipe.settings import Recipe, SamplerSettings
 
@@ -42,13 +42,13 @@ def test_what_a_file_leaves_out_has_its_default(tmp_path):
     assert recipe.sampler == SamplerSettings()
 
 
-@tabled
+@table(__file__, "what_is_wrong_is_named")
 def test_what_is_wrong_is_named(tmp_path, text, message):
     with pytest.raises(MedlinkError, match=f"(?s){message}"):
         read_recipe(_write(tmp_path, text))
 
 
-@tabled
+@table(__file__, "near_names_are_offered_and_settings_must_go_together")
 def test_near_names_are_offered_and_settings_must_go_together(tmp_path, text, guess):
     with pytest.raises(MedlinkError, match=rf"(?s)E50[12].*{guess}"):
         read_recipe(_write(tmp_path, text))
@@ -89,7 +89,7 @@ def test_a_recipe_says_its_kind_and_only_what_differs_from_its_base(tmp_path):
         read_recipe(child, {"recipe.kind": "tune"})
 
 
-@tabled
+@table(__file__, "recipes_of_rerankers_that_cannot_be")
 def test_recipes_of_rerankers_that_cannot_be(overrides, code):
     path = next(path for path in CONFIGS if path.name == "rerank_fast.cfg")
     assert (read_recipe(path).reranking.layers, read_recipe(path).reranking.top) == (3, 25)

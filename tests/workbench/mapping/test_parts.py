@@ -12,7 +12,7 @@ from spacy_medlink.workbench.mapping.mapper import Mapper, Mapping
 from spacy_medlink.workbench.mapping.parts import COLUMNS, Parts, parts_of
 from spacy_medlink.workbench.mapping.terms import Columns, Term
 from spacy_medlink.workbench.mapping.words import Words
-from tests.tabled import tabled
+from tests.tables import table
 from tests.workbench.mapping.conftest import rows_of
 
 # Most tables here have a column of a ward, which only some tests read.
@@ -25,7 +25,7 @@ def _read(term: str, lang: str = "en") -> Parts:
     return parts_of(term, Words.of(lang, clinical(lang)))
 
 
-@tabled
+@table(__file__, "what_is_set_aside")
 def test_what_is_set_aside(term, aside, form):
     parts = _read(term)
     assert parts.aside == aside
@@ -72,7 +72,7 @@ def local(tmp_path_factory):
     return open_linker(assets, lexicon=clinical("en"))
 
 
-@tabled
+@table(__file__, "what_a_concept_is_to_the_term")
 def test_what_a_concept_is_to_the_term(local, term, id, match):
     (mapping,) = Mapper(local).map([Term(term)])
     target = mapping.targets[0] if mapping.targets else None

@@ -11,7 +11,7 @@ from spacy_medlink.text.lexicon.clinical import clinical
 from spacy_medlink.workbench.mapping.mapper import Mapper, Target
 from spacy_medlink.workbench.mapping.terms import Term
 from spacy_medlink.workbench.mapping.words import says_another
-from tests.tabled import tabled
+from tests.tables import table
 
 # English names, and German ones of some of them, which teach what words mean.
 NAMES = {
@@ -58,7 +58,7 @@ def _mapped(linker: Linker, term: str, lang: str = "de") -> Target | None:
     return mapping.targets[0] if mapping.targets else None
 
 
-@tabled
+@table(__file__, "terms_are_said_by_names_in_another_language")
 def test_terms_are_said_by_names_in_another_language(linker, term, name, match):
     target = _mapped(linker, term)
     assert (target and (target.name, target.match)) == (name and (name, match))
@@ -77,6 +77,6 @@ def test_mixed_lists(linker, lang):
         assert target is not None and target.id == f"T{name}", term
 
 
-@tabled
+@table(__file__, "compounds_that_begin_otherwise")
 def test_compounds_that_begin_otherwise(text, name, is_another):
     assert says_another(text, name) == is_another
