@@ -158,7 +158,7 @@ class Candidate:
     ranks (Dict[str, int]): the concept's rank in each tier that proposed it, from 1.
     form (str): the form that was looked up: the mention's text, or a more specific form of it.
     decided (str): the criterion that put it before the next candidate of equal score: "memory",
-        "exact", "type", "source", "preferred", "id"; "identifier" where the document writes the
+        "exact", "type", "usual", "id"; "identifier" where the document writes the
         concept's identifier, whatever the score; "" where the score was enough.
     tied (Tuple[int, ...]): rows of the concepts that are equal but for the order of ids, this one
         first; () without a tie.

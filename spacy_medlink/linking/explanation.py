@@ -10,7 +10,7 @@ _DECIDED = {
     "memory": "corrections say so",
     "exact": "its name is nearer to the mention",
     "type": "its type fits the entity label",
-    "preferred": "it matched by its preferred name",
+    "usual": "it matched by its preferred name, or has clearly more names",
     "id": "nothing but the order of ids",
 }
 

@@ -66,7 +66,8 @@ class Linker:
         settings = settings or LinkSettings()
         retrieval = Retrieval(parts, settings.names_per_tier, settings.cache_size)
         has_memory = parts.memory is not None
-        scopes = Scopes(parts.filters, parts.facets, settings.labels, has_memory)
+        built = parts.name_concept[: None if parts.added is None else parts.added.built]
+        scopes = Scopes(parts.filters, parts.facets, settings.labels, has_memory, built)
         return cls(parts, settings, retrieval, scopes)
 
     def using(self, **settings: Any) -> "Linker":

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..retrieval.concepts import TieRule
 from ..retrieval.filters import Filter, NameFilters, Only, Selection, select
+from ..types import FROM_MENTIONS
 
 if TYPE_CHECKING:
     from ..retrieval.facets import Facets
@@ -59,6 +60,7 @@ class Scopes:
     labels (Optional[Mapping[str, Sequence[str]]]): the types or groups allowed for mentions of an
         entity label; other labels allow all. with_labels (bool): whether the memory tells them
         apart.
+    built (NDArray[int32]): concept row of every name, without those that were added later.
     RAISES (MedlinkError): E213 for settings with names that nothing has.
     """
 
@@ -68,10 +70,16 @@ class Scopes:
         facets: "Facets | None",
         labels: Mapping[str, Sequence[str]] | None,
         with_labels: bool,
+        built: NDArray[np.int32],
     ) -> None:
         self._filters, self._facets, self._labels = filters, facets, labels or {}
         self._with_labels = with_labels
-        self._rule = TieRule() if facets is None else TieRule(facets.concept_order)
+        self._rule = TieRule()
+        if facets is not None:
+            sources = list(facets.sources)
+            of_mentions = sources.index(FROM_MENTIONS) if FROM_MENTIONS in sources else -1
+            order, source = facets.concept_order, facets.source
+            self._rule = TieRule(order, None, built, source, of_mentions)
         self._favoured = lru_cache(None)(self._places)
         self._scope = lru_cache(_KEPT)(self._make)
         self.of = lru_cache(_KEPT)(self._of)

@@ -3,9 +3,10 @@
 Scores within 1e-4 are equal, because the arithmetic of different batches is not bit-identical.
 Equal scores are ordered by these rules: remembered corrections first, then names of the exact tier
 (the same string before the same key), concepts of a type that the entity label favours, preferred
-names before synonyms, the concept with most names, then with most sources, the first id. The last
-four say which concept is usually meant, and not that the others are not: such concepts are
-tied.
+names before synonyms (of what has the text as a name, the concept with by far most names: a
+preferred name counts as ten times the names), the concept with most names, then with most sources,
+the first id. The last four say which concept is usually meant, and not that the others are not:
+such concepts are tied.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,9 +21,12 @@ from ..types import Candidate, Floats2d, Hits, Ints1d, Ints2d
 RESOLUTION = 1e-4
 MEMORY = "memory"
 # The rules that order candidates of equal score, and the bits of each in the key.
-_FIELDS = (("memory", 1), ("exact", 12), ("type", 4), ("preferred", 1))
+_FIELDS = (("memory", 1), ("exact", 12), ("type", 4), ("usual", 5))
 _BITS = sum(bits for _, bits in _FIELDS)
-_USUAL = 1  # bits of the rules, the last of _FIELDS, that leave a tie
+_USUAL = 5  # bits of the rules, the last of _FIELDS, that leave a tie
+# A concept of twice as many names is two steps more usual; one of whose names the preferred one
+# matches, seven: "diabetes" names the concept of that name, and not one of three times the names.
+_DOUBLED, _PREFERRED = 2, 7
 _PADDING = np.int64(1) << 62
 _EXACT_STEPS = 1000  # the exact tier's scores are told apart to a thousandth
 
@@ -32,10 +36,16 @@ class TieRule(NamedTuple):
 
     concept_order (NDArray[int32]): place of each concept by names, sources and id, (n_concepts,).
     favoured (NDArray[uint8]): place of each concept's type among favoured types, (n_concepts,).
+    built (NDArray[int32]): concept of each name that counts, ascending; without names added later.
+    source (NDArray[uint16]), of_mentions (int): source of each name, and the one that does not
+        count, since it shows what one annotated text is about; -1 for none.
     """
 
     concept_order: NDArray[np.int32] | None = None
     favoured: NDArray[np.uint8] | None = None
+    built: NDArray[np.int32] | None = None
+    source: NDArray[np.uint16] | None = None
+    of_mentions: int = -1
 
 
 def rank_concepts(
@@ -144,9 +154,7 @@ def _keys(
         "memory": scores[MEMORY] < 1 if MEMORY in scores else None,
         "exact": np.round((1 - scores["exact"]) * _EXACT_STEPS) if "exact" in scores else None,
         "type": None if rule.favoured is None else rule.favoured[concepts],
-        "preferred": (concepts == name_concept[np.maximum(safe - 1, 0)]) & (safe > 0)
-        if rows.size
-        else None,
+        "usual": _unusual(safe, concepts, scores.get("exact"), name_concept, rule),
     }
     for name, bits in _FIELDS:
         keys <<= bits
@@ -155,6 +163,41 @@ def _keys(
             keys += np.clip(value, 0, (1 << bits) - 1).astype(np.int64)
     padded: Ints2d = np.where(rows < 0, _PADDING, keys)
     return padded
+
+
+def _unusual(
+    safe: Ints2d,
+    concepts: NDArray[np.int32],
+    exact: Floats2d | None,
+    name_concept: NDArray[np.int32],
+    rule: TieRule,
+) -> Ints2d | None:
+    """Compute how unusual it is that a name means its concept: fewer names, not the preferred one.
+
+    exact (Optional[Floats2d]): scores of the exact tier. Only of what has the text as a name the
+        other names are counted: how many names what resembles it has says nothing.
+    """
+    if not safe.size:
+        return None
+    is_first = (concepts != name_concept[np.maximum(safe - 1, 0)]) | (safe == 0)
+    steps = _PREFERRED * is_first.astype(np.int64)
+    if rule.built is not None and exact is not None:
+        named = exact > 0
+        distinct, place = np.unique(concepts[named], return_inverse=True)
+        counts = np.maximum(_names_of(distinct, rule.built, rule), 1)
+        steps[named] += np.round(_DOUBLED * np.log2(counts)).astype(np.int64)[place]
+    unusual: Ints2d = (1 << _USUAL) - 1 - steps
+    return unusual
+
+
+def _names_of(concepts: NDArray[np.int32], built: NDArray[np.int32], rule: TieRule) -> Ints1d:
+    """Count the names of concepts: (n,)."""
+    first, end = (np.searchsorted(built, concepts, side) for side in ("left", "right"))
+    if rule.source is None or rule.of_mentions < 0:
+        return np.asarray(end - first, dtype=np.int64)
+    spans = zip(first.tolist(), end.tolist(), strict=True)
+    sources = (rule.source[start:stop] for start, stop in spans)
+    return np.array([np.count_nonzero(of != rule.of_mentions) for of in sources], dtype=np.int64)
 
 
 def _first_of_each(

@@ -1,11 +1,13 @@
 """Filters and the tie rule in the engine: per call, per label, and what wins ties."""
 
+from dataclasses import replace
+
 import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.fitting.weights import DEFAULT_WEIGHTS
 from spacy_medlink.retrieval.filters import Filter
-from spacy_medlink.types import Concept, Mention, Name
+from spacy_medlink.types import FROM_MENTIONS, Concept, Mention, Name
 from tests.tiny import assets_of
 
 
@@ -43,7 +45,7 @@ def test_the_tie_rule(assets, tiers):
         ranking = ranked(assets, label=label, tiers=tiers)
         return ids(assets, ranking)[:4], ranking[0].decided
 
-    assert first() == (["Z:1", "A:1", "B:1", "M:1"], "preferred")
+    assert first() == (["Z:1", "A:1", "B:1", "M:1"], "usual")
     assert first("SYMPTOM") == (["A:1", "Z:1", "B:1", "M:1"], "type")
     assert first("DISEASE")[0][0] == "Z:1"
     assert first("X") == first()
@@ -51,9 +53,9 @@ def test_the_tie_rule(assets, tiers):
 
 def test_ties_that_stay_are_marked_with_all_ids(assets):
     # That one is the preferred name says which is usually meant, not that it is meant here.
-    (by_preferred,) = ranked(assets, k=1)
-    assert by_preferred.decided == "preferred"
-    assert [assets.kb.concept_at(row).id for row in by_preferred.tied] == [
+    (by_names,) = ranked(assets, k=1)
+    assert by_names.decided == "usual"
+    assert [assets.kb.concept_at(row).id for row in by_names.tied] == [
         "Z:1",
         "A:1",
         "B:1",
@@ -62,6 +64,19 @@ def test_ties_that_stay_are_marked_with_all_ids(assets):
     assert ranked(assets, "cold", "SYMPTOM", k=1)[0].tied == ()
     (deep,) = ranked(assets, "cold", k=1, within=Filter.of(deny=["Z:1"]))
     assert [assets.kb.concept_at(row).id for row in deep.tied] == ["A:1", "B:1", "M:1"]
+
+
+@pytest.mark.parametrize(
+    ("others", "source", "first"),
+    [(7, "A", "R:1"), (8, "A", "H:1"), (40, "A", "H:1"), (40, FROM_MENTIONS, "R:1")],
+)
+def test_by_far_most_names_mean_more_than_the_preferred_one(tmp_path, others, source, first):
+    high = concept("H:1", "HTN", "hyper")
+    many = tuple(Name(f"pressure {n}", "en", source) for n in range(others))
+    high = replace(high, names=(*high.names, *many))
+    made = assets_of(tmp_path, [concept("R:1", "hyper"), high])
+    (found,) = ranked(made, "hyper", k=1)
+    assert made.kb.concept_at(found.row).id == first and len(found.tied) == 2
 
 
 def test_filters_of_a_call_a_label_and_the_settings_must_all_be_passed(assets):
