@@ -16,13 +16,13 @@ import pytest
 
 def table(test_file: str, name: str) -> pytest.MarkDecorator:
     """Run a test once for each row of `tables/NAME.tsv`."""
-    names, rows = read_table(test_file, name)
+    names, rows = rows_of_table(test_file, name)
     return pytest.mark.parametrize(
         ",".join(names), rows if len(names) > 1 else [row[0] for row in rows]
     )
 
 
-def read_table(test_file: str, name: str) -> tuple[Sequence[str], list[tuple[Any, ...]]]:
+def rows_of_table(test_file: str, name: str) -> tuple[Sequence[str], list[tuple[Any, ...]]]:
     """Read the names of the arguments and the rows of `tables/NAME.tsv`."""
     path = Path(test_file).parent / "tables" / f"{name}.tsv"
     header, *lines = (

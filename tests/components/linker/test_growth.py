@@ -12,11 +12,11 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.text.identifiers import find_identifiers, identifiers_of
 from spacy_medlink.text.normalisation import key
 from tests.growth import calls, exponent, seconds
-from tests.tables import read_table
+from tests.tables import rows_of_table
 
 MOST = 1.2  # exponent of the growth
 
-REPEATED = dict(read_table(__file__, "repeated")[1])
+REPEATED = dict(rows_of_table(__file__, "repeated")[1])
 NUMBERED: dict[str, Callable[[int], str]] = {
     "distinct definitions": lambda i: f"alpha{i} beta (A{i}B) A{i}B fever ",
     "distinct definitions within mentions": lambda i: f"fever xx{i} (FX{i}) fever ",

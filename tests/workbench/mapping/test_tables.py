@@ -15,7 +15,7 @@ from spacy_medlink.kb.readers import lines
 from spacy_medlink.workbench.mapping.outputs import _write_table
 from spacy_medlink.workbench.mapping.tables import Problems, read_table
 from spacy_medlink.workbench.mapping.terms import Columns, Terms, pasted
-from tests.tables import read_table
+from tests.tables import rows_of_table
 from tests.training.corpora.workbook import write_workbook
 from tests.workbench.mapping.conftest import EXECUTED
 
@@ -103,7 +103,7 @@ def test_workbooks_and_parquet_say_the_same(tmp_path):
 
 
 def test_codes_keep_the_zeros_that_their_cells_show(tmp_path):
-    _, rows = read_table(__file__, "shown")
+    _, rows = rows_of_table(__file__, "shown")
     formats, numbers, shown = zip(*rows, ("0" * 300, 7, "7"), strict=True)
     write_workbook(tmp_path / "a.xlsx", {"s": [numbers]}, formats)
     assert _read(tmp_path / "a.xlsx") == [list(shown)]
