@@ -49,13 +49,13 @@ SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
 SLACK = 1.03
 BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
-    ("", "types", "errors"): 1_020,  # wanted: 1,200
+    ("", "types", "errors"): 1_030,  # wanted: 1,200
     ("util",): 1_740,  # wanted: 1,200
-    ("text",): 4_480,  # wanted: 3,000
-    ("kb",): 8_040,  # wanted: 6,700
+    ("text",): 4_760,  # wanted: 3,000
+    ("kb",): 8_020,  # wanted: 6,700
     ("encoders",): 2_680,  # wanted: 2,500
     ("retrieval",): 3_790,  # wanted: 3,000
-    ("linking",): 3_760,  # wanted: 3,400
+    ("linking",): 3_830,  # wanted: 3,400
     ("fitting",): 2_800,  # wanted: 2,600
     ("evaluation",): 2_770,  # wanted: 2,300
     ("assets",): 3_050,  # wanted: 3,000
@@ -64,8 +64,8 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("cli",): 1_980,  # wanted: 1,600
     ("terminologies",): 4_350,  # 780 of them came from kb and cli
     ("exchange",): 2_300,  # 477 of them came from training/corpora
-    ("workbench",): 4_290,
-    ("training",): 11_600,  # wanted: 8,000
+    ("workbench",): 4_300,
+    ("training",): 11_740,  # wanted: 8,000; 137 of them came from retrieval
     ("benchmarks",): 3_200,  # wanted: 2,500
     ("tests",): 50_300,  # wanted: 45,000
 }
