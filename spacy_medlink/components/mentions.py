@@ -246,7 +246,7 @@ class MedicalMentions(DictionaryPipe):
         A Doc of another vocabulary is one of a pipeline that has the component from this one.
         """
         if self._is_alone and doc.vocab is self.vocab and not carries_anything(doc):
-            runs = (pieces.characters(match.start, match.end) for match in matches)
+            runs = [pieces.characters(match.start, match.end) for match in matches]
             split_tokens(doc, chain.from_iterable(runs))
 
     def _written(self, doc: Doc, pieces: Pieces, matches: Sequence[Match]) -> list[Span]:

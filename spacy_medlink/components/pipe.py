@@ -7,6 +7,7 @@ import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Self
 
@@ -56,7 +57,7 @@ class PicklablePipe(Pipe):
         while frame.f_back is not None:
             frame = frame.f_back
             nlp = frame.f_locals.get("self") if frame.f_globals.get("__name__") == _SPACY else None
-            if isinstance(nlp, Language) and any(pipe is self for _, pipe in nlp.components):
+            if isinstance(nlp, Language) and self in map(itemgetter(1), nlp.components):
                 return nlp
         return self._home() if self._home is not None else None
 

@@ -110,8 +110,10 @@ class KnownWords:
         positions = iter(self._find(hash_keys([key for _, key in every])).tolist())
         names = list[list[tuple[str, str, int]]]()
         for its_forms in forms:
-            placed = [(*form, next(positions)) for form in its_forms]
-            names.append([form for form in placed if form[2] >= 0] if placed else [])
+            names.append([])
+            for form in its_forms:
+                if (position := next(positions)) >= 0:
+                    names[-1].append((*form, position))
         return names
 
     def _hashes(self, keys: Sequence[str]) -> list[int]:

@@ -110,10 +110,11 @@ class Vocabulary:
             hash = hash_keys([word])[0]
             first, last = np.searchsorted(self._hash, [hash, hash + np.uint64(1)])
             numbers = self._word[first:last].tolist()
-            at = next((index for index in numbers if self._at(index) == word), None)
-            self._uses[word] = (
-                (0, 0) if at is None else (int(self._inside[at]), int(self._last[at]))
-            )
+            uses = 0, 0
+            for at in numbers:
+                if self._at(at) == word:
+                    uses = int(self._inside[at]), int(self._last[at])
+            self._uses[word] = uses
         return self._uses[word]
 
     def knows(self, words: Sequence[str]) -> list[bool]:
@@ -150,12 +151,10 @@ class Vocabulary:
         near_words, at = list[list[str] | None](), 0
         for word, forms in zip(words, texts, strict=True):
             spans = zip(first[at : at + len(forms)], last[at : at + len(forms)], strict=True)
-            numbers = {
-                index
-                for begin, end in spans
-                if begin < end
-                for index in self._word[begin:end].tolist()
-            }
+            numbers = set[int]()
+            for begin, end in spans:
+                if begin < end:
+                    numbers.update(self._word[begin:end].tolist())
             others = sorted(map(self._at, numbers))
             near = [other for other in others if len(forms) > 1 and _differs_once(word, other)]
             near_words.append(None if word in others else near)

@@ -189,16 +189,15 @@ def key(text: str) -> str:
     text (str): a name, a mention, or one piece of it.
     RETURNS (str): the key, "" when the text has none.
     """
-    plain = _normalised(without_tag(text), umlauts=True)
+    plain = _normalised(without_tag(text) if ")" in text[-2:] else text, umlauts=True)
     if _NUMBER.search(plain) or not plain.isascii():
         plain = _CUT.sub(" ", plain)
     # Numbers and codes have neither plurals nor spellings, and would fill the cache.
-    return " ".join(
-        [
-            _folded(word) if word.isalpha() or word[-1:] == "s" or _MARK in word else word
-            for word in plain.split(" ")
-        ]
-    )
+    words = plain.split(" ")
+    for index, word in enumerate(words):
+        if word.isalpha() or word[-1:] == "s" or _MARK in word:
+            words[index] = _folded(word)
+    return " ".join(words)
 
 
 def without_tag(name: str) -> str:

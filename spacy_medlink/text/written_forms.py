@@ -70,7 +70,7 @@ def names_of_form(word: str, lang: str) -> tuple[tuple[str, str], ...]:
     of_head = (
         [(compound[1], key(compound[1])), *names_of_form(compound[1], lang)] if compound else []
     )
-    return tuple(dict.fromkeys([*((name, key(name)) for name in names), *of_head]))
+    return tuple(dict.fromkeys([*zip(names, map(key, names), strict=True), *of_head]))
 
 
 @lru_cache

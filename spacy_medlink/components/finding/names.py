@@ -72,14 +72,16 @@ class NameFinder:
         coordinated = self._coordinated(words)
         return written + [match for match in coordinated if (match.start, match.end) not in spans]
 
-    def _looked_up(self, listed: Sequence[Reading]) -> Iterator[tuple[Reading, int]]:
-        """Look readings up. YIELDS: those that are names, with their positions."""
+    def _looked_up(self, listed: Sequence[Reading]) -> list[tuple[Reading, int]]:
+        """Look readings up. RETURNS: those that are names, with their positions."""
         new = [reading.key for reading in listed if reading.position is None]
         positions = iter(self._exact.find(hash_keys(new)).tolist() if new else ())
+        found = list[tuple[Reading, int]]()
         for reading in listed:
             position = next(positions) if reading.position is None else reading.position
             if position >= 0:
-                yield reading, position
+                found.append((reading, position))
+        return found
 
     def _is_name(self, key: str) -> bool:
         return bool(self._exact.find(hash_keys([key]))[0] >= 0)

@@ -89,9 +89,14 @@ def _unit(listed: re.Match[str]) -> str:
 def _classes(text: str) -> frozenset[str]:
     """List the classes of a word that hang on nothing but how it is written."""
     _, shapes, words = _table()
-    lower = text.lower()
-    found = {name for name, listed in words.items() if lower in listed}
-    return frozenset(found | {name for name, shape in shapes.items() if shape.fullmatch(text)})
+    lower, found = text.lower(), set[str]()
+    for name, listed in words.items():
+        if lower in listed:
+            found.add(name)
+    for name, shape in shapes.items():
+        if shape.fullmatch(text):
+            found.add(name)
+    return frozenset(found)
 
 
 # By the names that are found: the classes of words, wherever they stand.
@@ -143,12 +148,11 @@ class Neighbours:
         start, end (int): their pieces. extra (str): a further class that they have.
         """
         around = self.around(start, end, extra)
-        weights = [
-            row.weight
-            for row in rows_of(question)
-            if f" {row.needs} " in around and row.fits.search(around)
-        ]
-        return 1 / (1 + exp(-BIAS - sum(weights)))
+        total = BIAS
+        for row in rows_of(question):
+            if f" {row.needs} " in around and row.fits.search(around):
+                total += row.weight
+        return 1 / (1 + exp(-total))
 
     def around(self, start: int, end: int, extra: str) -> str:
         """Write a match and its neighbours: a sign for each gap, and each word with its classes."""
@@ -241,7 +245,9 @@ class Neighbours:
             "headed": last >= _LEAST,
             "modifies": may_modify and inside >= _LEAST and inside > last,
         }
-        found |= {name for name, is_so in holds.items() if is_so}
+        for name, is_so in holds.items():
+            if is_so:
+                found.add(name)
         if found & {"stop", "common", "spelled"} or inside + last > _OFTEN:
             found.add("known")
         elif "name" in found and "titles" not in found:

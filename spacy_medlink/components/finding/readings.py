@@ -72,13 +72,14 @@ def readings(
     return [*single, *said, *joined, *_inflected(pieces, otherwise), *in_full, *inverted, *misspelt]
 
 
-def _said(pieces: Pieces, words: Sequence[Word], lang: str) -> Iterator[Reading]:
+def _said(pieces: Pieces, words: Sequence[Word], lang: str) -> list[Reading]:
     """Find "short of breath": phrases of the list that say names otherwise."""
-    starts = [index for index, word in enumerate(words) if word.begins]
+    starts, said = [index for index, word in enumerate(words) if word.begins], list[Reading]()
     for start, end, names in phrases_of(lang).within(pieces.keys, starts) if starts else ():
         if pieces.widest(start, end) < Border.COMMA:
             for name, its_key in names:
-                yield Reading(start, end, its_key, name, is_form=True, is_said=True)
+                said.append(Reading(start, end, its_key, name, is_form=True, is_said=True))
+    return said
 
 
 def _inflected(pieces: Pieces, words: Iterable[tuple[int, Word]]) -> Iterator[Reading]:
