@@ -17,9 +17,9 @@ def open_to_encode(directory: Path, device: torch.device = devices.CPU) -> tuple
     RAISES (MedlinkError): E205 no such directory, E206 files that cannot be read.
     """
     try:
-        encoder = BiEncoder.load(directory, device=device)
+        encoder = BiEncoder.load(directory, device=device, stays=True)
         fingerprint = encoder.fingerprint()
-        encoder.halve()
+        encoder.move(device).halve()
     except OSError as error:
         raise Errors.encoder_damaged(path=directory, reason=error) from error
     # The name of the vectors of word pieces: the first one there is.

@@ -97,12 +97,11 @@ ROWS = st.tuples(
     languages=some(st.sampled_from(["en", "es"])),
     sources=some(st.sampled_from(VOCABULARIES)),
     term_types=some(st.sampled_from(TERM_TYPES)),
-    denied=some(st.sampled_from("abcde")),
     obsolete=st.booleans(),
 )
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_best_name_left_by_a_filter_is_preferred(
-    tmp_path, rows, ranks, languages, sources, term_types, denied, obsolete
+    tmp_path, rows, ranks, languages, sources, term_types, obsolete
 ):
     """By MRRANK among the rows that the filter leaves, whatever rows their names have besides."""
     conso = [
@@ -112,16 +111,14 @@ def test_the_best_name_left_by_a_filter_is_preferred(
     lines = [f"{n:04}|{sab}|{tty}|{old}|" for n, (sab, tty, old) in enumerate(ranks, 1)]
     path = write_release(tmp_path, {"MRCONSO": conso, "MRRANK": lines})
     wanted = {"sources": tuple(sources), "term_types": tuple(term_types)}
-    filters = Filters(
-        languages=tuple(languages), deny_names=tuple(denied), include_obsolete=obsolete, **wanted
-    )
+    filters = Filters(languages=tuple(languages), include_obsolete=obsolete, **wanted)
     in_use = {row[:2] for row in rows if row[4] == "N"}
     left = [
         (suppress == "N", lat == "ENG", ranks.index((sab, tty, suppress)), text)
         for text, lat, sab, tty, suppress in rows
         if (not languages or {"ENG": "en", "SPA": "es"}[lat] in languages)
         and (not sources or sab in sources) and (not term_types or tty in term_types)
-        and text not in denied and (obsolete or (text, lat) in in_use)
+        and (obsolete or (text, lat) in in_use)
     ]  # fmt: skip
     kept = [*filters.apply(umls.read(path, **wanted))]
     assert bool(kept) == bool(left)

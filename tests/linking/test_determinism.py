@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_medlink.assets import build_assets
-from spacy_medlink.encoders import bi_encoder, light
+from spacy_medlink.encoders import bi_encoder
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.kb import build_kb
@@ -43,8 +43,7 @@ def hpo(tmp_path_factory):
         at = chance.randrange(len(text)) if number % 2 else len(text)
         texts.append(text[:at] + text[at + 1 : at + 2] + text[at : at + 1] + text[at + 2 :])
     with pytest.MonkeyPatch.context() as patch:  # bf16 rounds by more than the tolerance
-        for module in (bi_encoder, light):
-            patch.setattr(module, "has_native_bf16", lambda device: False)
+        patch.setattr(bi_encoder, "has_native_bf16", lambda device: False)
         yield build_assets(path / "assets", path / "kb", path / "model"), texts
 
 
