@@ -28,6 +28,7 @@ _BEFORE, _BEHIND_IT = 10, 7  # words that are looked at
 _OFTEN, _RARE, _LEAST = 12, 30, 2  # names with a word
 SHORT, YES = 6, 0.5  # letters of a short form; the probability that is a yes
 _REMEMBERED = 1 << 15  # words
+_LATE = re.compile(r"(?:\[[^]]*\])?«|(?:<[^<>]*>)?»")
 _BLANKS = " \x1f\t\xa0"
 _MACRO, _WORD = re.compile(r"\{([a-z]+)\}"), re.compile("<([^<>]*)>")
 _HEAD_FIRST = frozenset("es fr it pt ca ro gl".split())  # "céphalée intense" is a headache
@@ -37,7 +38,8 @@ class Row(NamedTuple):
     """A line of the table.
 
     asks (str): the question that it is of. needs (str): a class that a word near has. example
-    (str): a text with the match between « and ».
+    (str): a text with the match between « and ». begins_late (bool): whether the pattern fits
+    nothing before the sign that stands before the match.
     """
 
     asks: str
@@ -46,6 +48,7 @@ class Row(NamedTuple):
     pattern: str
     example: str
     fits: re.Pattern[str]
+    begins_late: bool
 
 
 @lru_cache
@@ -65,7 +68,8 @@ def _table() -> tuple[dict[str, list[Row]], dict[str, re.Pattern[str]], dict[str
             needs, pattern, example = fields
             filled = _MACRO.sub(lambda macro: macros[macro[1]], pattern)
             fits = re.compile(_WORD.sub(_unit, filled))
-            row = Row(kind, float(name), needs, pattern, example, fits)
+            begins_late = _LATE.match(filled) is not None
+            row = Row(kind, float(name), needs, pattern, example, fits, begins_late)
             rows.setdefault(kind, []).append(row)
     words |= {f"={word}": frozenset([word]) for word in re.findall(r"=(\w+)", text)}
     return rows, shapes, words
@@ -148,9 +152,10 @@ class Neighbours:
         start, end (int): their pieces. extra (str): a further class that they have.
         """
         around = self.around(start, end, extra)
-        total = BIAS
+        total, late = BIAS, around[around.index("«") - 1 :]
         for row in rows_of(question):
-            if f" {row.needs} " in around and row.fits.search(around):
+            text = late if row.begins_late else around
+            if f" {row.needs} " in text and row.fits.search(text):
                 total += row.weight
         return 1 / (1 + exp(-total))
 
@@ -160,14 +165,14 @@ class Neighbours:
         first, last = max(0, start - _BEFORE), min(len(pieces.texts), end + _BEHIND_IT)
         words = [words_of.get(index) or self._word(index) for index in range(first, last)]
         at, to = start - first, end - first
-        before, own, behind = "".join(words[:at]), "".join(words[at:to]), "".join(words[to:])
+        own = "".join(words[at:to])
         text = "".join(pieces.texts[start:end])
         if end - start > 1 and text.isupper() and len(text) <= SHORT:
             extra = " ".join((extra, *_classes(text)))  # "B.S."
         if extra:
             own = own.replace(" }", f" {extra} }}")
         sign, _, unit = own.partition("{")
-        return f"{before}{sign}«{{{unit}»{behind}{self.sign(last)}"
+        return f"{''.join(words[:at])}{sign}«{{{unit}»{''.join(words[to:])}{self.sign(last)}"
 
     def _word(self, index: int) -> str:
         """Write a word with its classes, and the sign before it."""
