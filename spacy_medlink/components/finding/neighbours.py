@@ -200,21 +200,28 @@ class Neighbours:
         if (unit := self._units.get(index)) is None:
             pieces, kept = self.pieces, self._of_words
             word = pieces.texts[index], pieces.is_stop[index], self._lang
-            if (classes := kept.get(word)) is None:
+            if (unit := kept.get(word)) is None:
                 if len(kept) > _REMEMBERED:
                     kept.clear()
-                classes = kept[word] = f" {' '.join(self._classes_of(index))}"
-            unit = self._units[index] = f"{{{classes}{self._of_place(index, classes)} }}"
+                unit = kept[word] = f"{{ {' '.join(self._classes_of(index))} }}"
+            if index in self._special:
+                unit = unit.replace(" }", f"{self._of_place(index)} }}")
+                if index in self.taken:
+                    unit = unit.replace(" proper ", " ")
+            self._units[index] = unit
         return unit
 
-    def _of_place(self, index: int, classes: str) -> str:
-        """Write the classes that a word has where it stands.
+    @cached_property
+    def _special(self) -> frozenset[int]:
+        """The pieces that have classes where they stand."""
+        hyphens = self.pieces.hyphens
+        beside = [*hyphens, *[index - 1 for index in hyphens], *[end - 1 for end in self.firsts]]
+        return self.taken | self.starts | frozenset(beside)
 
-        classes (str): those that it has anywhere.
-        """
+    def _of_place(self, index: int) -> str:
+        """Write the classes that a word has where it stands."""
         pieces, found = self.pieces, ""
-        taken = index in self.taken
-        if taken:
+        if index in self.taken:
             found += " taken"
         if index in self.starts:
             found += " begins"
@@ -225,8 +232,6 @@ class Neighbours:
         if index + 1 in self._hyphens:  # "x-ray", "PA-C"
             joined = _classes(f"{pieces.texts[index]}-{pieces.texts[index + 1]}")
             found += "".join(f" {name}" for name in joined & {"things", "sure_degrees"})
-        if not taken and " unknown_name" in classes:
-            found += " proper"
         return found
 
     def _classes_of(self, index: int) -> set[str]:
@@ -256,7 +261,7 @@ class Neighbours:
         if found & {"stop", "common", "spelled"} or inside + last > _OFTEN:
             found.add("known")
         elif "name" in found and "titles" not in found:
-            found.add("unknown_name")  # "proper" where it is in no match
+            found.add("proper")  # where it is in no match
         return found
 
 
