@@ -67,11 +67,12 @@ def find_old(target: Path) -> Path | None:
 
 
 @contextmanager
-def only_one(directory: Path, patience: float = 60.0) -> Iterator[None]:
+def only_one(directory: Path, patience: float = 5.0) -> Iterator[None]:
     """Make swaps by other threads and processes in a directory wait.
 
-    patience (float): seconds after which the block is entered without the lock, because only a
-        foreign program holds it so long. Where directories cannot be locked, there is no waiting.
+    patience (float): seconds after which the block is entered without the lock: only a foreign
+        program, or a reader of the directory itself, holds it so long. Where directories cannot be
+        locked, there is no waiting.
     """
     with _locked(directory, patience):
         yield
