@@ -38,6 +38,7 @@ def watched(asked: Asked) -> None:
         asked[question, *place] = [n for n, row in enumerate(rows) if row.fits.search(around)]
         return score(words, question, start, end, extra)
 
+    # A watched method in place of the real one.
     neighbours.Neighbours.score = noted  # type: ignore[method-assign,assignment]
 
 

@@ -7,7 +7,6 @@ import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, Self
 
@@ -57,8 +56,10 @@ class PicklablePipe(Pipe):
         while frame.f_back is not None:
             frame = frame.f_back
             nlp = frame.f_locals.get("self") if frame.f_globals.get("__name__") == _SPACY else None
-            if isinstance(nlp, Language) and self in map(itemgetter(1), nlp.components):
-                return nlp
+            if isinstance(nlp, Language):
+                for _, pipe in nlp.components:
+                    if pipe is self:
+                        return nlp
         return self._home() if self._home is not None else None
 
     def _shown(self) -> Mapping[str, object]:

@@ -41,17 +41,16 @@ def _finder() -> NameFinder:
 FINDER = _finder()
 
 
+def _readings(pieces):
+    exact = FINDER._exact
+    words = exact.known_words("en").of(pieces.texts)
+    return readings(pieces, words, exact.vocabulary, LONGEST, (), "en")
+
+
 @given(TEXTS)
 def test_joined_words_are_names_without_their_hyphens(text):
     pieces = Pieces(text, STOP_WORDS)
-    listed = readings(
-        pieces,
-        FINDER._exact.known_words("en").of(pieces.texts),
-        FINDER._exact.vocabulary,
-        LONGEST,
-        (),
-        "en",
-    )
+    listed = _readings(pieces)
     for joined in (reading for reading in listed if reading.joints):
         inside = range(joined.start + 1, joined.end)
         assert set(inside) & set(pieces.hyphens) & joined.joints
@@ -91,14 +90,7 @@ def test_parts_of_a_document_are_looked_up_as_the_whole(text, together):
 
 def test_hyphens_are_read_over():
     pieces = Pieces("pre-auricular pit", STOP_WORDS)
-    listed = readings(
-        pieces,
-        FINDER._exact.known_words("en").of(pieces.texts),
-        FINDER._exact.vocabulary,
-        LONGEST,
-        (),
-        "en",
-    )
+    listed = _readings(pieces)
     assert {reading.text for reading in listed if reading.joints} == {
         "preauricular", "preauricular pit",
     }  # fmt: skip
