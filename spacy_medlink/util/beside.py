@@ -19,6 +19,7 @@ from tempfile import mkdtemp
 from typing import BinaryIO
 
 OLD = "old"  # part of the name of what a swap in two steps has moved away
+_MANIFEST = "manifest.json"  # of assets
 MARK = ".new-"  # in the names of such directories: others are the user's
 _DRAWN = re.compile(r"[a-z0-9_]{8}")  # by mkdtemp
 
@@ -67,14 +68,16 @@ def find_old(target: Path) -> Path | None:
 
 
 @contextmanager
-def only_one(directory: Path, patience: float = 5.0) -> Iterator[None]:
+def only_one(directory: Path, patience: float = 60.0) -> Iterator[None]:
     """Make swaps by other threads and processes in a directory wait.
 
-    patience (float): seconds after which the block is entered without the lock: only a foreign
-        program, or a reader of the directory itself, holds it so long. Where directories cannot be
-        locked, there is no waiting.
+    Readers of assets hold a lock on their directory, so writers within it lock its manifest.
+
+    patience (float): seconds after which the block is entered without the lock, because only a
+        foreign program holds it so long. Where directories cannot be locked, there is no waiting.
     """
-    with _locked(directory, patience):
+    manifest = directory / _MANIFEST
+    with _locked(manifest if manifest.is_file() else directory, patience):
         yield
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,9 @@ from spacy_medlink.cli.app import app
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
 from spacy_medlink.kb.schema import KB
+from spacy_medlink.util.beside import only_one
 from spacy_medlink.util.files import replacing_directory, replacing_file
+from spacy_medlink.util.held import Held
 from spacy_medlink.util.outputs import (
     FILES,
     DirectoryKind,
@@ -388,3 +391,10 @@ def test_a_path_too_long_for_sqlite_is_refused_before_all_else(
 
 def test_other_files_may_have_long_paths(tmp_path: Path) -> None:
     check_output(_long(tmp_path, 600), FileKind("a table"))
+
+
+def test_a_reader_keeps_no_writer_waiting_that_writes_within(tmp_path):
+    (tmp_path / "manifest.json").write_text("{}")
+    reader, began = Held(tmp_path), time.monotonic()
+    with only_one(tmp_path):
+        assert time.monotonic() - began < 5 and reader.is_at(tmp_path)
