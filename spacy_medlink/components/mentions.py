@@ -32,7 +32,7 @@ from .finding.dictionary_pipe import DictionaryPipe
 from .finding.matches import Match, apart, settled, without_nested
 from .finding.scoring import SCORES, score_mentions
 from .finding.settings import DEFAULT_CONFIG, LABEL, LABELLINGS, PARTS, MentionSettings
-from .finding.tokens import carries_anything, split_tokens, text_of, token_run, token_starts
+from .finding.tokens import split_tokens, text_of, token_run, token_starts
 from .linker.component import MedicalLinker
 from .names import LINKER, MENTIONS
 from .pipe import PicklablePipe, add_to_group
@@ -170,7 +170,8 @@ class MedicalMentions(DictionaryPipe):
                 from .finding.phrases import Phrases
 
                 phrases = Phrases(pieces, matches, dictionary.exact.vocabulary, self.lang).matches
-            chosen, ents = self._chosen(doc, pieces, phrases)
+            blocked = _blocked(doc)
+            chosen, ents = self._chosen(doc, pieces, phrases, blocked)
         group = list[Match]()
         if self.spans_key is not None:
             ancestors = self._names.ancestors(self._find_linker(), dictionary.exact)
@@ -182,7 +183,7 @@ class MedicalMentions(DictionaryPipe):
             # Tokens of two mentions may overlap where they could not be split.
             spans = filter_spans(self._written(doc, pieces, chosen))
             ents_in_order = sorted([*kept, *spans], key=attrgetter("start"))
-            doc.set_ents(ents_in_order, blocked=_blocked(doc))
+            doc.set_ents(ents_in_order, blocked=_blocked(doc) if blocked else [])
         if self.spans_key is not None:
             add_to_group(doc, self.spans_key, self._written(doc, pieces, group))
 
@@ -219,12 +220,12 @@ class MedicalMentions(DictionaryPipe):
         return self._made_names
 
     def _chosen(
-        self, doc: Doc, pieces: Pieces, matches: Sequence[Match]
+        self, doc: Doc, pieces: Pieces, matches: Sequence[Match], blocked: Sequence[Span]
     ) -> tuple[list[Match], set[_Characters]]:
         """Choose the matches that say most. RETURNS: them, and where the entities are that stay."""
         ents = [(ent.start_char, ent.end_char) for ent in doc.ents]
-        blocked = [(span.start_char, span.end_char) for span in _blocked(doc)]
-        taken = blocked if self.overwrite else [*ents, *blocked]
+        closed = [(span.start_char, span.end_char) for span in blocked]
+        taken = closed if self.overwrite else [*ents, *closed]
         rows = [range(pieces.before(first), pieces.before(last)) for first, last in taken]
         chosen = apart(matches, chain.from_iterable(rows))
         if not self.overwrite:
@@ -245,7 +246,7 @@ class MedicalMentions(DictionaryPipe):
 
         A Doc of another vocabulary is one of a pipeline that has the component from this one.
         """
-        if self._is_alone and doc.vocab is self.vocab and not carries_anything(doc):
+        if self._is_alone and doc.vocab is self.vocab:
             runs = [pieces.characters(match.start, match.end) for match in matches]
             split_tokens(doc, chain.from_iterable(runs))
 

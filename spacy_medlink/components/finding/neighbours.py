@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property, lru_cache
 from math import exp
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
@@ -28,7 +29,11 @@ _BEFORE, _BEHIND_IT = 10, 7  # words that are looked at
 _OFTEN, _RARE, _LEAST = 12, 30, 2  # names with a word
 SHORT, YES = 6, 0.5  # letters of a short form; the probability that is a yes
 _REMEMBERED = 1 << 15  # words
-_LATE = re.compile(r"(?:\[[^]]*\])?«|(?:<[^<>]*>)?»")
+# How a pattern that fits at one place alone begins, and the place: see `Row.place`.
+_PLACES = {
+    "sign": re.compile(r"\[[^]]*\]«"), "first": re.compile("«"),
+    "last": re.compile("<[^<>]*>»"), "end": re.compile("»"),
+}  # fmt: skip
 _BLANKS = " \x1f\t\xa0"
 _MACRO, _WORD = re.compile(r"\{([a-z]+)\}"), re.compile("<([^<>]*)>")
 _HEAD_FIRST = frozenset("es fr it pt ca ro gl".split())  # "céphalée intense" is a headache
@@ -38,8 +43,8 @@ class Row(NamedTuple):
     """A line of the table.
 
     asks (str): the question that it is of. needs (str): a class that a word near has. example
-    (str): a text with the match between « and ». begins_late (bool): whether the pattern fits
-    nothing before the sign that stands before the match.
+    (str): a text with the match between « and ». place (str): where alone the pattern may fit: from
+    the sign before the match, its start, its last word or its end; "" for anywhere.
     """
 
     asks: str
@@ -48,7 +53,7 @@ class Row(NamedTuple):
     pattern: str
     example: str
     fits: re.Pattern[str]
-    begins_late: bool
+    place: str
 
 
 @lru_cache
@@ -68,8 +73,8 @@ def _table() -> tuple[dict[str, list[Row]], dict[str, re.Pattern[str]], dict[str
             needs, pattern, example = fields
             filled = _MACRO.sub(lambda macro: macros[macro[1]], pattern)
             fits = re.compile(_WORD.sub(_unit, filled))
-            begins_late = _LATE.match(filled) is not None
-            row = Row(kind, float(name), needs, pattern, example, fits, begins_late)
+            place = next((name for name, begin in _PLACES.items() if begin.match(filled)), "")
+            row = Row(kind, float(name), f" {needs} ", pattern, example, fits, place)
             rows.setdefault(kind, []).append(row)
     words |= {f"={word}": frozenset([word]) for word in re.findall(r"=(\w+)", text)}
     return rows, shapes, words
@@ -104,7 +109,7 @@ def _classes(text: str) -> frozenset[str]:
 
 
 # By the names that are found: the classes of words, wherever they stand.
-_WORD_CLASSES: "WeakKeyDictionary[Vocabulary, dict[tuple[str, bool, str], str]]" = (
+_WORD_CLASSES: "WeakKeyDictionary[Vocabulary, dict[str, dict[tuple[str, bool], str]]]" = (
     WeakKeyDictionary()
 )
 
@@ -127,11 +132,9 @@ class Neighbours:
         self.pieces, self._common, self._vocabulary = pieces, common, vocabulary
         self._matches, self._cues = matches, shipped_cues(lang)
         self.is_head_first = lang[:2].lower() in _HEAD_FIRST
-        self._lang, self._is_english = lang, lang.lower().startswith("en")
+        self._is_english = lang.lower().startswith("en")
         self._hyphens = frozenset(pieces.hyphens)
-        self._of_words = _WORD_CLASSES.setdefault(vocabulary, {})
-        self._units: dict[int, str] = {}
-        self._words: dict[int, str] = {}  # with their signs
+        self._of_words = _WORD_CLASSES.setdefault(vocabulary, {}).setdefault(lang, {})
         self.starts = {match.start for match in matches}
         self.firsts: dict[int, int] = {}  # where the longest match up to each end begins
         for match in matches:
@@ -151,33 +154,42 @@ class Neighbours:
 
         start, end (int): their pieces. extra (str): a further class that they have.
         """
-        around = self.around(start, end, extra)
-        total, late = BIAS, around[around.index("«") - 1 :]
+        around, total = self.around(start, end, extra), BIAS
+        first, behind = around.index("«"), around.index("»")
+        last = around.rindex("{", 0, behind)
+        places = {"sign": first - 1, "first": first, "last": last, "end": behind, "": None}
         for row in rows_of(question):
-            text = late if row.begins_late else around
-            if f" {row.needs} " in text and row.fits.search(text):
+            place = places[row.place]
+            if place is None:  # such a pattern is slow where it does not fit
+                fits = row.needs in around and row.fits.search(around)
+            else:
+                fits = row.fits.match(around, place)
+            if fits:
                 total += row.weight
         return 1 / (1 + exp(-total))
 
     def around(self, start: int, end: int, extra: str) -> str:
         """Write a match and its neighbours: a sign for each gap, and each word with its classes."""
-        pieces, words_of = self.pieces, self._words
+        pieces, words = self.pieces, self._words
         first, last = max(0, start - _BEFORE), min(len(pieces.texts), end + _BEHIND_IT)
-        words = [words_of.get(index) or self._word(index) for index in range(first, last)]
-        at, to = start - first, end - first
-        own = "".join(words[at:to])
+        own = "".join(words[start:end])
         text = "".join(pieces.texts[start:end])
         if end - start > 1 and text.isupper() and len(text) <= SHORT:
             extra = " ".join((extra, *_classes(text)))  # "B.S."
         if extra:
             own = own.replace(" }", f" {extra} }}")
         sign, _, unit = own.partition("{")
-        return f"{''.join(words[:at])}{sign}«{{{unit}»{''.join(words[to:])}{self.sign(last)}"
+        before, behind = "".join(words[first:start]), "".join(words[end:last])
+        return f"{before}{sign}«{{{unit}»{behind}{self.sign(last)}"
 
-    def _word(self, index: int) -> str:
-        """Write a word with its classes, and the sign before it."""
-        word = self._words[index] = self.sign(index) + self._unit(index)
-        return word
+    @cached_property
+    def _words(self) -> list[str]:
+        """Each word with its classes, and the sign before it."""
+        signs = [
+            " " if gap == " " and index else self.sign(index)
+            for index, gap in enumerate(self.pieces.gaps)
+        ]
+        return list(map(add, signs, self._units))
 
     def sign(self, index: int) -> str:
         """Write what stands before a piece as one sign."""
@@ -189,34 +201,30 @@ class Neighbours:
     def mark(self, places: Iterable[int], name: str) -> None:
         """Give words a further class."""
         for index in places:
-            self._units[index] = self._unit(index).replace(" }", f" {name} }}")
-            self._words.pop(index, None)
+            self._units[index] = self._units[index].replace(" }", f" {name} }}")
+            self._words[index] = self.sign(index) + self._units[index]
 
     def has(self, index: int, name: str) -> bool:
         """Tell whether a word is of a class."""
-        return f" {name} " in self._unit(index)
-
-    def _unit(self, index: int) -> str:
-        if (unit := self._units.get(index)) is None:
-            pieces, kept = self.pieces, self._of_words
-            word = pieces.texts[index], pieces.is_stop[index], self._lang
-            if (unit := kept.get(word)) is None:
-                if len(kept) > _REMEMBERED:
-                    kept.clear()
-                unit = kept[word] = f"{{ {' '.join(self._classes_of(index))} }}"
-            if index in self._special:
-                unit = unit.replace(" }", f"{self._of_place(index)} }}")
-                if index in self.taken:
-                    unit = unit.replace(" proper ", " ")
-            self._units[index] = unit
-        return unit
+        return f" {name} " in self._units[index]
 
     @cached_property
-    def _special(self) -> frozenset[int]:
-        """The pieces that have classes where they stand."""
-        hyphens = self.pieces.hyphens
+    def _units(self) -> list[str]:
+        """The classes of each word."""
+        pieces, kept = self.pieces, self._of_words
+        words = list(zip(pieces.texts, pieces.is_stop, strict=True))
+        units = list(map(kept.get, words))
+        if len(kept) > _REMEMBERED:
+            kept.clear()
+        for index, unit in enumerate(units):
+            if unit is None:
+                units[index] = kept[words[index]] = f"{{ {' '.join(self._classes_of(index))} }}"
+        hyphens = pieces.hyphens
         beside = [*hyphens, *[index - 1 for index in hyphens], *[end - 1 for end in self.firsts]]
-        return self.taken | self.starts | frozenset(beside)
+        for index in self.taken.union(self.starts, beside):
+            unit = units[index].replace(" }", f"{self._of_place(index)} }}")
+            units[index] = unit.replace(" proper ", " ") if index in self.taken else unit
+        return units
 
     def _of_place(self, index: int) -> str:
         """Write the classes that a word has where it stands."""

@@ -43,10 +43,10 @@ def carries_anything(doc: Doc) -> bool:
 def split_tokens(doc: Doc, places: Iterable[int]) -> None:
     """Split the tokens of a Doc in place, so that one begins at each of some characters.
 
-    Nothing may hang on the tokens: spaCy leaves it where it was. See `carries_anything`.
+    Where something hangs on the tokens they stay: spaCy would leave it where it was.
     """
     inside = _inside(doc, places)
-    if not inside:
+    if not inside or carries_anything(doc):
         return
     norms = _norms(doc)
     with doc.retokenize() as retokenizer:

@@ -130,12 +130,12 @@ class MedicalLinker(PicklablePipe):
         try:
             self.rebuild_index()
             writer = self.span_writer
-            mentions, counts = self.docs.batch(docs, writer)
+            mentions, by_doc = self.docs.batch(docs, writer)
             self._check_order(self.settings.spans_key, not mentions)
             links = self.docs.links(mentions, make_filter(filters) if filters else None)
-            for count in counts:
-                self.docs.write_read(docs[0], writer.spans(docs[0]))
-                writer.write(docs[0], list(islice(links, count)))
+            for runs in by_doc:
+                self.docs.write_read(docs[0], writer.spans(docs[0]), runs)
+                writer.write(docs[0], list(islice(links, len(runs))))
                 # Release each Doc at once: else the garbage collector would go through all Docs
                 # of the batch again and again.
                 yield docs.pop(0)
@@ -163,9 +163,9 @@ class MedicalLinker(PicklablePipe):
             have, E106, E224 for an expression.
         """
         self.rebuild_index()
-        mentions, counts = self.docs.batch(docs, self.span_writer)
+        mentions, by_doc = self.docs.batch(docs, self.span_writer)
         links = self.docs.links(mentions, make_filter(filters), force_within_filter)
-        return [list(islice(links, count)) for count in counts]
+        return [list(islice(links, len(runs))) for runs in by_doc]
 
     def set_annotations(self, docs: Sequence[Doc], links: Sequence[Sequence[Link]]) -> None:
         """Write links on the spans of Docs."""

@@ -24,6 +24,8 @@ from .writing import SpanWriter
 _NO_TYPES = "It has no types at all: build it with a source that has them (of the UMLS, MRSTY.RRF)."
 _MENTIONS_TOGETHER = 16_384  # limits memory for long documents; most Docs stay below
 _DOCS_BEFORE_WARNING = 20
+_Runs = list[tuple[int, int]]
+"""The characters that are read of spans: the first of each, and the one behind it."""
 
 
 class DocLinker:
@@ -52,29 +54,35 @@ class DocLinker:
         writer (Optional[SpanWriter]): with the current settings.
         RAISES (MedlinkError): E227 when another transformer than the shared one has read the Doc.
         """
-        opened, writer = self.opened, writer or self.span_writer
+        return self._mentions(doc, spans, writer or self.span_writer)[0]
+
+    def _mentions(
+        self, doc: Doc, spans: Sequence[Span] | None, writer: SpanWriter
+    ) -> tuple[list[Mention], _Runs]:
+        opened = self.opened
         beside = writer.every(doc) if writer.discard or spans is not None else ()
-        spans = writer.spans(doc) if spans is None else spans
-        mentions = self.read(doc, spans, beside)
+        mentions, runs = self.read(doc, writer.spans(doc) if spans is None else spans, beside)
         if not mentions or self.settings.model is None or not opened.is_shared:
-            return mentions
-        runs = self._characters(doc, doc.text, spans)
+            return mentions, runs
         read = [doc.char_span(*run, alignment_mode="expand") for run in runs]
         vectors = opened.in_context(doc, [span for span in read if span is not None])
         return [
             mention._replace(vector=vector)
             for mention, vector in zip(mentions, vectors, strict=True)
-        ]
+        ], runs
 
-    def read(self, doc: Doc, spans: Sequence[Span], beside: Iterable[Span] = ()) -> list[Mention]:
+    def read(
+        self, doc: Doc, spans: Sequence[Span], beside: Iterable[Span] = ()
+    ) -> tuple[list[Mention], _Runs]:
         """Make a mention of each span of a Doc, as `linking.prepare` does, without vectors.
 
         With `resolve_abbreviations`, that is also by `doc._.abbreviations` and `span._.long_form`,
         where a component has written them.
         beside (Iterable[Span]): further mentions of the document.
+        RETURNS: the mentions, and the characters that were read of their spans.
         """
         if not spans:
-            return []
+            return [], []
         text, resolves = doc.text, self.settings.resolve_abbreviations
         characters = self._characters(doc, text, [*spans, *beside])
         has_definitions = resolves and Doc.has_extension("abbreviations")
@@ -89,19 +97,23 @@ class DocLinker:
             places.append(Place(text[start:end], start, end, span.label_, meaning, long_form))
         mentions, others, warn = places[: len(spans)], places[len(spans) :], self.opened.tell_once
         document = Document(text, mentions, others, definitions, warn)
-        return prepare(document, self.opened.abbreviations, resolves)
+        mentions_read = prepare(document, self.opened.abbreviations, resolves)
+        return mentions_read, characters[: len(spans)]
 
-    def write_read(self, doc: Doc, spans: Sequence[Span]) -> None:
-        """Write what is read of spans with cues inside: `_.reading`, and where it stands."""
-        text = doc.text
-        for span, (start, end) in zip(spans, self._characters(doc, text, spans), strict=True):
+    def write_read(self, doc: Doc, spans: Sequence[Span], runs: _Runs | None = None) -> None:
+        """Write what is read of spans with cues inside: `_.reading`, and where it stands.
+
+        runs (Optional[List[Tuple[int, int]]]): the characters, where they are known.
+        """
+        runs = self._characters(doc, doc.text, spans) if runs is None else runs
+        for span, (start, end) in zip(spans, runs, strict=True):
             if (start, end) != read_characters(span):
                 span._.set(READ_AT, [start, end])
-                span._.set(READING, text[start:end])
+                span._.set(READING, doc.text[start:end])
 
-    def _characters(self, doc: Doc, text: str, spans: Sequence[Span]) -> list[tuple[int, int]]:
+    def _characters(self, doc: Doc, text: str, spans: Sequence[Span]) -> _Runs:
         """Find the characters that are read of spans; one with a reading was read already."""
-        cues, read = shipped_cues(self.opened.lang), list[tuple[int, int]]()
+        cues, read = shipped_cues(self.opened.lang), _Runs()
         for span in spans:
             start, end = span.start_char, span.end_char
             if text[start:end].isalpha():  # a word alone
@@ -116,24 +128,24 @@ class DocLinker:
     def _candidates(self, texts: list[str]) -> list[list[Candidate]]:
         return self.opened.linker.retrieve(list(map(self.bare, texts)), 1, force=True).rankings
 
-    def batch(self, docs: Sequence[Doc], writer: SpanWriter) -> tuple[list[Mention], list[int]]:
-        """Make the mentions of Docs. RETURNS: all mentions, and their number for each Doc.
+    def batch(self, docs: Sequence[Doc], writer: SpanWriter) -> tuple[list[Mention], list[_Runs]]:
+        """Make the mentions of Docs. RETURNS: all mentions, and the characters of those of each.
 
         Warns once when the first documents have no mentions at all.
         """
-        flat, counts = list[Mention](), list[int]()
+        flat, by_doc = list[Mention](), list[_Runs]()
         for doc in docs:
-            mentions = self.mentions(doc, writer=writer)
+            mentions, runs = self._mentions(doc, None, writer)
             flat.extend(mentions)
-            counts.append(len(mentions))
+            by_doc.append(runs)
         if flat or self._docs_without_spans < 0:
             self._docs_without_spans = -1
-            return flat, counts
+            return flat, by_doc
         self._docs_without_spans += len(docs)
         if self._docs_without_spans >= _DOCS_BEFORE_WARNING:
             count, self._docs_without_spans = self._docs_without_spans, -1
             tell(Warnings.no_entities.format(name=self.opened.name, docs=count))
-        return flat, counts
+        return flat, by_doc
 
     def bare(self, text: str, label: str = "") -> Mention:
         """Make a mention without a document."""

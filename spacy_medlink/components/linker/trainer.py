@@ -79,7 +79,7 @@ class Trainer:
         for example in examples:
             doc, predicted = example.reference, example.predicted
             spans = self.docs.span_writer.gold(doc)
-            for mention, span in zip(self.docs.read(doc, spans), spans, strict=True):
+            for mention, span in zip(self.docs.read(doc, spans)[0], spans, strict=True):
                 start, end = span.start_char, span.end_char
                 predicted_span = predicted.char_span(start, end, alignment_mode="expand")
                 gold.append(Gold(mention, opened.ids.rows(span.kb_id_), predicted_span))
