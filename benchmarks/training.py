@@ -54,7 +54,7 @@ def train(
     options = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
     run = run_command(
         _CONFIGS / f"{recipe}.cfg", "--kb", kb, "--base", base, "--output", output,
-        "--device", device, "--prepared", work / "prepared", "--overwrite", *options,
+        "--device", device, "--overwrite", *options,
         module="training.train",
     )  # fmt: skip
     metrics = json.loads((output / "metrics.json").read_text("utf-8"))

@@ -35,8 +35,7 @@ class Inputs:
     base (str): an encoder, which for "distil" is the teacher and may be in assets; for "rerank"
     assets. output (Path): replaced as a whole at the end. kb (Path): but for "rerank".
     train, dev (Path): gold files to train on and to choose by. text (Path): translations for
-    "pretrain". run (Path): for checkpoint and log; OUTPUT_run if left out. prepared (Path):
-    keeps names and pairs for later runs; in `run` if left out.
+    "pretrain". run (Path): for checkpoint and log; OUTPUT_run if left out.
     """
 
     base: str
@@ -46,7 +45,6 @@ class Inputs:
     dev: Path | None = None
     text: Path | None = None
     run: Path | None = None
-    prepared: Path | None = None
 
     @property
     def place(self) -> Path:
@@ -133,8 +131,7 @@ def _make(
     if recipe.recipe.kind == "finetune":
         assert inputs.train is not None and inputs.dev is not None
         return Finetuning(recipe, kb, encoder, inputs.train, inputs.dev, device, say, ranks)
-    prepared = inputs.prepared or inputs.place / "prepared"
-    return Pretraining(recipe, kb, encoder, device, say, ranks, inputs.text, prepared, [base])
+    return Pretraining(recipe, kb, encoder, device, say, ranks, inputs.text, [base])
 
 
 def _write_figures(directory: Path, figures: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from .verbs import Device, IfAny, Overwrite, Set, run_verb, stoppable
 
 # By kind, the options that it needs, and those that it may have besides.
 _NEEDS = {"pretrain": ["kb"], "finetune": ["kb", "train", "dev"], "distil": ["kb"], "rerank": []}
-_MAY = {"pretrain": ["text", "prepared"], "finetune": [], "distil": [], "rerank": ["train", "dev"]}
+_MAY = {"pretrain": ["text"], "finetune": [], "distil": [], "rerank": ["train", "dev"]}
 
 
 def main(
@@ -35,9 +35,6 @@ def main(
     run: Annotated[
         Path | None, typer.Option(help="Directory for checkpoint and log; OUTPUT_run if left out.")
     ] = None,
-    prepared: Annotated[
-        Path | None, typer.Option(help="Directory for names and pairs, to be used by later runs.")
-    ] = None,
     resume: Annotated[bool, typer.Option(help="Go on from the checkpoint.")] = False,
     device: Device = "auto",
     set_: Set = None,
@@ -49,9 +46,9 @@ def main(
     from .run import Inputs, train
 
     recipe = read_recipe(config, parse_overrides(set_))
-    inputs = Inputs(base, output, kb, train_, dev, text, run, prepared)
+    inputs = Inputs(base, output, kb, train_, dev, text, run)
     recipe_kind = recipe.recipe.kind
-    for option in ("kb", "train", "dev", "text", "prepared"):
+    for option in ("kb", "train", "dev", "text"):
         is_given = getattr(inputs, option) is not None
         if not is_given and option in _NEEDS[recipe_kind]:
             raise typer.BadParameter(f"a recipe of kind {recipe_kind} needs --{option}")

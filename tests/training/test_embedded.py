@@ -44,7 +44,7 @@ def test_training_without_torch(words, code):
         [sys.executable, "-c", start, *given], cwd=ROOT, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == code
-    assert ("--prepared" in done.stdout) if words else ("E614" in done.stderr)
+    assert ("--resume" in done.stdout) if words else ("E614" in done.stderr)
     assert "Traceback" not in done.stderr
 
 

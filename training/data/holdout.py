@@ -62,10 +62,9 @@ class Holdout:
                 (path / f"{half}.jsonl").write_text("".join(map(_mention, queries)), "utf-8")
 
     @classmethod
-    def load(cls, directory: Path, kb: KnowledgeBase, trusted: bool = False) -> "Holdout":
+    def load(cls, directory: Path, kb: KnowledgeBase) -> "Holdout":
         """Read what `save` wrote.
 
-        trusted (bool): skip the check that it is of this knowledge base, which reads all names.
         RAISES (MedlinkError): E507 missing or damaged, or of another knowledge base.
         """
         path = directory / FACTS_FILE
@@ -79,7 +78,7 @@ class Holdout:
             )
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise Errors.bad_holdout(path=path, problem=f"cannot be read ({error})") from error
-        if not trusted and holdout.kb != kb_identity(kb):
+        if holdout.kb != kb_identity(kb):
             raise Errors.bad_holdout(path=path, problem=f"belongs to another KB than {kb.path}")
         return holdout
 

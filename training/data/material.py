@@ -1,42 +1,26 @@
-"""Material: the names and pairs of a training, from a knowledge base and perhaps a bitext."""
+"""Material: the names and pairs of a training, from a knowledge base and perhaps a bitext.
+
+A bitext has pairs of translations, words or titles, each a pseudo-concept (Liu et al. 2021,
+"Learning domain-specialised representations for cross-lingual biomedical entity linking", section
+2: general translation pairs with pseudo-labels, beside the names of a terminology).
+"""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.util.files import sha256_of
 
-from ..recipe.settings import DataSettings, HoldoutSettings
-from .bitext import bitext_parts
+from ..corpora.translations import read_bitext
+from ..recipe.settings import DataSettings, Recipe
 from .holdout import Holdout, make_holdout
-from .names import Tokenize, TrainingNames, joined, name_parts
+from .names import Tokenize, TrainingNames, chunks, joined, name_parts
 from .pairs import Pairs, make_pairs, preferred_pairs
 
 _SPECIFIED = ("FSN", "FN")  # how SNOMED CT and the UMLS mark fully specified names
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """The choices that decide about the material.
-
-    seed (int): of the random trimming of pairs. bitext (Optional[Path]): a file of translations.
-    """
-
-    data: DataSettings
-    holdout: HoldoutSettings = field(default_factory=HoldoutSettings)
-    seed: int = 0
-    bitext: Path | None = None
-
-    def facts(self) -> dict[str, Any]:
-        """Return plain values; a bitext is identified by its content, not its path."""
-        content = sha256_of(self.bitext) if self.bitext else None
-        held = self.holdout.model_dump(exclude={"among"})
-        return {"data": self.data.as_dict(), "holdout": held, "seed": self.seed, "bitext": content}
 
 
 @dataclass(frozen=True)
@@ -73,38 +57,42 @@ class Material:
         return int(np.searchsorted(self.pairs[:, 0], self.n_kb))
 
 
-def hold_out(kb: KnowledgeBase, wanted: Wanted) -> Holdout:
-    """Hold out names, as `make_holdout` does."""
-    settings = wanted.holdout
-    return make_holdout(kb, settings.fraction, settings.most, settings.seed)
+def read_material(
+    kb: KnowledgeBase, tokenize: Tokenize, recipe: Recipe, bitext: Path | None = None
+) -> Material:
+    """Read everything into memory: about 80 bytes a name.
 
-
-def read_material(kb: KnowledgeBase, tokenize: Tokenize, wanted: Wanted) -> Material:
-    """Read everything into memory.
-
-    RAISES (MedlinkError): E530 when no concept has two names to train on.
+    bitext (Optional[Path]): a file of translations.
+    RAISES (MedlinkError): E530 when no concept has two names to train on, E107 and E401 for a
+        bitext.
     """
-    holdout = hold_out(kb, wanted)
-    skip = frozenset(holdout.rows)
-    parts = [*name_parts(kb, tokenize, wanted.data, skip)]
+    held = recipe.holdout
+    holdout = make_holdout(kb, held.fraction, held.most, held.seed)
+    parts = [*name_parts(kb, tokenize, recipe.data, frozenset(holdout.rows))]
     n_kb = sum(map(len, parts))
-    names = joined([*parts, *translations(kb, tokenize, wanted)])
-    return Material(names, pair_up(kb, names, wanted), holdout, n_kb)
+    if bitext is not None:
+        parts += _translations(bitext, tokenize, len(kb))
+    names = joined(parts)
+    pairs = pair_up(kb, names, recipe.data, recipe.training.seed)
+    return Material(names, pairs, holdout, n_kb)
 
 
-def translations(kb: KnowledgeBase, tokenize: Tokenize, wanted: Wanted) -> Iterator[TrainingNames]:
-    """Read the bitext, if there is one."""
-    if wanted.bitext:
-        yield from bitext_parts(wanted.bitext, tokenize, len(kb))
+def _translations(path: Path, tokenize: Tokenize, first_concept: int) -> Iterator[TrainingNames]:
+    """Read a bitext as training names: every pair gives two names of a pseudo-concept."""
+    for pairs in chunks(read_bitext(path)):
+        texts = [text for pair in pairs for text in pair]
+        concepts = first_concept + np.arange(len(texts)) // 2
+        yield TrainingNames.of_texts(texts, concepts, tokenize)
+        first_concept += len(pairs)
 
 
-def pair_up(kb: KnowledgeBase, names: TrainingNames, wanted: Wanted) -> Pairs:
-    """Make the pairs.
+def pair_up(kb: KnowledgeBase, names: TrainingNames, data: DataSettings, seed: int) -> Pairs:
+    """Make the pairs. seed (int): of their random trimming.
 
     RAISES (MedlinkError): E530 when there is none.
     """
-    most, seed = wanted.data.pairs_per_concept, wanted.seed
-    if wanted.data.pairs == "preferred":
+    most = data.pairs_per_concept
+    if data.pairs == "preferred":
         rows = [row for row, (_, name) in enumerate(kb.iter_names()) if name.tty in _SPECIFIED]
         specified = np.isin(names.rows, rows)
         pairs = preferred_pairs(names.concepts, names.trainable, specified, most, seed)

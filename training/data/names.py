@@ -114,17 +114,16 @@ class TrainingNames:
         )
 
 
-COLUMNS: dict[str, type[np.generic]] = {
+_COLUMNS: dict[str, type[np.generic]] = {
     "rows": np.int64, "concepts": np.int64, "strings": np.uint64, "trainable": np.bool_,
 }  # fmt: skip
-"""The columns of training names beside their word pieces, each with its type."""
 
 
 def joined(parts: Sequence[TrainingNames]) -> TrainingNames:
-    """Concatenate names in memory."""
+    """Concatenate names."""
     rows, concepts, strings, trainable = (
         np.concatenate([np.empty(0, dtype=dtype), *(getattr(part, name) for part in parts)])
-        for name, dtype in COLUMNS.items()
+        for name, dtype in _COLUMNS.items()
     )
     tokens = TokenTable.joined([part.tokens for part in parts])
     return TrainingNames(rows, concepts, strings, trainable, tokens)

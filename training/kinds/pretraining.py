@@ -11,14 +11,14 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.objectives.protocol import Objective
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.util.files import sha256_of
 
 from ..choosing.yardstick import Yardstick
 from ..data.group_sampler import GroupSampler
 from ..data.holdout import Holdout
-from ..data.material import Material, Wanted, read_material
+from ..data.material import Material, read_material
 from ..data.names import TrainingNames
 from ..data.pairs import Pairs
-from ..data.prepared import open_material, prepare
 from ..data.relations import RelationSampler
 from ..data.sampler import Sampler, ShuffledSampler, with_synonym
 from ..loop.ranks import ALONE, Ranks
@@ -36,7 +36,6 @@ class Pretraining(EncoderTraining):
     """A training that holds out names, pairs the rest, trains, and chooses the weights to ship.
 
     bitext (Optional[Path]): a file of translations, for a recipe that trains on it.
-    prepared (Optional[Path]): keeps names and pairs for later runs; None for in memory.
     vectors (Sequence[Path]): directories that may hold vectors of the base.
     For the others see `EncoderTraining`.
     RAISES (MedlinkError): E530 too few names, E508 no such device, E401-E407 data that the recipe
@@ -52,7 +51,6 @@ class Pretraining(EncoderTraining):
         say: Say = silent,
         ranks: Ranks = ALONE,
         bitext: Path | None = None,
-        prepared: Path | None = None,
         vectors: Sequence[Path] = (),
     ) -> None:
         super().__init__(recipe, base, device, say, ranks)
@@ -62,21 +60,12 @@ class Pretraining(EncoderTraining):
             )
             raise Errors.bad_value(key="bitext.order", value=recipe.bitext.order, rule=rule)
         self._kb, self._vectors = kb, vectors
-        wanted = Wanted(recipe.data, recipe.holdout, recipe.training.seed, bitext)
-        self._bitext = str(wanted.facts()["bitext"])
-        self._material = self._gather(wanted, prepared)
+        self._bitext = sha256_of(bitext) if bitext else ""
+        self._material: Material = read_material(kb, self._encoder.tokenize, recipe, bitext)
         self.holdout: Holdout = self._material.holdout
         self.names: TrainingNames = self._material.names
         self.pairs: Pairs = self._material.pairs
         self._relations = self._make_relations()
-
-    def _gather(self, wanted: Wanted, prepared: Path | None) -> Material:
-        if prepared is None:
-            return read_material(self._kb, self._encoder.tokenize, wanted)
-        directory = self._ranks.from_first(
-            lambda: prepare(self._kb, self._encoder, wanted, prepared)
-        )
-        return open_material(directory, self._kb)
 
     def _make_relations(self) -> RelationSampler | None:
         """Make the sampler of triples, if the recipe gives relations a weight."""

@@ -183,7 +183,6 @@ class Maker:
                 inputs,
                 kb=self.dictionary(system.of or self._plan.corpora[corpus].dictionary),
                 text=self._bitext(system.bitext, system.lang) if system.bitext else None,
-                prepared=self._work / "models" / "prepared",
             )
         if recipe.recipe.kind == "rerank":
             return replace(inputs, kb=self._mentions(learned, fold))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Name
-from training.data.material import Wanted, pair_up
+from training.data.material import pair_up
 from training.data.names import read_names
 from training.data.pairs import make_pairs, preferred_pairs
 from training.recipe.settings import DataSettings
@@ -98,5 +98,5 @@ def test_term_types_tell_which_name_is_fully_specified(tmp_path, tty, anchor):
     build_kb(tmp_path / "x.kb", [Concept("C1", "a", names)])
     kb = KnowledgeBase(tmp_path / "x.kb")
     read = read_names(kb, lambda texts: [[ord(text)] for text in texts])
-    pairs = pair_up(kb, read, Wanted(DataSettings(pairs="preferred")))
+    pairs = pair_up(kb, read, DataSettings(pairs="preferred"), 0)
     assert [chr(read.tokens.take([first])[0][0]) for first, _ in pairs.tolist()] == [anchor] * 2
