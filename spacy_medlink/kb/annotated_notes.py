@@ -1,7 +1,7 @@
 """Annotated notes as two tables, as in the SNOMED CT entity-linking challenge.
 
-One CSV file has annotations (note_id, start, end, concept_id), another beside it the notes
-(note_id, text).
+One table has annotations (note_id, start, end, concept_id), another beside it the notes (note_id,
+text).
 """
 
 import csv
@@ -9,21 +9,22 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import zip_longest
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import Errors
+from ..errors import Errors, MedlinkError
 from ..text.context import find_sections, shipped_cues
+from ..types import BadLine
 from ..util.outputs import marked
 from .readers.headers import folded, places_of
-from .readers.xlsx import first_sheet
+from .readers.rows import read_table
 
-_WORKBOOK = ".xlsx"
-TABLES = (".csv", _WORKBOOK)
+TABLES = (".csv", ".xlsx")
 COLUMNS = ("note_id", "start", "end", "concept_id")
 ANNOTATIONS_FILE = marked("a table of annotations", ",".join(COLUMNS))
 _EXPECTED = f"a table with the columns {', '.join(COLUMNS)}"
+_Row = tuple[int, dict[str, str]]
 
 
 class Annotation(NamedTuple):
@@ -44,11 +45,11 @@ def read_annotations(path: Path) -> list[Annotation]:
     if not path.is_file():
         raise Errors.source_missing(path=path)
     annotations = []
-    for line, row in _rows(path):
+    for line, row in _table(path)[1]:
         try:
             note_id, start, end, concept_id = (row[column].strip() for column in COLUMNS)
             annotation = Annotation(note_id, int(start), int(end), concept_id)
-        except (KeyError, ValueError, AttributeError) as error:
+        except (KeyError, ValueError) as error:
             raise _bad(path, line, "it is no annotation") from error
         if not 0 <= annotation.start < annotation.end:
             raise _bad(path, line, f"the span {start}-{end} is empty")
@@ -76,8 +77,8 @@ def read_annotated_notes(path: Path) -> Iterator[dict[str, object]]:
     RAISES (MedlinkError): as `read_annotations`; E401 where no table beside it has the notes, or a
         note is missing.
     """
-    header = _header(path)
-    if not {*COLUMNS} <= {*header} and (bare := _bare_mentions(path, list(header))):
+    header, rows = _table(path)
+    if not {*COLUMNS} <= {*header} and (bare := _bare_mentions(header, rows)):
         yield from bare
         return
     by_note: dict[str, list[Annotation]] = {}
@@ -110,16 +111,17 @@ def _notes_beside(path: Path) -> dict[str, str]:
     notes: dict[str, str] = {}
     tables = (file for file in path.parent.glob("*.*") if file.suffix in TABLES)
     for table in sorted(tables):
-        if not {"note_id", "text"} <= {*_header(table)}:
-            continue
-        for line, row in _rows(table):
-            if row["note_id"] is None or row["text"] is None:
+        header, rows = list[str](), iter(list[_Row]())
+        with suppress(MedlinkError):  # whatever else lies there
+            header, rows = _table(table)
+        for line, row in rows if {"note_id", "text"} <= {*header} else ():
+            if not row["note_id"] or not row["text"]:
                 raise _bad(table, line, "it is no note (note_id, text)")
             notes[row["note_id"].strip()] = row["text"]
     return notes
 
 
-def _bare_mentions(path: Path, header: list[str]) -> Iterator[dict[str, object]] | None:
+def _bare_mentions(header: list[str], rows: Iterator[_Row]) -> Iterator[dict[str, object]] | None:
     """Read a table of mentions with ids, separated by "|" or ";"; None for another table."""
     headers = ["name" if title == "mention" else title for title in map(folded, header)]
     names, ids = places_of("name", headers), places_of("id", headers)
@@ -128,32 +130,25 @@ def _bare_mentions(path: Path, header: list[str]) -> Iterator[dict[str, object]]
     mention, id = header[names[0]], header[ids[0]]
     return (
         {"mention": row[mention], "ids": re.split(r"\s*[|;]\s*", row[id].strip())}
-        for _, row in _rows(path) if row[mention] and row[id]
+        for _, row in rows if row[mention] and row[id]
     )  # fmt: skip
 
 
-def _header(path: Path) -> dict[str, None]:
-    """Read the header of a table, which may be any: of another encoding, too."""
-    if path.suffix == _WORKBOOK:
-        return dict.fromkeys(next(first_sheet(path), (0, list[str]()))[1])
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file, suppress(csv.Error):
-        return dict.fromkeys(next(csv.reader(file), ()))
-    return {}
+def _table(path: Path) -> tuple[list[str], Iterator[_Row]]:
+    """Read the header of a table, and its rows."""
+    rows = _sound(path)
+    header = next(rows, (0, list[str]()))[1]
+    filled = ((line, [*cells, *[""] * len(header)]) for line, cells in rows)
+    return header, ((line, dict(zip(header, cells, strict=False))) for line, cells in filled)
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    if path.suffix == _WORKBOOK:
-        (_, header), *rest = first_sheet(path)
-        for row_number, cells in rest:
-            yield row_number, dict(zip_longest(header, cells[: len(header)], fillvalue=""))
-        return
-    with path.open("rb") as file:
-        rows = csv.DictReader(line.decode("utf-8-sig") for line in file)
-        try:
-            for row in rows:
-                yield rows.line_num, row
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise _bad(path, rows.line_num + 1, f"it cannot be read ({error})") from error
+def _sound(path: Path) -> Iterator[tuple[int, list[str]]]:
+    bad: list[BadLine] = []
+    for row in chain(read_table(path, bad, ","), [None]):
+        for one in bad:
+            raise _bad(path, one.line, f"it cannot be read ({one.problem})")
+        if row is not None:
+            yield row
 
 
 def _bad(path: Path, line: int, problem: str) -> Exception:
