@@ -11,7 +11,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.judging import rank_names
 from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Mention, Name
-from training.data.ngram import NgramIndex
+from tests.trigrams import ngram_index
 
 
 def test_the_manifest_says_what_was_built_from_what(tiny_assets, tiny_encoder, tiny_kb):
@@ -67,7 +67,7 @@ def test_the_ngram_tier_scores_as_a_comparison_with_all_names(tmp_path, tiny_kb)
     assert assets.tiers == ["exact", "ngram"]
     texts = ["hart attack", "no such"]
     (first, _), scores = Assets(assets.path).ngram.search(texts, 3)
-    every = NgramIndex.build(tiny_kb.iter_texts()).search(texts, 3)
+    every = ngram_index(tiny_kb.iter_texts()).search(texts, 3)
     assert first.tolist() == every.rows[0].tolist()
     assert scores[0] == pytest.approx(every.scores[0])
     assert scores[0][0] > 0.5

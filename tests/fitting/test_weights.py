@@ -28,7 +28,7 @@ from spacy_medlink.retrieval.fusion import fusion_of, used_tiers
 from spacy_medlink.types import Concept, Name
 from tests.fits import mention_names
 from tests.lines import write_lines
-from training.data.ngram import NgramIndex
+from tests.trigrams import ngram_index
 
 SYLLABLES = "ba co di fu ge ha ki lo mu ne pa ri so tu ve".split()
 GERMAN = "ach bei dorf eis furt gau heim juch kopf licht moor nuss".split()
@@ -86,7 +86,7 @@ def oracle_engine(path, tmp_path):
     dense = DenseIndex.build([encoder.encode(texts)], len(texts), encoder.dim, "Flat")
     parts = Parts(
         kb.name_concepts(),
-        others={"ngram": NgramIndex.build(texts), "dense": dense}, encoder=encoder,
+        others={"ngram": ngram_index(texts), "dense": dense}, encoder=encoder,
     )  # fmt: skip
     return Linker.of(parts), kb
 
@@ -309,7 +309,7 @@ def test_a_language_that_the_encoder_cannot_read_gives_it_no_weight(two_language
     dense = DenseIndex.build([vectors], len(texts), encoder.dim, "Flat")
     parts = Parts(
         kb.name_concepts(), exact=exact_index(texts),
-        others={"ngram": NgramIndex.build(texts), "dense": dense}, encoder=encoder, facets=facets,
+        others={"ngram": ngram_index(texts), "dense": dense}, encoder=encoder, facets=facets,
     )  # fmt: skip
     engine = Linker.of(parts)
     fusion = choose_weights(engine, kb)

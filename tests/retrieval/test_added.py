@@ -9,7 +9,7 @@ from spacy_medlink.linking.tiers import Tiers
 from spacy_medlink.retrieval.added import AddedNames, exact_index
 from spacy_medlink.retrieval.dense import DenseIndex
 from spacy_medlink.retrieval.mask import Mask
-from training.data.ngram import NgramIndex
+from tests.trigrams import ngram_index
 
 WORDS = st.sampled_from(["fever", "Fever", "high fever", "heart attack", "attacks", "ab", "血圧"])
 NAMES = st.lists(WORDS, min_size=1, max_size=8)
@@ -53,7 +53,7 @@ def test_the_exact_tier_is_as_one_index_and_no_tier_finds_what_was_dropped(built
     rows = range(len(names))
     dropped = data.draw(st.sets(st.sampled_from(range(len(built)))))
     allowed = np.array([row not in dropped and data.draw(st.booleans()) for row in rows])
-    tiers = {"exact": exact_index, "ngram": NgramIndex.build, "dense": dense_of}
+    tiers = {"exact": exact_index, "ngram": ngram_index, "dense": dense_of}
     own = AddedNames(added, len(built), dropped)
     left = np.array([row not in dropped for row in rows])
     for tier, make in tiers.items():
@@ -75,7 +75,7 @@ def test_the_exact_tier_is_as_one_index_and_no_tier_finds_what_was_dropped(built
 def test_dropped_names_cost_no_place():
     names = [f"fever {n}" for n in range(40)]
     own = AddedNames([], len(names), range(20))
-    hits = search("ngram", NgramIndex.build(names), own, ["fever"], 10)
+    hits = search("ngram", ngram_index(names), own, ["fever"], 10)
     assert hits.rows.shape == (1, 10) and hits.rows.min() >= 20
 
 

@@ -18,7 +18,7 @@ from spacy_medlink.retrieval.mask import Mask
 from spacy_medlink.types import Concept, Name, Retired
 from spacy_medlink.util.files import OwnedDirectory
 from tests.tables import table
-from training.data.ngram import NgramIndex
+from tests.trigrams import ngram_index
 
 WORDS = ("fever", "cough", "pain", "ache", "acute", "mild", "head", "knee")
 TYPES, LANGS, SOURCES = ("T047", "T184", "T121"), ("en", "de", "es"), ("A", "B", "C")
@@ -73,7 +73,7 @@ class World:
         self.concept = self.kb.name_concepts()
         self.filters = NameFilters(self.kb, self.facets, self.concept)
         self.exact = ExactIndex.build(self.kb.lookup_table(), texts)
-        self.ngram = NgramIndex.build(texts)
+        self.ngram = ngram_index(texts)
         self.vectors = np.stack([vector(text) for text in texts])
 
     def passes(self, one, row):

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spacy_medlink.text.normalisation import normalise
-from training.data.ngram import NgramIndex
+from tests.trigrams import ngram_index
 
 WORDS = st.one_of(
     st.sampled_from(
@@ -60,7 +60,7 @@ def cosines(names, text):
 @example(["fever"] * 3 + ["cough"], ["fever"], 2)
 @settings(deadline=None)
 def test_search_agrees_with_tfidf_by_hand(names, texts, k):
-    hits = NgramIndex.build(names).search(texts, k)
+    hits = ngram_index(names).search(texts, k)
     assert hits.rows.shape == hits.scores.shape == (len(texts), k)
     for rows, scores, text in zip(hits.rows, hits.scores, texts, strict=True):
         want = cosines(names, text)
@@ -90,7 +90,7 @@ def test_score_agrees_with_tfidf_by_hand(names, texts, data):
         )
     )  # fmt: skip
     rows = np.array(drawn, dtype=np.int64).reshape(len(texts), width)
-    scores = NgramIndex.build(names).score(texts, rows)
+    scores = ngram_index(names).score(texts, rows)
     assert scores.shape == rows.shape
     assert scores.dtype == np.float32
     for own, found, text in zip(rows, scores, texts, strict=True):
@@ -113,29 +113,13 @@ def test_score_and_search_agree_on_the_tiny_kb(tiny_kb, tiny_assets):
 
 
 def test_words_in_another_order_are_the_same():
-    index = NgramIndex.build(["acute renal failure", "chronic pain"])
+    index = ngram_index(["acute renal failure", "chronic pain"])
     hits = index.search(["failure, renal, ACUTE"], 1)
     assert hits.rows.tolist() == [[0]]
     assert hits.scores[0, 0] == pytest.approx(1)
 
 
 def test_ties_at_the_end_are_the_same_each_time():
-    index = NgramIndex.build(["cough"] * 5 + ["fever"] * 200)
+    index = ngram_index(["cough"] * 5 + ["fever"] * 200)
     first = index.search(["fever"], 7).rows
     assert all((index.search(["fever", "cough"], 7).rows[0] == first).all() for _ in range(5))
-
-
-def test_without_openmp_and_with_wide_indices(tiny_assets, monkeypatch):
-    index = NgramIndex.build(tiny_assets.kb.iter_texts())
-    texts = ["high fever", "attack of the heart", "", "diabetes"]
-    wanted = index.search(texts, 5)
-    monkeypatch.setattr("sparse_dot_topn._has_openmp_support", False)
-    alone = index.search(texts, 5)
-    monkeypatch.undo()
-    # As an index of more than 2 ** 31 trigrams has them.
-    grams = index._grams.copy()
-    grams.indices, grams.indptr = grams.indices.astype(np.int64), grams.indptr.astype(np.int64)
-    wide = NgramIndex(index._names, grams, index.idf).search(texts, 5)
-    for found in (alone, wide):
-        assert np.array_equal(found.rows, wanted.rows)
-        assert np.array_equal(found.scores, wanted.scores)

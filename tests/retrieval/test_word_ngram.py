@@ -14,7 +14,7 @@ from spacy_medlink.retrieval.word_ngram import WordNgramIndex
 from tests.mapped import is_mapped
 from tests.retrieval.test_ngram import NAMES, WORDS
 from tests.timing import cpu_seconds
-from training.data.ngram import NgramIndex
+from tests.trigrams import ngram_index
 
 TOLERANCE = 1e-5  # float32 sums
 SYLLABLES = [a + b + c for a in "bcdfglmnprstv" for b in "aeiou" for c in ("", "n", "r", "st")]
@@ -30,7 +30,7 @@ def invented():
         " ".join(random.choice(words, random.integers(1, 6), p=weights / weights.sum()))
         for _ in range(20_000)
     ]
-    return names, NgramIndex.build(names), WordNgramIndex.build(names)
+    return names, ngram_index(names), WordNgramIndex.build(names)
 
 
 def recall(wanted, found, k):
@@ -96,7 +96,7 @@ def test_what_is_found_is_scored_as_by_the_other_index(names, texts, k, data):
         st.none() | st.lists(st.booleans(), min_size=len(names), max_size=len(names))
     )
     mask = None if allowed is None else Mask.of(np.array(allowed))
-    index, other = WordNgramIndex.build(names), NgramIndex.build(names)
+    index, other = WordNgramIndex.build(names), ngram_index(names)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(word_ngram, "_FEW", data.draw(st.sampled_from([0, 100])))
         hits = index.search(texts, k, mask)
@@ -164,11 +164,10 @@ def test_filters_act_inside_the_search(invented, share):
     check_scores(other, texts, index.search(texts, 20))
 
 
-@pytest.fixture(params=["by name", "by word"])
-def index(request, invented):
-    """An n-gram tier of either kind."""
-    _, by_name, by_word = invented
-    return by_name if request.param == "by name" else by_word
+@pytest.fixture
+def index(invented):
+    """The n-gram tier."""
+    return invented[2]
 
 
 def test_a_text_scores_the_same_alone_and_among_others(invented, index):

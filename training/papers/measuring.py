@@ -110,7 +110,7 @@ def _by_tfidf(assets: Assets, tiers: Sequence[str], layout: Layout) -> Linker | 
     if assets.kb.n_names > _TFIDF_NAMES:
         return None
     linker = default_linker(assets, tiers, max(layout.ks))
-    others = {**linker.parts.others, "ngram": TfidfIndex(assets.kb.iter_texts())}
+    others = {**linker.parts.others, "ngram": TfidfIndex.of(assets.kb.iter_texts())}
     return linker.with_parts(others=others)
 
 

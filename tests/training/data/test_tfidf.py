@@ -34,7 +34,7 @@ def _grams(text: str) -> dict[str, int]:
 
 
 def test_names_against_plain_dicts():
-    index = TfidfIndex(NAMES)
+    index = TfidfIndex.of(NAMES)
     hits = index.search(QUERIES, 10)
     every = np.tile(np.arange(len(NAMES)), (len(QUERIES), 1))
     for at, query in enumerate(QUERIES):
