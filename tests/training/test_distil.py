@@ -20,7 +20,6 @@ from spacy_medlink.kb.readers import obo
 from spacy_medlink.types import Concept
 from tests.tiny import write_tiny_encoder
 from training.data.holdout import Holdout
-from training.data.names import TokenTable
 from training.data.texts import read_texts
 from training.embedded import MODEL_PACKAGE, ONTOLOGY_PACKAGE, place_model, place_ontology
 from training.kinds.distilling import Distillation
@@ -148,7 +147,7 @@ def test_a_loss_of_names_is_no_loss_of_a_teacher(call, teacher, tiny_kb, tmp_pat
 def test_static_is_the_weighted_mean_of_its_pieces(teacher):
     own = BiEncoder.load(teacher)
     pieces = own.tokenize(["fever", "pain pain pain"])
-    student = make_student(own, "static", TokenTable.build(["pain"] * 9, own.tokenize))
+    student = make_student(own, "static", ["pain"] * 9)
     weight = student.module.get_parameter("embeddings.word_embeddings.weight")
     table = weight.detach().numpy()
     special = set(own.tokenizer.all_special_ids)

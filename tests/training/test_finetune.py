@@ -128,13 +128,13 @@ def test_nothing_to_learn_is_an_error(tmp_path, tiny_kb):
 @pytest.fixture
 def joined(train, tiny_kb, tiny_encoder):
     encoder = BiEncoder.load(tiny_encoder)
-    names = read_names(tiny_kb, encoder.tokenize)
+    names = read_names(tiny_kb)
     mentions = read_mentions(train, tiny_kb)
-    return names, mentions, join(names, mentions, encoder.tokenize), encoder
+    return names, mentions, join(names, mentions), encoder
 
 
 def test_mentions_among_names(joined, tiny_kb):
-    names, mentions, both, encoder = joined
+    names, mentions, both, _ = joined
     # "heart attack" is a name of its concept already.
     assert both.is_mention.sum() == len(mentions) - 1
     assert (np.diff(both.concepts) >= 0).all()
@@ -142,7 +142,7 @@ def test_mentions_among_names(joined, tiny_kb):
     assert not both.trainable[both.is_mention].any()
     for position, row in enumerate(both.rows.tolist()):
         text = tiny_kb.name_at(row).text if row >= 0 else mentions.texts[-1 - row]
-        assert both.tokens.take([position]) == encoder.tokenize([text])
+        assert both.texts[position] == text
         if row < 0:
             assert both.concepts[position] == mentions.concepts[-1 - row]
 
@@ -174,9 +174,9 @@ def candidates_of(joined, k=5, ratio=0.5):
 
     def encode(wanted):
         with torch.inference_mode():
-            return encoder.forward(both.tokens.take(wanted)).float().numpy()
+            return encoder.forward(encoder.tokenize(both.texts_at(wanted))).float().numpy()
 
-    return Candidates(both, texts, encode, k, ratio), encode
+    return Candidates(replace(both, texts=texts), encode, k, ratio), encode
 
 
 def test_dense_candidates_are_the_nearest_names(joined):
@@ -317,7 +317,7 @@ def test_near_names_are_wrong_and_near(joined):
 
     def encode(wanted):
         with torch.inference_mode():
-            return encoder.forward(both.tokens.take(wanted)).float().numpy()
+            return encoder.forward(encoder.tokenize(both.texts_at(wanted))).float().numpy()
 
     objective = MentionMemoryObjective(
         both, encode(np.flatnonzero(~both.is_mention)), torch.device("cpu"), encode,

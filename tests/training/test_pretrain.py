@@ -76,13 +76,12 @@ def test_names_are_encoded_once(arguments, tmp_path, tiny_kb, tiny_encoder, monk
         expected = BiEncoder.load(path).encode([*tiny_kb.iter_texts()])[is_known]
         np.testing.assert_allclose(vectors, expected, atol=2e-2)
     encoded: list[str] = []
-    encode = encoding.encode_names
 
-    def noted(encoder: BiEncoder, tokens: Any, rows: Any, *more: Any, what: str = "") -> Any:
-        encoded.extend([what] * len(rows))
-        return encode(encoder, tokens, rows, *more, what=what)
+    def noted(items: range, total: int, what: str) -> range:
+        encoded.extend([what] * total)
+        return items
 
-    monkeypatch.setattr(encoding, "encode_names", noted)
+    monkeypatch.setattr(encoding, "show_progress", noted)
     second = [one.replace(str(tiny_encoder), str(first)) for one in arguments]
     second = [one.replace(f"--output={first}", f"--output={tmp_path / 'two'}") for one in second]
     assert _run(second).exit_code == 0

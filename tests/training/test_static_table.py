@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from training.data.names import TokenTable
 from training.kinds.students import make_student
 from training.static_table import main
 
@@ -14,7 +13,7 @@ TEXTS = ["heart attack", "fever", "pain in the chest", "type 2 diabetes"]
 @pytest.fixture
 def student(tmp_path, tiny_encoder):
     teacher = BiEncoder.load(tiny_encoder)
-    student = make_student(teacher, "static", TokenTable.build(TEXTS, teacher.tokenize))
+    student = make_student(teacher, "static", TEXTS)
     student.save(tmp_path / "student")
     return student
 

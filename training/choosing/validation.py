@@ -10,7 +10,6 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.evaluation.intervals import reciprocal
 from spacy_medlink.types import Floats2d, Ints1d
 
-from ..data.names import TokenTable
 from ..loop.encoding import encode_names
 from ..loop.precision import Precision
 
@@ -27,22 +26,20 @@ NEVER = 1 << 30  # the rank of a query whose concept has no name here
 class QuerySet:
     """Texts to search for, and their right concepts.
 
-    tokens (TokenTable): of the distinct texts. count (int): n queries.
+    texts (Sequence[str]): the distinct ones. count (int): n queries.
     asked, owner, golds (Ints1d): text, query and concept of each right answer, (n_golds,); a query
     may have several, or none in the knowledge base.
     """
 
-    tokens: TokenTable
+    texts: Sequence[str]
     count: int
     asked: Ints1d
     owner: Ints1d
     golds: Ints1d
 
     @classmethod
-    def of(
-        cls, texts: Sequence[str], golds: Sequence[Collection[int]], encoder: BiEncoder
-    ) -> "QuerySet":
-        """Cut texts into word pieces. golds (Sequence[Collection[int]]): rows of concepts."""
+    def of(cls, texts: Sequence[str], golds: Sequence[Collection[int]]) -> "QuerySet":
+        """Make queries of texts. golds (Sequence[Collection[int]]): rows of concepts."""
         distinct = {text: row for row, text in enumerate(dict.fromkeys(texts))}
         answers = [
             (distinct[text], row, gold)
@@ -50,15 +47,14 @@ class QuerySet:
             for gold in sorted(rows)
         ]
         columns = np.array(answers, dtype=np.int64).reshape(-1, 3).T
-        return cls(TokenTable.build(distinct, encoder.tokenize), len(texts), *columns)
+        return cls(list(distinct), len(texts), *columns)
 
     def __len__(self) -> int:
         return self.count
 
     def encode(self, encoder: BiEncoder, precision: Precision) -> Floats2d:
         """Encode the query of each right answer: (n_golds, dim)."""
-        every = np.arange(len(self.tokens))
-        return encode_names(encoder, self.tokens, every, precision)[self.asked]
+        return encode_names(encoder, self.texts, precision)[self.asked]
 
     def ranks(
         self, encoder: BiEncoder, precision: Precision, names: Floats2d, concepts: Ints1d

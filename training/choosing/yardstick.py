@@ -13,7 +13,7 @@ from spacy_medlink.types import Floats2d, Ints1d, Mention
 
 from ..data.holdout import Holdout
 from ..data.names import TrainingNames
-from ..loop.encoding import encode_names, encode_unknown
+from ..loop.encoding import encode_names
 from ..loop.precision import Precision
 from .selection import Figures, Halves
 from .validation import QuerySet, measure, shortlist
@@ -28,7 +28,7 @@ class Yardstick:
     nearest (int): names nearest to a query of "dev" by the base; only these are searched while
     training. among (Optional[int]): number of names to search, at most; None for all. If there are
     more, these are the names of the right concepts and random others, always the same.
-    kb (KnowledgeBase): of the names. known (Sequence[KnownVectors]): vectors of the base.
+    known (Sequence[KnownVectors]): vectors of the base.
 
     base (Halves): the base's figures among these names. vectors (Floats2d): the base's vectors of
     these names, (n, dim).
@@ -41,13 +41,11 @@ class Yardstick:
         queries: Mapping[str, QuerySet],
         nearest: int,
         precision: Precision,
-        kb: KnowledgeBase,
         among: int | None = None,
         known: Sequence[KnownVectors] = (),
         facts: Mapping[str, int] | None = None,
     ) -> None:
         self._names, self._queries, self._precision = names, queries, precision
-        self._kb = kb
         golds = np.concatenate([own.golds for own in queries.values()])
         self._all: Ints1d = among_which(names.concepts, golds.tolist(), among)
         self.vectors: Floats2d = self._encode(base, "Encoding names with the base", known)
@@ -66,19 +64,16 @@ class Yardstick:
         holdout: Holdout,
         nearest: int,
         precision: Precision,
-        kb: KnowledgeBase,
         among: int | None = None,
         known: Sequence[KnownVectors] = (),
     ) -> "Yardstick":
         """Measure on held-out names, both halves."""
         halves = {"dev": holdout.dev, "test": holdout.test}
         queries = {
-            half: QuerySet.of(
-                [query.text for query in part], [{query.concept} for query in part], base
-            )
+            half: QuerySet.of([query.text for query in part], [{query.concept} for query in part])
             for half, part in halves.items()
         }
-        return cls(base, names, queries, nearest, precision, kb, among, known)
+        return cls(base, names, queries, nearest, precision, among, known)
 
     @classmethod
     def of_gold(
@@ -105,7 +100,7 @@ class Yardstick:
         unseen = [case for case in cases if case[0].lower() not in seen]
         parts = {"dev": cases, **({"unseen": unseen} if unseen else {})}
         queries = {
-            half: QuerySet.of([text for text, _ in part], [right for _, right in part], base)
+            half: QuerySet.of([text for text, _ in part], [right for _, right in part])
             for half, part in parts.items()
         }
         counts = {
@@ -113,11 +108,12 @@ class Yardstick:
             "unseen_mentions": len(unseen),
             "not_in_kb": sum(not right for _, right in cases),
         }
-        return cls(base, names, queries, nearest, precision, kb, facts=counts)
+        return cls(base, names, queries, nearest, precision, facts=counts)
 
     def fast(self, encoder: BiEncoder) -> Figures:
         """Measure on dev among the shortlist: the names that are nearest by the base."""
-        vectors = encode_names(encoder, self._names.tokens, self._shortlist, self._precision)
+        texts = self._names.texts_at(self._shortlist)
+        vectors = encode_names(encoder, texts, self._precision)
         return self._measure(encoder, ("dev",), vectors, self._shortlist)["dev"]
 
     def whole(self, encoder: BiEncoder) -> Halves:
@@ -134,13 +130,10 @@ class Yardstick:
         """
         if len(self._all) > _STORED:
             return
-        texts = self._texts()
+        texts = self._names.texts_at(self._all)
         for fingerprint, vectors in self._made:
             store = VectorStore(directory / DIRECTORY, fingerprint, vectors.shape[1])
             store.add(texts, vectors)
-
-    def _texts(self) -> Sequence[str]:
-        return self._kb.texts_at(self._names.rows[self._all].tolist())
 
     def facts(self) -> dict[str, int]:
         """Count the queries and the names."""
@@ -150,8 +143,8 @@ class Yardstick:
         self, encoder: BiEncoder, what: str, known: Sequence[KnownVectors] = ()
     ) -> Floats2d:
         """Encode the names whose vectors are not known."""
-        tokens, precision = self._names.tokens, self._precision
-        return encode_unknown(encoder, tokens, self._all, precision, what, known, self._texts)
+        texts = self._names.texts_at(self._all)
+        return encode_names(encoder, texts, self._precision, what, known)
 
     def _measure(
         self, encoder: BiEncoder, halves: Iterable[str], vectors: Floats2d, wanted: Ints1d

@@ -22,22 +22,20 @@ class Candidates:
     Sung et al. 2020, "Biomedical entity representations with synonym marginalization", section
     3.3: a share is taken from the sparse search, and filled up to k from the dense one.
 
-    names (NamesAndMentions): names and mentions. texts (Sequence[str]): of all names and mentions.
+    names (NamesAndMentions): names and mentions.
     encode (Callable): gives vectors of positions, by the current encoder.
     k (int): names a mention. dense_ratio (float): share of the dense search, 0..1.
     """
 
-    def __init__(
-        self, names: NamesAndMentions, texts: list[str], encode: Encode, k: int, dense_ratio: float
-    ) -> None:
+    def __init__(self, names: NamesAndMentions, encode: Encode, k: int, dense_ratio: float) -> None:
         self.mentions: Ints1d = np.flatnonzero(names.is_mention)
         self.epoch = -1
         self._names: Ints1d = np.flatnonzero(~names.is_mention)
         self._encode = encode
         self._k = min(k, len(self._names))
         self._from_sparse = self._k - round(self._k * dense_ratio)
-        self._texts = [texts[position] for position in self.mentions.tolist()]
-        self._tfidf = TfidfIndex(texts[position] for position in self._names.tolist())
+        self._texts = names.texts_at(self.mentions)
+        self._tfidf = TfidfIndex.of(names.texts_at(self._names))
         self._sparse: Ints2d = self._tfidf.search(self._texts, self._k).rows
         self._rows: Ints2d = np.zeros((len(self.mentions), self._k), dtype=np.int64)
         self._scores: Floats2d = np.zeros(self._rows.shape, dtype=np.float32)

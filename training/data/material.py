@@ -5,7 +5,6 @@ A bitext has pairs of translations, words or titles, each a pseudo-concept (Liu 
 2: general translation pairs with pseudo-labels, beside the names of a terminology).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from spacy_medlink.kb import KnowledgeBase
 from ..corpora.translations import read_bitext
 from ..recipe.settings import DataSettings, Recipe
 from .holdout import Holdout, make_holdout
-from .names import Tokenize, TrainingNames, chunks, joined, name_parts
+from .names import TrainingNames, read_names
 from .pairs import Pairs, make_pairs, preferred_pairs
 
 _SPECIFIED = ("FSN", "FN")  # how SNOMED CT and the UMLS mark fully specified names
@@ -57,10 +56,8 @@ class Material:
         return int(np.searchsorted(self.pairs[:, 0], self.n_kb))
 
 
-def read_material(
-    kb: KnowledgeBase, tokenize: Tokenize, recipe: Recipe, bitext: Path | None = None
-) -> Material:
-    """Read everything into memory: about 80 bytes a name.
+def read_material(kb: KnowledgeBase, recipe: Recipe, bitext: Path | None = None) -> Material:
+    """Read everything into memory: about 100 bytes a name.
 
     bitext (Optional[Path]): a file of translations.
     RAISES (MedlinkError): E530 when no concept has two names to train on, E107 and E401 for a
@@ -68,22 +65,18 @@ def read_material(
     """
     held = recipe.holdout
     holdout = make_holdout(kb, held.fraction, held.most, held.seed)
-    parts = [*name_parts(kb, tokenize, recipe.data, frozenset(holdout.rows))]
-    n_kb = sum(map(len, parts))
+    names = read_names(kb, holdout.rows, recipe.data)
+    n_kb = len(names)
     if bitext is not None:
-        parts += _translations(bitext, tokenize, len(kb))
-    names = joined(parts)
+        names += _translations(bitext, len(kb))
     pairs = pair_up(kb, names, recipe.data, recipe.training.seed)
     return Material(names, pairs, holdout, n_kb)
 
 
-def _translations(path: Path, tokenize: Tokenize, first_concept: int) -> Iterator[TrainingNames]:
+def _translations(path: Path, first_concept: int) -> TrainingNames:
     """Read a bitext as training names: every pair gives two names of a pseudo-concept."""
-    for pairs in chunks(read_bitext(path)):
-        texts = [text for pair in pairs for text in pair]
-        concepts = first_concept + np.arange(len(texts)) // 2
-        yield TrainingNames.of_texts(texts, concepts, tokenize)
-        first_concept += len(pairs)
+    texts = [text for pair in read_bitext(path) for text in pair]
+    return TrainingNames.of_texts(texts, first_concept + np.arange(len(texts)) // 2)
 
 
 def pair_up(kb: KnowledgeBase, names: TrainingNames, data: DataSettings, seed: int) -> Pairs:

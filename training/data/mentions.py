@@ -15,7 +15,7 @@ from spacy_medlink.kb.resolve import IdResolver
 from spacy_medlink.types import Hashes1d, Ints1d
 
 from ..recipe.settings import Occurrences
-from .names import Tokenize, TokenTable, TrainingNames, joined, string_hash
+from .names import TrainingNames, string_hash
 
 
 @dataclass(frozen=True)
@@ -120,26 +120,24 @@ class NamesAndMentions(TrainingNames):
     is_mention: NDArray[np.bool_]
 
 
-def join(
-    names: TrainingNames, mentions: Mentions, tokenize: Tokenize, every: bool = False
-) -> NamesAndMentions:
+def join(names: TrainingNames, mentions: Mentions, every: bool = False) -> NamesAndMentions:
     """Merge names and mentions, in the order of their concepts.
 
     every (bool): also mentions that equal a name of their concept, which is there already.
     """
     strings = np.array([string_hash(text) for text in mentions.texts], dtype=np.uint64)
     new = np.flatnonzero(~_are_names(names, mentions.concepts, strings) | every)
-    tokens = TokenTable.build((mentions.texts[row] for row in new), tokenize)
+    texts = [mentions.texts[row] for row in new.tolist()]
     not_trainable = np.zeros(len(new), dtype=np.bool_)
-    taught = TrainingNames(-1 - new, mentions.concepts[new], strings[new], not_trainable, tokens)
-    both = joined([names, taught])
+    taught = TrainingNames(-1 - new, mentions.concepts[new], strings[new], not_trainable, texts)
+    both = names + taught
     order = np.argsort(both.concepts, kind="stable")
     return NamesAndMentions(
         both.rows[order],
         both.concepts[order],
         both.strings[order],
         both.trainable[order],
-        both.tokens.reordered(order),
+        both.texts_at(order),
         order >= len(names),
     )
 

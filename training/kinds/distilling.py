@@ -21,7 +21,7 @@ from ..data.holdout import Holdout, make_holdout
 from ..data.names import TrainingNames, read_names
 from ..data.sampler import Sampler, ShuffledSampler
 from ..data.texts import read_texts
-from ..loop.encoding import encode_unknown
+from ..loop.encoding import encode_names
 from ..loop.precision import Precision
 from ..loop.ranks import ALONE, Ranks
 from ..objectives.registered import choice_of
@@ -57,13 +57,11 @@ class Distillation(EncoderTraining):
         self._kb = kb
         self._known = known_beside(teacher, vectors)
         texts = read_texts(kb, recipe.distil.mutations, recipe.training.seed, self.holdout.rows)
-        every, what = np.arange(len(texts)), "Encoding texts with the teacher"
         # Each text is a pseudo-concept of its own.
-        self.names: TrainingNames = TrainingNames.of_texts(texts, every, teacher.tokenize)
-        self._targets: Floats2d = encode_unknown(
-            teacher, self.names.tokens, every, self._precision, what, self._known, lambda: texts
-        )
-        base = make_student(teacher, recipe.distil.student, self.names.tokens)
+        self.names: TrainingNames = TrainingNames.of_texts(texts, np.arange(len(texts)))
+        what = "Encoding texts with the teacher"
+        self._targets: Floats2d = encode_names(teacher, texts, self._precision, what, self._known)
+        base = make_student(teacher, recipe.distil.student, texts)
         # The student prepares texts as its teacher does, whatever the recipe says.
         data = recipe.data.model_copy(update={"lower_case": base.preparation.lower_case})
         super().__init__(recipe.model_copy(update={"data": data}), base, device, say, ranks)
@@ -79,10 +77,10 @@ class Distillation(EncoderTraining):
         return self._yardstick_of(self._base)
 
     def _yardstick_of(self, base: BiEncoder, known: Sequence[KnownVectors] = ()) -> Yardstick:
-        names = read_names(self._kb, base.tokenize, self.holdout.rows)
+        names = read_names(self._kb, self.holdout.rows)
         nearest, among = self._recipe.selection.shortlist, self._recipe.holdout.among
         return Yardstick.of_holdout(
-            base, names, self.holdout, nearest, self._precision, self._kb, among, known
+            base, names, self.holdout, nearest, self._precision, among, known
         )
 
     def run(self, directory: Path, resume: bool = False) -> Result | None:

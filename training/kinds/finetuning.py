@@ -54,11 +54,8 @@ class Finetuning(EncoderTraining):
         self._fused: MarginalObjective | None = None
         occurrences = recipe.mentions.occurrences
         self.mentions = read_mentions(train, kb, occurrences)
-        tokenize = self._encoder.tokenize
-        self._kb_names: TrainingNames = read_names(kb, tokenize, how=recipe.data)
-        self.names: NamesAndMentions = join(
-            self._kb_names, self.mentions, tokenize, occurrences != "root"
-        )
+        self._kb_names: TrainingNames = read_names(kb, how=recipe.data)
+        self.names: NamesAndMentions = join(self._kb_names, self.mentions, occurrences != "root")
 
     @cached_property
     def yardstick(self) -> Yardstick:
@@ -70,9 +67,9 @@ class Finetuning(EncoderTraining):
 
     @cached_property
     def _candidates(self) -> Candidates:
-        settings, texts = self._loss_settings(), map(self._text, self.names.rows.tolist())
+        settings = self._loss_settings()
         count, ratio = int(settings["candidates"]), settings["dense_ratio"]
-        return Candidates(self.names, list(texts), self._encode, count, ratio)
+        return Candidates(self.names, self._encode, count, ratio)
 
     @cached_property
     def _memory(self) -> MentionMemoryObjective:
@@ -119,10 +116,7 @@ class Finetuning(EncoderTraining):
         return encoder
 
     def _encode(self, wanted: Ints1d) -> Floats2d:
-        return encode_names(self._encoder, self.names.tokens, wanted, self._precision)
-
-    def _text(self, row: int) -> str:
-        return self._kb.name_at(row).text if row >= 0 else self.mentions.texts[-1 - row]
+        return encode_names(self._encoder, self.names.texts_at(wanted), self._precision)
 
     def _made_of(self) -> list[str]:
         return [kb_identity(self._kb), sha256_of(self._train)]

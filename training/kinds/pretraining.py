@@ -61,7 +61,7 @@ class Pretraining(EncoderTraining):
             raise Errors.bad_value(key="bitext.order", value=recipe.bitext.order, rule=rule)
         self._kb, self._vectors = kb, vectors
         self._bitext = sha256_of(bitext) if bitext else ""
-        self._material: Material = read_material(kb, self._encoder.tokenize, recipe, bitext)
+        self._material: Material = read_material(kb, recipe, bitext)
         self.holdout: Holdout = self._material.holdout
         self.names: TrainingNames = self._material.names
         self.pairs: Pairs = self._material.pairs
@@ -82,7 +82,7 @@ class Pretraining(EncoderTraining):
         among = recipe.holdout.among if choice_of(recipe).needs == "pairs" else None
         return Yardstick.of_holdout(
             self._base, self._material.kb_names, self.holdout, recipe.selection.shortlist,
-            self._precision, self._kb, among, known_beside(self._base, self._vectors),
+            self._precision, among, known_beside(self._base, self._vectors),
         )  # fmt: skip
 
     def _sampler(self) -> Sampler:

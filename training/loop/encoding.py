@@ -1,4 +1,4 @@
-"""Encoding of tokenised names."""
+"""Encoding of names, with gradients and without."""
 
 import copy
 from collections.abc import Callable, Sequence
@@ -9,11 +9,10 @@ import torch
 
 from spacy_medlink.assets.vector_store import KnownVectors, take_known
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.types import Floats2d, Ints1d
+from spacy_medlink.types import Floats2d
 from spacy_medlink.util.devices import batch_pieces, sent
 from spacy_medlink.util.progress import no_progress, show_progress
 
-from ..data.names import TokenTable
 from ..recipe.settings import TrainingSettings
 from .precision import Precision
 from .ranks import ALONE, Ranks
@@ -76,45 +75,27 @@ def in_parts(
 
 
 def encode_names(
-    encoder: BiEncoder, tokens: TokenTable, wanted: Ints1d, precision: Precision, what: str = ""
+    encoder: BiEncoder,
+    texts: Sequence[str],
+    precision: Precision,
+    what: str = "",
+    known: Sequence[KnownVectors] = (),
 ) -> Floats2d:
-    """Encode training names without gradients.
+    """Encode names without gradients, those whose vectors are not known.
 
-    wanted (Ints1d): positions in the table, (n,). what (str): shows a progress bar named so.
-    RETURNS (Floats2d): (n, dim), rows of length 1.
+    what (str): shows a progress bar named so. RETURNS (Floats2d): (n, dim), rows of length 1.
     """
-    vectors = np.empty((len(wanted), encoder.dim), dtype=np.float32)
+    vectors, missing = take_known(known, texts, encoder.dim)
     for_inference = _for_inference(encoder, precision)
-    order = np.argsort(-tokens.lengths()[wanted], kind="stable")
+    order = sorted(missing.tolist(), key=lambda at: len(texts[at]), reverse=True)
     chunk = _CHUNK_ON_CPU if encoder.device.type == "cpu" else _CHUNK
     starts = range(0, len(order), chunk)
     size = max(_BATCH_PIECES, batch_pieces(encoder.device, encoder.dim))
     progress = show_progress if what else no_progress
     for start in progress(starts, len(starts), what):
         part = order[start : start + chunk]  # names of similar length, the longest first
-        vectors[part] = for_inference.run_batches(
-            for_inference.module, tokens.take(wanted[part]), size
-        )
-    return vectors
-
-
-def encode_unknown(
-    encoder: BiEncoder,
-    tokens: TokenTable,
-    wanted: Ints1d,
-    precision: Precision,
-    what: str,
-    known: Sequence[KnownVectors],
-    texts: Callable[[], Sequence[str]],
-) -> Floats2d:
-    """Encode training names whose vectors are not known; see `encode_names`.
-
-    texts (Callable): gets the texts of the wanted names, (n,).
-    """
-    if not known:
-        return encode_names(encoder, tokens, wanted, precision, what=what)
-    vectors, missing = take_known(known, texts(), encoder.dim)
-    vectors[missing] = encode_names(encoder, tokens, wanted[missing], precision, what=what)
+        pieces = encoder.tokenize([texts[at] for at in part])
+        vectors[part] = for_inference.run_batches(for_inference.module, pieces, size)
     return vectors
 
 

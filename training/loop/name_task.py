@@ -70,7 +70,7 @@ class NameTask(Task):
         return self._validate(self.encoder)
 
     def _encode(self, names: Ints1d, precision: Precision, ranks: Ranks) -> torch.Tensor:
-        pieces = self.names.tokens.take(names)
+        pieces = self.encoder.tokenize(self.names.texts_at(names))
         return encode_batch(self.encoder, pieces, self._settings, precision, ranks)
 
     def _batch(self, names: Ints1d, batch_number: int) -> Batch:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Relation
 from tests.tiny import TINY_RECORDS
@@ -24,7 +23,7 @@ def _kb(place: Path) -> KnowledgeBase:
 
 def test_concepts_come_through_relations_of_all_kinds(tmp_path, tiny_encoder):
     kb = _kb(tmp_path / "kb.kb")
-    names = read_names(kb, BiEncoder.load(tiny_encoder).tokenize)
+    names = read_names(kb)
     relations = RelationSampler(kb, names, batch_names=24, each=8, seed=0)
     assert sorted(relations.kinds) == ["isa", "may_cause"]
     known = {(a, said, b) for a, said, b, _ in kb.iter_relations()}

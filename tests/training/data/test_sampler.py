@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from training.data.group_sampler import GroupSampler
-from training.data.names import TokenTable, TrainingNames
+from training.data.names import TrainingNames
 from training.data.pairs import make_pairs
 from training.data.sampler import Sampler, ShuffledSampler, with_synonym
 
@@ -15,8 +15,7 @@ TRAINABLE = np.arange(len(CONCEPTS)) != 1  # leaves concept 1 with a single name
 
 def _names() -> TrainingNames:
     n = len(CONCEPTS)
-    tokens = TokenTable(np.zeros(n, dtype=np.int32), np.arange(n + 1))
-    return TrainingNames(np.arange(n), CONCEPTS, np.arange(n, dtype=np.uint64), TRAINABLE, tokens)
+    return TrainingNames(np.arange(n), CONCEPTS, np.arange(n, dtype=np.uint64), TRAINABLE, [""] * n)
 
 
 def _samplers(size: int, seed: int) -> list[Sampler]:
@@ -81,9 +80,10 @@ def test_groups_are_names_of_one_concept_and_an_epoch_shows_each_once(
 ):
     concepts = np.repeat(np.arange(len(sizes)), sizes)
     n = len(concepts)
-    tokens = TokenTable(np.zeros(n, dtype=np.int32), np.arange(n + 1))
     everything = np.ones(n, dtype=bool)
-    names = TrainingNames(np.arange(n), concepts, np.arange(n, dtype=np.uint64), everything, tokens)
+    names = TrainingNames(
+        np.arange(n), concepts, np.arange(n, dtype=np.uint64), everything, [""] * n
+    )
     if max(sizes) < 2:
         return
     sampler = GroupSampler(names, group, group + more, most, seed)

@@ -7,7 +7,6 @@ import torch
 
 from spacy_medlink.encoders.adapters import set_dropout
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from training.data.names import TokenTable
 from training.loop import encoding
 from training.loop.encoding import encode_batch, encode_names, encode_sorted
 from training.loop.precision import Precision, backward
@@ -67,6 +66,5 @@ def test_vectors_come_in_the_order_of_the_names(tiny_encoder):
     pieces = encoder.tokenize(TEXTS)
     alone = torch.cat([encoder.forward([own]) for own in pieces])
     torch.testing.assert_close(encode_sorted(encoder, pieces, 3, PLAIN), alone)
-    table = TokenTable.build(TEXTS, encoder.tokenize)
-    vectors = encode_names(encoder, table, torch.arange(len(TEXTS)).numpy(), PLAIN)
+    vectors = encode_names(encoder, TEXTS, PLAIN)
     torch.testing.assert_close(torch.from_numpy(vectors), alone.detach())

@@ -54,7 +54,7 @@ def _found_by_synonyms(experiment: Pretraining) -> float:
     """How many training names have a name of their own concept as the nearest other one."""
     names, (first, counts) = experiment.names, _counts(experiment.names.concepts)
     encoder = experiment._encoder
-    vectors = encode_names(encoder, names.tokens, np.arange(len(names)), FP32)
+    vectors = encode_names(encoder, names.texts, FP32)
     similarity = vectors @ vectors.T
     np.fill_diagonal(similarity, -np.inf)
     nearest = names.concepts[similarity.argmax(axis=1)]
