@@ -85,21 +85,12 @@ def is_known(vocabulary: str) -> bool:
     return canonical(vocabulary) in VOCABULARIES
 
 
-_CODES = {
-    "ARA": "ar", "BAQ": "eu", "BUL": "bg", "CAT": "ca", "CHI": "zh", "CZE": "cs", "DAN": "da",
-    "DUT": "nl", "ENG": "en", "EST": "et", "FIN": "fi", "FRE": "fr", "GER": "de", "GRE": "el",
-    "HEB": "he", "HIN": "hi", "HRV": "hr", "HUN": "hu", "ICE": "is", "ITA": "it", "JPN": "ja",
-    "KOR": "ko", "LAV": "lv", "LIT": "lt", "NOR": "no", "PER": "fa", "POL": "pl", "POR": "pt",
-    "RUM": "ro", "RUS": "ru", "SCR": "hr", "SLO": "sk", "SLV": "sl", "SPA": "es", "SRP": "sr",
-    "SWE": "sv", "THA": "th", "TUR": "tr", "UKR": "uk", "VIE": "vi",
-}  # fmt: skip
+def _table(name: str) -> list[list[str]]:
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    return [line.split("\t") for _, line in table_lines(text)]
 
 
-# Those of ISO 639-2/T, where they differ.
-_CODES |= {
-    "CES": "cs", "DEU": "de", "ELL": "el", "EUS": "eu", "FAS": "fa", "FRA": "fr", "ISL": "is",
-    "NLD": "nl", "RON": "ro", "SLK": "sk", "ZHO": "zh",
-}  # fmt: skip
+_CODES = dict(_table("languages.tsv"))
 
 
 def iso_639_1(code: str) -> str:
@@ -108,42 +99,18 @@ def iso_639_1(code: str) -> str:
     return _CODES.get(language.upper(), language.lower())
 
 
-# After McCray, Burgun and Bodenreider (2001), as of 2018, with types that older releases still use.
+_TYPES = _table("semantic_types.tsv")  # id, name, and of types their group
+_BY_NAME = {name.casefold(): id for id, name, *_ in _TYPES}
 GROUPS = {
-    "ACTI": "T051 T052 T053 T054 T055 T056 T057 T064 T066",
-    "ANAT": "T017 T018 T021 T022 T023 T024 T025 T026 T029 T030 T031",
-    "CHEM": (
-        "T103 T104 T109 T110 T111 T114 T115 T116 T118 T119 T120 T121 T122 T123 T124 T125 T126 T127"
-        " T129 T130 T131 T192 T195 T196 T197 T200"
-    ),
-    "CONC": "T077 T078 T079 T080 T081 T082 T089 T102 T169 T170 T171 T185",
-    "DEVI": "T074 T075 T203",
-    "DISO": "T019 T020 T033 T037 T046 T047 T048 T049 T050 T184 T190 T191",
-    "GENE": "T028 T085 T086 T087 T088",
-    "GEOG": "T083",
-    "LIVB": (
-        "T001 T002 T003 T004 T005 T006 T007 T008 T009 T010 T011 T012 T013 T014 T015 T016 T096 T097"
-        " T098 T099 T100 T101 T194 T204"
-    ),
-    "OBJC": "T071 T072 T073 T167 T168",
-    "OCCU": "T090 T091",
-    "ORGA": "T092 T093 T094 T095",
-    "PHEN": "T034 T038 T067 T068 T069 T070",
-    "PHYS": "T032 T039 T040 T041 T042 T043 T044 T045 T201",
-    "PROC": "T058 T059 T060 T061 T062 T063 T065",
+    group: " ".join(id for id, _, *own in _TYPES if own == [group])
+    for group in sorted(id for id, _, *own in _TYPES if not own)
 }
-
-
-@lru_cache(maxsize=1)
-def _by_name() -> dict[str, str]:
-    lines = table_lines(Path(__file__).with_name("semantic_types.tsv").read_text(encoding="utf-8"))
-    rows = (line.split("\t") for _, line in lines)
-    return {name.casefold(): id for id, name in rows}
+"""The semantic types of each group, separated by blanks."""
 
 
 def type_named(name: str) -> str:
     """Find the UMLS type or group with a name, such as "Disease or Syndrome"; other texts stay."""
-    return _by_name().get(name.strip().casefold(), name)
+    return _BY_NAME.get(name.strip().casefold(), name)
 
 
 def types_of(groups: Iterable[str]) -> frozenset[str]:
