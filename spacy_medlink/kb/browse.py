@@ -2,7 +2,6 @@
 
 import heapq
 import re
-import string
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -14,7 +13,6 @@ from ..types import ISA, Concept, Retired
 from .knowledge_base import KnowledgeBase
 from .resolve import IdResolver, has_code
 
-_SCANNED = 1_000_000  # names that are compared one by one, in about two seconds
 _LIKE = 80.0  # the least similarity, of 100 (insertions and deletions by length)
 _LONGEST = 200  # characters of a text that may be a misspelled name
 _CODE = re.compile(r"(?=.*\d)\S{2,64}")  # may be an id or a code
@@ -195,35 +193,13 @@ def _named(kb: KnowledgeBase, id: str) -> dict[str, object]:
 def near_names(kb: KnowledgeBase, text: str, limit: int = 20) -> list[tuple[Concept, str]]:
     """Find names that differ from a text in a few letters, the most similar first.
 
-    In a large knowledge base, comparing all names would take too long. There, only names that are
-    one edit away are found: one letter added, deleted or replaced, or two neighbours swapped.
-
+    All names are compared, a million in about two seconds.
     limit (int): the greatest number of concepts.
     RETURNS (List[Tuple[Concept, str]]): each concept with the one of its names that is nearest.
     """
     text = text.strip()
     if not 3 <= len(text) <= _LONGEST:
         return []
-    best: dict[str, tuple[Concept, str]] = {}
-    near = _compared(kb, text, limit) if kb.n_names <= _SCANNED else _edited(kb, text)
-    for concept, name in near:
-        best.setdefault(concept.id, (concept, name))
-    return list(best.values())[:limit]
-
-
-def one_edit_away(text: str) -> set[str]:
-    """List the texts that are one edit away, with the text's own letters and with Latin ones."""
-    letters = {*string.ascii_lowercase, *text, " "}
-    halves = [(text[:cut], text[cut:]) for cut in range(len(text) + 1)]
-    return {
-        *(left + right[1:] for left, right in halves if right),
-        *(left + right[1] + right[0] + right[2:] for left, right in halves if len(right) > 1),
-        *(left + letter + right[1:] for left, right in halves if right for letter in letters),
-        *(left + letter + right for left, right in halves for letter in letters),
-    } - {text}
-
-
-def _compared(kb: KnowledgeBase, text: str, limit: int) -> Iterator[tuple[Concept, str]]:
     like = process.extract_iter(
         text,
         kb.iter_texts(),
@@ -235,15 +211,10 @@ def _compared(kb: KnowledgeBase, text: str, limit: int) -> Iterator[tuple[Concep
     best = heapq.nsmallest(
         10 * limit, ((-score, len(name), row, name) for name, score, row in like)
     )
-    concepts = kb.name_concepts() if best else ()
-    return ((kb.concept_at(int(concepts[row])), name) for _, _, row, name in best)
-
-
-def _edited(kb: KnowledgeBase, text: str) -> Iterator[tuple[Concept, str]]:
-    for variant in sorted(one_edit_away(key(text))):
-        for concept in kb.find(variant):
-            names = (name.text for name in concept.names if key(name.text) == variant)
-            yield concept, next(names, concept.name)
+    concepts, nearest = kb.name_concepts() if best else (), dict[int, str]()
+    for _, _, row, name in best:
+        nearest.setdefault(int(concepts[row]), name)
+    return [(kb.concept_at(row), name) for row, name in list(nearest.items())[:limit]]
 
 
 def verify(kb: KnowledgeBase) -> None:
