@@ -16,7 +16,7 @@ from . import conso, maps, relations
 from .conso import Kinds, TradeNames, read_atoms
 from .maps import Maps
 from .release import Piece, find_tables, in_order
-from .rrf import Check, Groups, Ids, Row, Select, Table
+from .rrf import Check, Groups, Row, Select, Table, of_ids
 
 Wanted = tuple[tuple[str, ...], ...]  # what filters will leave: sources, term types
 
@@ -133,7 +133,7 @@ class _Release:
         rows = self._table("MRMAP", maps.COLUMNS, maps.REQUIRED, by_id=False).rows()
         maps_of = Maps(db, rows, kinds)
         if maps_of.sets:
-            maps_of.name_sets(self._names(Ids(maps_of.sets)))
+            maps_of.name_sets(self._names(of_ids(maps_of.sets)))
         return maps_of
 
     def _ranks(self) -> Iterator[Row]:
@@ -157,7 +157,7 @@ class _Release:
         brands = relations.brands_of(self._relations(relations.BRANDS).rows())
         if not brands:
             return TradeNames({}, (), kinds)
-        wanted = Ids(cui for cuis in brands.values() for cui in cuis)
+        wanted = of_ids(cui for cuis in brands.values() for cui in cuis)
         return TradeNames(brands, self._names(wanted), kinds)
 
     def _names(self, select: Select | None = None) -> Iterator[Row]:

@@ -8,17 +8,19 @@ from collections.abc import Iterable
 
 from ....types import ISA, Relation
 from .conso import OBSOLETE
-from .rrf import AnyOf, NoneOf, Row
+from .rrf import Row, Select
 
 COLUMNS = "CUI1 AUI1 STYPE1 REL CUI2 AUI2 STYPE2 RELA RUI SRUI SAB SL RG DIR SUPPRESS CVF"
 CUI2 = 4
 _REL, _RELA, _SAB, _SUPPRESS = 3, 7, 10, 14
-PARENTS = AnyOf({_REL: "PAR", _RELA: "inverse_isa"})
-CHILDREN = AnyOf({_REL: "CHD", _RELA: "isa"})
-BRANDS = AnyOf({_RELA: "tradename_of"})
+PARENTS = Select(
+    lambda row: row[_REL] == "PAR" or row[_RELA] == "inverse_isa", (b"|PAR|", b"|inverse_isa|")
+)
+CHILDREN = Select(lambda row: row[_REL] == "CHD" or row[_RELA] == "isa", (b"|CHD|", b"|isa|"))
+BRANDS = Select(lambda row: row[_RELA] == "tradename_of", (b"|tradename_of|",))
 # Siblings follow from the parents, and would be very many; "isa" is read from the other side, as
 # "inverse_isa".
-SAID = NoneOf({_REL: "SIB", _RELA: "isa"})
+SAID = Select(lambda row: row[_REL] != "SIB" and row[_RELA] != "isa")
 _UP, _INVERSE_ISA = ("PAR", "CHD"), "inverse_isa"
 
 

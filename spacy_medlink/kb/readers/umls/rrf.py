@@ -1,7 +1,4 @@
-"""Rows of an RRF file: fields that end with a bar, in blocks, checked in bulk, sorted by id.
-
-Some rows are selected from the bytes of a block before it is split.
-"""
+"""Rows of an RRF file: fields that end with a bar, in blocks, checked in bulk, sorted by id."""
 
 import re
 import zipfile
@@ -11,97 +8,33 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....errors import Errors
 from ....types import BadLines
 from ..lines import report
 from .release import Piece
 
-_WIDTH = 16  # bytes: longer than a CUI, shorter than any row
 Row = list[str]
-Bytes1d = NDArray[np.uint8]
-Bars = NDArray[np.int64]
-"""Positions of the bars of a block: (n_rows, n_columns)."""
 
 
-class Select(Protocol):
-    """A selection of rows."""
+class Select(NamedTuple):
+    """A selection of rows.
 
-    def block(self, data: Bytes1d, bars: Bars) -> NDArray[np.bool_]:
-        """Mark the rows of a block that may be wanted: (n_rows,); may mark more than `row`."""
-
-    def row(self, row: Row) -> bool:
-        """Tell whether a row is wanted."""
-
-
-class AnyOf:
-    """The rows that have at least one of some values.
-
-    values (Dict[int, str]): columns (never the first) to values.
+    row (Callable): tells whether a row is wanted. words (Tuple[bytes]): a wanted row has one of
+        them, so that blocks without any are not split; () where nothing is known.
     """
 
-    def __init__(self, values: dict[int, str]) -> None:
-        self._values = values
-
-    def block(self, data: Bytes1d, bars: Bars) -> NDArray[np.bool_]:
-        """Tell which rows of a block are wanted."""
-        wanted = np.zeros(len(bars), dtype=np.bool_)
-        for column, text in self._values.items():
-            starts = bars[:, column - 1] + 1
-            rows = np.flatnonzero(bars[:, column] - starts == len(text))
-            texts = data[starts[rows][:, None] + np.arange(len(text))]
-            wanted[rows] |= (texts == np.frombuffer(text.encode(), np.uint8)).all(axis=1)
-        return wanted
-
-    def row(self, row: Row) -> bool:
-        """Tell whether a row is wanted."""
-        return any(row[column] == text for column, text in self._values.items())
+    row: Callable[[Row], bool]
+    words: tuple[bytes, ...] = ()
 
 
-class NoneOf:
-    """The rows that have none of some values; arguments as for `AnyOf`."""
-
-    def __init__(self, values: dict[int, str]) -> None:
-        self._any = AnyOf(values)
-
-    def block(self, data: Bytes1d, bars: Bars) -> NDArray[np.bool_]:
-        """Tell which rows of a block are wanted."""
-        return ~self._any.block(data, bars)
-
-    def row(self, row: Row) -> bool:
-        """Tell whether a row is wanted."""
-        return not self._any.row(row)
-
-
-class Ids:
-    """Rows whose first column is one of some ids (at least one)."""
-
-    def __init__(self, ids: Iterable[str]) -> None:
-        self._ids = frozenset(ids)
-        raw = [id.encode() for id in self._ids]
-        width = min(_WIDTH, *(len(id) for id in raw))
-        self._starts = np.unique(np.array([id[:width] for id in raw], dtype=f"S{width}"))
-
-    def block(self, data: Bytes1d, bars: Bars) -> NDArray[np.bool_]:
-        """Mark the rows that begin like one of the ids."""
-        offsets = row_starts(bars)[:, None] + np.arange(self._starts.itemsize)
-        starts = data[np.minimum(offsets, len(data) - 1)].view(self._starts.dtype)[:, 0]
-        places = np.minimum(np.searchsorted(self._starts, starts), len(self._starts) - 1)
-        chosen: NDArray[np.bool_] = self._starts[places] == starts
-        return chosen
-
-    def row(self, row: Row) -> bool:
-        """Tell whether a row has one of the ids."""
-        return row[0] in self._ids
-
-
-def row_starts(bars: Bars) -> NDArray[np.int64]:
-    """Locate the first bytes of rows: (n_rows,)."""
-    return np.concatenate(([0], bars[:-1, -1] + 2))
+def of_ids(ids: Iterable[str]) -> Select:
+    """Select the rows whose first column is one of some ids."""
+    wanted = frozenset(ids)
+    return Select(lambda row: row[0] in wanted)
 
 
 Check = Callable[[Row], str]
@@ -210,32 +143,25 @@ class Table:
 
     def _split(self, block: bytes, count: int) -> list[Row] | None:
         """Split the wanted lines of a block; None when some line is not well-formed."""
-        bars = self._bars(block, count)
-        if bars is None:
+        if not self._is_well_formed(block, count):
             return None
-        if self._select is None:
-            lines = block.decode().split("\n")
-            del lines[-1]
-            return [line.split("|") for line in lines]
-        chosen = np.flatnonzero(self._select.block(np.frombuffer(block, np.uint8), bars))
-        starts, ends = row_starts(bars)[chosen].tolist(), (bars[chosen, -1] + 1).tolist()
-        return [
-            block[start:end].decode().split("|") for start, end in zip(starts, ends, strict=True)
-        ]
+        select = self._select
+        if select is not None and select.words and not any(map(block.__contains__, select.words)):
+            return []
+        lines = block.decode().split("\n")
+        del lines[-1]
+        rows = [line.split("|") for line in lines]
+        return rows if select is None else list(filter(select.row, rows))
 
-    def _bars(self, block: bytes, count: int) -> Bars | None:
-        """Locate the bars (n_rows, n_columns); None when some line is not well-formed."""
-        width = len(self._columns)
-        data = np.frombuffer(block, np.uint8)
+    def _is_well_formed(self, block: bytes, count: int) -> bool:
+        """Tell quickly whether all lines of a block have their columns, and are UTF-8."""
+        data, width = np.frombuffer(block, np.uint8), len(self._columns)
         bars = np.flatnonzero(data == _BAR)
         # If the number of bars is right and a bar stands at the place where each line must end,
         # no line has more or fewer bars than the others.
         if len(bars) != count * width or b"\0" in block:
-            return None
-        table: Bars = bars.reshape(count, width)
-        if not (data[table[:, -1] + 1] == _END).all() or not _is_utf8(block):
-            return None
-        return table
+            return False
+        return bool((data[bars[width - 1 :: width] + 1] == _END).all()) and _is_utf8(block)
 
     def _is_clean(self, rows: list[Row], last: str) -> bool:
         """Tell quickly whether all rows of a block are valid."""
