@@ -26,12 +26,8 @@ class Learnt(NamedTuple):
 class NotFiniteError(Exception):
     """A loss or a gradient is infinite or not a number; the weights are unchanged.
 
-    what (str): loss or gradient. value (float): its value. batch_number (int): of its batch.
+    args: what it is, its value, and the number of its batch.
     """
-
-    def __init__(self, what: str, value: float, batch_number: int) -> None:
-        super().__init__(what)
-        self.what, self.value, self.batch_number = what, value, batch_number
 
 
 class Learner:

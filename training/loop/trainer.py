@@ -133,7 +133,7 @@ class Trainer:
             learnt = self._learner.learn(progress.step, rate)
         except NotFiniteError as error:
             self._save()
-            raise self._not_finite(error) from error
+            raise self._not_finite(*error.args) from error
         progress.step += 1
         progress.names += learnt.names
         seconds = time.perf_counter() - began
@@ -149,15 +149,12 @@ class Trainer:
         # The time of evaluating and saving counts for the budget, too.
         progress.seconds += time.perf_counter() - began - seconds
 
-    def _not_finite(self, error: NotFiniteError) -> MedlinkError:
+    def _not_finite(self, what: str, value: float, batch_number: int) -> MedlinkError:
+        step, names = self.progress.step, self._task.describe(batch_number)
         return Errors.loss_not_finite(
-            what=error.what,
-            value=error.value,
-            step=self.progress.step,
-            epoch=self.progress.step // self._epoch,
-            names=self._task.describe(error.batch_number),
+            what=what, value=value, step=step, epoch=step // self._epoch, names=names,
             checkpoint=self._checkpoint,
-        )
+        )  # fmt: skip
 
     def _evaluate(self, log: MetricsLog) -> None:
         progress = self.progress

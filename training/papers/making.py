@@ -6,9 +6,7 @@ the finished files are used again.
 
 import hashlib
 import json
-import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
@@ -17,7 +15,7 @@ from typing import Any
 
 from spacy_medlink.assets import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.errors import Errors, MedlinkError
+from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
 from spacy_medlink.kb.filters import Filters
 from spacy_medlink.kb.gold import gold_lines, read_gold
@@ -34,14 +32,13 @@ from ..corpora.records import GoldDocument
 from ..corpora.registry import find_corpus
 from ..corpora.tally import Tally
 from ..corpora.translations import convert_bitext
-from ..fetching.sources import sources
 from ..loop.trainer import CHECKPOINT
 from ..recipe.reading import read_recipe
 from ..recipe.settings import Recipe
 from ..run import Inputs
 from ..run import train as train_by
 from ..split import split_gold
-from .plan import Corpus, Dictionary, Plan, System
+from .plan import Corpus, Plan, System
 
 _GOLD = FileKind("the gold mentions of a plan")
 _SHARE = 0.1  # of the training documents, where a corpus has no development part
@@ -80,16 +77,15 @@ class Maker:
                 groups=dictionary.groups, include_obsolete=dictionary.obsolete,
             )  # fmt: skip
             options: dict[str, Any] = {"columns": dictionary.columns, "lang": dictionary.lang}
-            with _as_no_dictionary(key, dictionary):
-                build_knowledge_base(
-                    out=path,
-                    sources=[(dictionary.format, file) for file in files],
-                    filters=filters,
-                    options={name: value for name, value in options.items() if value},
-                    # A corpus may be in Latin-1, and has each concept many times.
-                    skip_bad_lines=dictionary.format == "tsv",
-                    progress=show_progress,
-                )
+            build_knowledge_base(
+                out=path,
+                sources=[(dictionary.format, file) for file in files],
+                filters=filters,
+                options={name: value for name, value in options.items() if value},
+                # A corpus may be in Latin-1, and has each concept many times.
+                skip_bad_lines=dictionary.format == "tsv",
+                progress=show_progress,
+            )
         return path
 
     def _gold(self, key: str, part: str, fold: int) -> Path:
@@ -236,24 +232,6 @@ class Maker:
         """Tell whether a system differs from seed to seed."""
         system = self._plan.systems[key]
         return not system.encoder and (bool(system.recipe) or self.is_trained(system.base))
-
-
-@contextmanager
-def _as_no_dictionary(key: str, dictionary: Dictionary) -> Iterator[None]:
-    """Make E160 of a file that is no dictionary: remedies of `kb build` are none for a plan."""
-    try:
-        yield
-    except MedlinkError as error:
-        empty = error.code == "E104" and not dictionary.vocabularies  # else the release lacks them
-        if not empty and error.code not in ("E105", "E130", "E160", "E161", "E165"):
-            raise
-        words = [dictionary.format, *Path(dictionary.sources[0]).parts]
-        pages = [sources()[word].homepage for word in words if word in sources()]
-        problem = re.split(r"[.\s]+(?:Mend|If that|Check|Give)\b", error.message)[0]
-        raise Errors.wrong_file(
-            path=", ".join(dictionary.sources), what=f"the dictionary {key}", problem=problem,
-            expected=f"the file that docs/papers.md names{f', of {pages[-1]}' if pages else ''}",
-        ) from error  # fmt: skip
 
 
 def _identity(path: Path) -> str:

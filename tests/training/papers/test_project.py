@@ -1,11 +1,9 @@
 """The workflows of the papers: every command of theirs is one that its program understands."""
 
 import os
-import re
 import shlex
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,6 @@ from weasel.util import load_project_config
 
 from spacy_medlink.errors import MedlinkError
 from training.corpora.translations import convert_bitext
-from training.papers.making import Maker
 from training.papers.plan import _VARIABLE, Plan, read_layout, read_plan, variables
 from training.papers.published import LAYOUTS, papers, read_published
 from training.papers.reproduce import main as reproduce
@@ -92,31 +89,6 @@ def test_what_is_no_plan_is_said(tmp_path):
             read_plan(path)
     with pytest.raises(MedlinkError, match=r"E160.*nobody"):
         read_plan(PROJECT / "plans" / "sapbert.yml", {"systems.sap.base": "nobody"})
-
-
-@pytest.mark.parametrize("text", ["<!DOCTYPE html>\n<p>Not found</p>\n", "", "C1 x\nC2 y\n"])
-@pytest.mark.parametrize(
-    ("plan", "variable", "key", "file"),
-    [
-        ("xl_bel", "xl_bel_targets", "targets", "xl-bel/targets.txt"),
-        ("medical_crossing", "codiesp_codes", "codiesp", "codiesp/codes.tsv"),
-        ("medical_crossing", "umls", "snomed", "umls/MRCONSO.RRF"),
-    ],
-)
-def test_a_dictionary_that_is_none(tmp_path, plan, variable, key, file, text):
-    path = tmp_path / file
-    path.parent.mkdir()
-    path.write_text(text, "utf-8")
-    given = path.parent if variable == "umls" else path
-    read = read_plan(PROJECT / "plans" / f"{plan}.yml", {f"vars.{variable}": str(given)})
-    if variable == "umls" and not text:
-        pytest.skip("a release may lack the vocabulary")
-    with warnings.catch_warnings(action="ignore"), pytest.raises(MedlinkError) as error:
-        Maker(read, tmp_path / "work", "cpu", lambda _: None).dictionary(key)
-    assert re.match(
-        rf"(?s)\[E160\] {given}.*dictionary {key}.*papers\.md names, of https://", str(error.value)
-    )
-    assert "--columns" not in str(error.value) and "--skip" not in str(error.value)
 
 
 def test_translations_are_put_into_one_file(tmp_path):
