@@ -10,16 +10,16 @@ from pathlib import Path
 
 from spacy_medlink.exchange.documents import Document, Mention
 from spacy_medlink.exchange.ids import split_ids
-from spacy_medlink.exchange.lines import read_lines
 from spacy_medlink.types import Concept, Name
 
-from .layout import no_corpus, walk
+from .layout import documents_of, no_corpus, walk
 from .tally import Tally
 
 NAME, FOLDS = "coder-folds", 5
+_LINES = "lines of `CODE<tab>phrase`"
 _EXPECTED = (
     "a folder of test/cadec/data from github.com/GanjinZero/CODER, such as cadec: five folders, "
-    "each with standard.txt and test.txt, whose lines are `CODE<tab>phrase`"
+    f"each with standard.txt and test.txt, {_LINES}"
 )
 
 
@@ -33,24 +33,19 @@ def read(source: Path, tally: Tally) -> Iterator[Document]:
     if len(tests) != FOLDS:
         raise no_corpus(source, NAME, f"{len(tests)} of its folders have a test.txt", _EXPECTED)
     for fold, path in enumerate(tests):
-        for line, code, phrase in _rows(path, tally):
-            if code not in targets:
-                problem = f"line {line}: no standard.txt has the target {code!r:.40}"
-                raise no_corpus(path, NAME, problem, _EXPECTED)
-            mention = Mention(phrase, (), split_ids(code), line=line)
-            yield Document("", None, (mention,), path, "en", f"fold-{fold}.test", line)
+        for phrase in documents_of(path, tally, _phrase, NAME, _LINES):
+            if not targets.issuperset(phrase.mentions[0].link.ids):
+                tally.fault("phrases of a target that no standard.txt has", path, phrase.line)
+            yield phrase._replace(split=f"fold-{fold}.test")
 
 
 def read_targets(source: Path) -> list[Concept]:
     """Read the targets, which all folds share, each with its one name. RAISES: as `read`."""
     targets: dict[str, Concept] = {}
     for path in _files(source, "standard.txt"):
-        lines: dict[str, int] = {}
-        for line, code, name in _rows(path, Tally()):
-            if (first := lines.setdefault(code, line)) != line:
-                problem = f"line {line}: line {first} has the target {code!r:.40}, too"
-                raise no_corpus(path, NAME, problem, _EXPECTED)
-            targets.setdefault(code, Concept(code, name, (Name(name, "en"),)))
+        for line in documents_of(path, Tally(strict=True), _phrase, NAME, _LINES):
+            said, _, link, *_ = line.mentions[0]
+            targets.setdefault(link.ids[0], Concept(link.ids[0], said, (Name(said, "en"),)))
     if not targets:
         raise no_corpus(source, NAME, "no folder in it has a standard.txt", _EXPECTED)
     return list(targets.values())
@@ -60,14 +55,8 @@ def _files(source: Path, name: str) -> list[Path]:
     return [path for path in walk(source) if path.name == name]
 
 
-def _rows(path: Path, tally: Tally) -> Iterator[tuple[int, str, str]]:
-    """Read (line from 1, code, words) of a file. RAISES (MedlinkError): E160, E165."""
-    line = 0
-    for line, text in read_lines(path, tally):
-        code, _, words = (part.strip() for part in text.partition("\t"))
-        if text.strip() and not (code.isdigit() and words and "\t" not in words):
-            raise no_corpus(path, NAME, f"line {line} is not a code and a phrase", _EXPECTED)
-        if text.strip():
-            yield line, code, words
-    if not line:
-        raise no_corpus(path, NAME, "line 1 is missing", _EXPECTED)
+def _phrase(line: str) -> Document | None:
+    code, _, words = (part.strip() for part in line.partition("\t"))
+    if not (code.isdigit() and words and "\t" not in words):
+        return None
+    return Document("", None, (Mention(words, (), split_ids(code)),), Path())

@@ -1,6 +1,7 @@
 """Tables with a header: tab- or comma-separated files, or sheets of a workbook."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 
 from spacy_medlink.errors import Errors, MedlinkError
@@ -23,9 +24,16 @@ def read_table(
     RAISES (MedlinkError): E165 when a column is missing.
     """
     rows = read_cells(path, tally)
-    header = next(rows, (1, []))[1]
-    names = [name.strip().lower() for name in header]
-    places = _places(path, names, columns, optional or {})
+    names = [name.strip().lower() for name in next(rows, (1, []))[1]]
+    places: dict[str, int] = {}
+    for name, aliases in {**columns, **(optional or {})}.items():
+        there = [names.index(alias.lower()) for alias in aliases if alias.lower() in names]
+        if there:
+            places[name] = there[0]
+        elif name in columns:
+            header = ", ".join(names[:20]) or "nothing"
+            problem = f"no column {' or '.join(map(repr, aliases))}; the first line has: {header}"
+            raise Errors.source_unreadable(path=path, reason=problem)
     for line, cells in rows:
         if len(cells) <= max(places[name] for name in columns):
             tally.fault("rows with too few cells", path, line)
@@ -39,34 +47,12 @@ def read_table(
 def read_cells(path: Path, tally: Tally, delimiter: str = "") -> Iterator[Row]:
     """Stream (line, cells) of a table; rows that cannot be read are counted as faults."""
     bad: list[BadLine] = []
-    told = 0
     try:
-        for row in read_rows(path, bad, delimiter):
-            told = _tell(path, tally, bad, told)
-            yield row
+        for row in chain(read_rows(path, bad, delimiter), [None]):
+            for one in bad:
+                tally.fault("rows that cannot be read", path, one.line, one.problem)
+            bad.clear()
+            if row is not None:
+                yield row
     except MedlinkError as error:
         raise unreadable(path, error) from error
-    _tell(path, tally, bad, told)
-
-
-def _tell(path: Path, tally: Tally, bad: list[BadLine], told: int) -> int:
-    for line in bad[told:]:
-        tally.fault("rows that cannot be read", path, line.line, line.problem)
-    return len(bad)
-
-
-def _places(path: Path, names: list[str], columns: Aliases, optional: Aliases) -> dict[str, int]:
-    places = {}
-    for name, aliases in [*columns.items(), *optional.items()]:
-        column = _first(names, aliases)
-        if column is not None:
-            places[name] = column
-        elif name in columns:
-            header = ", ".join(names[:20]) or "nothing"
-            problem = f"no column {' or '.join(map(repr, aliases))}; the first line has: {header}"
-            raise Errors.source_unreadable(path=path, reason=problem)
-    return places
-
-
-def _first(names: list[str], aliases: Iterable[str]) -> int | None:
-    return next((names.index(alias.lower()) for alias in aliases if alias.lower() in names), None)
