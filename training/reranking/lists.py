@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from spacy_medlink.assets import Assets
 from spacy_medlink.evaluation import load_gold
 from spacy_medlink.fitting.folds import rank_unannotated
+from spacy_medlink.fitting.name_examples import SYNONYM, NameExample
+from spacy_medlink.fitting.retrieved import RetrievedExamples
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.linking import Linker
 from spacy_medlink.linking.blending import remembered
@@ -92,63 +94,40 @@ def gold_lists(path: Path, kb: KnowledgeBase, engine: Linker, top: int) -> list[
 def name_lists(
     kb: KnowledgeBase, engine: Linker, top: int, most: int, seed: int
 ) -> list[RankedList]:
-    """Use names as mentions: each is looked up after it was removed from its concept.
+    """Use names as mentions: each is looked up as if its concept did not have it.
 
     most (int): names; one of each concept first, then the others.
     """
-    queries = list(_names(kb, most, np.random.default_rng(seed)))
+    examples = list(_names(kb, most, np.random.default_rng(seed)))
     lists = []
-    for start in range(0, len(queries), _CHUNK):
-        part = queries[start : start + _CHUNK]
-        retrieved = engine.retrieval.search([text for _, text in part])
-        rows, fused, scores = retrieved.rows, engine.retrieval.fused(retrieved), retrieved.scores
-        for row, (concept, text) in enumerate(part):
-            of_tiers = {tier: values[row] for tier, values in scores.items()}
-            ranking = _ranking(kb, engine, rows[row], fused[row], of_tiers, concept, text, top)
-            lists.append(_list(Mention(text), ranking, {concept}))
+    for start in range(0, len(examples), _CHUNK):
+        part = examples[start : start + _CHUNK]
+        rankings = RetrievedExamples(engine, part).rank(part, top)
+        for example, ranking in zip(part, rankings, strict=True):
+            lists.append(_list(Mention(example.text), ranking, example.right))
     return lists
 
 
-def _names(
-    kb: KnowledgeBase, most: int, generator: np.random.Generator
-) -> Iterable[tuple[int, str]]:
-    """Draw (concept row, name) of concepts that have another name with another key."""
-    drawn, others = 0, list[tuple[int, str]]()
+def _names(kb: KnowledgeBase, most: int, generator: np.random.Generator) -> Iterator[NameExample]:
+    """Draw names of concepts that have another name with another key."""
+    drawn, others = 0, list[NameExample]()
     for row in generator.permutation(len(kb)).tolist():
         if drawn == most:
             return
-        names = [name.text for name in kb.concept_at(row).names if key(name.text)]
-        if len({key(text) for text in names}) > 1:
+        concept = kb.concept_at(row)
+        rows: dict[str, list[int]] = {}
+        for name_row, name in enumerate(concept.names, concept.first_name):
+            rows.setdefault(key(name.text), []).append(name_row)
+        if len(rows.keys() - {""}) > 1:
+            own = [name.text for name in concept.names if key(name.text)]
+            examples = [
+                NameExample(SYNONYM, text, frozenset([row]), frozenset(rows[key(text)]))
+                for text in own
+            ]
             drawn += 1
-            yield row, names.pop(int(generator.integers(len(names))))
-            others += [(row, text) for text in names]
+            yield examples.pop(int(generator.integers(len(examples))))
+            others += examples
     yield from others[: most - drawn]
-
-
-def _ranking(
-    kb: KnowledgeBase,
-    engine: Linker,
-    rows: NDArray[np.int64],
-    fused: NDArray[np.float32],
-    scores: dict[str, NDArray[np.float32]],
-    concept: int,
-    text: str,
-    top: int,
-) -> list[Candidate]:
-    """Rank concepts by their best names, without names equal to the mention."""
-    mention_key, best = key(text), dict[int, Candidate]()
-    for column in np.lexsort((rows, -fused)).tolist():
-        row = int(rows[column])
-        if row < 0:
-            continue
-        of = int(engine.name_concept[row])
-        if of in best or (of == concept and key(kb.name_at(row).text) == mention_key):
-            continue
-        tiers = {tier: float(values[column]) for tier, values in scores.items()}
-        best[of] = Candidate(of, row, float(fused[column]), tiers)
-        if len(best) == top:
-            break
-    return list(best.values())
 
 
 def _list(mention: Mention, ranking: Sequence[Candidate], right: Iterable[int]) -> RankedList:
