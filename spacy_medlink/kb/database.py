@@ -20,10 +20,6 @@ from . import schema
 _ROWS = 1024  # read at a time
 # A file of unknown origin must not run code, and damaged pages must be noticed.
 _CAREFUL = ("PRAGMA trusted_schema=OFF", "PRAGMA cell_size_check=ON")
-_COLUMNS = (
-    "SELECT m.name, p.name, p.type FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS p"
-    " WHERE m.type = 'table'"
-)
 _OTHERS = "SELECT type, name FROM sqlite_master WHERE type <> 'table'"
 
 
@@ -150,16 +146,13 @@ def _connect(file: Path, path: Path, size: int) -> Connection:
 
 def _odd_table(connection: sqlite3.Connection) -> str:
     """Find what differs from the schema: a view without end, a trigger, a table; "" if none."""
-    expected = schema.columns()
+    expected, there = schema.expected_columns(), schema.columns_of(connection)
     for type, name in connection.execute(_OTHERS):
         if type != "index" or name not in schema.INDICES:
             return f"it has the {type} {name!r}"
-    columns_of: dict[str, list[tuple[str, str]]] = {}
-    for table, column, type in connection.execute(_COLUMNS):
-        columns_of.setdefault(table, []).append((column, type))
-    if unknown := columns_of.keys() - expected.keys():
+    if unknown := there.keys() - expected.keys():
         return f"it has the table {min(unknown)!r}"
     for table, columns in expected.items():
-        if columns_of.get(table) != columns:
+        if there.get(table) != columns:
             return f"the table {table} is not there, or is another one"
     return ""

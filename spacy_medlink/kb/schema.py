@@ -15,6 +15,8 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
+from functools import cache
 from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any
@@ -74,6 +76,10 @@ EDGES = "SELECT parent << 32 | child FROM edge ORDER BY parent, child"
 EDGE = "<i8"  # an edge in the array: upper half the row of a parent, lower half that of a child
 RELATION_INDEX = "CREATE INDEX relation_object ON relation (object, relation)"
 INDICES = ("concept_id", "relation_object")
+_COLUMNS = (
+    "SELECT m.name, p.name, p.type FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS p"
+    " WHERE m.type = 'table'"
+)
 
 
 def create(connection: sqlite3.Connection) -> None:
@@ -122,19 +128,20 @@ def load_codes(text: str) -> dict[str, tuple[str, ...]]:
     return {vocabulary: _strings(values) for vocabulary, values in codes.items()}
 
 
-def columns() -> dict[str, list[tuple[str, str]]]:
+def columns_of(database: sqlite3.Connection) -> dict[str, list[tuple[str, str]]]:
     """List name and type of every column, by table."""
-    database = sqlite3.connect(":memory:")
-    database.executescript(TABLES)
     by_table: dict[str, list[tuple[str, str]]] = {}
-    rows = database.execute(
-        "SELECT m.name, p.name, p.type FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS p"
-        " WHERE m.type = 'table'"
-    )
-    for table, column, type in rows:
+    for table, column, type in database.execute(_COLUMNS):
         by_table.setdefault(table, []).append((column, type))
-    database.close()
     return by_table
+
+
+@cache
+def expected_columns() -> dict[str, list[tuple[str, str]]]:
+    """List the columns that the tables of a knowledge base have."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript(TABLES)
+        return columns_of(database)
 
 
 def _json(text: str) -> object:

@@ -119,7 +119,7 @@ def _read_all(kb: KnowledgeBase) -> str:
     ("table", "column"),
     [
         (table, column)
-        for table, columns in schema.columns().items()
+        for table, columns in schema.expected_columns().items()
         for column, type in columns
         if type == "TEXT" and table != "meta"
     ],

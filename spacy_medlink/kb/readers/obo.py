@@ -151,12 +151,11 @@ def _apply(term: _Term, tag: str, value: str, relations: dict[str, str]) -> None
     elif tag in _RELATIONS:
         if tag == "is_a" or _SOME.search(value) or not _MAY_BE_NONE.search(value):
             term.relations.append(_relation(tag, _words(value), relations))
+    elif tag in _FIRST:
+        name, read = _FIRST[tag]
+        setattr(term, name, getattr(term, name) or read(value))
     elif tag in _READ:
         _READ[tag](term, value)
-
-
-def _set_id(term: _Term, value: str) -> None:
-    term.id = _identifier(value)
 
 
 def _set_name(term: _Term, value: str) -> None:
@@ -164,10 +163,6 @@ def _set_name(term: _Term, value: str) -> None:
         problem = f"a second name {value[:60]!r} in term {term.name[:60]!r}"
         raise FieldError(problem, "one name a term")
     term.name = surface(_plain(value))
-
-
-def _set_definition(term: _Term, value: str) -> None:
-    term.definition = _quoted(value)[0]
 
 
 def _add_xref(term: _Term, value: str) -> None:
@@ -195,19 +190,17 @@ def _set_obsolete(term: _Term, value: str) -> None:
     term.obsolete = term.obsolete or value.startswith("true")
 
 
-def _set_successor(term: _Term, value: str) -> None:
-    term.replaced_by = term.replaced_by or _identifier(value)
-
-
-def _set_namespace(term: _Term, value: str) -> None:
-    term.namespace = _plain(value)
-
-
 _RELATIONS = frozenset({"is_a", "relationship", "intersection_of"})
+# Of these tags the first one counts.
+_FIRST: dict[str, tuple[str, Callable[[str], str]]] = {
+    "id": ("id", lambda value: _identifier(value)),
+    "def": ("definition", lambda value: _quoted(value)[0]),
+    "replaced_by": ("replaced_by", lambda value: _identifier(value)),
+    "namespace": ("namespace", lambda value: _plain(value)),
+}
 _READ: dict[str, Callable[[_Term, str], None]] = {
-    "id": _set_id, "name": _set_name, "def": _set_definition, "xref": _add_xref,
-    "property_value": _add_property, "equivalent_to": _add_equal, "alt_id": _add_alternative,
-    "is_obsolete": _set_obsolete, "replaced_by": _set_successor, "namespace": _set_namespace,
+    "name": _set_name, "xref": _add_xref, "property_value": _add_property,
+    "equivalent_to": _add_equal, "alt_id": _add_alternative, "is_obsolete": _set_obsolete,
 }  # fmt: skip
 
 
