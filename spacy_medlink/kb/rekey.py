@@ -11,18 +11,14 @@ from typing import Any
 from ..types import ISA, CodeMap, Concept, Name, Record, Relation, Retired
 from .scratch import scratch
 
-_TABLES = """
-CREATE TABLE record (data TEXT);
-CREATE TABLE renamed (old TEXT, new TEXT);
-CREATE TABLE above (child TEXT, parent TEXT);
-CREATE TABLE gone (id TEXT);
-CREATE TABLE uncoded (id TEXT);
-"""
-_INDICES = """
-CREATE INDEX renamed_old ON renamed (old, new);
-CREATE INDEX above_child ON above (child);
-CREATE INDEX gone_id ON gone (id);
-"""
+# codes: the new ids of a concept, NULL of a retired id. All columns but the first are JSON.
+_TABLES = "CREATE TABLE record (id TEXT, codes TEXT, parents TEXT, data TEXT)"
+_INDEX = "CREATE INDEX record_id ON record (id)"
+# A concept may come in several records, only one of which has the code: '["' is less than '[]'.
+_UNCODED = (
+    "SELECT count(*) FROM (SELECT id FROM record WHERE codes NOT NULL GROUP BY id"
+    " HAVING min(codes) = '[]')"
+)
 _PREFIXED = re.compile(r"([A-Za-z][\w.\-]*):.+")
 _CUI = re.compile(r"C\d{7}")
 _FIELDS = "id name names types definition codes parents relations maps".split()
@@ -44,14 +40,10 @@ def rekey(
     """
     with scratch(_TABLES) as db:
         db.execute("BEGIN")
-        db.executemany("INSERT INTO record VALUES (?)", _spooled(db, records, scheme))
-        db.executescript(_INDICES)
+        db.executemany("INSERT INTO record VALUES (?,?,?,?)", _spooled(records, scheme))
+        db.execute(_INDEX)
         if dropped is not None:
-            # A concept may come in several records, only one of which has the code.
-            query = (
-                "SELECT count(DISTINCT id) FROM uncoded WHERE id NOT IN (SELECT old FROM renamed)"
-            )
-            dropped[f"without {scheme}"] += db.execute(query).fetchone()[0]
+            dropped[f"without {scheme}"] += db.execute(_UNCODED).fetchone()[0]
         for (text,) in db.execute("SELECT data FROM record ORDER BY rowid"):
             record = _load(json.loads(text))
             if isinstance(record, Retired):
@@ -61,23 +53,15 @@ def rekey(
                 yield _renamed(db, record, id, scheme)
 
 
-def _spooled(
-    db: sqlite3.Connection, records: Iterable[Record], scheme: str
-) -> Iterator[tuple[str]]:
-    """Note the ids of each record and stream the record as text."""
+def _spooled(records: Iterable[Record], scheme: str) -> Iterator[tuple[str, str | None, str, str]]:
+    """Write each record as a row of the table."""
     for record in records:
         if isinstance(record, Retired):
-            db.execute("INSERT INTO gone VALUES (?)", (record.id,))
-            yield (_dump(record),)
-            continue
-        ids = (record.id,) if scheme_of(record) == scheme else record.codes.get(scheme, ())
-        db.executemany("INSERT INTO renamed VALUES (?,?)", [(record.id, id) for id in ids])
-        if not ids:
-            db.execute("INSERT INTO uncoded VALUES (?)", (record.id,))
-        above = [(record.id, parent) for parent in record.parents]
-        db.executemany("INSERT INTO above VALUES (?,?)", above)
-        fields = [getattr(record, field) for field in _FIELDS]
-        yield (_dump(fields),)
+            yield record.id, None, "[]", _dump(record)
+        else:
+            ids = (record.id,) if scheme_of(record) == scheme else record.codes.get(scheme, ())
+            fields = [getattr(record, field) for field in _FIELDS]
+            yield record.id, _dump(ids), _dump(record.parents), _dump(fields)
 
 
 def _renamed(db: sqlite3.Connection, concept: Concept, id: str, scheme: str) -> Concept:
@@ -113,14 +97,18 @@ def _new_parents(db: sqlite3.Connection, parents: Iterable[str]) -> Iterator[str
         ids = _new_ids(db, parent)
         nearest.update(dict.fromkeys(ids))
         if not ids:
-            rows = db.execute("SELECT parent FROM above WHERE child = ?", (parent,))
-            waiting.extend(above for (above,) in rows)
+            waiting += _listed(db, "parents", parent)
     return iter(nearest)
 
 
 def _new_ids(db: sqlite3.Connection, id: str) -> list[str]:
-    rows = db.execute("SELECT DISTINCT new FROM renamed WHERE old = ? ORDER BY new", (id,))
-    return [new for (new,) in rows]
+    return sorted(set(_listed(db, "codes", id)))
+
+
+def _listed(db: sqlite3.Connection, column: str, id: str) -> list[str]:
+    """List what the records of an id have in a column."""
+    rows = db.execute(f"SELECT {column} FROM record WHERE id = ? AND codes NOT NULL", (id,))
+    return [value for (text,) in rows for value in json.loads(text)]
 
 
 def _successor(db: sqlite3.Connection, id: str) -> str:
@@ -128,8 +116,8 @@ def _successor(db: sqlite3.Connection, id: str) -> str:
     ids = _new_ids(db, id)
     if ids:
         return ids[0]
-    is_retired = db.execute("SELECT 1 FROM gone WHERE id = ?", (id,)).fetchone()
-    return id if is_retired else ""
+    query = "SELECT 1 FROM record WHERE id = ? AND codes IS NULL"
+    return id if db.execute(query, (id,)).fetchone() else ""
 
 
 def scheme_of(concept: Concept) -> str:
