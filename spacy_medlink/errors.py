@@ -381,8 +381,8 @@ class Errors:
     )
     out_of_memory = Message(
         "E509",
-        "The device ran out of memory at a batch of {names} names; a batch of {fits} fits. In the "
-        "recipe, set batch_pairs = {fewer} in [sampler], and accumulation in [training] for more.",
+        "The device ran out of memory at a batch of {names} names. In the recipe, set batch_pairs "
+        "= {fewer} or less in [sampler], and accumulation in [training] for more.",
     )
     too_few_rows = Message(
         "E530",

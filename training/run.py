@@ -20,7 +20,6 @@ from .kinds.encoder_training import EncoderTraining, Say, silent
 from .kinds.finetuning import Finetuning
 from .kinds.pretraining import Pretraining
 from .loop.ranks import Ranks, all_ranks
-from .loop.trainer import METRICS
 from .recipe.settings import Recipe
 from .reranking.rerank import rerank
 
@@ -35,7 +34,7 @@ class Inputs:
     base (str): an encoder, which for "distil" is the teacher and may be in assets; for "rerank"
     assets. output (Path): replaced as a whole at the end. kb (Path): but for "rerank".
     train, dev (Path): gold files to train on and to choose by. text (Path): translations for
-    "pretrain". run (Path): for checkpoint and log; OUTPUT_run if left out.
+    "pretrain". run (Path): for the checkpoint; OUTPUT_run if left out.
     """
 
     base: str
@@ -48,7 +47,7 @@ class Inputs:
 
     @property
     def place(self) -> Path:
-        """The directory for checkpoint and log."""
+        """The directory for the checkpoint."""
         return self.run or self.output.with_name(f"{self.output.name}_run")
 
     def files(self) -> list[Path]:
@@ -109,7 +108,6 @@ def train(
     with replacing_directory(inputs.output, ENCODER, inputs.given(), overwrite=overwrite) as path:
         result.encoder.save(path)
         training.store(path)
-        (path / METRICS).write_bytes((inputs.place / METRICS).read_bytes())
         return _write_figures(path, result.figures)
 
 

@@ -33,7 +33,7 @@ def main(
     dev: Annotated[Path | None, typer.Option(help="Annotated text to choose by.")] = None,
     text: Annotated[Path | None, typer.Option(help="Translations (pretrain).")] = None,
     run: Annotated[
-        Path | None, typer.Option(help="Directory for checkpoint and log; OUTPUT_run if left out.")
+        Path | None, typer.Option(help="Directory for the checkpoint; OUTPUT_run if left out.")
     ] = None,
     resume: Annotated[bool, typer.Option(help="Go on from the checkpoint.")] = False,
     device: Device = "auto",

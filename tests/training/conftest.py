@@ -1,13 +1,16 @@
 """What tests of training share: a task small enough to learn in a second."""
 
+import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from training.kinds.pretraining import Pretraining
+from training.loop.trainer import CHECKPOINT
 from training.recipe.reading import read_recipe
 from training.recipe.settings import Recipe
 from training.verbs import run_verb
@@ -22,6 +25,14 @@ SETTINGS: dict[str, Any] = {
     "training.eval_every": 4,
     "selection.interpolation": [1.0],
 }
+
+
+def progress_of(directory: Path) -> dict[str, Any]:
+    """Read from a checkpoint how far a training has come."""
+    state = (directory / CHECKPOINT / "state.json").read_text("utf-8")
+    progress: dict[str, Any] = json.loads(state)["progress"]
+    return progress
+
 
 MakeRecipe = Callable[..., Recipe]
 MakeExperiment = Callable[..., Pretraining]

@@ -58,7 +58,7 @@ def test_it_writes_an_encoder_its_figures_and_the_hold_out(arguments, tmp_path, 
         assert figures[system]["test"]["n"] == len(holdout.test)
     assert figures["training"]["names_per_s"] > 0
     assert figures["recipe"]["optimizer"]["learning_rate"] == 2e-3
-    assert (tmp_path / "sap" / "metrics.jsonl").is_file()
+    assert _figures(tmp_path)["training"]["losses"]
     assert "6 held out" in result.output
     assert "names/s" in result.output
     assert not list(tmp_path.glob(".sap*"))

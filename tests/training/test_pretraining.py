@@ -17,10 +17,8 @@ from spacy_medlink.types import Concept, Name
 from tests.tiny import TINY_RECORDS
 from training.kinds.pretraining import Pretraining
 from training.loop.checkpoint import copy_weights
-from training.loop.metrics import read_log
-from training.loop.trainer import METRICS
 
-from .conftest import MakeRecipe
+from .conftest import MakeRecipe, progress_of
 
 SHORT = {"training__epochs": 1.0, "sampler__batch_pairs": 8, "training__eval_every": 100}
 MUCH = {"training__epochs": 16.0, "training__eval_every": 1000, "optimizer__learning_rate": 1e-2}
@@ -29,7 +27,7 @@ BITEXT = "Herz\theart\nLunge\tlung\nfièvre\tfever\nKopf\thead\nBlut\tblood\nBlu
 
 
 def _losses(directory: Path) -> list[float]:
-    return [line["loss"] for line in read_log(directory / METRICS) if "loss" in line]
+    return [line["loss"] for line in progress_of(directory)["losses"]]
 
 
 @pytest.mark.parametrize("miner", MINERS)

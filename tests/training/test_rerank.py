@@ -19,13 +19,13 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Candidate, Mention
 from training.loop.interruption import StoppedError
 from training.loop.learner import Learner
-from training.loop.metrics import read_log
-from training.loop.trainer import METRICS
 from training.recipe.reading import read_recipe
 from training.recipe.settings import Recipe
 from training.reranking.lists import RankedList
 from training.reranking.rerank import lists_of, rerank
 from training.train import main
+
+from .conftest import progress_of
 
 LUNG, HEART = "HP:0002204", "HP:0001698"
 CONFIG = Path(__file__).parents[2] / "training" / "configs" / "rerank.cfg"
@@ -140,7 +140,7 @@ def test_a_paper_chooses_nothing(tmp_path, reranked):
         made = reranked(recipe, train=gold, output=stem, run=f"{stem}_run", say=said.append)
         facts = made.manifest["reranker"]
         assert facts["weight"] == 1 and "chosen_on" not in facts and "gate" not in facts
-        assert not any("dev" in line for line in read_log(tmp_path / f"{stem}_run" / METRICS))
+        assert not progress_of(tmp_path / f"{stem}_run")["history"]
         assert CrossEncoder.load(made.path / RERANKER).module.head.weight.any(), "of the last step"
     first, second = (line for line in said if "to train on" in line)
     assert first == "12 mentions to train on, 0 to choose by"
@@ -152,10 +152,10 @@ def test_a_wanted_weight_is_what_epochs_are_measured_at(tmp_path, reranked):
     for weight in (None, 1.0):
         recipe = recipe_of(reranking__weight=weight, training__epochs=2)
         reranked(recipe, train=gold, dev=gold, run=f"run {weight}", overwrite=True)
-        lines = [line for line in read_log(tmp_path / f"run {weight}" / METRICS) if "dev" in line]
+        lines = progress_of(tmp_path / f"run {weight}")["history"]
         assert len(lines) == 2
-        assert all(line["dev"]["weight"] == (weight or line["dev"]["weight"]) for line in lines)
-        assert all(line["dev"]["weight"] > 0 for line in lines), "retrieval is no epoch"
+        assert all(line["weight"] == (weight or line["weight"]) for line in lines)
+        assert all(line["weight"] > 0 for line in lines), "retrieval is no epoch"
 
 
 def test_pairs_are_taken_apart_and_far_negatives_left_out():
@@ -188,8 +188,7 @@ def test_a_training_that_was_stopped_goes_on_where_it_was(tmp_path, monkeypatch,
     resumed = reranked(train=gold, **again)
     facts = whole.manifest["reranker"]
     assert resumed.manifest["reranker"]["fingerprint"] == facts["fingerprint"]
-    lines = [read_log(tmp_path / name / METRICS) for name in ("run", "broken_run")]
-    dev = [[line for line in own if "dev" in line] for own in lines]
+    dev = [progress_of(tmp_path / name)["history"] for name in ("run", "broken_run")]
     assert dev[0] == dev[1]
     assert [line["step"] for line in dev[0]] == list(range(6, 49, 6))
 
@@ -211,7 +210,7 @@ def test_names_play_the_mentions(tmp_path, reranked):
     made = reranked(recipe_of(training__epochs=1))
     noted = made.manifest["reranker"] or made.manifest["left_out"]["reranker"]
     assert noted
-    assert (tmp_path / "run" / "metrics.jsonl").is_file()
+    assert progress_of(tmp_path / "run")["losses"]
 
 
 def test_a_fifth_of_the_training_documents_chooses(tmp_path, reranked):

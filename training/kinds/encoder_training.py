@@ -97,7 +97,7 @@ class EncoderTraining(ABC):
     def run(self, directory: Path, resume: bool = False) -> Result | None:
         """Train and choose.
 
-        directory (Path): for checkpoint and log. resume (bool): go on from the checkpoint there.
+        directory (Path): for the checkpoint. resume (bool): go on from the checkpoint there.
         RETURNS (Optional[Result]): None on all ranks but the first, which chooses alone.
         """
         if not self._ranks.is_first:
@@ -131,6 +131,7 @@ class EncoderTraining(ABC):
                 "names_per_s": round(speed, 1),
                 "best_step": progress.best_step,
                 "dev_shortlist": progress.history,
+                "losses": progress.losses,
                 "base_shortlist": base_shortlist,
             },
             "data": {**counts, **self.yardstick.facts()},
@@ -142,7 +143,7 @@ class EncoderTraining(ABC):
         return Result(self._ship(selection), figures)
 
     def trainer(self, directory: Path) -> Trainer:
-        """Make the loop, with its checkpoint and log in a directory."""
+        """Make the loop, with its checkpoint in a directory."""
         sampler, objective = self._sampler(), self._objective()
         task = NameTask(
             self._encoder,

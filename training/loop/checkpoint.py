@@ -27,7 +27,8 @@ class Progress:
     step (int): batches trained on. names (int): names encoded for these batches.
     seconds (float): wall-clock time; training_seconds: without evaluating and saving.
     best (float): best value of the metric on dev so far; best_step: its step. waited (int):
-    evaluations since then. history (List[Dict]): all evaluations.
+    evaluations since then. history (List[Dict]): all evaluations. losses (List[Dict]): step, loss,
+    mined pairs and learning rate of the first step, of every tenth after it, and of the last.
     """
 
     step: int = 0
@@ -38,6 +39,7 @@ class Progress:
     best_step: int = 0
     waited: int = 0
     history: list[dict[str, Any]] = field(default_factory=list)
+    losses: list[dict[str, float]] = field(default_factory=list)
 
 
 class Parts(NamedTuple):

@@ -7,16 +7,16 @@ import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.objectives.protocol import Batch, Objective
-from spacy_medlink.errors import Errors, MedlinkError
+from spacy_medlink.errors import Errors
 from spacy_medlink.types import Ints1d
-from spacy_medlink.util.devices import free_memory, is_out_of_memory, sent
+from spacy_medlink.util.devices import is_out_of_memory, sent
 
 from ..data.names import TrainingNames
 from ..data.sampler import Sampler
 from ..recipe.settings import TrainingSettings
 from .encoding import encode_batch
 from .precision import Precision, backward
-from .ranks import ALONE, Ranks
+from .ranks import Ranks
 from .task import Pulled, Task
 
 Validate = Callable[[BiEncoder], dict[str, float]]
@@ -58,7 +58,8 @@ class NameTask(Task):
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
-            raise self._out_of_memory(names, precision, ranks) from error
+            half = max(1, len(names) // 4)  # pairs
+            raise Errors.out_of_memory(names=len(names), fewer=half) from error
 
     def describe(self, batch_number: int) -> str:
         """Describe the names of a batch."""
@@ -78,19 +79,3 @@ class NameTask(Task):
         columns = (names, names_of.concepts[names], names_of.strings[names].view(np.int64))
         positions, labels, strings = sent(np.stack(columns), self.encoder.device)
         return Batch(positions, labels, strings, batch_number)
-
-    def _out_of_memory(self, names: Ints1d, precision: Precision, ranks: Ranks) -> MedlinkError:
-        """Halve the batch until it fits, to say how much would have fitted."""
-        fits = -(-len(names) // ranks.count)  # other ranks no longer answer; all have equal shares
-        while fits := fits // 2:
-            self.module.zero_grad()
-            free_memory()
-            try:
-                backward(self._encode(names[:fits], precision, ALONE).square().sum())
-                break
-            except (RuntimeError, MemoryError) as error:
-                if not is_out_of_memory(error):
-                    raise
-        self.module.zero_grad()
-        fits *= ranks.count
-        return Errors.out_of_memory(names=len(names), fits=fits, fewer=max(1, fits // 2))

@@ -20,20 +20,20 @@ from .checkpoint import (
 )
 from .interruption import StoppedError, interruption
 from .learner import Learner, NotFiniteError
-from .metrics import MetricsLog, ProgressBar
 from .precision import Precision
+from .progress_bar import ProgressBar
 from .ranks import ALONE, Ranks
 from .task import Task
 
 CHECKPOINT = "checkpoint"
-METRICS = "metrics.jsonl"
+_EVERY = 10  # steps of which one is noted
 
 
 class Trainer:
     """The training of a network; `best` has the best weights on dev.
 
     task (Task): network, data and objective. recipe (Recipe): settings.
-    directory (Path): for checkpoint and metrics. precision (Precision): number format.
+    directory (Path): for the checkpoint. precision (Precision): number format.
     ranks (Ranks): the processes that share each batch. Only the first one measures and writes.
     """
 
@@ -48,8 +48,7 @@ class Trainer:
         self.progress = Progress()
         self.best: Weights = copy_weights(task.module)
         self._task, self._recipe, self._precision = task, recipe, precision
-        self._directory, self._ranks = directory, ranks
-        self._checkpoint = directory / CHECKPOINT
+        self._checkpoint, self._ranks = directory / CHECKPOINT, ranks
         self._module = task.module
         self._learner = Learner(task, recipe, precision, ranks)
         batches = recipe.training.accumulation
@@ -71,13 +70,11 @@ class Trainer:
         else:
             check_place(self._checkpoint)
             torch.manual_seed(self._recipe.training.seed)
-        first = self._ranks.is_first
-        log = MetricsLog(self._directory / METRICS if first else None, self.progress.step)
         self._module.train(self._recipe.encoder.dropout > 0)
         try:
-            with interruption() as is_asked, ProgressBar(shown=first) as bar:
+            with interruption() as is_asked, ProgressBar(shown=self._ranks.is_first) as bar:
                 while not self._is_done():
-                    self._step(log, bar)
+                    self._step(bar)
                     asked, seconds = self._ranks.agree(is_asked(), self.progress.seconds)
                     self.progress.seconds = seconds
                     if asked:
@@ -86,11 +83,10 @@ class Trainer:
                 if not self._recipe.chooses:
                     self.best = self.weights()
                 elif not self._is_evaluated():
-                    self._evaluate(log)
+                    self._evaluate()
             self._save()
         finally:
             self._module.eval()
-            log.close()
 
     def weights(self) -> Weights:
         """Copy the present weights."""
@@ -121,7 +117,7 @@ class Trainer:
         history = self.progress.history
         return bool(history) and history[-1]["step"] == self.progress.step
 
-    def _step(self, log: MetricsLog, bar: ProgressBar) -> None:
+    def _step(self, bar: ProgressBar) -> None:
         """Learn from the batches of a step; then evaluate and save when due."""
         began, progress = time.perf_counter(), self.progress
         settings = self._recipe.optimizer
@@ -138,11 +134,12 @@ class Trainer:
         progress.names += learnt.names
         seconds = time.perf_counter() - began
         progress.training_seconds += seconds
-        log.add(progress.step, learnt.loss, mined=learnt.mined, rate=rate, names=learnt.names,
-                seconds=seconds)  # fmt: skip
         progress.seconds += seconds
+        if progress.step % _EVERY == 1 or self.part_done() >= 1:
+            noted = {"loss": learnt.loss, "mined": learnt.mined, "rate": rate}
+            progress.losses.append({"step": progress.step, **noted})
         if progress.step % self._eval_every == 0:
-            self._evaluate(log)
+            self._evaluate()
         if progress.step % self._save_every == 0:
             self._save()
         bar.show(self.part_done(), learnt.loss, progress)
@@ -156,7 +153,7 @@ class Trainer:
             checkpoint=self._checkpoint,
         )  # fmt: skip
 
-    def _evaluate(self, log: MetricsLog) -> None:
+    def _evaluate(self) -> None:
         progress = self.progress
         figures = self._ranks.from_first(self._task.validate)
         value = figures[self._recipe.selection.metric]
@@ -166,7 +163,6 @@ class Trainer:
             if self._ranks.is_first:
                 self.best = self.weights()
         progress.history.append({"step": progress.step, **figures})
-        log.add_dev(progress.step, figures)
 
     def _save(self) -> None:
         if self._ranks.is_first:

@@ -53,7 +53,7 @@ def rerank(
     train (Optional[Path]): gold file; without one names of the knowledge base play mentions.
     dev (Optional[Path]): gold file that the assets have not learned from, to choose by; without
         one a fifth of the training documents, or nothing where the recipe chooses nothing.
-    output (Path): assets, replaced when all is done. run (Path): for checkpoint and log.
+    output (Path): assets, replaced when all is done. run (Path): for the checkpoint.
     overwrite (bool): also delete other files in OUTPUT. if_any (bool): where a file has no
         mention that teaches, write the assets without a reranker and say so.
     RAISES (MedlinkError): E2xx for the assets, E4xx for the gold files, E5xx.
