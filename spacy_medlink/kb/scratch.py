@@ -1,13 +1,16 @@
 """Temporary databases for readers and filters that must sort or look up records."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Generic, TypeVar
 
 from ..errors import Errors
 
 SqlRow = tuple[Any, ...]
+Row = TypeVar("Row", bound=Sequence[Any])
 
 
 @contextmanager
@@ -34,23 +37,38 @@ def scratch(tables: str) -> Iterator[sqlite3.Connection]:
         db.close()
 
 
-class SortedRows:
-    """The rows of a query that is sorted by concept, taken concept by concept.
+class Groups(Generic[Row]):
+    """Rows that are sorted by their first cell, an id, taken id by id in rising order.
 
-    stray (Callable): told each row of a concept that is never asked for.
+    stray (Callable): told each row of an id that is never asked for.
     """
 
-    def __init__(self, rows: Iterator[SqlRow], stray: Callable[[SqlRow], None]) -> None:
-        self._rows, self._stray = rows, stray
-        self._next = next(rows, None)
+    def __init__(
+        self, rows: Iterator[Row], stray: Callable[[Row], object] = lambda row: None
+    ) -> None:
+        self._groups, self._stray = groupby(rows, key=itemgetter(0)), stray
+        self._id, self._rows = self._next()
 
-    def of(self, concept: float) -> list[SqlRow]:
-        """Take the rows of a concept, without it; concepts must be asked for in rising order."""
-        rows = []
-        while self._next is not None and self._next[0] <= concept:
-            if self._next[0] == concept:
-                rows.append(self._next[1:])
-            else:
-                self._stray(self._next)
-            self._next = next(self._rows, None)
+    def take(self, id: Any) -> list[Row]:
+        """Get the rows of an id, which must be higher than the previous one."""
+        while self._rows and self._id < id:
+            self._pass()
+        if not self._rows or self._id != id:
+            return []
+        rows = self._rows
+        self._id, self._rows = self._next()
         return rows
+
+    def finish(self) -> None:
+        """Read the rest."""
+        while self._rows:
+            self._pass()
+
+    def _pass(self) -> None:
+        for row in self._rows:
+            self._stray(row)
+        self._id, self._rows = self._next()
+
+    def _next(self) -> tuple[Any, list[Row]]:
+        id, rows = next(self._groups, (None, ()))
+        return id, list(rows)

@@ -14,7 +14,7 @@ from ..kb.readers.archives import unpacked
 from ..kb.readers.fields import FieldError, cell, identifier, sound, surface
 from ..kb.readers.lines import report
 from ..kb.readers.rows import read_rows
-from ..kb.scratch import SortedRows, scratch
+from ..kb.scratch import Groups, scratch
 from ..kb.vocabularies import by_vocabulary
 from ..types import ISA, BadLines, Concept, Name, Record, Relation, Retired
 
@@ -227,25 +227,23 @@ def _number(text: str) -> int:
 
 def _concepts(db: sqlite3.Connection, lang: str, kinds: list[str]) -> Iterator[Concept]:
     names, mapped, related = (
-        SortedRows(rows, lambda row: None)
-        for rows in (
-            db.execute(_NAMES, {"lang": lang}), db.execute(_CODES), db.execute(_RELATED),
-        )
-    )  # fmt: skip
+        Groups(db.execute(query, {"lang": lang})) for query in (_NAMES, _CODES, _RELATED)
+    )
     for id, name, domain, vocabulary, concept_class, code in db.execute(_CONCEPTS):
         relations = tuple(
             Relation(ISA if relationship == _IS_A else kinds[relationship], str(other),
                      vocabulary if same else _OMOP)
-            for relationship, other, same in related.of(id)
+            for _, relationship, other, same in related.take(id)
         )  # fmt: skip
         further = (
             Name(text, spoken, source, tty, bool(obsolete))
-            for text, spoken, source, tty, obsolete, *_ in names.of(id)
+            for _, text, spoken, source, tty, obsolete, *_ in names.take(id)
         )
+        further_codes = [row[1:] for row in mapped.take(id)]
         yield Concept(
             str(id), name, (Name(name, lang, vocabulary, "PT"), *further),
             tuple(dict.fromkeys(filter(None, (domain, concept_class)))),
-            codes=by_vocabulary([(_OMOP, str(id)), (vocabulary, code), *mapped.of(id)]),
+            codes=by_vocabulary([(_OMOP, str(id)), (vocabulary, code), *further_codes]),
             parents=tuple(relation.id for relation in relations if relation.relation == ISA),
             relations=relations,
         )  # fmt: skip

@@ -7,14 +7,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from math import inf
 from pathlib import Path
 
 from ....errors import Errors, Warnings
 from ....types import ISA, BadLines, CodeMap, Concept, Name, Record, Relation, Retired
 from ....util.telling import tell
 from ...icd_codes import dotted
-from ...scratch import SortedRows, SqlRow, scratch
+from ...scratch import Groups, SqlRow, scratch
 from ...vocabularies import by_vocabulary
 from ..archives import unpacked
 from .store import (
@@ -117,7 +116,7 @@ def _refset_of(dialect: str) -> str:
 
 def _records(store: Store, language: str, source: str) -> Iterator[Record]:
     tables = [
-        SortedRows(store.db.execute(query), partial(_stray, store, what))
+        Groups(store.db.execute(query), partial(_stray, store, what))
         for query, what in (
             (_DESCRIPTIONS, "a description"), (_RELATIONSHIPS, "a relationship"),
             (_MAPS, "a map"), (_ASSOCIATIONS, "a historical association"),
@@ -126,8 +125,8 @@ def _records(store: Store, language: str, source: str) -> Iterator[Record]:
     called = _relation_names(store)
     concepts = store.db.execute("SELECT id, active, place FROM concept ORDER BY id")
     for id, active, line in concepts:
-        # Behind the concept, each row has the place of its line.
-        described, related, mapped, tied = ([row[1:] for row in table.of(id)] for table in tables)
+        # Before what it says, each row has the concept and the place of its line.
+        described, related, mapped, tied = ([row[2:] for row in table.take(id)] for table in tables)
         mapped = [(name, dotted(name, target), *rest) for name, target, *rest in mapped]
         if not active:
             yield _retired(str(id), tied)
@@ -150,8 +149,8 @@ def _records(store: Store, language: str, source: str) -> Iterator[Record]:
                 if relation or advice
             ),
         )
-    for rows in tables:
-        rows.of(inf)
+    for table in tables:
+        table.finish()
 
 
 def _relation_names(store: Store) -> dict[int, str]:

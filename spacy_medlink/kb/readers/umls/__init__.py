@@ -10,13 +10,13 @@ from sqlite3 import Connection
 from ....errors import Errors, Warnings
 from ....types import ISA, BadLines, Concept, Record, Retired
 from ....util.telling import tell
-from ...scratch import scratch
+from ...scratch import Groups, scratch
 from ...second_process import read_apart
 from . import conso, maps, relations
 from .conso import Kinds, TradeNames, read_atoms
 from .maps import Maps
 from .release import Piece, find_tables, in_order
-from .rrf import Check, Groups, Row, Select, Table, of_ids
+from .rrf import Check, Row, Select, Table, of_ids
 
 Wanted = tuple[tuple[str, ...], ...]  # what filters will leave: sources, term types
 
@@ -141,7 +141,7 @@ class _Release:
         check = conso.check_rank
         return self._table("MRRANK", columns, (1, 2), by_id=False, check=check).rows()
 
-    def _related(self) -> Groups:
+    def _related(self) -> Groups[Row]:
         children = self._relations(relations.CHILDREN).rows()
         parents = self._relations(relations.PARENTS).rows()
         if next(children, None) is not None and next(parents, None) is None:

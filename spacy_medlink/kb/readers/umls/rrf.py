@@ -3,9 +3,8 @@
 import re
 import zipfile
 import zlib
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, groupby
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +13,7 @@ import numpy as np
 
 from ....errors import Errors
 from ....types import BadLines
+from ...scratch import Groups
 from ..lines import report
 from .release import Piece
 
@@ -43,7 +43,6 @@ Check = Callable[[Row], str]
 _BLOCK = 1 << 16  # rows split from more would fall out of the processor's cache
 _LONGEST = 1 << 24
 _BAR, _END = 124, 10
-_NO_GROUP: tuple[str, tuple[Row, ...]] = ("\U0010ffff", ())  # after every id
 # zipfile raises a bare RuntimeError for encryption or compression that it does not support.
 _UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
 
@@ -95,7 +94,7 @@ class Table:
         """
         return chain.from_iterable(self._blocks())
 
-    def groups(self) -> "Groups":
+    def groups(self) -> Groups[Row]:
         """Stream the rows by id."""
         return Groups(self.rows())
 
@@ -225,26 +224,6 @@ class Table:
     @property
     def _expected(self) -> str:
         return f"{len(self._columns)} columns, each ended by a bar: {'|'.join(self._columns)}|"
-
-
-class Groups:
-    """Rows sorted by id, taken id by id in rising order; rows of other ids are skipped."""
-
-    def __init__(self, rows: Iterator[Row]) -> None:
-        self._groups = groupby(rows, key=itemgetter(0))
-        self._id = ""
-        self._rows: list[Row] = []
-
-    def take(self, id: str) -> list[Row]:
-        """Get the rows of an id, which must be higher than the previous id."""
-        while self._id < id:
-            self._id, rows = next(self._groups, _NO_GROUP)
-            self._rows = list(rows)
-        return self._rows if self._id == id else []
-
-    def finish(self) -> None:
-        """Skip the remaining rows, whose form is still checked."""
-        deque(self._groups, maxlen=0)
 
 
 def _are_clean_ids(ids: list[str], last: str) -> bool:
