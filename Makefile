@@ -52,8 +52,7 @@ docs: ## Make a site of the pages, with a search, in build/site
 test-gpu: $(INSTALLED) ## Run the tests that need a CUDA device, also the long ones among them
 	$(PY) -m pytest -m gpu $(PYTEST_ARGS)
 
-# Environments of their own; an interpreter that is not there is left out, and said so. The extra
-# `transformers` has no wheels for 3.14.
+# Environments of their own; an interpreter that is not there is left out, and said so.
 test-pythons: ## Run the tests with every Python of PYTHONS that is there
 	@for python in $(PYTHONS); do \
 		if ! command -v $$python > /dev/null; then echo "$$python is not there: left out"; continue; fi; \

