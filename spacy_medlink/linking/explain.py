@@ -23,12 +23,14 @@ def explain(
     free: Sequence[Candidate],
     k: int = 5,
     reranked: bool | None = None,
+    is_spelt: bool = False,
 ) -> Explanation:
     """Explain a decision.
 
     by_form (Sequence[Sequence[Candidate]]): the rankings of `form_mentions`.
     scope (Scope): of the mention. free (Sequence[Candidate]): its ranking without any filter.
     k (int): candidates kept. reranked (Optional[bool]): as `is_reranked` says.
+    is_spelt (bool): whether its other form is the name that a misspelt mention means.
     """
     chosen = decision.link
     link = {"id": "NIL", "name": "", "reason": decision.reason}
@@ -41,7 +43,7 @@ def explain(
         mention=mention.text,
         label=mention.label,
         link=link,
-        forms=_forms(kb, mention, decision, by_form),
+        forms=_forms(kb, mention, decision, by_form, is_spelt),
         filters=_filters(kb, decision, scope, free, k),
         candidates=[_candidate(kb, candidate) for candidate in decision.ranking],
         runner_up=_runner_up(kb, decision.ranking),
@@ -72,6 +74,7 @@ def _forms(
     mention: Mention,
     decision: Decision,
     by_form: Sequence[Sequence[Candidate]],
+    is_spelt: bool,
 ) -> list[Data]:
     lookup = Lookup.of(mention)
     best = decision.ranking[0] if decision.ranking else None
@@ -85,7 +88,7 @@ def _forms(
         described.append(
             {
                 "text": form,
-                "why": _why(form, mention),
+                "why": _why(form, mention, is_spelt),
                 "as_name": as_name,
                 "kept": form == kept,
                 **_best_of(kb, ranking, discount),
@@ -106,10 +109,12 @@ def _best_of(kb: KnowledgeBase, ranking: Sequence[Candidate], discount: float) -
     }
 
 
-def _why(form: str, mention: Mention) -> str:
+def _why(form: str, mention: Mention, is_spelt: bool) -> str:
     if form == mention.text:
         return "the mention"
-    return "the document spells it out" if form == mention.long_form else "the lexicon says so"
+    if form == mention.long_form:
+        return "the document spells it out"
+    return "the mention is misspelt" if is_spelt else "the lexicon says so"
 
 
 def _filters(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..retrieval.filters import select
 from ..retrieval.mask import Mask
+from ..retrieval.slips import without_slips
 from ..types import Candidate, Mention
 from .composite import choose_parts, composites, parts_of
 from .decision import (
@@ -118,7 +119,7 @@ class Linker:
         force (bool): do not search outside.
         RAISES (MedlinkError): E213 for a filter with names that the knowledge base lacks.
         """
-        lookups, vectors = self._lookups(mentions, k, only, keep), Vectors()
+        lookups, vectors = self._lookups(self._spelt(mentions), k, only, keep), Vectors()
         rankings = self.retrieval.find(lookups, vectors, not isinstance(only, Mask))
         outside: list[Candidate | None] = [None] * len(mentions)
         filtered: list[int] = []
@@ -209,6 +210,8 @@ class Linker:
         from .explain import explain, form_mentions, is_reranked
 
         assert self.parts.kb is not None
+        (spelt,) = self._spelt([mention])
+        is_spelt, mention = spelt is not mention, spelt
         linker, (decision,) = self, self.decide([mention], only, force)
         reranked, rescorer, k = None, self.parts.rescorer, self.settings.top_k
         if rescorer is not None and rescorer.reads_context:
@@ -225,7 +228,9 @@ class Linker:
         if scope.mask is not None:
             unfiltered = linker.using(only=None, labels=None)
             (free,) = unfiltered.rank([mention], k)
-        return explain(self.parts.kb, mention, decision, by_form, scope, free, k, reranked)
+        return explain(
+            self.parts.kb, mention, decision, by_form, scope, free, k, reranked, is_spelt
+        )
 
     # Steps of the verbs, for code that fits or measures one of them
 
@@ -255,6 +260,18 @@ class Linker:
         return self.parts.name_concept
 
     # Helpers
+
+    def _spelt(self, mentions: Sequence[Mention]) -> list[Mention]:
+        """Add the name that a misspelt mention means, unless its text itself has an answer."""
+        exact, lang, spelt = self.parts.exact, self.parts.lexicon.language, list(mentions)
+        if exact is None:
+            return spelt
+        for position, mention in enumerate(mentions):
+            if not (mention.long_form or mention.expansions or mention.verbatim):
+                name = without_slips(exact, mention.text, lang)
+                if name and not any(self._are_names([mention], None)):
+                    spelt[position] = mention._replace(expansions=(name,))
+        return spelt
 
     def _lookups(
         self, mentions: Sequence[Mention], k: int, only: "Only | Mask", keep: int

@@ -15,6 +15,7 @@ from spacy_medlink.linking.prepare import Document, Place
 from spacy_medlink.retrieval import dense, word_ngram
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.retrieval.mask import Mask
+from spacy_medlink.retrieval.memory import MentionMemory, Remembered
 from spacy_medlink.types import Mention
 
 PACKAGE = str(Path(spacy.__file__).parents[1])
@@ -35,6 +36,19 @@ def test_the_five_verbs_give_what_is_linked(tiny_assets):
     assert [one.link and one.link.row for one in decisions] == [own[0].row for own in ranked]
     said = linker.explain(mentions[0])
     assert said.link["id"] == "HP:0002204" and said.candidates[0]["id"] == said.link["id"]
+
+
+def test_a_misspelt_mention_is_linked_by_the_name_that_it_means(tiny_assets):
+    linker = open_linker(tiny_assets, LinkSettings(tiers=("exact",)))
+    mention = Mention("pulmonary embolsim")
+    (decision,) = linker.decide([mention])
+    assert decision.link and tiny_assets.kb.brief_at(decision.link.row)[0] == "HP:0002204"
+    whys = [form["why"] for form in linker.explain(mention).forms]
+    assert whys == ["the mention is misspelt", "the mention"]
+    row_of = {"HP:0001945": tiny_assets.kb.row_of("HP:0001945")}
+    memory = MentionMemory.of([Remembered(mention.text, "", "HP:0001945", 1, 1)], row_of)
+    (decision,) = linker.with_parts(memory=memory).decide([mention])
+    assert decision.link and tiny_assets.kb.brief_at(decision.link.row)[0] == "HP:0001945"
 
 
 def test_nothing_of_a_linker_can_be_set(tiny_assets):

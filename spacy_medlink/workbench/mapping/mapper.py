@@ -1,7 +1,7 @@
 """Mapper: maps terms to concepts, by shared names and shared codes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -18,8 +18,8 @@ from ...types import Mention
 from .codes import NARROWER, SharedCodes
 from .parts import Form, Parts, parts_of
 from .terms import Term
-from .translations import Translations, without_slips
-from .words import BROADER, CLOSE, EXACT, RELATED, Words, says_another
+from .translations import Translations
+from .words import BROADER, CLOSE, EXACT, RELATED, Words, says_another, untranslated
 
 UNCHECKED = "UNCHECKED"
 _TOGETHER = 1024  # names that are linked at once
@@ -112,10 +112,8 @@ class Mapper:
         self._above = lru_cache(_KEPT)(self.kb.ancestors)
 
     def _translations(self, lang: str) -> Callable[[str], tuple[str, ...]]:
-        """Make what gives names that say what a text says in other words, or without slips."""
-        if lang == "en":
-            return partial(without_slips, self._linker.parts, lang)
-        return Translations(self._linker.parts, lang).names
+        """Make what gives names that say what a text says in other words."""
+        return untranslated if lang == "en" else Translations(self._linker.parts, lang).names
 
     def map(self, terms: Sequence[Term]) -> list[Mapping]:
         """Map terms; more terms at once need fewer calls of the tiers."""
@@ -198,7 +196,7 @@ class Mapper:
         wanted, best = key(mention.text), decision.answers[: self._k]
         names = self.kb.texts_at([answer.name_row for answer in best])
         for answer, name in zip(best, names, strict=True):
-            is_given, is_head = MEMORY in answer.scores, bool(answer.match)
+            is_given, is_head = bool(answer.scores.get(MEMORY)), bool(answer.match)
             is_name = is_given or key(name) == wanted
             is_link = decision.link is not None and answer.row == decision.link.row
             is_link &= is_name or is_head or not says_another(mention.text, name)

@@ -16,11 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...linking.parts import Parts
-from ...retrieval.vocabulary import is_inflected
 from ...text.any_order import any_order_key_of, name_has_key, name_words
-from ...text.normalisation import hash_keys, key
+from ...text.normalisation import hash_keys
 from ...text.word_lists import primary_tag
-from ...text.written_forms import is_ordinary
 
 _PIVOT = "en"  # of the names that nearly every terminology has
 _MOST_CONCEPTS = 50_000  # to learn from
@@ -50,31 +48,6 @@ _SPELLINGS = tuple(
         (r"os(?:is|es?|i)$", "os"), (r"(?:ism(?:us|o|e)?|ia|ie|us|um|is|[aeioy])$", ""),
     )
 )  # fmt: skip
-
-
-def without_slips(parts: Parts, lang: str, text: str) -> tuple[str, ...]:
-    """Give the name that a text is but for a letter in one or two words; () for several, or none.
-
-    parts (Parts): of a linker, with knowledge base and exact tier. lang (str): of the text.
-    """
-    words = key(text).split()
-    if parts.kb is None or parts.exact is None or len(words) > _LONGEST:
-        return ()
-    near = parts.exact.vocabulary.near(words)
-    others = [
-        near_words if near_words and not is_ordinary(word, lang) else [word]
-        for word, near_words in zip(words, near, strict=True)
-    ]
-    if not any(map(list.__ne__, others, ([word] for word in words))):
-        return ()
-    ways = [" ".join(way) for way in islice(product(*others), _MOST_WAYS)]
-    rows = {way: parts.kb.rows_named(way) for way in ways if not _is_inflected(way, words)}
-    named = [rows_of for rows_of in rows.values() if rows_of]
-    return tuple(parts.kb.texts_at([named[0][0][0]])) if len(named) == 1 else ()
-
-
-def _is_inflected(way: str, words: Sequence[str]) -> bool:
-    return len(words) == 1 and is_inflected(words[0], way)
 
 
 _Name = tuple[str, ...]  # the keys of its words

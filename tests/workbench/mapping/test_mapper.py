@@ -6,6 +6,7 @@ import pytest
 
 from spacy_medlink.kb import build_knowledge_base
 from spacy_medlink.linking import Linker
+from spacy_medlink.retrieval.memory import MentionMemory, Remembered
 from spacy_medlink.types import CodeMap
 from spacy_medlink.workbench.mapping.codes import _between
 from spacy_medlink.workbench.mapping.mapper import Mapper
@@ -28,6 +29,15 @@ def test_names_and_hierarchy(linker):
     first, *others = _matches(linker, Term("high blod pressure"))
     assert first == ("Hypertension", "close")
     assert {match for _, match in others} == {"related"}
+
+
+def test_only_what_is_remembered_of_a_term_is_exact(linker):
+    row_of = {"HP:0001945": linker.parts.kb.row_of("HP:0001945")}
+    memory = MentionMemory.of([Remembered("hot", "", "HP:0001945", 1, 1)], row_of)
+    linker = linker.with_parts(memory=memory)
+    assert _matches(linker, Term("hot"))[0] == ("Fever", "exact")
+    _, *others = _matches(linker, Term("TYPE 2 DIABETES"))
+    assert others and "exact" not in {match for _, match in others}
 
 
 def test_codes_go_first(linker):

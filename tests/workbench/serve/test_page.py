@@ -77,7 +77,7 @@ def test_pages_of_other_sites_and_odd_concepts(assets, tmp_path):
         field = page.locator("#linked").bounding_box()
         assert first["x"] + first["width"] > field["x"] + 0.9 * field["width"], "it begins there"
         mentions.nth(0).click()
-        page.get_by_role("button", name="Word behind").click()
+        page.get_by_role("button", name="Word after").click()
         page.locator("#target mark", has_text="אסתמה קשה").wait_for()
         page.fill("#query", "fever")
         page.press("#query", "Enter")

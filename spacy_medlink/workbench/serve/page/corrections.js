@@ -73,7 +73,7 @@ function correcting() {
     make("p", { class: "hint" }, "Or search for another concept above, or change which words it has:"),
     make("p", { class: "tools" },
       step("Word before", "start", -1), step("Without first word", "start", 1),
-      step("Without last word", "end", -1), step("Word behind", "end", 1))];
+      step("Without last word", "end", -1), step("Word after", "end", 1))];
 }
 
 // Move a side of the span by a word, and show what the terminology has for it.
