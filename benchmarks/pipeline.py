@@ -1,9 +1,9 @@
 """The cost of linking in a spaCy pipeline: `python -m benchmarks.pipeline WORK NAME=ASSETS...`.
 
 Measured in fresh processes, for each assets (or saved pipeline) and each `--peer`: accuracy on gold
-mentions, the time that linking adds to `nlp.pipe`, the time to the first link, and memory. Mentions
-come from MEDLINK_DATA where it exists, otherwise they are misspelt names. `--peer scispacy` needs
-scispaCy; WORK keeps its index.
+mentions, the processor time that linking adds to `nlp.pipe`, the time to the first link, and
+memory. Mentions come from MEDLINK_DATA where it exists, otherwise they are misspelt names. All
+linkers get the same mentions. A peer must be installed; WORK keeps its index.
 """
 
 import gc
@@ -42,11 +42,14 @@ class Document(TypedDict):
     ids: list[list[str]]
 
 
-def link(source: str, documents: str, peer: str = "", work: str = "") -> dict[str, Any]:
+def link(
+    source: str, documents: str, peer: str = "", work: str = "", packages: str = ""
+) -> dict[str, Any]:
     """Load a linker as a user does, without plug-ins of other packages, and link.
 
     source (str): assets, a saved pipeline, or for a peer the knowledge base.
     """
+    sys.path.append(packages)
     _hide_plug_ins()
     warnings.simplefilter("ignore")
     start = time.perf_counter()
@@ -63,9 +66,12 @@ def link(source: str, documents: str, peer: str = "", work: str = "") -> dict[st
             linker.engine.retrieval.clear()
 
     again = added(nlp, name, sets["distinct"], lambda: None)
+    of_stream, stream = added(nlp, name, sets["stream"], forget), sets["stream"]
+    mentions = sum(len(document["ents"]) for document in stream)
     return {
         **accuracy(nlp, sets["gold"]),
-        "mentions/s in abstracts": 1000 / added(nlp, name, sets["stream"], forget),
+        "mentions/s in abstracts": 1000 / of_stream,
+        "ms an abstract": of_stream * mentions / len(stream),
         "ms a distinct mention": added(nlp, name, sets["distinct"], forget),
         "ms again": again,
         "ms a name": added(nlp, name, sets["names"], forget),
@@ -87,7 +93,7 @@ def _ours(source: str) -> "Language":
 def added(
     nlp: "Language", component: str, documents: Sequence[Document], before: Callable[[], object]
 ) -> float:
-    """Measure by how much a component lengthens `nlp.pipe`: median milliseconds a mention.
+    """Measure what a component adds to `nlp.pipe`: processor time, median milliseconds a mention.
 
     documents: their mentions are not linked yet. before: called before each repeat.
     """
@@ -104,10 +110,10 @@ def added(
 def _seconds(nlp: "Language", documents: Sequence[Document]) -> float:
     # As a stream, since the garbage collector would visit a list of all Docs again and again.
     gc.collect()
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in nlp.pipe(_docs(nlp, documents)):
         pass
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def _docs(nlp: "Language", documents: Sequence[Document]) -> Iterator["Doc"]:
@@ -254,7 +260,6 @@ def main(
     """Measure what linking costs in a pipeline."""
     from spacy_medlink.kb import KnowledgeBase
 
-    sys.path.insert(0, packages)
     work.mkdir(parents=True, exist_ok=True)
     named = dict(text.split("=", 1) for text in assets)
     first = Path(next(iter(named.values())))
@@ -263,7 +268,12 @@ def main(
     write_documents(documents, KnowledgeBase(kb), data, gold, through, limit)
     runs: dict[str, dict[str, str]] = {name: {"source": path} for name, path in named.items()}
     runs |= {
-        peer_name: {"source": str(kb), "peer": peer_name, "work": str(work / peer_name)}
+        peer_name: {
+            "source": str(kb),
+            "peer": peer_name,
+            "work": str(work / peer_name),
+            "packages": packages,
+        }
         for peer_name in peer or ()
     }
     rows = []
