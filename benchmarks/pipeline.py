@@ -266,20 +266,13 @@ def main(
     kb = next(first.rglob("kb.sqlite"))
     documents = work / "documents.json"
     write_documents(documents, KnowledgeBase(kb), data, gold, through, limit)
-    runs: dict[str, dict[str, str]] = {name: {"source": path} for name, path in named.items()}
-    runs |= {
-        peer_name: {
-            "source": str(kb),
-            "peer": peer_name,
-            "work": str(work / peer_name),
-            "packages": packages,
-        }
-        for peer_name in peer or ()
-    }
+    given = {name: {"source": path} for name, path in named.items()}
+    for name in peer or ():
+        given[name] = {"source": str(kb), "peer": name, "work": str(work / name)}
     rows = []
-    for name, given in runs.items():
-        run = run_task("benchmarks.pipeline.link", documents=str(documents), **given)
-        del run["wall_s"], run["cpu_s"]
+    common = {"documents": str(documents), "packages": packages}
+    for name, own in given.items():
+        run = run_task("benchmarks.pipeline.link", **common, **own)
         rows.append({"linker": name, **run})
     report(output, rows, f"Gold mentions of {gold}.")
 
