@@ -16,16 +16,20 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import Errors, MedlinkError
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.devices import AUTO, find_device
+from spacy_medlink.util.files import save_text
+from spacy_medlink.util.outputs import marked
 
 from ..recipe.reading import parse_overrides
 from ..verbs import Device, Outputs, Overwrite, Set, run_verb, stoppable
+from .figures import Panel, curves, draw
 from .making import Maker, stamps
 from .measuring import Material, is_linker, measure_links
 from .plan import Corpus, Layout, Plan, System, read_layout, read_plan
 from .published import LAYOUTS, read_published
-from .table import Figure, Row, Table, as_markdown, averaged, make_table, with_averages
+from .table import Row, Table, as_markdown, averaged, make_table, with_averages
 from .vectors import Measured, measure_vectors
 
+_FIGURE = marked("the figure of a table", "<svg")
 # Names of a dictionary, a concept, a file, an encoder, its pooler, some kind in what is there.
 _MISSING = {"E104", "E106", "E107", "E205", "E302", "E407"}
 
@@ -66,23 +70,24 @@ class Reproduction:
                 self.left_out.append(reason)
                 self._say(f"left out: {reason}")
 
-    def tables(self) -> Iterator[Table]:
-        """Make a table for each corpus and each dictionary that it is linked to."""
+    def tables(self) -> Iterator[tuple[Table, str]]:
+        """Make a table for each corpus and each dictionary it is linked to, with its figure."""
         for key, corpus in self._plan.corpora.items():
             layout = read_layout(
                 LAYOUTS / f"{corpus.layout or self._plan.layout}.cfg", self._plan.note
             )
             for dictionary in corpus.measured or (corpus.dictionary,):
-                figures: dict[str, Figure] = {}
+                panels: list[Panel] = []
                 lines: list[str] = []
-                rows = averaged(self._rows(key, corpus, dictionary, layout, figures, lines))
+                rows = averaged(self._rows(key, corpus, dictionary, layout, panels, lines))
                 if not rows:
                     continue
                 title = published = corpus.published or key
                 theirs = read_published(layout.paper, published)
                 if dictionary != (corpus.measured or (dictionary,))[0]:
                     title, theirs = f"{published}, names of {dictionary}", []
-                yield make_table(layout, title, rows, theirs, self._bases(), lines, figures)
+                table = make_table(layout, title, rows, theirs, self._bases(), lines)
+                yield table, draw(panels or curves(table["rows"], table["parts"]))
 
     def _bases(self) -> dict[str, str]:
         """List the names of systems, with those of the systems that they start from."""
@@ -94,10 +99,10 @@ class Reproduction:
         return bases
 
     def _rows(
-        self, key: str, corpus: Corpus, dictionary: str, layout: Layout,
-        figures: dict[str, Figure], lines: list[str],
+        self, key: str, corpus: Corpus, dictionary: str, layout: Layout, panels: list[Panel],
+        lines: list[str],
     ) -> Iterator[Row]:  # fmt: skip
-        """Measure on a corpus, seed by seed; figures and lines are those of the first seed."""
+        """Measure on a corpus, seed by seed; panels and lines are those of the first seed."""
         with self._without_missing(key):
             self._find(key, corpus, dictionary)
             for seed in self._seeds:
@@ -105,7 +110,7 @@ class Reproduction:
                     for measured in self._represented(key, corpus, dictionary, layout, seed):
                         yield from measured.rows
                         if seed == 0:
-                            figures |= measured.figures
+                            panels += measured.panels
                             lines += measured.lines
                     continue
                 rows = [
@@ -180,13 +185,14 @@ def main(
     set_: Set = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Make the tables of a paper from its corpora, and the points of its figures."""
+    """Make the tables of a paper from its corpora, and its figures where it has some."""
     given = (text.partition("=") for text in vars_.split("|") if text)
     changes = {f"vars.{name}": value for name, _, value in given} | parse_overrides(set_)
     outputs = Outputs(output, "a table", [plan], overwrite)
     with stoppable():
         made = Reproduction(read_plan(plan, changes), work, seeds, device, _say)
-        tables = list(made.tables())
+        figures = list(made.tables())
+    tables = [table for table, _ in figures]
     if not tables:
         what = f"system that can be measured (missing: {'; '.join(made.left_out)})"
         remedy = "docs/papers.md says what each table needs, and where it is looked for."
@@ -196,6 +202,10 @@ def main(
     texts += [f"Left out: {what}" for what in made.left_out]
     content = {"seeds": seeds, "tables": tables, "left_out": made.left_out}
     outputs.write(content, "\n\n".join(texts))
+    for table, figure in figures:
+        if figure:
+            name = f"{output.stem}.{table['corpus'].replace(', ', '.').replace(' ', '_')}.svg"
+            save_text(output.with_name(name), _FIGURE, figure, [plan], overwrite=overwrite)
 
 
 def _say(line: str) -> None:

@@ -34,7 +34,6 @@ class Row(NamedTuple):
 
 
 Figures = Mapping[str, Mapping[str, float | None]]  # by part and name of the figure
-Figure = dict[str, list[tuple[float, float]]]  # points to plot, by the name of their series
 
 
 class TableRow(TypedDict):
@@ -62,7 +61,6 @@ class Table(TypedDict):
     parts: list[str]
     rows: list[TableRow]
     lines: list[str]
-    figures: Mapping[str, Figure]
 
 
 def make_table(
@@ -72,12 +70,10 @@ def make_table(
     published: Sequence[Published],
     bases: Mapping[str, str] = {},
     lines: Sequence[str] = (),
-    figures: Mapping[str, Figure] = {},
 ) -> Table:
     """Match our figures with the published ones by the names of the systems.
 
-    bases (Mapping[str, str]): the systems that systems start from. lines: more to say. figures
-        (Mapping[str, Figure]): points beside the table, by title.
+    bases (Mapping[str, str]): the systems that systems start from. lines: more to say.
     """
     ours: dict[str, dict[str, dict[str, float | None]]] = {}
     for row in rows:
@@ -105,7 +101,6 @@ def make_table(
             for name in dict.fromkeys([*ours, *theirs])
         ],
         "lines": list(lines),
-        "figures": figures,
     }  # fmt: skip
 
 

@@ -1,7 +1,7 @@
-"""What vectors know besides linking: each task of a corpus gives rows, some points or lines."""
+"""What vectors know besides linking: each task of a corpus gives rows, some a figure or lines."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,18 +18,19 @@ from ..representations.names import draw_names, translate
 from ..representations.relations import HeadSettings, classify, divide, read_triplets
 from ..representations.similarities import middles, similarities
 from ..run import FIGURES
+from .figures import Panel, Series
 from .plan import Corpus, System
-from .table import Figure, Row
+from .table import Row
 
-_DRAWN, _PERPLEXITY = 1500, 30.0  # vectors of a figure; of t-SNE
-_FEWEST = 4  # vectors that make a figure
+_DRAWN, _PERPLEXITY = 1500, 30.0  # vectors of a picture; of t-SNE
+_FEWEST = 4  # vectors that make a picture
 
 
 class Measured(NamedTuple):
-    """What a task found for a system: rows, figures by title, and lines under the table."""
+    """What a task found for a system: rows, panels of a figure, and lines under the table."""
 
     rows: list[Row]
-    figures: Mapping[str, Figure] = {}
+    panels: Sequence[Panel] = ()
     lines: Sequence[str] = ()
 
 
@@ -67,14 +68,18 @@ def _of_relations(
 
 def _of_pairs(name: str, encoder: BiEncoder, kb: KnowledgeBase, seed: int) -> Measured:
     """Compare pairs of one concept with pairs of two, before mining and after."""
-    rows, figures = [], {}
+    rows, panels = [], []
     for title, pairs in similarities(encoder, kb, seed).items():
         rows.append(Row(name, title, len(pairs.negative), {"overlap": 100 * pairs.overlap}))
-        figures[f"{name}: cosines of {title}"] = {
-            what: list(zip(middles(), shares.tolist(), strict=True))
-            for what, shares in zip(("of one concept", "of two"), pairs.shares(), strict=True)
-        }
-    return Measured(rows, figures)
+        series = [
+            Series(what, list(zip(middles(), shares.tolist(), strict=True)), "line", colour)
+            for colour, (what, shares) in enumerate(
+                zip(("of one concept", "of two"), pairs.shares(), strict=True)
+            )
+        ]
+        ticks = {-1.0: "-1", 0.0: "0", 1.0: "1"}
+        panels.append(Panel(f"{name}: cosines of {title}", series, ticks))
+    return Measured(rows, panels)
 
 
 def _of_types(
@@ -87,19 +92,19 @@ def _of_types(
     for type in (type for type in corpus.types if type in scores):
         of_type = scores[type]
         figures |= {type: float(of_type.mean()), f"{type} sd": float(of_type.std())}
-    plane = {} if seed else _in_plane(name, vectors, typed.types)
-    return Measured([Row(name, "full", len(vectors), figures)], plane)
+    panels = [] if seed else _picture(name, vectors, typed.types)
+    return Measured([Row(name, "full", len(vectors), figures)], panels)
 
 
 def _of_names(name: str, encoder: BiEncoder, kb: KnowledgeBase) -> Measured:
-    """Place names in the plane by their concepts (SapBERT, figures 1 and 3; CODER, figure 2)."""
+    """Draw names in the colours of their concepts (SapBERT, figures 1 and 3; CODER, figure 2)."""
     drawn = draw_names(kb)
     vectors = encode_terms(encoder, drawn.names)
     beside = nearest(vectors, 1)[:, 0].tolist()
     together = [drawn.concepts[row] == drawn.concepts[other] for row, other in enumerate(beside)]
     figures = {"nearest is of the concept": 100 * float(np.mean(together))}
-    plane = _in_plane(name, vectors, drawn.concepts)
-    return Measured([Row(name, "full", len(vectors), dict(figures))], plane)
+    panels = _picture(name, vectors, drawn.concepts)
+    return Measured([Row(name, "full", len(vectors), dict(figures))], panels)
 
 
 def _of_languages(
@@ -108,23 +113,26 @@ def _of_languages(
     found = translate(encoder, corpus.concept, names, kb)
     figures = {"right": 100 * float(np.mean([one.right for one in found]))}
     lines = [f"{name}, {one.lang}: {one.name} -> {one.target}" for one in found]
-    return Measured([Row(name, "full", len(found), dict(figures))], {}, lines)
+    return Measured([Row(name, "full", len(found), dict(figures))], (), lines)
 
 
-def _in_plane(title: str, vectors: Floats2d, labels: Sequence[str]) -> dict[str, Figure]:
-    """Place vectors, (n, dim), in the plane by t-SNE, each with its label."""
+def _picture(title: str, vectors: Floats2d, labels: Sequence[str]) -> list[Panel]:
+    """Place vectors, (n, dim), in the plane by t-SNE, in the colours of their labels, n."""
     rows = np.random.default_rng(0).permutation(len(vectors))[:_DRAWN]
     if len(rows) < _FEWEST:
-        return {}
+        return []
     from sklearn.manifold import TSNE
 
     perplexity = min(_PERPLEXITY, (len(rows) - 1) / 3)
     plane = TSNE(metric="cosine", init="random", perplexity=perplexity, random_state=0)
     places = plane.fit_transform(vectors[rows]).tolist()
-    points: Figure = {}
+    points: dict[str, list[tuple[float, float]]] = {}
     for row, (x, y) in sorted(zip(rows.tolist(), places, strict=True)):
         points.setdefault(labels[row], []).append((x, y))
-    return {title: points}
+    series = [
+        Series(label, dots, "dots", colour) for colour, (label, dots) in enumerate(points.items())
+    ]
+    return [Panel(title, series)]
 
 
 def _counted(name: str, encoder: BiEncoder, path: Path) -> Measured:

@@ -128,14 +128,11 @@ def test_sapbert(data, tiny_encoder, tmp_path):
     assert not found["left_out"]
     assert {"SapBERT", "SapBERT, mining off"} <= set(_ours(tables.pop("cometa-zeroshot")))
     # Figure 2: mining leaves pairs of one concept and of two that are more alike.
-    figures = tables["similarities"]["figures"]
-    assert len(figures) == 2 * 2
-    for series in figures.values():
-        assert [len(points) for points in series.values()] == [40, 40]
-    assert "SapBERT: cosines of hard pairs" in figures
-    assert len(tables["names"]["figures"]["SapBERT"]) > 2  # figures 1 and 3, by concept
+    figure = (tmp_path / "metrics" / "sapbert.similarities.svg").read_text("utf-8")
+    assert figure.count("<polyline") == 2 * 2 * 2 and "SapBERT: cosines of hard pairs" in figure
     assert set(_ours(tables.pop("similarities"))["SapBERT"]) == {"all pairs", "hard pairs"}
     assert "nearest is of the concept" in _ours(tables.pop("names"))["SapBERT"]["full"]
+    assert (tmp_path / "metrics" / "sapbert.names.svg").is_file()  # figures 1 and 3
     weights = {name: own["trained"] for name, own in _ours(tables.pop("weights")).items()}
     wide, narrow = (weights[f"SapBERT (adapter {part} %)"] for part in (13, 1))
     assert weights["SapBERT"]["per cent"] == 100 > wide["per cent"] > narrow["per cent"]
@@ -174,9 +171,9 @@ def test_coder(data, tiny_encoder, tmp_path):
     ours = next(row for row in tables["cadec"]["rows"] if row["system"] == "CODER_ENG")
     assert ours["against"] == "BioBERT" and 0 < ours["differences"]["full"]["p"] <= 1
     assert len(mantra) == 10
-    # Figure 3: for each system a point of each concept of the types.
-    figures = tables["mcsm, names of icd10cm"]["figures"]
-    assert sum(map(len, figures["CODER_ENG, MS"].values())) > 3
+    # Figure 3: a panel for each system, with a dot for each concept of the types.
+    figure = (tmp_path / "metrics" / "coder.mcsm.names_of_icd10cm.svg").read_text("utf-8")
+    assert "<circle" in figure and "CODER_ENG, MS" in figure
     ablations = {"CODER_ENG, MS", "CODER_ENG, MS + STY", "CODER_ENG, MS + REL + STY"}
     for name in ("cadec", "psytar", "mcsm", "relations"):
         ours = _ours(tables[name])
@@ -256,6 +253,7 @@ def test_clinlinker(data, tiny_encoder, tmp_path):
         for own in tables.values() for name in own if " + CE" in name
     ]  # fmt: skip
     assert len(pairs) == 2 * 4 and all(after != before for after, before in pairs)
+    assert (tmp_path / "metrics" / "clinlinker.distemist.svg").is_file()
     # Nothing is withheld, since nothing is chosen by it.
     assert not list((tmp_path / "work" / "gold").glob("*.train-dev.jsonl"))
     # The cross-encoder learns from mentions of the training part alone, without the gazetteer.
