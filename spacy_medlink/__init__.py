@@ -6,9 +6,8 @@ are registered as soon as spaCy is imported, so that stored Docs can be read.
 """
 
 from importlib import import_module
-from typing import Any
 
-from .util.after_import import call_after_import
+from .util.after_import import call_after_import, names_from
 
 __version__ = "0.1.0"
 
@@ -49,10 +48,7 @@ _EXTENSIONS = f"{__name__}.components.extensions"
 call_after_import("spacy.tokens", lambda: import_module(_EXTENSIONS).register_free())
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_WHERE[name]}", __name__), name)
+__getattr__ = names_from(__name__, **_WHERE)
 
 
 def __dir__() -> list[str]:

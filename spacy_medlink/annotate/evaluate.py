@@ -37,14 +37,10 @@ _SHOWN = 10  # of each oddity of a gold file
 def evaluate(
     source: str,
     gold: str | Path,
-    settings: Settings | None = None,
     *,
-    gold_scheme: str = "",
-    against: Path | None = None,
-    end_to_end: bool = False,
-    strict: bool = False,
     device: str = "cpu",
     progress: Progress = no_progress,
+    **given: object,
 ) -> Data:
     """Measure linking against gold mentions.
 
@@ -52,19 +48,16 @@ def evaluate(
     fusion and threshold. Assets are measured with the default settings.
 
     source (str): assets, a saved pipeline, an installed package, or "starter".
-    gold (Path): file of gold mentions. settings (Optional[Settings]): how to measure.
-    gold_scheme (str): vocabulary of the gold ids; "" tries ids, retired ids and codes.
-    against (Optional[Path]): metrics of another system on the same mentions, compared under
-        "against".
-    end_to_end (bool): run the pipeline over the raw texts too, under "end_to_end".
-    strict (bool): raise if offsets do not match the text of a mention, or document ids recur.
+    gold (Path): file of gold mentions. given: the fields of `evaluation.Settings`.
     device (str): device of the networks.
     RETURNS (Dict[str, Any]): the metrics of `evaluation.measure`.
     RAISES (MedlinkError): E201-E204 for the source, E107 and E4xx for the gold mentions,
         E160, E411 for the other metrics.
     """
-    settings = settings or Settings()
-    _check_files(settings)
+    settings = Settings.of(given)
+    if (train := settings.train_file) is not None and not train.is_file():
+        raise Errors.source_missing(path=train)
+    against = settings.against
     other = read_metrics(against) if against is not None else None
     linker, discard = None, frozenset[str]()
     if is_pipeline(source):
@@ -78,12 +71,12 @@ def evaluate(
         assets = open_assets(
             None if source == STARTER and not Path(source).exists() else source, device
         )
-    gold_set = load_gold(gold, assets.kb, strict, gold_scheme)
+    gold_set = load_gold(gold, assets.kb, settings.strict, settings.gold_scheme)
     _warn(gold_set, next(iter(assets.kb)).id, settings.only_known)
     metrics = measure(assets, gold_set, settings, progress, linker=linker, discard=discard)
     if other is not None and against is not None:
         metrics["against"] = compare_metrics(metrics, other, against)
-    if end_to_end:
+    if settings.end_to_end:
         metrics["end_to_end"] = measure_pipeline(
             lambda lang, texts: spans_of_texts(
                 _pipeline(source, lang, device, settings.threshold, settings.tiers), texts
@@ -171,12 +164,6 @@ def labelled_by_section(doc: "Doc") -> "Doc":
         for ent, section in zip(doc.ents, sections, strict=True)
     ]
     return doc
-
-
-def _check_files(settings: Settings) -> None:
-    """Check before the work that all needed files exist."""
-    if settings.train and not Path(settings.train).is_file():
-        raise Errors.source_missing(path=settings.train)
 
 
 def _pipeline(

@@ -1,6 +1,6 @@
 """build_assets: builds the assets of a linker from a knowledge base and an encoder."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,6 +44,7 @@ from .manifest import (
     write_manifest,
 )
 from .parts import CPU, torch_device
+from .settings import TORCH, BuildSettings
 from .shares import Share, encode_together
 from .update import Update, kept_fusion
 from .variant import add_calibrator, describe_anew
@@ -52,11 +53,6 @@ from .vectors import NameVectors, keeping
 
 if TYPE_CHECKING:  # torch and transformers are not needed to build the starter's tiers
     from ..encoders.bi_encoder import BiEncoder
-    from ..retrieval.tuning import SearchSettings
-
-# Above this, the n-gram tier does not compare with all names: in a million names a mention takes
-# 20 to 50 ms and the build 1.2 GB, and both grow with the number.
-TORCH = "torch"
 
 
 def build_assets(
@@ -64,80 +60,45 @@ def build_assets(
     kb: str | Path,
     encoder: str | Path | None = None,
     *,
-    index: str | None = None,
-    pooling: str | None = None,
-    runtime: str | None = None,
-    update: str | Path | None = None,
-    memory: Sequence[str | Path] = (),
-    dev: str | Path | None = None,
-    search: "SearchSettings | None" = None,
-    training_sample: int = 0,
-    calibrate: bool = True,
     device: str = CPU,
     progress: Progress = no_progress,
     overwrite: bool = False,
-    resume: bool = True,
-    vectors: Sequence[Path] = (),
-    weights: Mapping[str, float] | None = None,
+    **settings: object,
 ) -> Assets:
     """Build the assets of a linker; assets at `out` are replaced when all is done.
 
     out (Path): directory to write. kb (Path): a file that `medlink kb build` wrote.
     encoder (Optional[str]): directory or Hub name of a transformer; None takes the encoder of
         `update`, and builds no dense tier without one.
-    index (Optional[str]): faiss factory string; default: that of `update`, else by the number of
-        names, see `default_spec`.
-    pooling (Optional[str]): as of a `BiEncoder`; default: as saved with the encoder, else "mean".
-    runtime (Optional[str]): "onnx" to export the encoder, so that linking needs no
-        torch; "torch" for no export; default: that of `update`.
-    update (Optional[Path]): assets built before. If the encoder is the same, their vectors and
-        weights are reused; the manifest's "update" lists the reused parts. The rest is made anew.
-    memory (Sequence[Path]): gold mentions for the memory; without any, the memory of `update`.
-    dev (Optional[Path]): 50 or more gold mentions on which the fusion is chosen and the calibrator
-        fitted; names from these mentions count as new. Without them, what `update` has stays, or
-        examples made of names are used.
-    search (Optional[SearchSettings]): how far a search of the index goes; 0 takes the default.
-    training_sample (int): vectors to train an index that needs training; 0 takes 262,144.
-    calibrate (bool): fit a calibrator and a threshold to names of the knowledge base, so that
-        improbable links become NIL.
     device (str): device of the networks of the build and of the new assets, see `Assets`.
         Where torchrun has started several processes, all of them encode (see `shares`).
-    progress (Progress): shows the progress of encoding.
-    overwrite (bool): delete other files in `out`. resume (bool): keep vectors beside `out` until
-        it is whole, so that an interrupted build can continue.
-    vectors (Sequence[Path]): directories of trained encoders, beside which vectors of this encoder
-        may lie.
-    weights (Optional[Mapping[str, float]]): of the tiers in the fused score, for a protocol that
-        states them; None chooses them.
+    progress (Progress): shows the progress of encoding. overwrite (bool): delete other files in
+        `out`. settings: the fields of `BuildSettings`.
     RETURNS (Assets): the new assets, opened.
     RAISES (MedlinkError): E101-E103 for the knowledge base, E201-E204 for the old assets, E205-E209
-        for encoder and index, E228 for the export, E4xx for the gold files, E508 for an
-        unknown device, E109 for the disk, E120-E123 for other files in `out`.
+        for encoder and index, E228 for the export, E302 for settings, E4xx for the gold files,
+        E508 for an unknown device, E109 for the disk, E120-E123 for other files in `out`.
     """
-    inputs = [kb, encoder, *memory, dev]
-    check_output(out, ASSETS, inputs, improves=update, overwrite=overwrite)
+    given = BuildSettings.of({"encoder": encoder and str(encoder), **settings})
+    inputs = [kb, encoder, *given.memory, given.dev]
+    check_output(out, ASSETS, inputs, improves=given.update, overwrite=overwrite)
     knowledge = KnowledgeBase(kb)
     build = Build(
         knowledge,
-        Assets(update) if update is not None else None,
-        encoder,
-        pooling=pooling,
-        index=index,
-        runtime=runtime,
-        memory=[load_gold(path, knowledge, nil_only=True) for path in memory],
-        dev=load_gold(dev, knowledge, nil_only=True) if dev is not None else None,
-        vectors=vectors,
-        weights=weights,
+        Assets(given.update) if given.update is not None else None,
+        given,
+        memory=[load_gold(path, knowledge, nil_only=True) for path in given.memory],
+        dev=load_gold(given.dev, knowledge, nil_only=True) if given.dev is not None else None,
         device=device,
         progress=progress,
     )
     with (
-        keeping(build.vectors if resume else None, Path(out)),
+        keeping(build.vectors if given.resume else None, Path(out)),
         replacing_directory(
-            Path(out), ASSETS, inputs, improves=update, overwrite=overwrite
+            Path(out), ASSETS, inputs, improves=given.update, overwrite=overwrite
         ) as path,
     ):
-        build.write(path, search, training_sample, calibrate)
+        build.write(path)
     return Assets(out, device=device)
 
 
@@ -145,68 +106,58 @@ class Build:
     """One build of assets: what it starts from, and the steps that make the parts.
 
     kb (KnowledgeBase): its names are indexed. old (Optional[Assets]): what they update.
-    memory (Sequence[GoldSet]), dev (Optional[GoldSet]): over `kb`. The other arguments are those
-    of `build_assets`.
+    memory (Sequence[GoldSet]), dev (Optional[GoldSet]): over `kb`, in place of the files that the
+    settings name.
     """
 
     def __init__(
         self,
         kb: KnowledgeBase,
-        old: Assets | None = None,
-        encoder: str | Path | None = None,
+        old: Assets | None,
+        settings: BuildSettings,
         *,
-        pooling: str | None = None,
-        index: str | None = None,
-        runtime: str | None = None,
         memory: Sequence[GoldSet] = (),
         dev: GoldSet | None = None,
-        vectors: Sequence[Path] = (),
-        weights: Mapping[str, float] | None = None,
         device: str = CPU,
         progress: Progress = no_progress,
     ) -> None:
-        self.kb, self.old, self.dev, self.weights = kb, old, dev, weights
+        self.kb, self.old, self.dev, self.settings = kb, old, dev, settings
         self.device, self.progress = device, progress
-        self.encoder, self.source = _open_encoder(encoder, pooling, old, device)
-        self.spec = index or _spec_of(old, kb, self.encoder)
+        self.encoder, self.source = _open_encoder(settings, old, device)
+        self.spec = settings.index or _spec_of(old, kb, self.encoder)
         self.reuse: Update | None = None
         self.vectors: NameVectors | None = None
         if self.encoder is not None:
             self.reuse = Update(old, self.encoder, self.spec) if old is not None else None
-            beside = [*vectors, *([Path(encoder)] if encoder else [])]
-            self.vectors = NameVectors(self.encoder, kb, _known(self.encoder, self.reuse, beside))
+            own = [Path(settings.encoder)] if settings.encoder else []
+            known = _known(self.encoder, self.reuse, [*settings.vectors, *own])
+            self.vectors = NameVectors(self.encoder, kb, known)
         self.memory = _memory(memory, old, kb)
-        self.runtime = runtime or _runtime_of(old)
+        self.runtime = settings.runtime or _runtime_of(old)
         if self.encoder is not None and self.encoder.is_static:
             self.runtime = TORCH  # there is nothing to export: it links without torch as it is
 
-    def write(
-        self,
-        path: Path,
-        search: "SearchSettings | None" = None,
-        training_sample: int = 0,
-        calibrate: bool = True,
-    ) -> None:
+    def write(self, path: Path) -> None:
         """Write all parts into an empty directory, and the manifest last."""
         self.kb.held.put(path / KB_FILE)
         if self.vectors is not None and self.reuse is None:
             encode_together(self.vectors, self.progress)
         self._write_memory(path)
         trained = self.reuse.trained if self.reuse is not None else None
-        dense = DenseBuild(self.vectors, self.spec, trained, search, training_sample)
+        dense = DenseBuild(self.vectors, self.spec, trained)
         tiers = self._build_tiers(path, dense)
         names = cache(partial(RetrievedExamples.of, tiers, self.kb, self.progress))
         fusion = self._choose_fusion(tiers, names)
         manifest = self._facts(tiers, dense, fusion)
         linker, fitted_for = _default_linker(tiers, fusion, manifest["encoder"])
         self._export(path, linker, manifest)
-        if calibrate:
+        if self.settings.calibrate:
             manifest["calibrator"] = self._fit_to_names(
                 path, names().of_tiers(fitted_for["tiers"]).asking(linker), fitted_for
             )
             manifest["gate"] = fit_gate(linker, self.kb, fitted_for)
         write_manifest(path, manifest)
-        if calibrate and self.dev is not None:
+        if self.settings.calibrate and self.dev is not None:
             self._fit_to_gold(path, self.dev)
 
     def _write_memory(self, path: Path) -> None:
@@ -242,8 +193,8 @@ class Build:
 
     def _choose_fusion(self, tiers: Linker, names: Callable[[], RetrievedExamples]) -> Data:
         """Choose how the scores of the tiers are fused, or keep the earlier choice."""
-        if self.weights is not None:
-            return {"weights": normalised(self.weights), "chosen_on": None}
+        if (weights := self.settings.weights) is not None:
+            return {"weights": normalised(weights), "chosen_on": None}
         kept = kept_fusion(self.old, self.reuse, tiers.parts.tier_names, self.kb.n_names)
         return choose_weights(tiers, self.kb, self.dev, kept, names)
 
@@ -324,9 +275,10 @@ def _memory(files: Sequence[GoldSet], old: Assets | None, kb: KnowledgeBase) -> 
 
 
 def _open_encoder(
-    source: str | Path | None, pooling: str | None, old: Assets | None, device: str
+    settings: BuildSettings, old: Assets | None, device: str
 ) -> tuple["BiEncoder | None", str]:
     """Load the encoder; the encoder of the old assets keeps the name of its source."""
+    source, pooling = settings.encoder, settings.pooling
     if source is None and (old is None or old.manifest["encoder"] is None):
         return None, ""
     from ..encoders.bi_encoder import BiEncoder

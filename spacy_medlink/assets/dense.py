@@ -11,7 +11,6 @@ from .vectors import NameVectors
 
 if TYPE_CHECKING:  # faiss is not needed to build the starter's tiers
     from ..retrieval.dense import DenseIndex
-    from ..retrieval.tuning import SearchSettings
 
 _EXHAUSTIVE = "Flat"
 
@@ -22,16 +21,12 @@ class DenseBuild:
 
     vectors (Optional[NameVectors]): None for no dense tier. spec (str): faiss factory string.
     trained (Optional[Path]): an index of older assets, whose training is taken over.
-    search (Optional[SearchSettings]): how far a search goes; None takes the defaults.
-    training_sample (int): vectors that train the index, 0 for the default.
     entry (Optional[Dict]): for the manifest, after the build.
     """
 
     vectors: NameVectors | None
     spec: str
     trained: Path | None = None
-    search: "SearchSettings | None" = None
-    training_sample: int = 0
     entry: Data | None = None
 
     def build(self, path: Path, progress: Progress) -> "DenseIndex | None":
@@ -47,18 +42,15 @@ class DenseBuild:
         encoder.save(path / ENCODER)
         chunks = self.vectors.stream(progress)
         probe = None if self.spec == _EXHAUSTIVE else RecallProbe.of(kb, encoder)
-        sample = self.training_sample or TRAINING_SAMPLE
         index = DenseIndex.build(
             probe.watch(chunks) if probe else chunks, kb.n_names, encoder.dim, self.spec,
-            self.trained, sample,
+            self.trained,
         )  # fmt: skip
-        if self.search is not None:
-            index.tune(self.search)
         index.save(path / DENSE_FILE)
         index.move(encoder.device)
         self.entry = {"spec": self.spec, "names": kb.n_names}
         if probe is not None:
             search = {name: value for name, value in index.settings._asdict().items() if value}
-            self.entry |= {"search": search, "training_sample": min(sample, kb.n_names)}
+            self.entry |= {"search": search, "training_sample": min(TRAINING_SAMPLE, kb.n_names)}
             self.entry["recall"] = probe.measure(index)
         return index

@@ -7,13 +7,12 @@ from typing import NamedTuple
 from ..errors import Errors, MedlinkError
 from ..evaluation import load_gold
 from ..evaluation.gold_set import Case, GoldSet
-from ..fitting.calibrate import TARGET_PRECISION, fit_on_gold, fit_on_names_of
+from ..fitting.calibrate import fit_on_gold, fit_on_names_of
 from ..fitting.gate import fit_gate
 from ..fitting.links import Links, links_of
 from ..fitting.memory import key_of
 from ..fitting.mention_names import add_mention_names
-from ..fitting.ranker import check_top, fit_ranker
-from ..linking.ranker import TOP
+from ..fitting.ranker import fit_ranker
 from ..types import Data, Mention, Progress
 from ..util.files import replacing_directory, working_directory
 from ..util.outputs import check_output
@@ -21,6 +20,7 @@ from ..util.progress import no_progress
 from .assets import Assets
 from .build import Build
 from .manifest import ASSETS, CALIBRATOR, RANKER_FILE
+from .settings import BuildSettings, LearnSettings
 from .variant import add_calibrator, add_ranker, describe_anew
 
 # Errors for too little text for a part, which is then left out.
@@ -55,11 +55,9 @@ def learn(
     out: str | Path,
     train: str | Path,
     *,
-    new_concepts: bool = False,
-    top: int = TOP,
-    target_precision: float = TARGET_PRECISION,
     progress: Progress = no_progress,
     overwrite: bool = False,
+    **settings: object,
 ) -> Learned:
     """Write assets that are fitted to annotated text.
 
@@ -70,16 +68,14 @@ def learn(
     right links at the same precision than the earlier ranker, calibrator and fusion, those stay.
 
     out (Path): directory to write, which may be that of the assets. train (Path): gold mentions
-        that the encoder was not fine-tuned on. new_concepts (bool): unknown ids become concepts.
-        top (int): candidates that the ranker orders.
-    target_precision (float): of the links above the threshold. overwrite (bool): delete other
-        files in `out`.
+        that the encoder was not fine-tuned on. overwrite (bool): delete other files in `out`.
+        settings: the fields of `LearnSettings`.
     RAISES (MedlinkError): E107, E401-E404 for the file, E220 if the assets remember mentions that
-        the file lacks, E302 for a top below 2, E109 for the disk, E120-E123 for files in `out`.
+        the file lacks, E302 for settings, E109 for the disk, E120-E123 for files in `out`.
     """
+    given = LearnSettings.of(settings)
     train, out = Path(train), Path(out)
     check_output(out, ASSETS, [train], improves=assets.path, overwrite=overwrite)
-    check_top(top)
     gold = load_gold(train, assets.kb, nil_only=True)
     cases = list(gold.cases())
     _check_memory(assets, cases, train)
@@ -88,15 +84,16 @@ def learn(
         working_directory(out) as work,
         replacing_directory(out, ASSETS, [train], improves=source, overwrite=overwrite) as path,
     ):
-        added = add_mention_names(work / "names.kb", assets.kb, [gold], new_concepts)
+        added = add_mention_names(work / "names.kb", assets.kb, [gold], given.new_concepts)
         named = gold.over(added.kb)
         dev = None if _has_chosen(assets) else named
         build = Build(
-            added.kb, assets, memory=[named], dev=dev, device=assets.device, progress=progress
-        )
-        build.write(path, calibrate=False)
+            added.kb, assets, BuildSettings(calibrate=False), memory=[named], dev=dev,
+            device=assets.device, progress=progress,
+        )  # fmt: skip
+        build.write(path)
         built = Assets(path, device=assets.device)
-        made, missing = _with_new_models(path, built, named, top, target_precision, progress)
+        made, missing = _with_new_models(path, built, named, given, progress)
         before, after = links_of(assets, gold, progress), links_of(made, named, progress)
         kept = bool(len(before.first)) and not after.is_better_than(before)
         if kept:
@@ -112,18 +109,13 @@ def learn(
 
 
 def _with_new_models(
-    path: Path,
-    built: Assets,
-    gold: GoldSet,
-    top: int,
-    target_precision: float,
-    progress: Progress,
+    path: Path, built: Assets, gold: GoldSet, settings: LearnSettings, progress: Progress
 ) -> tuple[Assets, dict[str, str]]:
     """Fit ranker and calibrator. RETURNS: the assets, and why a part is missing."""
     missing: dict[str, str] = {}
     made = built
     try:
-        ranked = fit_ranker(built, gold, top, progress)
+        ranked = fit_ranker(built, gold, settings.top, progress)
     except MedlinkError as error:
         missing["ranker"] = _too_little(error)
     else:
@@ -133,7 +125,7 @@ def _with_new_models(
             missing["ranker"] = ranked.why_not
     try:
         fit = fit_on_gold(
-            made, gold, as_if_unannotated=True, target_precision=target_precision,
+            made, gold, as_if_unannotated=True, target_precision=settings.target_precision,
             progress=progress,
         )  # fmt: skip
     except MedlinkError as error:

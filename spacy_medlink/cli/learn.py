@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..assets.settings import LearnSettings
 from .opening import AUTO, Device
+from .options import with_options
 from .output import Overwrite
 from .reports import effect_report, gate_report, links_report
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from ..assets.learn import Learned
 
 
+@with_options
 def command(
     assets: Annotated[
         Path, typer.Argument(metavar="ASSETS", help="The directory of assets to improve.")
@@ -26,23 +29,7 @@ def command(
             "on.",
         ),
     ],
-    new_concepts: Annotated[
-        bool,
-        typer.Option(
-            "--new-concepts",
-            help="Add a concept for each id that the terminology does not have.",
-        ),
-    ] = False,
-    top: Annotated[
-        int,
-        typer.Option(
-            help="Number of candidates that the ranker orders. More help if you use candidates "
-            "far down the list."
-        ),
-    ] = 10,
-    target_precision: Annotated[
-        float, typer.Option(min=0, max=1, help="Precision that the links should reach.")
-    ] = 0.95,
+    settings: LearnSettings,
     output: Annotated[Path | None, typer.Option(help="New directory of assets.")] = None,
     in_place: Annotated[bool, typer.Option("--in-place", help="Replace ASSETS itself.")] = False,
     overwrite: Overwrite = False,
@@ -56,15 +43,9 @@ def command(
     if (output is None) != in_place:
         raise typer.BadParameter("Say either --output DIRECTORY, or --in-place to replace ASSETS.")
     done = learn(
-        Assets(assets, device=device),
-        output or assets,
-        train,
-        new_concepts=new_concepts,
-        top=top,
-        target_precision=target_precision,
-        progress=show_progress,
-        overwrite=overwrite,
-    )
+        Assets(assets, device=device), output or assets, train, **dict(settings),
+        progress=show_progress, overwrite=overwrite,
+    )  # fmt: skip
     manifest = done.manifest
     typer.echo(f"names       {done.names:,} mentions that the terminology did not have")
     memory = manifest["memory"]

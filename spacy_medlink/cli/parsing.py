@@ -35,18 +35,6 @@ def one_of(value: str, allowed: Collection[str], option: str) -> str:
     return value
 
 
-def depths(text: str) -> tuple[int, ...]:
-    """Split "1,5,25" into numbers, lowest first.
-
-    RAISES (typer.BadParameter): for anything but whole numbers from 1.
-    """
-    parts = comma_list(text)
-    if not parts or not all(part.isascii() and part.isdigit() and int(part) for part in parts):
-        message = f"{text!r} is not a list of whole numbers from 1, such as 1,5,25."
-        raise typer.BadParameter(message, param_hint="--k")
-    return tuple(sorted({int(part) for part in parts}))
-
-
 def pairs(text: str, option: str, optional: Collection[str] = ()) -> dict[str, list[str]]:
     """Split "id=CODE,name=TERM" into names and all their values.
 

@@ -3,7 +3,6 @@
 import platform
 import sys
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -40,14 +39,15 @@ def describe_kb(kb: KnowledgeBase) -> Metrics:
 
 def describe_run(assets: AssetParts, gold: GoldSet, settings: Settings, linker: Linker) -> Metrics:
     """List the inputs: files by name and checksum (never by path), settings, versions."""
-    given = asdict(settings)
-    given.update({name: list(given[name]) for name in ("ks", "tiers")})
-    given["train"] = Path(settings.train).name
+    given = settings.model_dump(mode="json")
+    given["train"] = [Path(name).name for name in settings.train]
+    given["against"] = settings.against and settings.against.name
+    train = settings.train_file
     built = {name: assets.manifest[name] for name in _BUILT if assets.manifest.get(name)}
     return {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "gold": describe_file(gold.path),
-        **({"train": describe_file(Path(settings.train))} if settings.train else {}),
+        **({"train": describe_file(train)} if train else {}),
         "assets": {"name": assets.path.name, "tiers": assets.tiers, **built},
         "settings": given,
         "linker": describe_linker(linker),

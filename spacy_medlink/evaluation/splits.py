@@ -19,7 +19,7 @@ from ..kb.gold import read_gold
 from ..kb.resolve import find_ids
 from .gold_set import Case
 from .labels import Seen, is_seen_code
-from .settings import Settings
+from .settings import DICTIONARY, Settings
 
 NEAR = 0.2  # Levenshtein distance over length
 _CHUNK = 20_000  # reference strings compared at a time
@@ -44,15 +44,15 @@ def make_splits(kb: KnowledgeBase, cases: Sequence[Case], settings: Settings) ->
     keep: dict[str, list[bool]] = {}
     seen = None
     texts = {case.mention.text for case in cases}
-    if settings.train:
-        strings, ids = _training(Path(settings.train))
+    if settings.train_file:
+        strings, ids = _training(settings.train_file)
         near = near_references(texts, strings)
         keep.update(_filtered(near, cases, "train"))
         rows = (concepts.rows for concepts in find_ids(kb, ids).values())
         met = frozenset(text for text, exact in near.items() if exact)
         seen = Seen(met, frozenset(ids), frozenset(chain.from_iterable(rows)))
         keep["unseen_codes"] = [not is_seen_code(case, seen) for case in cases]
-    if settings.by_dictionary:
+    if DICTIONARY in settings.train:
         near = near_references(texts, kb.iter_texts())
         keep.update(_filtered(near, cases, "dictionary"))
     if keep:

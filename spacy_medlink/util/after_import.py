@@ -1,10 +1,26 @@
-"""Calls a function when another package is imported, which may take seconds and never happen."""
+"""Imports that take seconds and may never be needed: done late, or waited for."""
 
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
+from typing import Any
+
+
+def names_from(package: str, **module_of: str) -> Callable[[str], Any]:
+    """Make the `__getattr__` of a package whose names are imported when they are asked for.
+
+    module_of: the module of each name, relative to the package. It may not have the same name.
+    """
+
+    def imported(name: str) -> Any:
+        if name not in module_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(f".{module_of[name]}", package), name)
+
+    return imported
 
 
 def call_after_import(name: str, call: Callable[[], None]) -> None:

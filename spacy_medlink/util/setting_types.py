@@ -1,10 +1,10 @@
-"""The settings of components: pydantic models, the source of factories and of the reference.
+"""Settings: pydantic models, the source of spaCy's factories, of options and of the reference.
 
 A field has the type, the default, the limits and the description of a setting.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from copy import copy
 from functools import reduce
 from inspect import Parameter, Signature
@@ -47,7 +47,7 @@ class Settings(BaseModel):
         except ValidationError as error:
             first, *_ = error.errors(include_url=False, include_context=False, include_input=False)
             name = str(first["loc"][0])
-            rule = cls.rule_of(name)
+            rule = cls.rule_of(name) or str(first["msg"]).removeprefix("Value error, ")
             raise Errors.bad_setting(name=name, value=given.get(name), rule=rule) from error
 
     def change(self, values: Mapping[str, object]) -> None:
@@ -67,6 +67,43 @@ class Settings(BaseModel):
         """Return the rule of a setting: the values that are allowed."""
         extra = getattr(cls.model_fields.get(name), "json_schema_extra", None)
         return str(extra["rule"]) if isinstance(extra, dict) else "there is no such setting"
+
+
+class Options(Settings):
+    """The settings of a verb of the command line, which makes options of them.
+
+    Texts are converted: "5" to a number, "a.kb" to a path.
+    """
+
+    model_config = ConfigDict(strict=False, frozen=True)
+
+
+def option(
+    default: object,
+    help: str,
+    name: str = "",
+    least: float | None = None,
+    most: float | None = None,
+    **shown: str,
+) -> Any:
+    """Make the field of a setting that is an option of the command line.
+
+    name (str): of the option, where the field has another one. shown: in the help of the option,
+        "metavar" and "show_default" as in `typer.Option`.
+    """
+    extra: dict[str, Any] = {"rule": "", "option": {"name": name, **shown}}
+    return Field(default, description=help, json_schema_extra=extra, ge=least, le=most)
+
+
+def one_of(allowed: Callable[[], Collection[str]]) -> AfterValidator:
+    """Make the check that a value is one of those that are allowed when it is checked."""
+
+    def check(value: str) -> str:
+        if value not in allowed():
+            raise ValueError(f"{value!r} is not one of {', '.join(allowed())}.")
+        return value
+
+    return AfterValidator(check)
 
 
 def factory_of(

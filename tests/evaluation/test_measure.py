@@ -92,14 +92,14 @@ def test_without_abbreviations(tiny_assets, gold_file):
 
 
 def test_splits(tiny_assets, gold_file, tmp_path):
-    splits = _measure(tiny_assets, gold_file, by_dictionary=True)["splits"]
+    splits = _measure(tiny_assets, gold_file, train=["dictionary"])["splits"]
     assert {name: split["n"] for name, split in splits.items()} == {
         # Of the mentions only TD is no name.
         "full": 5, "filtered_dictionary": 1, "filtered_0.2_dictionary": 1,
     }  # fmt: skip
     lines = [{"mention": "type 2 diabetes", "ids": []}, {"mention": "fiebres", "ids": ["x"]}]
     train = write_lines(tmp_path / "train.jsonl", *lines)
-    splits = _measure(tiny_assets, gold_file, train=str(train))["splits"]
+    splits = _measure(tiny_assets, gold_file, train=[str(train)])["splits"]
     # The training mentions name no concept of the gold file.
     assert {name: split["n"] for name, split in splits.items()} == {
         "full": 5, "filtered_train": 4, "filtered_0.2_train": 3, "unseen_codes": 5,
@@ -245,12 +245,12 @@ def test_only_known(tiny_assets, gold_file):
 
 
 def test_the_manifest_names_files_not_places(tiny_assets, gold_file, tiny_encoder):
-    manifest = _measure(tiny_assets, gold_file, train=str(gold_file))["manifest"]
+    manifest = _measure(tiny_assets, gold_file, train=[str(gold_file)])["manifest"]
     assert manifest["gold"] == manifest["train"]
     assert manifest["gold"]["name"] == "gold.jsonl"
     assert len(manifest["gold"]["sha256"]) == 64
     assert str(gold_file.parent) not in json.dumps(manifest)
-    assert manifest["settings"]["train"] == "gold.jsonl"
+    assert manifest["settings"]["train"] == ["gold.jsonl"]
 
 
 class _Reversed:

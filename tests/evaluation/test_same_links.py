@@ -72,7 +72,7 @@ def _measured(source: Path, gold: Path) -> list[Record]:
     settings = Settings(ks=(1, 5), baselines=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("warnings.warn", lambda *_, **__: None)  # of ids that the KB lacks
-        metrics = evaluate(source=str(source), gold=gold, settings=settings)
+        metrics = evaluate(source=str(source), gold=gold, **dict(settings))
     return unpack(metrics["mentions"])
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.evaluation.measure import alone, default_linker
+from spacy_medlink.evaluation.measurement import alone, default_linker
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.types import Concept, Mention, Name
 from tests.tiny import assets_of

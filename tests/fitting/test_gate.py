@@ -6,7 +6,7 @@ from spacy_medlink.assets.overlaid import OverlaidAssets
 from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation import load_gold
-from spacy_medlink.evaluation.measure import alone
+from spacy_medlink.evaluation.measurement import alone
 from spacy_medlink.fitting.folds import rank_unannotated
 from spacy_medlink.fitting.gate import MAX_CHANGED, at_most, fit_gate
 from spacy_medlink.fitting.reranker import MAX_CHANGED as MOST

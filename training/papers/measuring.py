@@ -11,7 +11,7 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder, says_pooling
 from spacy_medlink.encoders.cross_encoder import CrossEncoder
 from spacy_medlink.evaluation import load_gold, measure
 from spacy_medlink.evaluation.gold_set import GoldSet
-from spacy_medlink.evaluation.measure import alone, default_linker
+from spacy_medlink.evaluation.measurement import alone, default_linker
 from spacy_medlink.evaluation.records import Record, unpack
 from spacy_medlink.fitting.weights import DEFAULT_WEIGHTS
 from spacy_medlink.linking import Linker

@@ -18,6 +18,7 @@ from pydantic import (
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.evaluation import Settings
+from spacy_medlink.evaluation.settings import DICTIONARY
 
 from ..recipe.reading import parse_overrides, read_sections
 from ..recipe.settings import Section
@@ -73,8 +74,7 @@ class Layout(Section):
             tiers=tiers,
             protocol=self.protocol,
             composites=self.composites,
-            train=train,
-            by_dictionary=self.dictionary,
+            train=[*filter(None, [train]), *[DICTIONARY] * self.dictionary],
             baselines=baselines,
             resolve_abbreviations=self.abbreviations,
             resolve_identifiers=False,

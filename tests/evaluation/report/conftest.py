@@ -43,7 +43,7 @@ def make_metrics(tmp_path_factory: pytest.TempPathFactory, tiny_assets: Assets) 
 
 @pytest.fixture(scope="session")
 def metrics(make_metrics: Make) -> dict[str, Any]:
-    return make_metrics(with_text=True, by_dictionary=True, threshold=0.5)
+    return make_metrics(with_text=True, train=["dictionary"], threshold=0.5)
 
 
 @pytest.fixture

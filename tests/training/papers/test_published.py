@@ -51,7 +51,7 @@ def test_corpora_are_named_alike():
 def test_medical_crossing_filters_by_both_references():
     layout = read_layout(LAYOUTS / "medical_crossing.cfg")
     settings = layout.settings("train.jsonl", ("dense",), baselines=True)
-    assert settings.train == "train.jsonl" and settings.by_dictionary
+    assert settings.train == ["train.jsonl", "dictionary"]
     assert (settings.protocol, settings.ks, settings.tiers) == ("names", (1, 5), ("dense",))
     assert layout.pooling == "mean"
 
