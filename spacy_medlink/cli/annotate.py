@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import spacy_medlink
+
 from ..errors import MedlinkError
+from ..util.progress import show_progress
 from .opening import AUTO, As, Device, Source
 from .parsing import choices, one_of, pairs
 
@@ -67,8 +70,7 @@ def command(
     some documents could not be read or linked; all others were.
     """
     one_of(engine, ("local", "ray"), "--engine")
-    from ..annotate import Columns, Shape, annotate_file
-    from ..util.progress import show_progress
+    from ..annotate import Columns, Shape
 
     settings: dict[str, object] = {"top_k": max(candidates, 1)}
     if threshold is not None:
@@ -76,7 +78,7 @@ def command(
     headers = pairs(columns, "--columns", optional=("id",))
     choices(",".join(headers), Columns._fields, "--columns")
     with _saying_what_is_kept(output):
-        done = annotate_file(
+        done = spacy_medlink.annotate_file(
             source,
             path,
             output,

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from .. import __version__
 from ..util import sides
 from .annotate import command as annotate_command
 from .build import command as build_command
@@ -78,8 +79,6 @@ if import_app.registered_commands:
 
 def _say_version(wanted: bool) -> None:
     if wanted:
-        from .. import __version__
-
         typer.echo(f"medlink {__version__}")
         raise typer.Exit
 

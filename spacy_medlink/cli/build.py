@@ -6,7 +6,10 @@ from typing import Annotated
 
 import typer
 
+import spacy_medlink
+
 from ..assets.settings import BuildSettings
+from ..util.progress import show_progress
 from .opening import AUTO, Device
 from .options import with_options
 from .output import Overwrite
@@ -24,9 +27,6 @@ def command(
     overwrite: Overwrite = False,
 ) -> None:
     """Encode all names, build the tiers, and replace the assets at --output at the end."""
-    from ..assets import build_assets
-    from ..util.progress import show_progress
-
     kb = None if str(kb_path) == _STARTER and not kb_path.exists() else kb_path
     _check_dense(settings)
     if _helps_another(output, kb, settings, device):
@@ -40,7 +40,7 @@ def command(
         from ..util.devices import rank_device
 
         device = rank_device(device)
-    assets = build_assets(
+    assets = spacy_medlink.build_assets(
         output, kb, **dict(settings), device=device, progress=show_progress, overwrite=overwrite
     )
     typer.echo(build_report(assets, time.perf_counter() - began))
@@ -49,9 +49,7 @@ def command(
 
 
 def _has_encoder(update: Path | None) -> bool:
-    from ..assets import Assets
-
-    return update is not None and Assets(update).manifest["encoder"] is not None
+    return update is not None and spacy_medlink.Assets(update).manifest["encoder"] is not None
 
 
 def _helps_another(out: Path, kb: Path | None, settings: BuildSettings, device: str) -> bool:

@@ -5,14 +5,21 @@ from typing import Annotated
 
 import typer
 
+import spacy_medlink
+
 from ..evaluation.settings import Settings
-from .metrics_report import metrics_report
+from ..kb.annotated_notes import ANNOTATIONS_FILE, dump_annotations
+from ..types import Data
+from ..util.files import save_text
+from ..util.outputs import check_output
+from ..util.progress import show_progress
 from .opening import AUTO, Device, Source
 from .options import with_options
-from .output import Overwrite
+from .output import Overwrite, table
 from .parsing import one_of
 
 _METRICS = ("links", "char-iou")
+_ON_A_PAGE = ("retrieval", "reliability", "coverage")  # tables that `medlink report` has
 
 
 @with_options
@@ -37,11 +44,7 @@ def command(
     device: Device = AUTO,
 ) -> None:
     """Measure linking against gold mentions."""
-    from ..annotate.evaluate import evaluate
     from ..evaluation.report import METRICS_FILE, dump_metrics
-    from ..util.files import save_text
-    from ..util.outputs import check_output
-    from ..util.progress import show_progress
 
     if one_of(metric, _METRICS, "--metric") == _METRICS[1]:
         _measure_characters(source, gold, output, settings.threshold, overwrite, device)
@@ -49,10 +52,27 @@ def command(
     inputs: list[Path | str | None] = [gold, source, settings.train_file, settings.against]
     if output is not None:
         check_output(output, METRICS_FILE, inputs, overwrite=overwrite)
-    metrics = evaluate(source, gold, **dict(settings), device=device, progress=show_progress)
+    metrics = spacy_medlink.evaluate(
+        source, gold, **dict(settings), device=device, progress=show_progress
+    )
     if output is not None:
         save_text(output, METRICS_FILE, dump_metrics(metrics), inputs, overwrite=overwrite)
-    typer.echo(metrics_report(metrics, settings.ks))
+    typer.echo(_report(metrics))
+
+
+def _report(metrics: Data) -> str:
+    """Lay out the tables of `medlink report`, but for some; fractions in per cent."""
+    from ..evaluation.report.metrics_file import Run
+    from ..evaluation.report.tables import make_tables
+
+    parts = []
+    for each in make_tables([Run("the linker", metrics)]):
+        if each.name not in _ON_A_PAGE:
+            rows = [[100 * cell if isinstance(cell, float) else cell for cell in row]
+                    for row in each.rows]  # fmt: skip
+            lines = [f"{each.title}:", table(rows, each.header), each.note]
+            parts.append("\n".join(filter(None, lines)))
+    return "\n\n".join(parts)
 
 
 def report_command(
@@ -82,10 +102,6 @@ def _measure_characters(
     device: str,
 ) -> None:  # fmt: skip
     from ..annotate.evaluate import evaluate_characters
-    from ..kb.annotated_notes import ANNOTATIONS_FILE, dump_annotations
-    from ..util.files import save_text
-    from ..util.outputs import check_output
-    from ..util.progress import show_progress
 
     inputs: list[Path | str | None] = [gold, source]
     if output is not None:

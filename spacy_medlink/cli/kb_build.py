@@ -6,7 +6,12 @@ from typing import Annotated
 
 import typer
 
+from ..kb import KnowledgeBase, build_knowledge_base
+from ..kb.filters import Filters
+from ..kb.vocabularies import GROUPS, type_named
 from ..types import Data, Facts
+from ..util.progress import show_progress
+from ..util.sides import load
 from .kb_summary import bad_line_report, summary
 from .output import Overwrite
 from .parsing import allowed_in, comma_list, pairs
@@ -102,11 +107,6 @@ def command(
     overwrite: Overwrite = False,
 ) -> None:
     """Build a knowledge base, and replace the one at --output at the end."""
-    from ..kb import build_knowledge_base
-    from ..kb.filters import Filters
-    from ..kb.vocabularies import GROUPS, type_named
-    from ..util.progress import show_progress
-
     options: Data = {
         "columns": pairs(columns, "--columns"), "lang": lang, "separator": separator,
         "source": vocabulary, "encoding": encoding, "dialect": dialect,
@@ -165,7 +165,6 @@ def add_mentions_command(
     """Write a knowledge base that also has the mentions of annotated text as names."""
     from ..evaluation import load_gold
     from ..fitting.mention_names import add_mention_names
-    from ..kb import KnowledgeBase
 
     knowledge = KnowledgeBase(kb)
     files = [load_gold(path, knowledge, nil_only=True) for path in gold]
@@ -179,8 +178,6 @@ def add_mentions_command(
 
 
 def _check(sources: Sequence[tuple[str, Path]], options: Facts) -> None:
-    from ..util.sides import load
-
     checked = load("medlink_checks", "sources", "check of sources")(sources, options)
     for problem in checked.problems:
         line = f", line {problem.line}" if problem.line else ""

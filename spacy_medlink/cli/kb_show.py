@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import spacy_medlink
+
+from ..assets.manifest import MANIFEST
 from ..types import ISA, Data, Retired
 from .opening import open_kb
 from .output import echo_json, table
@@ -49,12 +52,10 @@ def search_command(
     Assets answer in a millisecond, by the index of their words: any order, beginnings of words,
     words with a letter wrong. In a knowledge base alone, all names are read.
     """
-    from ..assets import Assets
-    from ..assets.manifest import MANIFEST
     from ..kb.browse import search_concepts
 
     if (kb / MANIFEST).is_file():
-        assets = Assets(kb)
+        assets = spacy_medlink.Assets(kb)
         matches = search_concepts(assets.kb, text, _FOUND, assets.beginning)
     else:
         names = open_kb(kb)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..kb.vocabularies import is_known
 from .output import table
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ _VOCABULARIES_SHOWN = 60  # all, of an ontology
 
 def summary(built: "Built") -> str:
     """Lay out the counts of a build, without zeros except for the most important counts."""
-    from ..kb.vocabularies import is_known
-
     kb, report = built.kb, built.report
     codes = kb.count_codes()
     unknown = {name: count for name, count in codes.items() if name != "URL" and not is_known(name)}

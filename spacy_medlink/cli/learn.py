@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import spacy_medlink
+
 from ..assets.settings import LearnSettings
+from ..util.progress import show_progress
 from .opening import AUTO, Device
 from .options import with_options
 from .output import Overwrite
@@ -36,14 +39,10 @@ def command(
     device: Device = AUTO,
 ) -> None:
     """Learn names, corrections, a ranker and probabilities from annotated text."""
-    from ..assets import Assets
-    from ..assets.learn import learn
-    from ..util.progress import show_progress
-
     if (output is None) != in_place:
         raise typer.BadParameter("Say either --output DIRECTORY, or --in-place to replace ASSETS.")
-    done = learn(
-        Assets(assets, device=device), output or assets, train, **dict(settings),
+    done = spacy_medlink.learn(
+        spacy_medlink.Assets(assets, device=device), output or assets, train, **dict(settings),
         progress=show_progress, overwrite=overwrite,
     )  # fmt: skip
     manifest = done.manifest

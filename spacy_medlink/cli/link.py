@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+import spacy_medlink
+
 from ..text.context import KINDS
 from ..types import Data
 from .opening import AUTO, As, Device, Source
@@ -57,9 +59,9 @@ def command(
         "within": within,
     }  # fmt: skip
     given: Data = {name: value for name, value in settings.items() if value is not None}
-    from ..annotate.linked_text import TextLinker  # imports spaCy
-
-    links = TextLinker.open(source, lang=lang, device=device, **given)(text, explain=explain)
+    links = spacy_medlink.TextLinker.open(source, lang=lang, device=device, **given)(
+        text, explain=explain
+    )
     if as_format:
         typer.echo(links.to_format(as_format, file.name if file else "1"), nl=False)
     elif as_json:

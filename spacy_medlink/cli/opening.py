@@ -1,12 +1,12 @@
 """Opening the files that the command line names, such as a knowledge base or assets with one."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from ..kb import KnowledgeBase
+from ..assets.manifest import KB_FILE
+from ..kb import KnowledgeBase
 
 Source = Annotated[
     str,
@@ -50,14 +50,11 @@ Device = Annotated[
 ]
 
 
-def open_kb(path: Path) -> "KnowledgeBase":
+def open_kb(path: Path) -> KnowledgeBase:
     """Open a knowledge base: its file, or a directory of assets that has one.
 
     RAISES (MedlinkError): E101-E103 when it cannot be opened.
     """
-    from ..assets.manifest import KB_FILE
-    from ..kb import KnowledgeBase
-
     inside = path / KB_FILE
     return KnowledgeBase(inside if inside.is_file() else path)
 

@@ -21,8 +21,8 @@ def with_options(verb: Callable[..., None]) -> Callable[..., None]:
     """
     own = signature(verb, eval_str=True)
     model: type[Options] = own.parameters["settings"].annotation
-    options = {
-        name: _parameter(name, field, extra["option"])
+    options: dict[str, Any] = {
+        name: extra["option"]
         for name, field in model.model_fields.items()
         if isinstance(extra := field.json_schema_extra, dict) and "option" in extra
     }
@@ -30,34 +30,34 @@ def with_options(verb: Callable[..., None]) -> Callable[..., None]:
     @wraps(verb)
     def with_settings(**values: Any) -> None:
         given = {name: values.pop(name) for name in options}
-        verb(**values, settings=_settings(model, given, options))
+        verb(**values, settings=_settings(model, options, given))
 
-    parameters: list[Parameter] = []
-    for name, parameter in own.parameters.items():
-        parameters += options.values() if name == "settings" else [parameter]
-    keywords = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in parameters]
-    with_settings.__signature__ = own.replace(parameters=keywords)  # type: ignore[attr-defined]  # PEP 362 lets functions have it
+    made = [_parameter(name, model.model_fields[name], options[name]) for name in options]
+    parameters = [
+        parameter.replace(kind=Parameter.KEYWORD_ONLY)
+        for name, declared in own.parameters.items()
+        for parameter in (made if name == "settings" else [declared])
+    ]
+    with_settings.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]  # PEP 362 lets functions have it
     return with_settings
 
 
-def _parameter(name: str, field: Any, about: Mapping[str, str]) -> Parameter:
-    limits = {
-        end: getattr(limit, at)
-        for limit in field.metadata
-        for end, at in (("min", "ge"), ("max", "le"))
-        if hasattr(limit, at)
-    }
-    typed, default = _typed(field.annotation), field.default
+def _parameter(name: str, field: Any, about: Mapping[str, Any]) -> Parameter:
+    typed, default, flag = _typed(field.annotation), field.default, _flag(name, about)
     if isinstance(default, tuple):
         default = ",".join(map(str, default))
-    if default is None or default == []:
+    elif default is None or default == []:
         typed, default = typed | None, None
+    elif default is True:
+        flag += f"/--no-{flag[2:]}"
     shown = {key: value for key, value in about.items() if key != "name"}
-    flag = about["name"] or f"--{name.replace('_', '-')}"
-    declared = f"{flag}/--no-{flag[2:]}" if default is True else flag
-    option = typer.Option(declared, help=field.description, **limits, **shown)
-    annotation = Annotated[typed, option]
+    option = typer.Option(flag, help=field.description, **shown)
+    annotation = Annotated[typed, option]  # type: ignore[valid-type]  # a type at run time
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _flag(name: str, about: Mapping[str, Any]) -> str:
+    return str(about.get("name") or f"--{name.replace('_', '-')}")
 
 
 def _typed(annotation: Any) -> Any:
@@ -69,7 +69,7 @@ def _typed(annotation: Any) -> Any:
 
 
 def _settings(
-    model: type[Options], given: Mapping[str, Any], options: Mapping[str, Parameter]
+    model: type[Options], options: Mapping[str, Any], given: Mapping[str, Any]
 ) -> Options:
     """Make the settings; what is not given has its default."""
     fields = model.model_fields
@@ -82,7 +82,6 @@ def _settings(
         return model(**values)
     except ValidationError as error:
         first, *_ = error.errors(include_url=False)
-        name = str(first["loc"][0])
         problem = first.get("ctx", {}).get("error", first["msg"])
-        option = options[name].annotation.__metadata__[0]
-        raise typer.BadParameter(str(problem), param_hint=option.default) from error
+        name = str(first["loc"][0])
+        raise typer.BadParameter(str(problem), param_hint=_flag(name, options[name])) from error

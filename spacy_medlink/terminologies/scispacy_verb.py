@@ -7,6 +7,8 @@ import typer
 
 from ..cli.kb_summary import summary
 from ..cli.output import Overwrite
+from ..kb import build_knowledge_base
+from ..util.progress import show_progress
 
 
 def command(
@@ -21,9 +23,6 @@ def command(
     overwrite: Overwrite = False,
 ) -> None:
     """Build a knowledge base from scispaCy's; see also `medlink kb build --from scispacy`."""
-    from ..kb import build_knowledge_base
-    from ..util.progress import show_progress
-
     out = output or Path(path.name.partition(".")[0] + ".kb")
     built = build_knowledge_base(
         out=out,

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ..errors import Errors
+from ..types import Data
 
 MOST = 2**31 - 1  # the greatest int of libraries in C
 _PATH, _PART = 4_096, 255  # bytes of a path and of each of its names, on the common systems
@@ -91,7 +92,8 @@ def option(
     name (str): of the option, where the field has another one. shown: in the help of the option,
         "metavar" and "show_default" as in `typer.Option`.
     """
-    extra: dict[str, Any] = {"rule": "", "option": {"name": name, **shown}}
+    about: Any = {"name": name, "min": least, "max": most, **shown}
+    extra: Data = {"rule": "", "option": about}
     return Field(default, description=help, json_schema_extra=extra, ge=least, le=most)
 
 

@@ -1,6 +1,6 @@
 """The tables of a report, as plain values."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -45,12 +45,11 @@ class Table(NamedTuple):
 
 def make_tables(runs: Sequence[Run]) -> list[Table]:
     """Make all tables for which the runs have data."""
-    tables = [
-        _systems(runs), _retrieval(runs), _splits(runs), _nil(runs), _lost(runs), _rollup(runs),
-        *_groups(runs), _end_to_end(runs), _against(runs), _gold(runs), _reliability(runs),
-        _coverage(runs),
-    ]  # fmt: skip
-    return [table for table in tables if table.rows]
+    every = (
+        _systems, _retrieval, _splits, _nil, _lost, _rollup, _groups, _end_to_end, _against, _gold,
+        _reliability, _coverage,
+    )  # fmt: skip
+    return [table for make in every for table in make(runs) if table.rows]
 
 
 def systems_of(run: Run) -> Iterator[tuple[str, Metrics]]:
@@ -70,199 +69,206 @@ def split_title(name: str) -> str:
     return f"... nor nearer than {distance} to {what}"
 
 
-def _systems(runs: Sequence[Run]) -> Table:
-    ks = _depths(runs)
-    header = [
-        "system", "mentions", "gold in KB", *(f"acc@{k}" for k in ks), "MRR", _INTERVAL,
-        "mentions/s",
-    ]  # fmt: skip
+def _table(
+    name: str, title: str, header: Iterable[str], rows: Iterable[Iterable[Cell]], note: str = ""
+) -> Iterator[Table]:
+    yield Table(name, title, list(header), [list(row) for row in rows], note)
+
+
+def _by_system(
+    runs: Sequence[Run], cells: Callable[[Metrics], Iterable[Cell]]
+) -> Iterator[list[Cell]]:
+    """Make a row of each system of each run."""
+    for run in runs:
+        for name, measured in systems_of(run):
+            yield [_named(runs, run, name), *cells(measured)]
+
+
+def _accuracies(runs: Sequence[Run]) -> list[str]:
+    """Name the figures at each depth."""
+    return [f"acc@{k}" for k in sorted({k for run in runs for k in run.metrics["ks"]})]
+
+
+def _systems(runs: Sequence[Run]) -> Iterator[Table]:
+    accuracies = _accuracies(runs)
+    header = ["system", "mentions", "gold in KB", *accuracies, "MRR", _INTERVAL, "mentions/s"]
     rows = _by_system(runs, lambda measured: [
-        measured["n"], measured["gold_in_kb"], *(measured.get(f"acc@{k}") for k in ks),
-        measured["mrr"], _interval(measured["ci95"].get("acc@1")),
-        _whole(measured["speed"]["mentions_per_s"]),
+        measured["n"], measured["gold_in_kb"], *map(measured.get, accuracies), measured["mrr"],
+        _interval(measured["ci95"].get("acc@1")), _whole(measured["speed"]["mentions_per_s"]),
     ])  # fmt: skip
     protocols = sorted({run.metrics["protocol"] for run in runs})
     note = (
         f"Ranks count {' or '.join(protocols)}. Mentions whose gold concept the knowledge base "
         "lacks count as wrong. The interval is by bootstrap over documents."
     )
-    return Table("systems", "Systems", header, rows, note)
+    return _table("systems", "Systems", header, rows, note)
 
 
-def _by_system(runs: Sequence[Run], cells: Callable[[Metrics], list[Cell]]) -> list[list[Cell]]:
-    """Make a row of each system of each run."""
-    return [
-        [_named(runs, run, name), *cells(measured)]
-        for run in runs
-        for name, measured in systems_of(run)
-    ]
-
-
-def _retrieval(runs: Sequence[Run]) -> Table:
-    depths = [*(f"recall@{k}" for k in _depths(runs)), "recall@all"]
-    rows = _by_system(runs, lambda measured: [measured.get(depth) for depth in depths])
+def _retrieval(runs: Sequence[Run]) -> Iterator[Table]:
+    depths = [*(name.replace("acc", "recall") for name in _accuracies(runs)), "recall@all"]
+    rows = _by_system(runs, lambda measured: map(measured.get, depths))
     note = "Whether the gold concept is among the first k that the retriever proposes."
-    return Table("retrieval", "Retrieval", ["system", *depths], rows, note)
+    return _table("retrieval", "Retrieval", ["system", *depths], rows, note)
 
 
-def _splits(runs: Sequence[Run]) -> Table:
-    ks = _depths(runs)
-    rows: list[list[Cell]] = []
-    for run in runs:
-        for split in run.metrics["splits"]:
-            for name, measured in systems_of(run):
-                part = measured.get("splits", {}).get(split)
-                if part:
-                    values = [part.get(f"acc@{k}") for k in ks]
-                    rows.append(
-                        [split_title(split), _named(runs, run, name), part["n"], *values,
-                         part["mrr"]]
-                    )  # fmt: skip
-    header = ["part", "system", "mentions", *(f"acc@{k}" for k in ks), "MRR"]
+def _splits(runs: Sequence[Run]) -> Iterator[Table]:
+    accuracies = _accuracies(runs)
+    rows = (
+        [split_title(split), _named(runs, run, name), part["n"], *map(part.get, accuracies),
+         part["mrr"]]
+        for run in runs
+        for split in run.metrics["splits"]
+        for name, measured in systems_of(run)
+        if (part := measured.get("splits", {}).get(split))
+    )  # fmt: skip
     note = (
         "Parts of the test data that cannot be known by heart (Alekseev et al., 2022): mentions "
         "that the training data, or the knowledge base itself, holds are taken out."
     )
-    return Table("splits", "Fair parts of the test data", header, rows, note)
+    header = ["part", "system", "mentions", *accuracies, "MRR"]
+    return _table("splits", "Fair parts of the test data", header, rows, note)
 
 
-def _groups(runs: Sequence[Run]) -> list[Table]:
-    ks = _depths(runs)
-    labels = dict.fromkeys(name for run in runs for name in run.metrics if name.startswith("by_"))
-    tables = []
-    for label in labels:
+def _groups(runs: Sequence[Run]) -> Iterator[Table]:
+    accuracies, are_many = _accuracies(runs), len(runs) > 1
+    for label in dict.fromkeys(
+        name for run in runs for name in run.metrics if name.startswith("by_")
+    ):
         what = label.removeprefix("by_").replace("_", " ")
-        rows: list[list[Cell]] = []
-        for run in runs:
-            for group, measured in run.metrics.get(label, {}).items():
-                interval = _interval(measured["ci95"].get("acc@1"))
-                rows.append(
-                    [group, *_only_if_many(runs, run), measured["n"], measured["gold_in_kb"],
-                     *(measured.get(f"acc@{k}") for k in ks), measured["mrr"], interval]
-                )  # fmt: skip
-        header = [
-            what, *(["run"] if len(runs) > 1 else []), "mentions", "gold in KB",
-            *(f"acc@{k}" for k in ks), "MRR", _INTERVAL,
+        rows = [
+            [group, *[run.name] * are_many, measured["n"], measured["gold_in_kb"],
+             *map(measured.get, accuracies), measured["mrr"],
+             _interval(measured["ci95"].get("acc@1"))]
+            for run in runs
+            for group, measured in run.metrics.get(label, {}).items()
         ]  # fmt: skip
-        tables.append(Table(label, f"By {what}", header, rows if len(rows) > len(runs) else []))
-    return tables
+        header = [
+            what,
+            *["run"] * are_many,
+            "mentions",
+            "gold in KB",
+            *accuracies,
+            "MRR",
+            _INTERVAL,
+        ]
+        yield from _table(label, f"By {what}", header, rows if len(rows) > len(runs) else [])
 
 
-def _nil(runs: Sequence[Run]) -> Table:
-    rows: list[list[Cell]] = []
-    for run in runs:
-        nil, links = run.metrics["nil"], run.metrics["links"]
-        if nil["n"] or nil["predicted"]:
-            for what, scores in (("NIL", nil), ("links", links)):
-                counts = scores["n"], scores["predicted"]
-                shares = *(scores[part] for part in _PARTS), scores.get("coverage")
-                rows.append([f"{run.name}: {what}", *counts, *shares])
+def _nil(runs: Sequence[Run]) -> Iterator[Table]:
+    rows = (
+        [f"{run.name}: {what}", scores["n"], scores["predicted"], *map(scores.get, _PARTS),
+         scores.get("coverage")]
+        for run in runs
+        for what, scores in (("NIL", run.metrics["nil"]), ("links", run.metrics["links"]))
+        if run.metrics["nil"]["n"] or run.metrics["nil"]["predicted"]
+    )  # fmt: skip
     header = ["", "gold", "predicted", *_PARTS, "coverage"]
-    return Table("nil", "NIL and links", header, rows, "NIL: the linker says that no concept fits.")
+    note = "NIL: the linker says that no concept fits."
+    return _table("nil", "NIL and links", header, rows, note)
 
 
-def _lost(runs: Sequence[Run]) -> Table:
-    rows = _by_system(runs, lambda measured: [*measured["verdicts"].values()])
-    header = ["system", *VERDICTS]
+def _lost(runs: Sequence[Run]) -> Iterator[Table]:
+    rows = _by_system(runs, lambda measured: measured["verdicts"].values())
     note = (
         "not retrieved: the retriever did not propose the gold concept among its first 64; "
         "mis-ranked: it did, but another came first; wrong NIL: the right one came first and was "
         "not believed; missed NIL: linked, though the gold standard says that nothing fits."
     )
-    return Table("lost", "Where mentions were lost", header, rows, note)
+    return _table("lost", "Where mentions were lost", ["system", *VERDICTS], rows, note)
 
 
-def _rollup(runs: Sequence[Run]) -> Table:
-    rows: list[list[Cell]] = []
-    for run in runs:
-        rollup = run.metrics.get("rollup")
-        if rollup:
-            rows.append(
-                [run.name, run.metrics.get("acc@1"), rollup["acc@1_within_1"],
-                 rollup["acc@1_within_2"], rollup["acc@1_any"], rollup["ancestor"],
-                 rollup["descendant"]]
-            )  # fmt: skip
+def _rollup(runs: Sequence[Run]) -> Iterator[Table]:
+    wanted = ("acc@1_within_1", "acc@1_within_2", "acc@1_any", "ancestor", "descendant")
+    rows = (
+        [run.name, run.metrics.get("acc@1"), *map(run.metrics["rollup"].get, wanted)]
+        for run in runs
+        if run.metrics.get("rollup")
+    )
     header = [
         "run", "acc@1", "within 1 step", "within 2 steps", "above or below at all",
         "too general", "too special",
     ]  # fmt: skip
     note = "Answers that are an ancestor or a descendant of the gold concept count as right."
-    return Table("rollup", "Right but for the depth in the hierarchy", header, rows, note)
+    return _table("rollup", "Right but for the depth in the hierarchy", header, rows, note)
 
 
-def _end_to_end(runs: Sequence[Run]) -> Table:
-    rows: list[list[Cell]] = []
-    for run in runs:
-        scores = run.metrics.get("end_to_end")
-        if scores:
-            for level, title in _LEVELS.items():
-                values = [scores[level][part] for part in _PARTS]
-                interval = _interval(scores[level].get("f1_ci95"))
-                rows.append([_named(runs, run, title), *values, interval])
+def _end_to_end(runs: Sequence[Run]) -> Iterator[Table]:
+    scored = [(run, scores) for run in runs if (scores := run.metrics.get("end_to_end"))]
+    rows = (
+        [_named(runs, run, title), *map(scores[level].get, _PARTS),
+         _interval(scores[level].get("f1_ci95"))]
+        for run, scores in scored
+        for level, title in _LEVELS.items()
+    )  # fmt: skip
+    note = "; ".join(
+        f"{run.name}: {scores['gold']:,} gold links, {scores['predicted']:,} predicted in "
+        f"{scores['documents']:,} documents"
+        for run, scores in scored
+    )
     header = ["level", *_PARTS, "F1, 95 % interval"]
-    return Table("end_to_end", "End to end, from raw text", header, rows)
+    return _table("end_to_end", "End to end, from raw text", header, rows, note)
 
 
-def _against(runs: Sequence[Run]) -> Table:
-    rows: list[list[Cell]] = []
-    for run in runs:
-        compared = run.metrics.get("against", {})
-        for name, difference in compared.items():
-            if isinstance(difference, dict) and "ours" in difference:
-                title = f"{run.name} against {compared['name']}: {name}"
-                values = (difference[part] for part in ("ours", "theirs", "difference"))
-                interval = _interval(difference["ci95"])
-                rows.append([title, *values, interval, f"{difference['p']:.4f}"])
+def _against(runs: Sequence[Run]) -> Iterator[Table]:
+    rows = (
+        [f"{run.name} against {compared['name']}: {name}",
+         *map(difference.get, ("ours", "theirs", "difference")), _interval(difference["ci95"]),
+         f"{difference['p']:.4f}"]
+        for run in runs
+        for compared in [run.metrics.get("against", {})]
+        for name, difference in compared.items()
+        if isinstance(difference, dict) and "ours" in difference
+    )  # fmt: skip
     header = ["", "this", "other", "difference", "95 % interval", "p"]
     note = (
         "Paired over the same mentions: the interval of the difference by bootstrap over documents,"
         " p by approximate randomisation."
     )
-    return Table("against", "Against another system", header, rows, note)
+    return _table("against", "Against another system", header, rows, note)
 
 
-def _gold(runs: Sequence[Run]) -> Table:
+def _gold(runs: Sequence[Run]) -> Iterator[Table]:
     counts = ("documents", "mentions", "nil", "not_in_kb", "left_out", "composites")
     ways = list(dict.fromkeys(way for run in runs for way in run.metrics["gold"]["ids"]))
-    rows: list[list[Cell]] = [
-        [run.name, *(run.metrics["gold"][fact] for fact in counts), run.metrics["mismatches"],
-         *(run.metrics["gold"]["ids"].get(way, 0) for way in ways)]
+    rows = (
+        [run.name, *map(run.metrics["gold"].get, counts), run.metrics["mismatches"],
+         run.metrics.get("identified"), *(run.metrics["gold"]["ids"].get(way, 0) for way in ways)]
         for run in runs
-    ]  # fmt: skip
+    )  # fmt: skip
     header = [
         "run", "documents", "mentions", "NIL", "gold not in KB", "left out", "taken apart",
-        "offsets that do not fit", *(f"ids: {way}" for way in ways),
+        "offsets that do not fit", "linked by identifiers", *(f"ids: {way}" for way in ways),
     ]  # fmt: skip
     note = "ids: how gold ids were found (as own ids, through the history of ids, as codes)."
-    return Table("gold", "The gold mentions", header, rows, note)
+    return _table("gold", "The gold mentions", header, rows, note)
 
 
-def _reliability(runs: Sequence[Run]) -> Table:
-    rows: list[list[Cell]] = []
-    for run in runs:
-        probs, right = _confidences(run)
-        for each_bin in reliability_bins(probs, right, np.ones(len(probs))) if len(probs) else ():
-            span = f"{100 * each_bin['low']:.0f} to {100 * each_bin['high']:.0f} %"
-            count = round(each_bin["weight"] * len(probs))
-            rows.append([_named(runs, run, span), count, each_bin["prob"], each_bin["accuracy"]])
+def _reliability(runs: Sequence[Run]) -> Iterator[Table]:
+    rows = (
+        [_named(runs, run, f"{100 * each['low']:.0f} to {100 * each['high']:.0f} %"),
+         round(each["weight"] * len(probs)), each["prob"], each["accuracy"]]
+        for run in runs
+        for probs, right in [_confidences(run)]
+        for each in (reliability_bins(probs, right, np.ones(len(probs))) if len(probs) else ())
+    )  # fmt: skip
     header = ["probability", "mentions", "mean probability", "right"]
     note = "Of links that are given a probability of 80 %, about 80 % should be right."
-    return Table("reliability", "Reliability of the probabilities", header, rows, note)
+    return _table("reliability", "Reliability of the probabilities", header, rows, note)
 
 
-def _coverage(runs: Sequence[Run]) -> Table:
-    rows: list[list[Cell]] = []
-    for run in runs:
-        probs, right = _confidences(run)
-        for threshold in _THRESHOLDS if len(probs) else ():
-            linked = probs >= threshold
-            rows.append(
-                [_named(runs, run, f"{threshold:g}"), int(linked.sum()),
-                 fraction(float(linked.sum()), len(run.records)),
-                 fraction(float(right[linked].sum()), float(linked.sum()))]
-            )  # fmt: skip
+def _coverage(runs: Sequence[Run]) -> Iterator[Table]:
+    rows: Iterator[list[Cell]] = (
+        [_named(runs, run, f"{threshold:g}"), int(linked.sum()),
+         fraction(linked.sum(), len(run.records)),
+         fraction(right[linked].sum(), linked.sum())]
+        for run in runs
+        for probs, right in [_confidences(run)]
+        for threshold in (_THRESHOLDS if len(probs) else ())
+        for linked in [probs >= threshold]
+    )  # fmt: skip
+    title = "Precision against coverage, as the threshold rises"
     header = ["threshold", "links", "coverage", "precision"]
-    return Table("coverage", "Precision against coverage, as the threshold rises", header, rows)
+    return _table("coverage", title, header, rows)
 
 
 def _confidences(run: Run) -> tuple[Floats, NDArray[np.bool_]]:
@@ -272,16 +278,8 @@ def _confidences(run: Run) -> tuple[Floats, NDArray[np.bool_]]:
     return probs, np.array([record.is_right for record in answered], np.bool_)
 
 
-def _depths(runs: Sequence[Run]) -> list[int]:
-    return sorted({k for run in runs for k in run.metrics["ks"]})
-
-
 def _named(runs: Sequence[Run], run: Run, name: str) -> str:
     return f"{run.name}: {name}" if len(runs) > 1 else name
-
-
-def _only_if_many(runs: Sequence[Run], run: Run) -> list[Cell]:
-    return [run.name] if len(runs) > 1 else []
 
 
 def _interval(interval: Sequence[float] | None) -> str:

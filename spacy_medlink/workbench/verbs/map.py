@@ -10,6 +10,7 @@ from ...cli.output import Overwrite
 from ...cli.parsing import choices, pairs
 from ...components.pipelines import linker_of, open_pipeline
 from ...errors import Warnings
+from ...util.progress import show_progress
 
 if TYPE_CHECKING:
     from ..mapping.run import Mapped
@@ -88,7 +89,6 @@ def command(
         raise typer.BadParameter("--approved needs --reviewed.", param_hint="--approved")
     if as_format:
         choices(as_format, _FORMATS, "--as")
-    from ...util.progress import show_progress
     from ..mapping.run import CANDIDATES, map_terms
 
     nlp = open_pipeline(to, lang.partition(",")[0] or "en", device, top_k=CANDIDATES)
