@@ -39,7 +39,7 @@ def table_of(encoder: BiEncoder) -> tuple[Floats2d, float]:
     """
     if not encoder.is_static or encoder.pooling != "mean" or encoder.preparation:
         raise ValueError("it has layers, another pooling than the mean, or changes texts first")
-    ids = torch.arange(encoder.tokenizer._tokenizer.get_vocab_size(), device=encoder.device)
+    ids = torch.arange(encoder.tokenizer.backend_tokenizer.get_vocab_size(), device=encoder.device)
     with torch.inference_mode():
         hidden = encoder.module(input_ids=ids[:, None].expand(-1, 1 + _PLACES)).last_hidden_state
     table: Floats2d = hidden[:, 1:].mean(dim=1).float().cpu().numpy()  # behind [CLS]
@@ -81,7 +81,7 @@ def main(
     ]
     with replacing_directory(output, _TABLE, [student], overwrite=overwrite) as path:
         save_file({"embeddings": table}, path / WEIGHTS)
-        encoder.tokenizer._tokenizer.save(str(path / "tokenizer.json"))
+        encoder.tokenizer.backend_tokenizer.save(str(path / "tokenizer.json"))
         (path / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
         (path / MODULES).write_text(json.dumps(modules, indent=2) + "\n", encoding="utf-8")
     typer.echo(f"{output}: {len(table):,} word pieces, least cosine to the student {least:.3f}")

@@ -33,7 +33,6 @@ def name_value(parameter: Any) -> None:
         return
     shown = parameter.display_name_raw.rstrip(".") + ("..." if parameter.nargs != 1 else "")
     parameter.display_type_rich = partial(_same, "")
-    parameter._rich_display_name = partial(_same, shown)
     parameter.get_usage_pieces = partial(_same, [] if parameter.hidden else [shown])
 
 

@@ -175,8 +175,8 @@ def _own_tokenizer(tokenizer: Any) -> Any:
         reason = "its tokenizer is a slow one; let `tokenizer_config` say `use_fast = true`"
         raise Errors.encoder_damaged(path=tokenizer.name_or_path, reason=reason)
     copied = copy.deepcopy(tokenizer)
-    copied._tokenizer.no_truncation()
-    copied._tokenizer.no_padding()
+    copied.backend_tokenizer.no_truncation()
+    copied.backend_tokenizer.no_padding()
     return copied
 
 

@@ -71,8 +71,8 @@ def load_transformer(
             **_LOCAL,
         )
         _fill(module, sorted(loaded["missing_keys"]))
-        tokenizer._tokenizer.no_truncation()
-        tokenizer._tokenizer.no_padding()
+        tokenizer.backend_tokenizer.no_truncation()
+        tokenizer.backend_tokenizer.no_padding()
     except MedlinkError:
         raise
     except BaseException as error:  # safetensors and tokenizers raise classes of their own

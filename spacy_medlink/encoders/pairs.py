@@ -53,7 +53,7 @@ class Template:
         preparation: Preparation = AS_IT_IS,
     ) -> "Template":
         """Read from a tokenizer what it puts around two texts."""
-        fast = tokenizer._tokenizer
+        fast = tokenizer.backend_tokenizer
         word = fast.encode("a", add_special_tokens=False).ids
         ids = fast.encode("a", "a", add_special_tokens=True).ids
         size = len(word)
@@ -74,7 +74,7 @@ class Template:
                 texts.setdefault(text, len(texts))
         for pair in pairs:
             texts.setdefault(pair.candidate, len(texts))
-        fast = self.tokenizer._tokenizer
+        fast = self.tokenizer.backend_tokenizer
         prepared = self.preparation(list(texts))
         encodings = fast.encode_batch(prepared, add_special_tokens=False)
         ids = {text: encoding.ids for text, encoding in zip(texts, encodings, strict=True)}

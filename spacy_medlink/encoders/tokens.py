@@ -19,11 +19,14 @@ SPECIAL_TOKENS = "special_tokens_map.json"
 class FastTokenizer(Protocol):
     """The part of a tokenizer of `transformers` that encoding needs."""
 
-    _tokenizer: Tokenizer
     all_special_ids: list[int]
     unk_token_id: int | None
     pad_token_id: int | None
     model_max_length: int
+
+    @property
+    def backend_tokenizer(self) -> Tokenizer:
+        """The tokenizer itself, which is called without its truncation and padding."""
 
     def get_vocab(self) -> dict[str, int]:
         """Map word pieces to their ids."""
@@ -33,7 +36,7 @@ class FastTokenizer(Protocol):
 class LightTokenizer:
     """A `FastTokenizer` without `transformers`."""
 
-    _tokenizer: Tokenizer
+    backend_tokenizer: Tokenizer
     all_special_ids: list[int]
     unk_token_id: int | None
     pad_token_id: int | None
@@ -41,7 +44,7 @@ class LightTokenizer:
 
     def get_vocab(self) -> dict[str, int]:
         """Map word pieces to their ids."""
-        vocabulary: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=True)
+        vocabulary: dict[str, int] = self.backend_tokenizer.get_vocab(with_added_tokens=True)
         return vocabulary
 
 
@@ -83,7 +86,7 @@ def cut(
     """Cut strings into word-piece ids, special tokens included, at most `most` each."""
     # The backend is called without its truncation state, which threads would share.
     prepared = preparation(texts)
-    encodings = tokenizer._tokenizer.encode_batch_fast(prepared, add_special_tokens=True)
+    encodings = tokenizer.backend_tokenizer.encode_batch_fast(prepared, add_special_tokens=True)
     pieces = [encoding.ids for encoding in encodings]
     # The last piece is the separator, which models expect to see.
     return [ids if len(ids) <= most else [*ids[: most - 1], ids[-1]] for ids in pieces]

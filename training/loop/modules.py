@@ -54,7 +54,7 @@ def trained(module: torch.nn.Module) -> list[torch.nn.Parameter]:
 
 
 def _keeps_case(encoder: BiEncoder) -> bool:
-    fast = encoder.tokenizer._tokenizer
+    fast = encoder.tokenizer.backend_tokenizer
     return bool(fast.encode("Fever").ids != fast.encode("fever").ids)
 
 

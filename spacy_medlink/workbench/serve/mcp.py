@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import anyio
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, ToolAnnotations
@@ -49,18 +50,19 @@ def make_server(opening: Opening) -> MCPServer:
     RAISES (MedlinkError): what `Terminology` raises.
     """
     tools = Tools(opening)
-    server = _Server("medlink", version=__version__, instructions=_INSTRUCTIONS, log_level="ERROR")
-    for tool in (
+    functions = (
         tools.link_text, tools.search_concepts, tools.get_concept, tools.explain_link,
         tools.map_terms,
-    ):  # fmt: skip
-        server.add_tool(tool, annotations=_READ_ONLY)
-    for added in server._tool_manager.list_tools():  # the SDK itself ignores unknown arguments
-        model = added.fn_metadata.arg_model
+    )  # fmt: skip
+    made = [Tool.from_function(function, annotations=_READ_ONLY) for function in functions]
+    for tool in made:  # the SDK itself ignores unknown arguments
+        model = tool.fn_metadata.arg_model
         model.model_config["extra"] = "forbid"
         model.model_rebuild(force=True)
-        added.parameters["additionalProperties"] = False
-    return server
+        tool.parameters["additionalProperties"] = False
+    return _Server(
+        "medlink", version=__version__, instructions=_INSTRUCTIONS, log_level="ERROR", tools=made
+    )
 
 
 class _Server(MCPServer):
