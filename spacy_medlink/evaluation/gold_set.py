@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,7 +65,7 @@ class GoldSet:
             id for document in self.documents for mention in document.mentions for id in mention.ids
         }
 
-    @cached_property
+    @property
     def sha256(self) -> str:
         """The checksum of the file."""
         return sha256_of(self.path)

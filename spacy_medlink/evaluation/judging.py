@@ -2,13 +2,11 @@
 
 import time
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
 from itertools import islice
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
 from ..linking import Linker
@@ -203,18 +201,11 @@ def _name(key: Hashable) -> Hashable:
 
 
 class _Names:
-    """Names as ranks count them, of which each is read once."""
+    """Names as ranks count them: the key of each."""
 
     def __init__(self, kb: KnowledgeBase, key: Callable[[int, str], Hashable]) -> None:
-        self._kb, self._key = kb, key
-        self._key_at = lru_cache(maxsize=1 << 18)(
-            lambda row: key(int(self._concepts[row]), kb.text_at(row))
-        )
-        self._keys_of_concept = lru_cache(maxsize=1 << 16)(self._read_concept)
-
-    @cached_property
-    def _concepts(self) -> NDArray[np.int32]:
-        return self._kb.name_concepts()
+        self._kb, self._concepts = kb, kb.name_concepts()
+        self._keys = list(map(key, self._concepts.tolist(), kb.iter_texts()))
 
     def rank(self, linker: Linker, mentions: Sequence[Mention]) -> list[_Ranked]:
         """Rank the distinct names for each mention."""
@@ -239,7 +230,7 @@ class _Names:
         first: dict[Hashable, tuple[int, float]] = {}
         rows: dict[Hashable, list[int]] = {}
         for row, score in ranking:
-            key = self._key_at(row)
+            key = self._keys[row]
             first.setdefault(key, (row, score))
             rows.setdefault(_name(key), []).append(row)
         candidates = [
@@ -249,9 +240,7 @@ class _Names:
         best = next(iter(rows.values()), [])
         return list(first), candidates, frozenset(self._concepts[best].tolist())
 
-    def keys_of(self, rows: Collection[int]) -> frozenset[Hashable]:
+    def keys_of(self, concepts: Collection[int]) -> frozenset[Hashable]:
         """Make the keys of all names of some concepts."""
-        return frozenset(key for row in rows for key in self._keys_of_concept(row))
-
-    def _read_concept(self, row: int) -> tuple[Hashable, ...]:
-        return tuple(self._key(row, name.text) for name in self._kb.concept_at(row).names)
+        ends = (np.searchsorted(self._concepts, [row, row + 1]).tolist() for row in concepts)
+        return frozenset(key for start, end in ends for key in self._keys[start:end])

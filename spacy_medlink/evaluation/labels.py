@@ -1,8 +1,7 @@
 """Labels: groups of mentions by length, abbreviation, and presence in the training mentions."""
 
 import re
-from collections.abc import Collection, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..kb import KnowledgeBase
@@ -31,34 +30,26 @@ class Seen(NamedTuple):
     rows: frozenset[int]
 
 
-class Labeller:
-    """Groups cases.
+def labels_of(kb: KnowledgeBase, case: Case, seen: Seen | None = None) -> Labels:
+    """List the groups that a case is in.
 
-    kb (KnowledgeBase): has the semantic types of gold concepts.
-    seen (Optional[Seen]): the training mentions, where they were given.
+    kb (KnowledgeBase): has the semantic types of gold concepts. seen (Optional[Seen]): the training
+        mentions, where they were given.
     """
-
-    def __init__(self, kb: KnowledgeBase, seen: Seen | None = None) -> None:
-        self._seen = seen
-        self._types_at = lru_cache(maxsize=1 << 16)(
-            lambda row: kb.concept_at(row, names=False).types
-        )
-
-    def labels(self, case: Case) -> Labels:
-        """List the groups that a case is in."""
-        types = tuple(sorted({type for row in case.right for type in self._types_at(row)}))
-        groups_of_case: Labels = {
-            LENGTH: (_length(case.gold.text),),
-            ABBREVIATION: (_yes(bool(case.mention.long_form) or is_abbreviation(case.gold.text)),),
-            COMPOSITE: (_yes(len(case.parts) > 1),),
-        }
-        if types:
-            groups_of_case[SEMANTIC_TYPE] = types
-            groups_of_case[SEMANTIC_GROUP] = groups_of(types)
-        if self._seen is not None:
-            groups_of_case[MENTION] = (SEEN if case.gold.text in self._seen.texts else UNSEEN,)
-            groups_of_case[CODE] = (SEEN if is_seen_code(case, self._seen) else UNSEEN,)
-        return {label: groups for label, groups in groups_of_case.items() if groups}
+    of_concepts = (kb.concept_at(row, names=False).types for row in case.right)
+    types = tuple(sorted({type for types in of_concepts for type in types}))
+    is_short = bool(case.mention.long_form) or is_abbreviation(case.gold.text)
+    groups: Labels = {
+        LENGTH: (_length(case.gold.text),),
+        ABBREVIATION: (_yes(is_short),),
+        COMPOSITE: (_yes(len(case.parts) > 1),),
+        SEMANTIC_TYPE: types,
+        SEMANTIC_GROUP: groups_of(types),
+    }
+    if seen is not None:
+        groups[MENTION] = (SEEN if case.gold.text in seen.texts else UNSEEN,)
+        groups[CODE] = (SEEN if is_seen_code(case, seen) else UNSEEN,)
+    return {label: names for label, names in groups.items() if names}
 
 
 def is_abbreviation(text: str) -> bool:
@@ -79,11 +70,7 @@ def useful(labels: Sequence[Labels]) -> list[Labels]:
         for label, names in of_case.items():
             groups.setdefault(label, set()).update(names)
     kept = {label for label, names in groups.items() if len(names) > 1 or label in (MENTION, CODE)}
-    return [_only(of_case, kept) for of_case in labels]
-
-
-def _only(labels: Labels, kept: Collection[str]) -> Labels:
-    return {label: names for label, names in labels.items() if label in kept}
+    return [{label: of_case[label] for label in of_case if label in kept} for of_case in labels]
 
 
 def _length(text: str) -> str:

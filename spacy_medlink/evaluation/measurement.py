@@ -18,8 +18,8 @@ from ..types import Mention, Progress
 from ..util.progress import no_progress
 from .gold_set import Case, GoldSet, Prepare
 from .judging import Judged, judge
-from .labels import Labeller, useful
-from .metrics import compute_metrics, compute_totals
+from .labels import labels_of, useful
+from .metrics import compute_metrics
 from .outcome import Metrics, Outcome
 from .provenance import describe_kb, describe_run, speed
 from .records import describe_concepts, make_records, pack
@@ -158,8 +158,7 @@ def _counts(case: Case, settings: Settings) -> bool:
 def _labelled(
     assets: AssetParts, cases: Sequence[Case], judged: Judged, splits: Splits
 ) -> list[Outcome]:
-    labeller = Labeller(assets.kb, splits.seen)
-    labels = useful([labeller.labels(case) for case in cases])
+    labels = useful([labels_of(assets.kb, case, splits.seen) for case in cases])
     outcomes = with_rollup(assets.kb, cases, judged.outcomes, judged.candidates)
     return [
         outcome._replace(labels=of_case) for outcome, of_case in zip(outcomes, labels, strict=True)
@@ -210,12 +209,12 @@ class _Bench(NamedTuple):
 
     def _measure(self, name: str, linker: Linker) -> Metrics:
         judged = self.judge(linker, name, with_lexicon=False)
-        totals = compute_totals(judged.outcomes, self.settings.ks)
+        totals = compute_metrics(judged.outcomes, self.settings.ks, with_groups=False)
         return {**totals, "splits": self.of_splits(judged.outcomes), "speed": _speed(judged)}
 
     def of_splits(self, outcomes: Sequence[Outcome]) -> Metrics:
         return {
-            name: compute_totals(compress(outcomes, flags), self.settings.ks)
+            name: compute_metrics(compress(outcomes, flags), self.settings.ks, with_groups=False)
             for name, flags in self.splits.keep.items()
         }
 

@@ -13,13 +13,16 @@ from .rollup import has_rollup, rollup_metrics
 Flags = NDArray[np.bool_]
 
 
-def compute_metrics(outcomes: Iterable[Outcome], ks: Sequence[int] = (1, 5)) -> Metrics:
+def compute_metrics(
+    outcomes: Iterable[Outcome], ks: Sequence[int] = (1, 5), with_groups: bool = True
+) -> Metrics:
     """Compute all metrics of a list of outcomes.
 
     Accuracy, recall and MRR are over the mentions with a gold id; those whose gold concept the
     knowledge base lacks are wrong. For MRR, a concept beyond the end of the ranking counts as 0.
 
-    ks (Sequence[int]): depths of accuracy and recall.
+    ks (Sequence[int]): depths of accuracy and recall. with_groups (bool): also by type and label;
+        without, only several languages get their own accuracies.
     RETURNS (Metrics): fractions from 0 to 1, rounded to 6 digits: "n" mentions with a gold
         id, "gold_in_kb" the number whose concept is in the knowledge base, "acc@k", "mrr",
         "recall@k" of the retriever, "recall@all" among all its candidates; "ci95" with
@@ -33,36 +36,21 @@ def compute_metrics(outcomes: Iterable[Outcome], ks: Sequence[int] = (1, 5)) -> 
     outcomes = list(outcomes)
     linked = [outcome for outcome in outcomes if not outcome.is_nil]
     table = _Table(linked, ks)
-    labels = sorted({label for outcome in linked for label in outcome.labels})
-    return {
-        **_totals(table, outcomes, linked),
-        "by_lang": table.by(lambda outcome: (outcome.lang,)),
-        "by_type": table.by(lambda outcome: (outcome.type,)),
-        **{f"by_{label}": table.by(_labelled(label)) for label in labels},
-    }
-
-
-def compute_totals(outcomes: Iterable[Outcome], ks: Sequence[int] = (1, 5)) -> Metrics:
-    """Compute the metrics without groups; only several languages get their own accuracies."""
-    outcomes = list(outcomes)
-    linked = [outcome for outcome in outcomes if not outcome.is_nil]
-    table = _Table(linked, ks)
     by_lang = table.by(lambda outcome: (outcome.lang,))
-    return {
-        **_totals(table, outcomes, linked),
-        **({"by_lang": by_lang} if len(by_lang) > 1 else {}),
-    }
-
-
-def _totals(table: "_Table", outcomes: Sequence[Outcome], linked: Sequence[Outcome]) -> Metrics:
-    return {
+    totals = {
         **table.metrics(np.ones(len(linked), dtype=bool)),
         "acc@1_ties": fraction(sum(outcome.share for outcome in linked), len(linked)),
         "nil": nil_metrics(outcomes),
         "links": link_metrics(outcomes),
         "verdicts": count_verdicts(outcomes),
         **({"rollup": rollup_metrics(linked)} if has_rollup(linked) else {}),
+        **({"by_lang": by_lang} if with_groups or len(by_lang) > 1 else {}),
     }
+    if with_groups:
+        totals["by_type"] = table.by(lambda outcome: (outcome.type,))
+        for label in sorted({label for outcome in linked for label in outcome.labels}):
+            totals[f"by_{label}"] = table.by(_labelled(label))
+    return totals
 
 
 def nil_metrics(outcomes: Sequence[Outcome]) -> Metrics:

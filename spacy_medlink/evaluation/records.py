@@ -5,7 +5,6 @@ text of mentions and their context are private, and kept only if the user asks f
 """
 
 from collections.abc import Iterable, Sequence
-from functools import cache
 from typing import NamedTuple
 
 from ..kb import KnowledgeBase
@@ -80,10 +79,10 @@ def pack(records: Iterable[Record]) -> Metrics:
     records = list(records)
     with_text = any(record.text is not None for record in records)
     columns = [name for name in Record._fields if with_text or name not in _TEXTS]
-    return {
-        "columns": columns,
-        "rows": [[_packed(getattr(record, name)) for name in columns] for record in records],
-    }
+    rows = [
+        record._asdict() | {"candidates": list(map(list, record.candidates))} for record in records
+    ]
+    return {"columns": columns, "rows": [[row[name] for name in columns] for row in rows]}
 
 
 def unpack(table: Metrics) -> list[Record]:
@@ -101,12 +100,6 @@ def unpack(table: Metrics) -> list[Record]:
     return records
 
 
-def _packed(value: object) -> object:
-    if isinstance(value, list) and value and isinstance(value[0], Proposal):
-        return [list(proposal) for proposal in value]
-    return value
-
-
 def make_records(
     kb: KnowledgeBase,
     cases: Sequence[Case],
@@ -118,12 +111,13 @@ def make_records(
 
     with_text (bool): keep the mentions' texts and their context, which are private.
     """
-    # Few concepts and names come up again and again.
-    id_of, text_of = cache(lambda row: kb.brief_at(row)[0]), cache(kb.text_at)
+
+    def id_of(row: int) -> str:
+        return kb.brief_at(row)[0]
 
     def proposal(candidate: Candidate) -> Proposal:
         prob = None if candidate.prob is None else round(candidate.prob, _DIGITS)
-        matched, score = text_of(candidate.name_row), round(candidate.score, _DIGITS)
+        matched, score = kb.text_at(candidate.name_row), round(candidate.score, _DIGITS)
         return Proposal(id_of(candidate.row), matched, score, prob)
 
     records = []

@@ -1,7 +1,7 @@
 import pytest
 
 from spacy_medlink.evaluation.gold_set import Case
-from spacy_medlink.evaluation.labels import Labeller, Seen, is_abbreviation, useful
+from spacy_medlink.evaluation.labels import Seen, is_abbreviation, labels_of, useful
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.gold import GoldMention
 from spacy_medlink.types import Mention
@@ -15,18 +15,19 @@ def _case(kb: KnowledgeBase, text: str, *ids: str, long_form: str = "") -> Case:
 
 def test_labels(tiny_kb: KnowledgeBase) -> None:
     fever = tiny_kb["HP:0001945"].row
-    labeller = Labeller(tiny_kb, Seen(frozenset({"pyrexia"}), frozenset(), frozenset({fever})))
-    assert labeller.labels(_case(tiny_kb, "fever", "HP:0001945")) == {
+    seen = Seen(frozenset({"pyrexia"}), frozenset(), frozenset({fever}))
+    assert labels_of(tiny_kb, _case(tiny_kb, "fever", "HP:0001945"), seen) == {
         "length": ("1 word",), "abbreviation": ("no",), "composite": ("no",),
         "semantic_type": ("T184",), "semantic_group": ("DISO",), "mention": ("unseen",),
         "code": ("seen",),
     }  # fmt: skip
-    long = labeller.labels(_case(tiny_kb, "one two three four five six"))
+    long = labels_of(tiny_kb, _case(tiny_kb, "one two three four five six"), seen)
     assert long["length"] == ("5 words or more",)
     assert long["code"] == ("unseen",)
     assert "semantic_type" not in long
-    assert labeller.labels(_case(tiny_kb, "af", long_form="atrial f"))["abbreviation"] == ("yes",)
-    assert "code" not in Labeller(tiny_kb).labels(_case(tiny_kb, "fever", "HP:0001945"))
+    short = _case(tiny_kb, "af", long_form="atrial f")
+    assert labels_of(tiny_kb, short, seen)["abbreviation"] == ("yes",)
+    assert "code" not in labels_of(tiny_kb, _case(tiny_kb, "fever", "HP:0001945"))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import json
 import zlib
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from pathlib import Path
 
 from ...errors import Errors, MedlinkError
@@ -92,11 +91,7 @@ class Run:
 
     def __init__(self, name: str, metrics: Metrics) -> None:
         self.name, self.metrics = name, metrics
-
-    @cached_property
-    def records(self) -> list[Record]:
-        """The mentions."""
-        return read_records(self.metrics, self.name)
+        self.records = read_records(metrics, name)
 
 
 def open_runs(paths: Sequence[Path]) -> list[Run]:
