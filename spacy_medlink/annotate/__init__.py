@@ -1,8 +1,13 @@
 """Bulk annotation: documents of a file or directory in, their links out, in bounded memory."""
 
-from .journal import kept_parts
-from .records import Shape
-from .run import Annotation, annotate_file
-from .text_inputs import Columns
+from typing import TYPE_CHECKING
 
-__all__ = ["Annotation", "Columns", "Shape", "annotate_file", "kept_parts"]
+from ..util.after_import import names_from
+
+if TYPE_CHECKING:
+    from .journal import kept_parts
+    from .run import Annotation, annotate_file
+
+__all__ = ["Annotation", "annotate_file", "kept_parts"]
+# The command line imports the settings, and must not import spaCy.
+__getattr__ = names_from(__name__, Annotation="run", annotate_file="run", kept_parts="journal")

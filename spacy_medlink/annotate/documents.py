@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-PART_DOCUMENTS = 500
 PART_CHARACTERS = 2_000_000
 
 
@@ -57,7 +56,7 @@ class Repeated(NamedTuple):
     examples: tuple[str, ...] = ()
 
 
-def parts_of(documents: Iterable[Document], size: int = PART_DOCUMENTS) -> Iterator[Part]:
+def parts_of(documents: Iterable[Document], size: int) -> Iterator[Part]:
     """Cut a stream into parts, at the same places every time.
 
     size (int): documents a part, fewer where their text is long, so that memory stays bounded.

@@ -8,6 +8,10 @@ from ..types import Facts
 from ..util import sides
 
 _GROUP = "medlink_formats"
+FORMAT_HELP = (
+    "Format of other tools: bioc, brat and phenopacket (each into a directory), fhir, "
+    "fhir_condition, label_studio, note_nlp (OMOP) or prodigy."
+)
 
 Record = Facts
 """As `records.record_of` makes it, with the text: "doc_id", "text", "mentions"."""

@@ -9,17 +9,18 @@ from typing import NamedTuple
 from .. import __version__
 from ..components.pipelines import STARTER, is_pipeline, pipeline_directory
 from ..errors import Errors, Warnings
-from ..types import Facts, Progress
+from ..types import Progress
 from ..util.progress import no_progress
 from ..util.telling import tell
-from .documents import PART_DOCUMENTS, Done, Repeated, parts_of
+from .documents import Done, Repeated, parts_of
 from .inputs import hash_of, open_input
 from .journal import Journal, only_process
 from .local import run_local
 from .output import Output
 from .ray_engine import run_ray
-from .records import PLAIN, Shape
-from .text_inputs import DEFAULT_COLUMNS, Columns
+from .records import Shape
+from .settings import AnnotateSettings
+from .text_inputs import Columns
 from .worker import Job
 
 _DESCRIBES = ("manifest.json", "config.cfg", "meta.json")  # of assets, of pipelines
@@ -53,42 +54,35 @@ def annotate_file(
     path: Path,
     output: Path,
     *,
-    columns: Columns = DEFAULT_COLUMNS,
-    lang: str = "en",
-    settings: Facts | None = None,
-    shape: Shape = PLAIN,
-    format: str = "",
-    engine: str = "local",
-    n_process: int = 1,
     device: str | None = None,
-    part_size: int = PART_DOCUMENTS,
     overwrite: bool = False,
     progress: Progress = no_progress,
+    **settings: object,
 ) -> Annotation:
     """Find and link the mentions of many documents.
 
     A run that was killed continues where it stopped; the output appears when all is done. W342
     lists ids that several documents have.
+
     source (str): assets, a saved pipeline, an installed package, or "starter".
     path (Path): JSON Lines, CSV, TSV (each plain or .gz), Parquet, a workbook (.xlsx), or a
-        directory of text files. columns (Columns): of the text and the id, by default by their
-        usual names, such as "note_text" and "note_id".
-    output (Path): `.jsonl`, `.jsonl.gz` or `.parquet`; documents that cannot be linked go to
-        `<output>.bad.jsonl`. lang (str): of the texts, for assets. settings: of the linker.
-    shape (Shape): content of a record. format (str): "" for records, or a name of
-        `formats.formats()`, whose suffix the output must have.
-    engine (str): "local" or "ray". n_process (int): processes that link.
+        directory of text files.
+    output (Path): `.jsonl`, `.jsonl.gz` or `.parquet`, or with a suffix of the format; documents
+        that cannot be linked go to `<output>.bad.jsonl`.
     device (Optional[str]): device of the networks, "auto" for a GPU where there is one; None for
-        spaCy's device. part_size (int): documents that are linked and written together.
-    overwrite (bool): replace an output, and the parts of an earlier run that had other options.
-    RAISES (MedlinkError): E107-E109, E122, E155, E165, E611-E616; E407 where no document could be
-        read; as `open_pipeline`.
+        spaCy's device. overwrite (bool): replace an output, and the parts of an earlier run that
+        had other options. settings: the fields of `AnnotateSettings`.
+    RAISES (MedlinkError): E107-E109, E122, E155, E165, E302, E611-E616; E407 where no document
+        could be read; as `open_pipeline`.
     """
-    shape = shape._replace(with_text=shape.with_text or bool(format))
+    given = AnnotateSettings.of(settings)
+    format, lang, part_size = given.format, given.lang, given.part_size
+    shape = Shape(given.candidates, given.keep_text or bool(format))
     whole = Output(output, format, shape.with_text, overwrite)
     whole.check([path, source])
+    columns = Columns(**dict(value.split("=", 1) for value in given.columns))
     opened = open_input(path, columns)
-    linker = dict(settings or {})
+    linker = given.of_linker()
     described = {
         "input": {"columns": columns, **opened.state},
         "pipeline": [_state_of(source), lang],
@@ -104,10 +98,10 @@ def annotate_file(
         job = Job(_absolute(source), journal.directory.resolve(), *settings_of_job)
         parts = (part for part in parts_of(opened.read(), part_size) if part.number not in done)
         first = next(parts, None)
-        run = run_ray if engine == "ray" else run_local
+        run = run_ray if given.engine == "ray" else run_local
         # When all parts are there, only the output is missing, and nothing is opened.
         left = chain([first] if first else [], parts)
-        new = run(job, left, n_process) if first or not done else ()
+        new = run(job, left, given.n_process) if first or not done else ()
         before = [journal.count(part) for part in sorted(done)]
         total = None if progress is no_progress else opened.total()
         counts = _shown(before, new, total, progress)

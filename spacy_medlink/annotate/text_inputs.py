@@ -45,9 +45,6 @@ class Columns(NamedTuple):
     id: str | None = None
 
 
-DEFAULT_COLUMNS = Columns()
-
-
 def columns_of(place: object, header: Sequence[str], columns: Columns) -> tuple[str, str]:
     """Find the columns of the text and of the id, which is "" where documents are numbered.
 

@@ -9,10 +9,11 @@ import typer
 
 import spacy_medlink
 
+from ..annotate.settings import AnnotateSettings
 from ..errors import MedlinkError
 from ..util.progress import show_progress
-from .opening import AUTO, As, Device, Source
-from .parsing import choices, one_of, pairs
+from .opening import AUTO, Device, Source
+from .options import with_options
 
 if TYPE_CHECKING:
     from ..annotate import Annotation
@@ -21,6 +22,7 @@ SET_ASIDE = 3  # exit code: done, but some documents could not be linked
 _GOES_ON = ("E109", "E155")  # errors after which a run can be resumed: disk, processes
 
 
+@with_options
 def command(
     source: Source,
     path: Annotated[
@@ -34,26 +36,7 @@ def command(
     output: Annotated[
         Path, typer.Option(help="File for the links: .jsonl, .jsonl.gz or .parquet.")
     ],
-    as_format: As = "",
-    columns: Annotated[
-        str,
-        typer.Option(
-            help="Columns or fields of IN with unusual names: text=NOTE,id=KEY; id= numbers the "
-            "documents."
-        ),
-    ] = "",
-    lang: Annotated[str, typer.Option(help="Language of the texts, for assets: en, es.")] = "en",
-    threshold: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Links with a lower probability become NIL.")
-    ] = None,
-    candidates: Annotated[
-        int, typer.Option(min=0, help="Number of candidates to write with each link.")
-    ] = 0,
-    keep_text: Annotated[
-        bool, typer.Option("--keep-text", help="Also write the texts of the documents.")
-    ] = False,
-    engine: Annotated[str, typer.Option(help="local, or ray (a cluster).")] = "local",
-    n_process: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
+    settings: AnnotateSettings,
     overwrite: Annotated[
         bool,
         typer.Option(
@@ -69,30 +52,11 @@ def command(
     A run that was stopped continues when you give the same command again. Exit code 3 says that
     some documents could not be read or linked; all others were.
     """
-    one_of(engine, ("local", "ray"), "--engine")
-    from ..annotate import Columns, Shape
-
-    settings: dict[str, object] = {"top_k": max(candidates, 1)}
-    if threshold is not None:
-        settings["threshold"] = threshold
-    headers = pairs(columns, "--columns", optional=("id",))
-    choices(",".join(headers), Columns._fields, "--columns")
     with _saying_what_is_kept(output):
         done = spacy_medlink.annotate_file(
-            source,
-            path,
-            output,
-            columns=Columns(**{column: names[-1] for column, names in headers.items()}),
-            lang=lang,
-            settings=settings,
-            shape=Shape(candidates, keep_text),
-            format=as_format,
-            engine=engine,
-            n_process=n_process,
-            device=device,
-            overwrite=overwrite,
+            source, path, output, **dict(settings), device=device, overwrite=overwrite,
             progress=show_progress,
-        )
+        )  # fmt: skip
     if done.resumed:
         typer.echo(f"{done.resumed:,} parts were done already by an earlier run.", err=True)
     if done.aside is not None:

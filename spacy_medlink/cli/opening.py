@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ..annotate.formats import FORMAT_HELP
 from ..assets.manifest import KB_FILE
 from ..kb import KnowledgeBase
 
@@ -15,15 +16,7 @@ Source = Annotated[
         help="Directory of assets, saved pipeline, installed pipeline package, or starter.",
     ),
 ]
-As = Annotated[
-    str,
-    typer.Option(
-        "--as",
-        metavar="FORMAT",
-        help="Format of other tools: bioc, brat and phenopacket (each into a directory), fhir, "
-        "fhir_condition, label_studio, note_nlp (OMOP) or prodigy.",
-    ),
-]
+As = Annotated[str, typer.Option("--as", metavar="FORMAT", help=FORMAT_HELP)]
 AUTO = "auto"
 _SQLITE = b"SQLite format 3"
 

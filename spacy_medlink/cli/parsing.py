@@ -35,16 +35,15 @@ def one_of(value: str, allowed: Collection[str], option: str) -> str:
     return value
 
 
-def pairs(text: str, option: str, optional: Collection[str] = ()) -> dict[str, list[str]]:
+def pairs(text: str, option: str) -> dict[str, list[str]]:
     """Split "id=CODE,name=TERM" into names and all their values.
 
-    optional (Collection[str]): names whose value may be missing, as in "id=".
     RAISES (typer.BadParameter): for a part without "=" in it.
     """
     values: dict[str, list[str]] = {}
     for part in comma_list(text):
         name, equals, value = part.partition("=")
-        if not (equals and name.strip() and (value.strip() or name.strip() in optional)):
+        if not (equals and name.strip() and value.strip()):
             message = f"{part!r} is not of the form name=value."
             raise typer.BadParameter(message, param_hint=option)
         values.setdefault(name.strip(), []).append(value.strip())

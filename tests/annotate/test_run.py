@@ -16,10 +16,10 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from spacy_medlink.annotate import Columns, Shape, annotate_file
+from spacy_medlink.annotate import annotate_file
 from spacy_medlink.annotate.documents import Document, Part
 from spacy_medlink.annotate.journal import part_file
-from spacy_medlink.annotate.records import Where, record_of
+from spacy_medlink.annotate.records import Shape, Where, record_of
 from spacy_medlink.annotate.worker import Job, PartWorker, linked_docs
 from spacy_medlink.assets import Assets
 from spacy_medlink.components.extensions import register_extensions
@@ -68,7 +68,7 @@ def whole(annotate: Annotate, notes: Notes, tmp_path: Path) -> bytes:
 
 def test_links_are_the_pipelines(annotate, tiny_assets, notes, output):
     path = notes()
-    annotate(path, shape=Shape(2, True), settings={"top_k": 2})
+    annotate(path, candidates=2, keep_text=True)
     found = records(output)
     nlp = pipeline(tiny_assets, top_k=2, cui_scheme="UMLS")
     assert [record["doc_id"] for record in found] == [f"n{n}" for n in range(12)]
@@ -102,7 +102,7 @@ def test_words_of_the_documents_are_forgotten(tiny_assets, tmp_path):
 
 def test_the_output_is_a_file_of_mentions(annotate, notes, tmp_path):
     output = tmp_path / "out.jsonl.gz"
-    annotate(notes(), output, shape=Shape(with_text=True))
+    annotate(notes(), output, keep_text=True)
     read = list(read_gold(output, strict=True))
     assert len(read) == 12
     assert any(mention.ids == ("HP:0001945",) for one in read for mention in one.mentions)
@@ -171,7 +171,7 @@ def _stopped_after(count: int) -> Any:
 
 
 def test_nil_says_why(annotate, notes, output):
-    annotate(notes(), settings={"threshold": 1.0})
+    annotate(notes(), threshold=1.0)
     found = records(output)
     nils = [one for record in found for one in record["mentions"] if not one["ids"]]
     assert nils
@@ -185,7 +185,7 @@ def test_every_format_gives_the_same(annotate, notes, whole, tmp_path):
     table = pyarrow.Table.from_pylist(records(path))
     parquet.write_table(table, tmp_path / "notes.parquet")
     output = tmp_path / "out.parquet"
-    annotate(tmp_path / "notes.parquet", output, shape=Shape(1))
+    annotate(tmp_path / "notes.parquet", output, candidates=1)
     rows = parquet.read_table(output).to_pylist()
     expected = [json.loads(line) for line in whole.decode().splitlines()]
     for row, record in zip(rows, expected, strict=True):
@@ -215,7 +215,7 @@ def test_negation_is_what_another_component_says(name):
 
 def test_numbered_rows_of_a_table(annotate, tmp_path, output):
     (tmp_path / "a.csv").write_text('note\n"fever, asthma"\nnone\n')
-    annotate(tmp_path / "a.csv", columns=Columns("note", ""))
+    annotate(tmp_path / "a.csv", columns=["text=note", "id="])
     found = records(output)
     assert [(record["doc_id"], len(record["mentions"])) for record in found] == [("1", 2), ("2", 0)]
 
@@ -314,8 +314,8 @@ def test_another_job_does_not_go_on(annotate, notes):
     with pytest.raises(KeyboardInterrupt):
         annotate(path, progress=_stopped_after(7))
     for change, what in (
-        ({"settings": {"top_k": 1}}, "settings"), ({"part_size": 6}, "settings"),
-        ({"lang": "es"}, "pipeline"), ({"columns": Columns("doc_id")}, "input"),
+        ({"threshold": 0.5}, "settings"), ({"part_size": 6}, "settings"),
+        ({"lang": "es"}, "pipeline"), ({"columns": ["text=doc_id"]}, "input"),
     ):  # fmt: skip
         with pytest.raises(MedlinkError, match=rf"E613.*different {what}"):
             annotate(path, **change)
