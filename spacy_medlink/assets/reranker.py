@@ -1,14 +1,14 @@
 """Puts a reranker into assets, or notes there why it was left out."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..fitting.calibrate import fit_on_names_of
 from ..types import Data
-from ..util.files import replacing_directory
 from .assets import Assets
-from .manifest import ASSETS, CALIBRATOR, RERANKER
-from .variant import add_calibrator, describe_anew, left_out
+from .manifest import CALIBRATOR, RERANKER
+from .variant import left_out, write_variant
 
 if TYPE_CHECKING:
     from ..encoders.cross_encoder import CrossEncoder
@@ -35,40 +35,38 @@ def store_reranker(
     assets.check_reranker(encoder, Path(out) / RERANKER)
     about = {"fingerprint": encoder.fingerprint(), "top": encoder.settings.top,
              "weight": encoder.settings.weight, **figures}  # fmt: skip
-    return _write(assets, Path(out), encoder, about, "", overwrite)
+
+    def add(path: Path) -> None:
+        (path / RERANKER).mkdir()
+        encoder.save(path / RERANKER)
+
+    entries = {RERANKER: about, "left_out": left_out(assets, RERANKER)}
+    return _with_other_scores(assets, Path(out), entries, add, overwrite)
 
 
 def leave_out_reranker(
     assets: Assets, out: str | Path, why: str, overwrite: bool = False
 ) -> Assets:
     """Write the assets without a reranker; the manifest's "left_out" says why."""
-    return _write(assets, Path(out), None, None, why, overwrite)
+    entries = {RERANKER: None, "left_out": left_out(assets, RERANKER, why)}
+    if not assets.has("reranker"):
+        return write_variant(assets, Path(out), entries, overwrite=overwrite)
+    return _with_other_scores(assets, Path(out), entries, lambda path: None, overwrite)
 
 
-def _write(
-    assets: Assets,
-    out: Path,
-    encoder: "CrossEncoder | None",
-    about: Data | None,
-    why: str,
-    overwrite: bool,
+def _with_other_scores(
+    assets: Assets, out: Path, entries: Data, add: Callable[[Path], None], overwrite: bool
 ) -> Assets:
-    entries = {RERANKER: about, "left_out": left_out(assets, RERANKER, why)}
-    changes = about is not None or assets.manifest.get(RERANKER) is not None  # the scores
-    source = assets.path
-    with replacing_directory(out, ASSETS, improves=source, overwrite=overwrite) as path:
-        for name in assets.files[1:]:
-            if name.split("/")[0] != RERANKER and not (changes and name == CALIBRATOR):
-                assets.put(name, path / name)
-        if encoder is not None:
-            (path / RERANKER).mkdir()
-            encoder.save(path / RERANKER)
-        if not changes:
-            describe_anew(assets, path, entries)
-        else:
-            describe_anew(assets, path, {**entries, "calibrator": None}, (RERANKER, CALIBRATOR))
-            if assets.manifest["calibrator"] is not None:
-                made = Assets(path, device=assets.device)
-                made = add_calibrator(path, made, fit_on_names_of(made, sample=_SAMPLE))
-                describe_anew(made, path, {}, [CALIBRATOR])
-    return Assets(out, device=assets.device)
+    """Write the assets with another reranker or none, and fit their calibrator anew."""
+    without = (RERANKER, CALIBRATOR)
+    entries = {**entries, "calibrator": None}
+    made = write_variant(assets, out, entries, without=without, add=add, overwrite=overwrite)
+    fit = fit_on_names_of(made, sample=_SAMPLE) if assets.has("calibrator") else None
+    if fit is None:
+        return made
+    calibrator = fit.calibrator
+
+    def save(path: Path) -> None:
+        calibrator.save(path / CALIBRATOR)
+
+    return write_variant(made, out, {"calibrator": fit.entry}, add=save, overwrite=overwrite)

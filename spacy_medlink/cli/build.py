@@ -43,7 +43,7 @@ def command(
     assets = spacy_medlink.build_assets(
         output, kb, **dict(settings), device=device, progress=show_progress, overwrite=overwrite
     )
-    typer.echo(build_report(assets, time.perf_counter() - began))
+    typer.echo(f"{build_report(assets)}, built in {time.perf_counter() - began:,.1f} s")
     if "dense" not in assets.tiers:
         typer.echo("No --encoder was given: there is no dense tier.", err=True)
 

@@ -13,7 +13,7 @@ from ..util.progress import show_progress
 from .opening import AUTO, Device
 from .options import with_options
 from .output import Overwrite
-from .reports import effect_report, gate_report, links_report
+from .reports import build_report, links_report
 
 if TYPE_CHECKING:
     from ..assets.learn import Learned
@@ -45,41 +45,11 @@ def command(
         spacy_medlink.Assets(assets, device=device), output or assets, train, **dict(settings),
         progress=show_progress, overwrite=overwrite,
     )  # fmt: skip
-    manifest = done.manifest
-    typer.echo(f"names       {done.names:,} mentions that the terminology did not have")
-    memory = manifest["memory"]
-    nil = f"{memory['nil']:,} of them no concept, " if memory["nil"] else ""
-    typer.echo(
-        f"memory      {memory['mentions']:,} mentions, {nil}{memory['conflicts']:,} ambiguous"
-    )
-    for source in memory["sources"]:
-        for line in effect_report(source["name"], source["no_effect"]):
-            typer.echo(line, err=True)
-    for line in gain_report(done):
-        typer.echo(line)
-    on = manifest["fusion"]["chosen_on"] or {}
-    if "file" in on:
-        typer.echo(f"fusion      {on['choice']}, chosen on {on['mentions']:,} mentions")
-    ranker, calibrator = manifest.get("ranker"), manifest.get("calibrator")
-    if ranker is not None:
-        before, after = (100 * ranker[part]["acc@1"] for part in ("retrieval", "ranked"))
-        typer.echo(
-            f"ranker      acc@1 {before:.1f} to {after:.1f} on {ranker['mentions']:,} mentions "
-            "that the memory does not know"
-        )
-    if calibrator is not None:
-        expected = calibrator["expected"]
-        on = "names of the terminology" if "names" in calibrator["fitted_on"] else "this text"
-        typer.echo(
-            f"threshold   {calibrator['threshold']:.3f}: precision "
-            f"{100 * expected['precision']:.1f}, coverage {100 * expected['coverage']:.1f} "
-            f"expected on {on}"
-        )
-    for line in gate_report(manifest.get("gate")):
-        typer.echo(line.replace("gate: ", "gate        "))
+    typer.echo(f"{done.names:,} mentions became names")
+    typer.echo("\n".join(gain_report(done)))
+    typer.echo(build_report(done.assets))
     for part, why in done.left_out.items():
-        typer.echo(f"{part:<11} left out: {why}")
-    typer.echo(str(done.assets.path))
+        typer.echo(f"{part}: left out, {why}")
 
 
 def gain_report(done: "Learned") -> Iterator[str]:
@@ -88,6 +58,5 @@ def gain_report(done: "Learned") -> Iterator[str]:
     in_kb = max(1, int(after.in_kb.sum()))
     places = "on each fifth of the documents after learning from the others"
     first = [100 * int(links.first.sum()) / in_kb for links in (before, after)]
-    yield f"gain        acc@1 {first[0]:.1f} to {first[1]:.1f} of {in_kb:,} mentions, {places}"
-    for line in links_report({"before": before.facts(), "after": after.facts()}, "mentions"):
-        yield line.replace("links: ", "links       ")
+    yield f"gain: acc@1 {first[0]:.1f} to {first[1]:.1f} of {in_kb:,} mentions, {places}"
+    yield from links_report({"before": before.facts(), "after": after.facts()}, "mentions")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..kb.rules import NoEffect
 
 
-def build_report(assets: "Assets", seconds: float) -> str:
+def build_report(assets: "Assets") -> str:
     """Lay out what a build has made, and what was chosen and measured in it."""
     manifest = assets.manifest
     rows = [
@@ -30,11 +30,12 @@ def build_report(assets: "Assets", seconds: float) -> str:
             table(rows),
             *_encoded(manifest["encoder"]),
             *_index(manifest["index"]),
-            *(memory_report(manifest["memory"]) if manifest["memory"] is not None else ()),
+            *_remembered(manifest["memory"]),
             f"fusion weights: {_how_chosen(manifest['fusion']['chosen_on'])}",
+            *_ranked(manifest.get("ranker")),
             *_calibrated(manifest.get("calibrator")),
-            *gate_report(manifest.get("gate")),
-            f"{assets.size / 1e6:,.1f} MB in all, built in {seconds:,.1f} s",
+            *_gated(manifest.get("gate")),
+            f"{assets.size / 1e6:,.1f} MB in all",
         ]
     )
 
@@ -78,11 +79,8 @@ def _how_chosen(on: Data | None) -> str:
     return f"{chosen}: MRR {on['mrr']:.3f} ({alone})" if alone else chosen
 
 
-def gate_report(gate: Facts | None) -> list[str]:
-    """Report where the dense tier is not asked, and how often that changed an example.
-
-    gate (Optional[Mapping]): "gate" of the manifest of assets.
-    """
+def _gated(gate: Facts | None) -> list[str]:
+    """Report where the dense tier is not asked, and how often that changed an example."""
     if gate is None:
         return []
     passing = [
@@ -95,14 +93,27 @@ def gate_report(gate: Facts | None) -> list[str]:
     return [f"gate: not encoded are mentions that are {', '.join(passing)}"]
 
 
+def _ranked(ranker: Facts | None) -> list[str]:
+    """Report what the ranker changes."""
+    if ranker is None:
+        return []
+    before, after = (100 * ranker[part]["acc@1"] for part in ("retrieval", "ranked"))
+    count = f"{ranker['mentions']:,} mentions that the memory does not know"
+    return [f"ranker: acc@1 {before:.1f} to {after:.1f} on {count}"]
+
+
 def _calibrated(calibrator: Data | None) -> list[str]:
     """Report the threshold, the probability from which mentions are linked."""
     if calibrator is None:
         return ["no calibrator: every mention is linked"]
     on = calibrator["fitted_on"].get("file", "examples made of names")
-    threshold = f"threshold: links need a probability of {calibrator['threshold']:.3f}"
+    expected = calibrator.get("expected", {})
+    shares = [
+        f"{what} {100 * expected[what]:.1f}" for what in ("precision", "coverage") if expected
+    ]
     return [
-        f"{threshold}, fitted to {on}",
+        f"threshold: links need a probability of {calibrator['threshold']:.3f}, fitted to {on}; "
+        f"expected there: {', '.join(shares)}",
         *links_report(calibrator.get("links")),
     ]
 
@@ -155,11 +166,10 @@ def effect_report(what: str, no_effect: "NoEffect") -> Iterator[str]:
         yield f"{what}: {count:,} without effect, {reason} (line {numbers})"
 
 
-def memory_report(memory: Facts) -> Iterator[str]:
-    """Report the size of the memory, and mentions that had no effect.
-
-    memory (Mapping): "memory" of a manifest.
-    """
+def _remembered(memory: Facts | None) -> Iterator[str]:
+    """Report the size of the memory, and mentions that had no effect."""
+    if memory is None:
+        return
     nil = memory.get("nil", 0)
     none = f"{nil:,} of them no concept; " if nil else ""
     yield (
