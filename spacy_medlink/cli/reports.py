@@ -108,9 +108,7 @@ def _calibrated(calibrator: Data | None) -> list[str]:
         return ["no calibrator: every mention is linked"]
     on = calibrator["fitted_on"].get("file", "examples made of names")
     expected = calibrator.get("expected", {})
-    shares = [
-        f"{what} {100 * expected[what]:.1f}" for what in ("precision", "coverage") if expected
-    ]
+    shares = (f"{what} {100 * expected.get(what, 0):.1f}" for what in ("precision", "coverage"))
     return [
         f"threshold: links need a probability of {calibrator['threshold']:.3f}, fitted to {on}; "
         f"expected there: {', '.join(shares)}",
