@@ -16,7 +16,6 @@ from .annotate import command as annotate_command
 from .build import command as build_command
 from .evaluate import command as evaluate_command
 from .evaluate import report_command
-from .failures import ReportingGroup
 from .kb_build import add_mentions_command
 from .kb_build import command as kb_build_command
 from .kb_info import command as kb_info_command
@@ -24,7 +23,7 @@ from .kb_show import command as kb_show_command
 from .kb_show import search_command
 from .learn import command as learn_command
 from .link import command as link_command
-from .verb import Verb
+from .runner import ReportingGroup, Verb
 
 _HELP = (
     "Link medical mentions in text to concepts of a terminology.\n\n"

@@ -12,10 +12,9 @@ from ..kb.vocabularies import GROUPS, type_named
 from ..types import Data, Facts
 from ..util.progress import show_progress
 from ..util.sides import load
-from .kb_summary import bad_line_report, summary
 from .output import Overwrite
 from .parsing import allowed_in, comma_list, pairs
-from .reports import curation_report
+from .reports import bad_line_report, curation_report, summary
 from .sources import COLUMNS_HELP, ENCODING_HELP, SEPARATOR_HELP, VOCABULARY_HELP, with_formats
 
 

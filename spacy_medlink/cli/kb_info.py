@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from ..types import Data
-from .kb_summary import counted
 from .opening import open_kb
 from .output import echo_json, table
+from .reports import counted
 
 _DIMENSIONS = (384, 768)  # of MiniLM, and of BERT and its descendants
 _FACTS = ("source", "format", "version", "id_scheme", "concepts", "names", "retired")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..cli.kb_summary import counted
 from ..cli.opening import open_kb
 from ..cli.output import table
+from ..cli.reports import counted
 
 if TYPE_CHECKING:
     from .diff import KbDiff

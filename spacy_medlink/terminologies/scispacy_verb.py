@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from ..cli.kb_summary import summary
 from ..cli.output import Overwrite
+from ..cli.reports import summary
 from ..kb import build_knowledge_base
 from ..util.progress import show_progress
 
