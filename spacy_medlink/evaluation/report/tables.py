@@ -244,7 +244,7 @@ def _gold(runs: Sequence[Run]) -> Iterator[Table]:
 
 
 def _reliability(runs: Sequence[Run]) -> Iterator[Table]:
-    rows = (
+    rows: Iterator[list[Cell]] = (
         [_named(runs, run, f"{100 * each['low']:.0f} to {100 * each['high']:.0f} %"),
          round(each["weight"] * len(probs)), each["prob"], each["accuracy"]]
         for run in runs
