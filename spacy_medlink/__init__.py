@@ -12,7 +12,7 @@ from .util.after_import import call_after_import, names_from
 __version__ = "0.1.0"
 
 _WHERE = {
-    "Annotation": "annotate",
+    "Annotation": "annotate.run",
     "Assets": "assets",
     "Candidate": "types",
     "CodeMap": "types",
@@ -30,7 +30,7 @@ _WHERE = {
     "Relation": "types",
     "Retired": "types",
     "TextLinker": "annotate.linked_text",
-    "annotate_file": "annotate",
+    "annotate_file": "annotate.run",
     "build_assets": "assets",
     "build_knowledge_base": "kb",
     "evaluate": "annotate.evaluate",

@@ -1,9 +1,9 @@
-from .annotate import Annotation as Annotation
-from .annotate import annotate_file as annotate_file
 from .annotate.evaluate import evaluate as evaluate
 from .annotate.linked_text import LinkedText as LinkedText
 from .annotate.linked_text import TextLinker as TextLinker
 from .annotate.linked_text import link as link
+from .annotate.run import Annotation as Annotation
+from .annotate.run import annotate_file as annotate_file
 from .assets import Assets as Assets
 from .assets import build_assets as build_assets
 from .assets.learn import learn as learn

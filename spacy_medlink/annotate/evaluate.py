@@ -1,6 +1,5 @@
 """evaluate: measures the links of assets or of a pipeline against gold mentions."""
 
-import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +23,7 @@ from ..kb.gold import GoldDocument, read_gold
 from ..text.context import shipped_cues
 from ..types import Data, Progress
 from ..util.progress import no_progress
+from ..util.telling import tell
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -65,7 +65,7 @@ def evaluate(
         component = linker_of(nlp)
         assets, linker = component.assets, component.linker
         if component.opened.is_shared:
-            _say(Warnings.without_context.format(source=source))
+            tell(Warnings.without_context.format(source=source))
         discard = frozenset(component.settings.labels_discard or ())
     else:
         assets = open_assets(
@@ -189,13 +189,9 @@ def _warn(gold: GoldSet, kb_id: str, only_known: bool) -> None:
     ):
         if bad:
             shown = "; ".join(f"line {line.line}: {line.problem}" for line in bad[:_SHOWN])
-            _say(message.format(count=len(bad), path=gold.path, examples=shown))
+            tell(message.format(count=len(bad), path=gold.path, examples=shown))
     linked = [case for case in gold.cases() if case.gold.ids]
     if missing := [case for case in linked if not case.right]:
         message = Warnings.gold_unknown_left_out if only_known else Warnings.gold_not_in_kb
         counts = {"n": len(linked), "example": missing[0].gold.ids[0], "known": kb_id}
-        _say(message.format(missing=len(missing), **counts))
-
-
-def _say(message: str) -> None:
-    warnings.warn(message, stacklevel=3)
+        tell(message.format(missing=len(missing), **counts))

@@ -24,19 +24,6 @@ _SAID_OF = {**ATTRIBUTES, SECTION: SECTION}
 _NEGEX = "negex"  # negspacy's
 
 
-class Shape(NamedTuple):
-    """The content of a record.
-
-    candidates (int): candidates beside each link. with_text (bool): the whole text, too.
-    """
-
-    candidates: int = 0
-    with_text: bool = False
-
-
-PLAIN = Shape()
-
-
 def use_umls_codes(linker: MedicalLinker) -> None:
     """Let `cui` be the CUI of the UMLS where the terminology has it, unless a setting says more."""
     if linker.settings.cui_scheme is None and _UMLS in linker.kb.code_schemes():
@@ -50,15 +37,19 @@ class Where(NamedTuple):
     prefix: str
 
 
-def record_of(document: Document, doc: Doc, where: Where, shape: Shape) -> Data:
+def record_of(
+    document: Document, doc: Doc, where: Where, candidates: int = 0, with_text: bool = False
+) -> Data:
     """Make the record of a document, in the project's format of gold files.
+
+    candidates (int): written beside each link. with_text (bool): the whole text, too.
 
     RETURNS (Dict[str, Any]): "doc_id", "text" if wanted, and "mentions" in the order of the text,
         as `record_of_link` makes them.
     """
     spans = linked_spans(doc, where.spans_key)
-    mentions = [record_of_link(span, where.prefix, shape.candidates) for span in spans]
-    text = {"text": document.text} if shape.with_text else {}
+    mentions = [record_of_link(span, where.prefix, candidates) for span in spans]
+    text = {"text": document.text} if with_text else {}
     return {"doc_id": document.id, **text, "mentions": mentions}
 
 

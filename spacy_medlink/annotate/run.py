@@ -18,7 +18,6 @@ from .journal import Journal, only_process
 from .local import run_local
 from .output import Output
 from .ray_engine import run_ray
-from .records import Shape
 from .settings import AnnotateSettings
 from .text_inputs import Columns
 from .worker import Job
@@ -76,9 +75,9 @@ def annotate_file(
         could be read; as `open_pipeline`.
     """
     given = AnnotateSettings.of(settings)
-    format, lang, part_size = given.format, given.lang, given.part_size
-    shape = Shape(given.candidates, given.keep_text or bool(format))
-    whole = Output(output, format, shape.with_text, overwrite)
+    lang, part_size, candidates = given.lang, given.part_size, given.candidates
+    with_text = given.keep_text or bool(given.format)
+    whole = Output(output, given.format, with_text, overwrite)
     whole.check([path, source])
     columns = Columns(**dict(value.split("=", 1) for value in given.columns))
     opened = open_input(path, columns)
@@ -86,7 +85,7 @@ def annotate_file(
     described = {
         "input": {"columns": columns, **opened.state},
         "pipeline": [_state_of(source), lang],
-        "settings": [linker, shape, part_size],
+        "settings": [linker, candidates, with_text, part_size],
         "version": __version__,
     }
     journal = Journal(output, described)
@@ -94,7 +93,7 @@ def annotate_file(
         if output.exists() and not overwrite and not journal.directory.exists():
             raise Errors.output_exists(path=output)
         done = journal.begin(overwrite)
-        settings_of_job = (lang, linker, shape, device)
+        settings_of_job = (lang, linker, candidates, with_text, device)
         job = Job(_absolute(source), journal.directory.resolve(), *settings_of_job)
         parts = (part for part in parts_of(opened.read(), part_size) if part.number not in done)
         first = next(parts, None)

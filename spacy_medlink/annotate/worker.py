@@ -14,7 +14,7 @@ from ..util.files import replacing_file
 from ..util.outputs import PRIVATE
 from .documents import Document, Done, Part
 from .journal import ASIDE, COUNTS, LINKED, part_file
-from .records import PLAIN, Shape, Where, record_of, rejection_of, use_umls_codes
+from .records import Where, record_of, rejection_of, use_umls_codes
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -33,6 +33,7 @@ class Job:
 
     source (str): assets, a saved pipeline, an installed package, or "starter", by path.
     settings (Mapping): of the linker, such as `threshold`. directory (Path): of the parts.
+    candidates, with_text: as of `record_of`.
     device (Optional[str]): device of the networks; None for spaCy's device.
     """
 
@@ -40,7 +41,8 @@ class Job:
     directory: Path
     lang: str = "en"
     settings: Facts = field(default_factory=dict)
-    shape: Shape = PLAIN
+    candidates: int = 0
+    with_text: bool = False
     device: str | None = None
 
 
@@ -77,6 +79,7 @@ class PartWorker:
         RAISES (MedlinkError): E109 when it cannot be written; errors of the assets.
         """
         set_aside = mentions = links = 0
+        candidates, with_text = self._job.candidates, self._job.with_text
         with (
             self.nlp.memory_zone(),  # spaCy would keep every new word of the documents
             replacing_file(part_file(self._job.directory, part.number), PRIVATE) as temporary,
@@ -87,7 +90,7 @@ class PartWorker:
                     set_aside += 1
                     _write(file, ASIDE, rejection_of(document, problem))
                 else:
-                    record = record_of(document, doc, self._where, self._job.shape)
+                    record = record_of(document, doc, self._where, candidates, with_text)
                     mentions += len(record["mentions"])
                     links += sum(bool(mention["ids"]) for mention in record["mentions"])
                     _write(file, LINKED, record)

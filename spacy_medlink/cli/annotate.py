@@ -16,7 +16,7 @@ from .opening import AUTO, Device, Source
 from .options import with_options
 
 if TYPE_CHECKING:
-    from ..annotate import Annotation
+    from ..annotate.run import Annotation
 
 SET_ASIDE = 3  # exit code: done, but some documents could not be linked
 _GOES_ON = ("E109", "E155")  # errors after which a run can be resumed: disk, processes
@@ -84,7 +84,7 @@ def _saying_what_is_kept(out: Path) -> Iterator[None]:
     except (KeyboardInterrupt, MedlinkError) as error:
         code = error.code if isinstance(error, MedlinkError) else ""
         if not code or code in _GOES_ON:
-            from ..annotate import kept_parts
+            from ..annotate.journal import kept_parts
 
             typer.echo(
                 f"Stopped. {kept_parts(out):,} parts are done and kept beside {out}; run the same "

@@ -71,10 +71,7 @@ class Settings(BaseModel):
 
 
 class Options(Settings):
-    """The settings of a verb of the command line, which makes options of them.
-
-    Texts are converted: "5" to a number, "a.kb" to a path.
-    """
+    """The settings of a verb, which makes options of them; texts are converted, as "5" to 5."""
 
     model_config = ConfigDict(strict=False, frozen=True)
 

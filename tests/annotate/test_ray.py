@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from spacy_medlink.annotate import annotate_file
 from spacy_medlink.annotate.ray_engine import for_actors
+from spacy_medlink.annotate.run import annotate_file
 from spacy_medlink.annotate.worker import Job
 from spacy_medlink.errors import MedlinkError
 

@@ -16,10 +16,10 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from spacy_medlink.annotate import annotate_file
 from spacy_medlink.annotate.documents import Document, Part
 from spacy_medlink.annotate.journal import part_file
-from spacy_medlink.annotate.records import Shape, Where, record_of
+from spacy_medlink.annotate.records import Where, record_of
+from spacy_medlink.annotate.run import annotate_file
 from spacy_medlink.annotate.worker import Job, PartWorker, linked_docs
 from spacy_medlink.assets import Assets
 from spacy_medlink.components.extensions import register_extensions
@@ -205,7 +205,7 @@ def test_negation_is_what_another_component_says(name):
     Span.set_extension(name, getter=lambda span: span.start == 1, force=True)
     register_extensions()
     try:
-        record = record_of(Document("d", doc.text, ""), doc, Where(None, ""), Shape())
+        record = record_of(Document("d", doc.text, ""), doc, Where(None, ""))
     finally:
         Span.remove_extension(name)
         if before is not None:
@@ -358,7 +358,7 @@ def test_assets_that_are_wrong_stop_the_run(annotate, notes, tmp_path):
 PROGRAM = """
 import sys
 from pathlib import Path
-from spacy_medlink.annotate import annotate_file
+from spacy_medlink.annotate.run import annotate_file
 if __name__ == "__main__":
     source, path, output, n = sys.argv[1:]
     annotate_file(source, Path(path), Path(output), part_size=5, n_process=int(n))

@@ -14,10 +14,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from spacy_medlink.annotate import annotate_file
 from spacy_medlink.annotate.formats import format_named, formats
 from spacy_medlink.annotate.output import Output
 from spacy_medlink.annotate.records import record_of_link
+from spacy_medlink.annotate.run import annotate_file
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.exchange.phenopacket import FORMAT

@@ -10,7 +10,7 @@ import spacy
 import torch
 from spacy.training import Example
 
-from spacy_medlink.annotate import annotate_file
+from spacy_medlink.annotate.run import annotate_file
 from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.assets.learn import learn
 from spacy_medlink.components.pipelines import linker_of, open_pipeline

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from spacy_medlink import link
 from spacy_medlink.annotate.documents import Document
-from spacy_medlink.annotate.records import PLAIN, Where, record_of
+from spacy_medlink.annotate.records import Where, record_of
 from spacy_medlink.assets.starter import keys_of_code
 from spacy_medlink.cli.app import app
 from spacy_medlink.kb import KnowledgeBase, build_kb
@@ -100,7 +100,7 @@ def test_what_was_chosen_from_travels(code_assets):
     docs.append(spacy.tokens.Doc(nlp.vocab).from_bytes(docs[0].to_bytes()))
     for doc in docs:
         assert [list(ent._.ambiguous_codes) for ent in doc.ents] == [want]
-        record = record_of(Document("1", text, "1"), doc, Where(None, ""), PLAIN)
+        record = record_of(Document("1", text, "1"), doc, Where(None, ""))
         assert list(record["mentions"][0]["ambiguous_codes"]) == want
 
 
