@@ -35,7 +35,6 @@ def common_words(lang: str) -> frozenset[str]:
     return frozenset(map(key, words_of("common", lang)))
 
 
-@lru_cache
 def words_alone(lang: str) -> frozenset[str]:
     """Read the keys of words that alone are no mention; none for most languages."""
     return common_words(lang) | frozenset(map(key, words_of("alone", lang)))

@@ -74,7 +74,7 @@ def is_starter(assets: Assets) -> bool:
 
 def has_starter_names(exact: "ExactIndex") -> bool:
     """Tell whether an exact tier has names of the starter terminology and no others."""
-    texts = _names()
+    texts = {name.text for concept in _by_cui().values() for name in concept.names}
     if len(exact.rows) > 2 * len(texts):  # a name may be there by its words in any order, too
         return False
     places = exact.find(hash_keys(map(key, texts)))
@@ -84,18 +84,7 @@ def has_starter_names(exact: "ExactIndex") -> bool:
     return rows == set(exact.rows.tolist())
 
 
-@lru_cache(maxsize=1)
-def _names() -> frozenset[str]:
-    return frozenset(
-        name.text
-        for record in read("jsonl", KB_LINES)
-        if isinstance(record, Concept)
-        for name in record.names
-    )
-
-
 _VOCABULARY = "UMLS"
-_NONE: frozenset[str] = frozenset()
 
 
 def code_chooser(kb: KnowledgeBase) -> CodeChooser:
@@ -105,12 +94,13 @@ def code_chooser(kb: KnowledgeBase) -> CodeChooser:
 
 def keys_of_code(vocabulary: str, code: str) -> frozenset[str]:
     """Get the keys of the names of a code; none if the starter does not have the code."""
-    return _by_cui().get(code, _NONE) if vocabulary == _VOCABULARY else _NONE
+    concept = _by_cui().get(code) if vocabulary == _VOCABULARY else None
+    return frozenset(key(name.text) for name in concept.names) if concept else frozenset()
 
 
 @lru_cache(maxsize=1)
-def _by_cui() -> dict[str, frozenset[str]]:
+def _by_cui() -> dict[str, Concept]:
     if not KB_LINES.is_file():  # an installation without data, which E614 reports elsewhere
         return {}
     concepts = (concept for concept in read("jsonl", KB_LINES) if isinstance(concept, Concept))
-    return {concept.id: frozenset(key(name.text) for name in concept.names) for concept in concepts}
+    return {concept.id: concept for concept in concepts}
