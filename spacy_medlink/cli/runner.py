@@ -49,7 +49,7 @@ def _element(parameter: Any) -> Any:
     return inner[0] if inner else annotation
 
 
-def _same(value: Any, *_: Any, **__: Any) -> Any:
+def _same(value: object, *_: object, **__: object) -> object:
     return value
 
 

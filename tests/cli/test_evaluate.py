@@ -67,19 +67,13 @@ def test_table_and_metrics(evaluate, gold):
     assert result.stderr == ""
     tables = _tables(result.stdout)
     header, *rows = tables["Systems"]
-    assert header == [
-        "system", "mentions", "gold in KB", "acc@1", "acc@5", "MRR", "acc@1, 95 % interval",
-        "mentions/s",
-    ]  # fmt: skip
-    assert [row[0] for row in rows] == [
-        "exact look-up", "n-grams", "dense", "exact + ngram + dense (the linker)"
-    ]  # fmt: skip
+    assert header[2:6] == ["gold in KB", "acc@1", "acc@5", "MRR"]
+    linker = "exact + ngram + dense (the linker)"
+    assert [row[0] for row in rows] == ["exact look-up", "n-grams", "dense", linker]
     assert rows[0][1:7] == ["3", "3", "100.0", "100.0", "100.0", "100.0 to 100.0"]
-    groups = {title: rows[1:] for title, rows in tables.items() if title.startswith("By")}
-    assert {title: [row[0] for row in rows] for title, rows in groups.items()} == {
-        "By type": ["D", "S"], "By abbreviation": ["no", "yes"], "By length": ["1 word", "2 words"],
-        "By semantic type": ["T047", "T184"],
-    }  # fmt: skip
+    groups = [title for title in tables if title.startswith("By")]
+    assert groups == ["By type", "By abbreviation", "By length", "By semantic type"]
+    assert [row[0] for row in tables["By length"][1:]] == ["1 word", "2 words"]
     assert metrics["baselines"]["exact"]["acc@1"] == 1.0
     assert {"n", "gold_in_kb", "acc@1", "acc@5", "mrr", "nil", "by_lang", "by_type", "splits",
             "kb", "speed"} <= metrics.keys()  # fmt: skip
@@ -87,8 +81,7 @@ def test_table_and_metrics(evaluate, gold):
 
 def test_tiers_protocol_and_reference(evaluate, gold):
     names = ("--tiers", "ngram,exact", "--protocol", "names", "--train", "dictionary")
-    stdout = evaluate(gold, *names, "--no-baselines")[0].stdout
-    tables = _tables(stdout)
+    tables = _tables(stdout := evaluate(gold, *names, "--no-baselines")[0].stdout)
     assert [row[:2] for row in tables["Systems"][1:]] == [["exact + ngram (the linker)", "3"]]
     assert [row[2] for row in tables["Fair parts of the test data"][1:]] == ["3", "1", "1"]
     assert "Ranks count names." in stdout
@@ -122,8 +115,7 @@ def test_against_another_system(evaluate, run, fail, tiny_assets, gold, tmp_path
     exact, other = tmp_path / "exact.json", tmp_path / "other.json"
     run("evaluate", tiny_assets.path, hard, "--tiers", "exact", "--output", exact)
     result, metrics = evaluate(hard, "--tiers", "ngram", "--against", exact)
-    against = _tables(result.stdout)["Against another system"]
-    assert against[1][0] == "the linker against exact.json: acc@1"
+    assert "the linker against exact.json: acc@1" in result.stdout
     found = metrics["against"]
     ours = found["acc@1"]["ours"]
     assert found["acc@1"]["difference"] == pytest.approx(ours - found["acc@1"]["theirs"])
@@ -181,9 +173,7 @@ def test_ids_that_the_knowledge_base_lacks_are_reported(evaluate, tmp_path):
     assert _tables(result.stdout)["Systems"][1][1:4] == ["4", "3", "75.0"]
     result, _ = evaluate(gold, "--tiers", "exact", "--only-known")
     assert result.stderr.startswith("[W401] 1 of 4 gold mentions have no id")
-    tables = _tables(result.stdout)
-    assert tables["Systems"][1][1:4] == ["3", "3", "100.0"]
-    assert tables["The gold mentions"][1][4:6] == ["1", "1"]
+    assert _tables(result.stdout)["Systems"][1][1:4] == ["3", "3", "100.0"]
 
 
 def test_nils_are_reported(evaluate, tmp_path):
