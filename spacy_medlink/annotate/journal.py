@@ -97,7 +97,7 @@ class Journal:
             documents set aside.
         """
         check_output(self.aside, ASIDE_FILE)
-        done = self._done()
+        done = self.done()
         job = self.directory / _JOB
         before = _read_job(job) if done else self._job
         changed = [name for name in self._job if before.get(name) != self._job[name]]
@@ -163,7 +163,8 @@ class Journal:
             if id:
                 yield id
 
-    def _done(self) -> set[int]:
+    def done(self) -> set[int]:
+        """List the parts that are done."""
         if not self.directory.is_dir():
             return set()
         names = (_PART.fullmatch(file.name) for file in self.directory.iterdir())
@@ -192,11 +193,6 @@ def _read_job(path: Path) -> Data:
     except (OSError, ValueError):
         return {}
     return job if isinstance(job, dict) else {}
-
-
-def kept_parts(output: Path) -> int:
-    """Count the finished parts of an unfinished run."""
-    return len(Journal(output, {})._done())
 
 
 def _counts(path: Path) -> dict[str, int] | None:

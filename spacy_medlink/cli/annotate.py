@@ -84,11 +84,11 @@ def _saying_what_is_kept(out: Path) -> Iterator[None]:
     except (KeyboardInterrupt, MedlinkError) as error:
         code = error.code if isinstance(error, MedlinkError) else ""
         if not code or code in _GOES_ON:
-            from ..annotate.journal import kept_parts
+            from ..annotate.journal import Journal
 
             typer.echo(
-                f"Stopped. {kept_parts(out):,} parts are done and kept beside {out}; run the same "
-                "command again to continue.",
+                f"Stopped. {len(Journal(out, {}).done()):,} parts are done and kept beside {out}; "
+                "run the same command again to continue.",
                 err=True,
             )
         if not code:

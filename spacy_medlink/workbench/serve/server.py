@@ -12,7 +12,8 @@ from ...errors import Errors
 from ...util.json_text import write_json
 from .desk import LIMITS, Limits
 
-_COUNTED = "Invalid HTTP request received."  # what uvicorn would write for each of them
+# What uvicorn would write for each request that is counted here, or answered as one for HTTP.
+_QUIET = ("Invalid HTTP request", "Unsupported upgrade request", "No supported WebSocket library")
 _TOLD = frozenset(10**digits for digits in range(12))  # counts of bad requests that are told
 _GRACE = 20  # seconds for requests that are under way when the service is stopped
 
@@ -72,9 +73,6 @@ class HttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         if server.no_http in _TOLD:
             self.logger.warning("Requests that were no HTTP: %d.", server.no_http)
 
-    def _unsupported_upgrade_warning(self) -> None:
-        """Say nothing: a request for another protocol is answered as one for HTTP."""
-
     def _start(self, what: str) -> None:
         if what not in self._timers and not self.transport.is_closing():
             seconds = self.limits.receiving
@@ -87,7 +85,8 @@ class HttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
 def make_server(app: FastAPI, host: str, port: int, limits: Limits = LIMITS) -> uvicorn.Server:
     """Make the server of a service. limits (Limits): as for `make_app`."""
-    logging.getLogger("uvicorn.error").addFilter(lambda record: record.msg != _COUNTED)
+    log = logging.getLogger("uvicorn.error")
+    log.addFilter(lambda record: not str(record.msg).startswith(_QUIET))
     protocol = type("LimitedProtocol", (HttpProtocol,), {"limits": limits})
     config = uvicorn.Config(
         app, host=host, port=port, http=protocol, ws="none", access_log=False,
