@@ -17,6 +17,7 @@ from spacy_medlink.retrieval.exact import ExactIndex
 from spacy_medlink.text.any_order import any_order_key
 from spacy_medlink.types import Concept, Name, Retired
 from tests.mapped import is_mapped
+from tests.tables import table
 from tests.tiny import assets_of
 
 TEXT = "Severe asthma, fiebre, type 2 diabetes, DM and a headache."
@@ -57,23 +58,7 @@ def found(nlp: Language, text: str) -> list[str]:
     return [ent.text for ent in nlp(text).ents]
 
 
-@pytest.mark.parametrize(
-    ("config", "ents"),
-    [
-        ({}, ["Severe", "asthma", "fiebre"]),
-        ({"within": "<< ABN"}, ["asthma", "fiebre"]),
-        ({"within": "<< OLD"}, ["asthma", "fiebre"]),
-        ({"within": "<< MOD"}, ["Severe"]),
-        ({"within": "<< MOD OR << AST"}, ["Severe", "asthma"]),
-        ({"within": "<< ABN MINUS AST"}, ["fiebre"]),
-        ({"within": "< ABN", "types": ["T047"]}, ["asthma"]),
-        ({"types": ["T047"]}, ["asthma"]),
-        ({"types": ["DISO"]}, ["asthma", "fiebre"]),
-        ({"languages": ["es"]}, ["fiebre"]),
-        ({"types": ["DISO"], "within": "<< ABN MINUS AST"}, ["fiebre"]),
-        ({"stop": ["severes", "FIEBRE"]}, ["asthma"]),
-    ],
-)
+@table(__file__, "choices")
 def test_choices(assets, tmp_path, config, ents):
     nlp = pipeline(assets, **config, leave_out=[])
     text = "Severe asthma, fiebre."
@@ -87,38 +72,13 @@ def test_choices(assets, tmp_path, config, ents):
     assert [ent.text for ent in copy(nlp.make_doc(text)).ents] == ents
 
 
-@pytest.mark.parametrize(
-    ("config", "code"),
-    [
-        ({"types": ["NO"]}, "E213"),
-        ({"languages": ["xy"]}, "E213"),
-        ({"within": "<< NO"}, "E106"),
-        ({"within": "<< ABN AST"}, "E224"),
-    ],
-)
+@table(__file__, "what_there_is_not")
 def test_what_there_is_not(assets, config, code):
     with pytest.raises(MedlinkError, match=code):
         pipeline(assets, **config)("text")
 
 
-@pytest.mark.parametrize(
-    ("text", "ents"),
-    [
-        ("malformations of the kidney", ["malformations of the kidney"]),
-        ("a kidney malformation", ["kidney malformation"]),
-        ("outer ear abnormalities", ["outer ear abnormalities"]),
-        ("abnormality of outer ear", ["abnormality of outer ear"]),
-        ("abnormality of the outer left ear", []),
-        # Neither over the end of a clause, nor with other words between.
-        ("malformation. Kidney", []),
-        ("kidney, malformation", []),  # a name, but not with a comma
-        ("malformation, kidney", ["malformation, kidney"]),  # says its head first
-        ("malformation\n\nkidney", []),
-        ("malformation without kidney", []),
-        ("kidney", []),
-        ("of the kidney", []),
-    ],
-)
+@table(__file__, "words_in_any_order")
 def test_words_in_any_order(assets, text, ents):
     assert found(pipeline(assets), text) == ents
 

@@ -18,6 +18,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.text.context import SECTION
 from spacy_medlink.types import Concept, Name
 from tests.pipelines import pipeline
+from tests.tables import table
 from tests.tiny import assets_of
 
 TAKEN = {
@@ -35,14 +36,7 @@ def extensions(monkeypatch):
 
 
 @pytest.mark.parametrize("way", TAKEN)
-@pytest.mark.parametrize(
-    ("factory", "attribute", "prefix"),
-    [
-        ("medical_linker", "cui", ""), ("medical_linker", "taken_parts", "taken_"),
-        ("medical_mentions", "reading", ""), ("medical_context", "is_negated", ""),
-        ("medical_context", "section", ""),
-    ],
-)  # fmt: skip
+@table(__file__, "a_name_that_something_else_has_is_an_error")
 def test_a_name_that_something_else_has_is_an_error(extensions, factory, attribute, prefix, way):
     Span.set_extension(attribute, **TAKEN[way], force=True)
     nlp = spacy.blank("en")

@@ -8,6 +8,7 @@ from spacy.tokens import Span
 
 from spacy_medlink.errors import MedlinkError
 from tests.pipelines import doc_with, pipeline, values
+from tests.tables import table
 from tests.tiny import write_tiny_encoder
 
 
@@ -111,15 +112,7 @@ def test_what_scores_less_than_the_threshold_is_nil(tiny_assets):
     assert len(poor["candidates"]) == 5, "what was considered is kept"
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        {"threshold": 1.0, "tiers": ["ngram"]},
-        {"types": ["T184"]},
-        {"deny": ["HP:0001658"]},
-        {"tiers": ["exact"], "allow": ["HP:0001945"]},
-    ],
-)
+@table(__file__, "what_speaks_of_links_is_empty_for_nil")
 def test_what_speaks_of_links_is_empty_for_nil(tiny_assets, config):
     """Whatever the reason, and whatever an earlier linker said of the span."""
     nlp = pipeline(tiny_assets, mentions=False)
@@ -151,13 +144,7 @@ def test_the_threshold_can_be_changed_later(nlp):
     assert nlp("heart attacks").ents[0].kb_id_ == "HP:0001658"
 
 
-@pytest.mark.parametrize(
-    ("scheme", "cuis"),
-    [
-        (None, ["HP:0001658", "HP:0000822"]), ("", ["HP:0001658", "HP:0000822"]),
-        ("UMLS", ["C0027051", "C0020538"]), ("ICD10CM", [None, "I10"]),
-    ],
-)  # fmt: skip
+@table(__file__, "cui_scheme")
 def test_cui_scheme(tiny_assets, scheme, cuis):
     found = link(tiny_assets, "heart attack, HTN", "heart attack", "HTN", cui_scheme=scheme)
     assert [one["cui"] for one in found] == cuis

@@ -10,6 +10,7 @@ from spacy.vocab import Vocab
 from spacy_medlink.components import extensions
 from spacy_medlink.errors import MedlinkError
 from tests.pipelines import pipeline
+from tests.tables import table
 
 
 def said(nlp, *texts):
@@ -54,14 +55,7 @@ def test_the_order_of_span_groups(tiny_assets):
 
 
 @pytest.mark.parametrize("reader", ["medical_linker", "medical_context"])
-@pytest.mark.parametrize(
-    ("written", "read", "is_seen"),
-    [
-        ({"spans_key": "a"}, None, False), ({}, "a", False), ({"spans_key": "a"}, "b", False),
-        ({"spans_key": "a"}, ["b", "c"], False), ({"spans_key": "a"}, ["b", "a"], True),
-        ({"spans_key": "a", "annotate_ents": True}, None, True), ({}, None, True),
-    ],
-)  # fmt: skip
+@table(__file__, "mentions_that_are_written_elsewhere_are_said")
 def test_mentions_that_are_written_elsewhere_are_said(tiny_assets, reader, written, read, is_seen):
     config = {"assets": str(tiny_assets.path)}
     nlp = spacy.blank("en")
@@ -95,13 +89,7 @@ def test_two_linkers_share_the_mentions(tiny_assets):
 
 
 @pytest.mark.parametrize("text", ["", "No mention here."])
-@pytest.mark.parametrize(
-    ("component", "setting"),
-    [
-        ("medical_linker", "assets"), ("medical_linker", "overlay"), ("medical_linker", "lexicon"),
-        ("medical_mentions", "assets"),
-    ],
-)  # fmt: skip
+@table(__file__, "files_that_do_not_exist_are_an_error_at_the_first_text")
 def test_files_that_do_not_exist_are_an_error_at_the_first_text(
     tiny_assets, tmp_path, component, setting, text
 ):

@@ -11,6 +11,7 @@ from transformers import BertConfig, BertModel
 from spacy_medlink.encoders.adapters import adapter_parameters, adapter_reduction, add_adapters
 from spacy_medlink.encoders.bi_encoder import ADAPTERS_FILE, BiEncoder
 from spacy_medlink.errors import MedlinkError
+from tests.tables import table
 
 TEXTS = ["fever", "high blood pressure", ""]
 
@@ -34,13 +35,7 @@ def test_a_new_adapter_changes_nothing_and_its_size_is_known(tiny_encoder, reduc
     assert count == bottleneck + 2 * half * invertible  # one layer of 32 dimensions
 
 
-@pytest.mark.parametrize(
-    ("reduction", "invertible", "count", "share"),
-    [
-        (1, True, 14_470_272, "13.22"), (16, True, 1_190_592, "1.09"),
-        (1, False, 14_174_208, "12.95"), (16, False, 894_528, "0.82"),
-    ],
-)  # fmt: skip
+@table(__file__, "the_weights_that_sapbert_trains")
 def test_the_weights_that_sapbert_trains(reduction, invertible, count, share):
     """SapBERT, section 3.2 and table 7: 13.22 % and 1.09 % of BERT base."""
     with torch.device("meta"):

@@ -11,6 +11,7 @@ from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.encoders.opening import open_to_encode
 from spacy_medlink.errors import MedlinkError
 from tests.encoders.test_tables import write_static
+from tests.tables import table
 
 OWN = ("config.json", "model.safetensors", "tokenizer.json", "medlink_encoder.json")
 CROSS = ("medlink_cross_encoder.json", "medlink_head.safetensors")
@@ -72,15 +73,7 @@ def test_what_is_damaged_is_refused(written, tmp_path, kind, file, how):
         read(place)
 
 
-@pytest.mark.parametrize(
-    ("kind", "file", "content"),
-    [
-        ("bi-encoder", "config.json", '{"model_type": "no such architecture"}'),
-        ("bi-encoder", "config.json", '{"model_type": "bert", "num_hidden_layers": 1000000000}'),
-        ("cross-encoder", "medlink_cross_encoder.json", '{"activation": "tanh"}'),
-        ("cross-encoder", "medlink_cross_encoder.json", '{"attention": "sideways"}'),
-    ],
-)
+@table(__file__, "what_says_what_cannot_be_is_refused")
 def test_what_says_what_cannot_be_is_refused(written, tmp_path, kind, file, content):
     place = shutil.copytree(written / kind, tmp_path / "encoder")
     (place / file).write_text(content)

@@ -13,6 +13,7 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder, says_pooling
 from spacy_medlink.encoders.opening import open_to_encode
 from spacy_medlink.errors import MedlinkError
 from tests.encoders.test_bi_encoder import writable
+from tests.tables import table
 
 TEXTS = ["fever", "heart attack", "Type 2 DIABETES", "a " * 60, "MI"]
 _TRANSFORMER = {"path": "", "type": "sentence_transformers.models.Transformer"}
@@ -59,17 +60,7 @@ def _agrees(encoder: BiEncoder, vectors: Any) -> bool:
     return float((encoder.encode(TEXTS) * vectors).sum(1).min()) > 0.999
 
 
-@pytest.mark.parametrize(
-    ("said", "pooling"),
-    [
-        ("cls_token", "cls"),
-        ("mean_tokens", "mean"),
-        ("mean_sqrt_len_tokens", "mean"),
-        ({"pooling_mode": "cls"}, "cls"),
-        ({"pooling_mode": ["mean"]}, "mean"),
-        ({"pooling_mode": "mean", "include_prompt": True}, "mean"),
-    ],
-)
+@table(__file__, "pooling")
 def test_pooling(tmp_path, tiny_encoder, said, pooling):
     directory = _write(writable(tiny_encoder, tmp_path / "encoder"), said)
     vectors = _reference(directory, pooling)
@@ -96,17 +87,7 @@ def test_other_poolings_are_refused(tmp_path, tiny_encoder, said):
     assert BiEncoder.load(directory, pooling="cls").pooling == "cls"
 
 
-@pytest.mark.parametrize(
-    ("said", "prefix"),
-    [
-        ({"prompts": {"query": "query: ", "passage": "passage: "}}, "query: "),
-        ({"prompts": {"a": "Find: ", "b": "b: "}, "default_prompt_name": "a"}, "Find: "),
-        ({"prompts": {"only": "only "}, "default_prompt_name": None}, "only "),
-        ({"prompts": {"query": "", "document": ""}, "default_prompt_name": None}, ""),
-        ({"prompts": {}}, ""),
-        ({}, ""),
-    ],
-)
+@table(__file__, "prompts")
 def test_prompts(tmp_path, tiny_encoder, said, prefix):
     own = {"config_sentence_transformers": said}
     directory = _write(writable(tiny_encoder, tmp_path / "encoder"), "mean_tokens", **own)

@@ -26,6 +26,7 @@ from spacy_medlink.exchange.standoff import read_brat
 from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.text.context import KINDS
 from tests.pipelines import pipeline
+from tests.tables import table
 from tests.workbench.mapping.conftest import EXECUTED
 from training.corpora.tally import Tally
 
@@ -216,14 +217,7 @@ def test_findings_of_the_patient_by_their_schemas(tiny_assets: Assets) -> None:
     assert any(feature.excluded for packet in packets for feature in packet.phenotypic_features)
 
 
-@pytest.mark.parametrize(
-    "kinds, condition, feature",
-    [
-        ((), "unconfirmed", False), (("negated",), "refuted", True),
-        (("uncertain",), "provisional", None), (("family",), None, None),
-        (("hypothetical",), None, None), (("historical",), "unconfirmed", False),
-    ],
-)  # fmt: skip
+@table(__file__, "what_a_context_makes_of_a_finding")
 def test_what_a_context_makes_of_a_finding(
     kinds: tuple[str, ...], condition: str | None, feature: bool | None
 ) -> None:

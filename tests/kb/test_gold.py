@@ -240,15 +240,7 @@ def test_annotations_and_notes_in_workbooks(tmp_path: Path) -> None:
     assert (document.text, document.mentions[0].text) == ("No fever.", "fever")
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("<!DOCTYPE html><html><body>Log in</body></html>", r"E160.*web page.*log in"),
-        ("format-version: 1.2\n\n[Term]\nid: A:1\nname: a\n", r"E160.*OBO.*medlink kb build"),
-        ("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", r"E160.*git lfs pull"),
-        ('{"text": "x"\n', r"E401.*line 1"),
-    ],
-)
+@table(__file__, "a_file_of_another_kind_is_named")
 def test_a_file_of_another_kind_is_named(tmp_path, content, said):
     path = tmp_path / "gold.jsonl"
     path.write_text(content)

@@ -12,6 +12,7 @@ from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.overlay import OverlaidKb
 from spacy_medlink.kb.rules import Rule, Rules, read_rules
 from spacy_medlink.types import BadLine, Concept, Name, Record, Retired
+from tests.tables import table
 
 COLD = Concept("C1", "Common cold", (Name("Common cold"), Name("cold"), Name("Erkältung", "de")))
 COPD = Concept("C2", "COPD", (Name("COPD"), Name("COLD"), Name("Cold")))
@@ -204,21 +205,7 @@ def test_files(tmp_path: Path) -> None:
         assert [rule.facts for rule in again.rules] == [rule.facts for rule in rules.rules]
 
 
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        ("forbid\tcold", "'forbid'"), ("remove\t\tC1", "'remove'"),
-        ("deny", "1 columns"), ("add\tcold\tC1\ten\tx", "5 columns"),
-        ("deny\t ", "an empty name"), ('{"action": "deny"}', "an empty name"),
-        ("add\tcold", "an empty id"), ("retire\t\t", "an empty id"), ("retire", "1 columns"),
-        ("retire\tcold\tC1", "a name, 'cold'"),
-        ('{"action": "deny", "name": 7}', "a rule with"),
-        ('{"action": "deny", "name": "x", "nmae": "y"}', "nmae"),
-        ('{"action": "deny", "name": "\\ud800"}', "surrogate"),
-        ('{"action": ', "not JSON"),
-        ("force\tcold\tC1\nforce\tCold\tC2", "'Cold' is forced to C2, in line 2 to C1"),
-    ],
-)  # fmt: skip
+@table(__file__, "bad_lines")
 def test_bad_lines(tmp_path: Path, line: str, problem: str) -> None:
     path = written(tmp_path / "rules", f"deny\tcold\n{line}\n")
     with pytest.raises(MedlinkError, match=r"E105.*rules, line [23]: ") as caught:

@@ -30,6 +30,7 @@ from tests.kb.umls_release import (
     relation,
     write_release,
 )
+from tests.tables import table
 
 pytestmark = pytest.mark.filterwarnings("ignore:.W110")  # most have no types
 
@@ -449,13 +450,7 @@ def test_a_line_that_names_the_columns(
     assert list(read("umls", directory)) == list(read("umls", write_release(tmp_path / "plain")))
 
 
-@pytest.mark.parametrize(
-    ("sab", "vocabulary"),
-    [
-        ("MSHSPA", "MESH"), ("MDRGER", "MEDDRA"), ("LNC-ES-ES", "LNC"), ("SCTSPA", "SNOMEDCT_US"),
-        ("ICD10DUT", "ICD10"), ("MTHSPL", "MTHSPL"), ("MEDLINEPLUS", "MEDLINEPLUS"),
-    ],
-)  # fmt: skip
+@table(__file__, "codes_of_translations_without_mrsab")
 def test_codes_of_translations_without_mrsab(tmp_path: Path, sab: str, vocabulary: str) -> None:
     rows = [atom(HYPERTENSION, "Hipertensión", LAT="SPA", SAB=sab, CODE="X1")]
     tables = {"MRCONSO": rows, "MRSTY": TABLES["MRSTY"]}

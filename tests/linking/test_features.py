@@ -9,6 +9,7 @@ from spacy_medlink.linking.features import DEPTH
 from spacy_medlink.linking.ranker import RANKER_FEATURES, ranker_features
 from spacy_medlink.types import Candidate, Name
 from tests.fitting.samples import FACTS, ranking
+from tests.tables import table
 
 
 def described(own):
@@ -86,18 +87,7 @@ def test_features_of_candidates():
     assert first["scheme"] == second["scheme"] > facts_of([("X1", 9)]).prior_of(0).scheme
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "spelling", "last_word"),
-    [
-        ("idiopathic generalised epilepsies", "Epilepsy, Generalized, Idiopathic", 1.0, 1.0),
-        ("epilepsy generalized idiopathic", "Epilepsy, Generalized, Idiopathic", 1.0, 0.0),
-        ("idiopathic epilepsy", "epilepsy", None, 1.0),
-        ("epilepsy", "Tuberculosis,Pulmonary", None, 0.0),  # without a space: 1,25-dihydroxy...
-        ("pulmonary tuberculosis", "Tuberculosis,Pulmonary", None, 0.0),
-        ("fever", ", fever", 1.0, 1.0),
-        ("fever", ", ", 0.0, 0.0),
-    ],
-)
+@table(__file__, "inverted_names_are_read_in_either_order")
 def test_inverted_names_are_read_in_either_order(text, name, spelling, last_word):
     own = NameFacts(np.zeros(1, np.int32), lambda row: Name(name), Prior([], lambda row: ""))
     (found,) = ranker_features([Candidate(0, 0, 0.5, {}, form=text)], own)
@@ -114,16 +104,7 @@ def test_features_are_numbers_whatever_is_written(text, name):
     assert np.isfinite(found).all() and found.shape == (1, len(RANKER_FEATURES))
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "differ"),
-    [
-        ("complement C7 deficiency", "complement component 7 deficiency", 0.0),
-        ("complement C7 deficiency", "complement component 2 deficiency", 1.0),
-        ("neuropathy type 1A", "neuropathy type 1", 1.0),
-        ("vitamin D deficiency", "vitamin K deficiency", 1.0),
-        ("tumours of the lung", "lung cancer", 0.0),
-    ],
-)
+@table(__file__, "numbers_that_differ")
 def test_numbers_that_differ(text, name, differ):
     facts = NameFacts(
         np.zeros(1, dtype=np.int32), lambda row: Name(name), Prior([], IDS.__getitem__)

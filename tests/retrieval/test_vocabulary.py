@@ -13,6 +13,7 @@ from spacy_medlink.retrieval.arrays import save_arrays
 from spacy_medlink.retrieval.vocabulary import Vocabulary, WordsRead, is_inflected
 from spacy_medlink.text.normalisation import key
 from spacy_medlink.text.pieces import Pieces
+from tests.tables import table
 
 WORDS = st.text("abcé", min_size=4, max_size=7)
 
@@ -42,14 +43,7 @@ def test_every_slip_of_a_letter_is_near(place):
     assert vocabulary.near(slips) == [[word]] * len(slips)
 
 
-@pytest.mark.parametrize(
-    ("word", "other", "inflected"),
-    [
-        ("bacterial", "bacteria", True), ("allergic", "allergia", True), ("tumorn", "tumor", True),
-        ("anxiousnesss", "anxiousness", False), ("carcinom", "carcinoma", False),
-        ("fatigued", "fatigue", True), ("myalgis", "myalgia", True), ("astma", "asthma", False),
-    ],
-)  # fmt: skip
+@table(__file__, "another_ending_is_no_slip")
 def test_another_ending_is_no_slip(word, other, inflected):
     assert is_inflected(word, other) is inflected
 
@@ -68,13 +62,7 @@ def test_words_are_read_from_names_as_they_pass():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("slip", "spelling"),
-    [
-        ("stenossis", "stenosis"), ("diverticulits", "diverticulitis"), ("ascitess", "ascites"),
-        ("oedena", "oedema"), ("psoriasi", "psoriasis"), ("metastasse", "metastases"),
-    ],
-)  # fmt: skip
+@table(__file__, "slips_at_ends_that_keys_fold_are_near_the_spelling")
 def test_slips_at_ends_that_keys_fold_are_near_the_spelling(slip, spelling):
     read = WordsRead()
     list(read.passing(["Aortic stenosis", "Diverticulitis, acute", "Ascites", "oedema",

@@ -18,6 +18,7 @@ from spacy_medlink.terminologies.fhir import release_of
 from spacy_medlink.terminologies.sssom import MappingSets
 from spacy_medlink.types import CodeMap, Concept, Record
 from tests.kb.samples import FHIR, FHIR_VALUE_SET
+from tests.tables import table
 
 VALUES = {**FHIR_VALUE_SET, "status": "active"}
 BOTH = {
@@ -79,19 +80,7 @@ def test_xml_says_what_json_says(tmp_path, model, resource, change):
     assert release_of(path) == resource.get("version", "")
 
 
-@pytest.mark.parametrize(
-    "body, line, problem",
-    [
-        ('<concept>\n<display value="x"/>\n</concept>\n', 3, "an empty code"),
-        (
-            '<concept><code value="a"/></concept>\n\n<concept><code value=" "/></concept>',
-            5,
-            "empty",
-        ),
-        ("<concept>", 3, "not well-formed"),
-        ("&bomb;", 3, "entity"),
-    ],
-)
+@table(__file__, "errors_name_the_line_of_the_xml")
 def test_errors_name_the_line_of_the_xml(tmp_path, body, line, problem):
     with pytest.raises(MedlinkError, match=f"E105.*x.xml, line {line}: .*{problem}"):
         _records(_xml(tmp_path / "x.xml", CODES % body))

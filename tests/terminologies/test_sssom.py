@@ -14,6 +14,7 @@ from spacy_medlink.kb import build_knowledge_base
 from spacy_medlink.terminologies.sssom import MappingSets
 from spacy_medlink.types import BadLine, CodeMap, Concept, Name, Record, Retired
 from tests.mutants import mutate
+from tests.tables import table
 
 SSSOM = """\
 #curie_map:
@@ -161,16 +162,7 @@ def test_spreadsheets(path: Path, tmp_path: Path, name: str, delimiter: str) -> 
     assert _applied(saved) == _applied(path)
 
 
-@pytest.mark.parametrize(
-    ("bad", "line"),
-    [
-        ("#  MONDO http://purl.obolibrary.org/obo/MONDO_\n", 4),  # in the curie_map
-        ("#  MONDO: : http://purl.obolibrary.org/obo/MONDO_\n", 4),
-        ('#  MONDO: "http://purl.obolibrary.org/obo/MONDO_\n', 4),
-        ("#  [\n", 4),
-        ("#curie_map: {MONDO: http://purl.obolibrary.org/obo/MONDO_}\n", 4),
-    ],
-)
+@table(__file__, "a_bad_line_of_the_header_spoils_nothing_else")
 def test_a_bad_line_of_the_header_spoils_nothing_else(path: Path, bad: str, line: int) -> None:
     expected = _applied(path)
     path.write_text(SSSOM.replace("#mapping_set_id", f"{bad}#mapping_set_id"))

@@ -7,6 +7,7 @@ import pytest
 from spacy_medlink import __version__
 from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.errors import MedlinkError
+from tests.tables import table
 from tests.tiny import TINY_RECORDS, assets_of
 from training.package import main as make_pipeline
 from training.package import requirement
@@ -27,14 +28,7 @@ def test_a_language_without_a_tokenizer(tiny_assets, tmp_path):
     assert not (tmp_path / "x").exists()
 
 
-@pytest.mark.parametrize(
-    ("facts", "extra"),
-    [
-        ({"runtime": {"name": "onnx", "precision": "fp32"}}, "[onnx]"), ({"static": True}, ""),
-        ({"static": None}, "[torch]"),  # as in builds before there were such encoders
-        (None, ""),
-    ],
-)  # fmt: skip
+@table(__file__, "extras_are_those_of_the_encoder")
 def test_extras_are_those_of_the_encoder(tiny_assets, tmp_path, facts, extra):
     made = assets_of(tmp_path, TINY_RECORDS)
     if facts is not None:

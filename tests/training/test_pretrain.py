@@ -14,6 +14,7 @@ from spacy_medlink.assets.vector_store import known_beside
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Name
+from tests.tables import table
 from training import verbs
 from training.choosing.yardstick import Yardstick
 from training.data.holdout import Holdout
@@ -149,19 +150,7 @@ def _message(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("more", "code"),
-    [
-        ("--set=training.epoch=1", "E501"),
-        ("--set=training.epochs=-1", "E502"),
-        ("--set=training.precision=fp8", "E502"),
-        ("--kb=nowhere.kb", "E101"),
-        ("--base=./nowhere", "E205"),
-        ("--device=cuda:77", "E508"),
-        ("--device=abacus", "E508"),
-        ("--resume", "E505"),
-    ],
-)
+@table(__file__, "bad_input_is_a_line_and_exit_code_1")
 def test_bad_input_is_a_line_and_exit_code_1(arguments, tmp_path, capsys, more, code):
     assert f"[{code}]" in _message([*arguments, more], capsys)
     assert not (tmp_path / "sap").exists()

@@ -3,25 +3,15 @@
 from time import perf_counter
 from types import SimpleNamespace
 
-import pytest
 import torch
 
 from spacy_medlink.util.devices import has_native_bf16
+from tests.tables import table
 
 CPU = torch.device("cpu")
 
 
-@pytest.mark.parametrize(
-    ("capabilities", "expected"),
-    [
-        ({"avx512_f": True, "avx512_bf16": False, "amx_bf16": False}, False),  # Ice Lake
-        ({"avx512_f": True, "avx512_bf16": True, "amx_bf16": False}, True),  # Zen 4
-        ({"avx512_bf16": True, "amx_bf16": True}, True),  # Sapphire Rapids
-        ({"neon": True, "bf16": True}, True),  # Graviton 3
-        ({"neon": True, "bf16": False}, False),
-        ({}, False),
-    ],
-)
+@table(__file__, "what_the_processor_can_do_decides")
 def test_what_the_processor_can_do_decides(monkeypatch, capabilities, expected):
     monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: True)
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities, raising=False)

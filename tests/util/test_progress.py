@@ -7,6 +7,7 @@ import pytest
 
 from spacy_medlink.util import progress
 from spacy_medlink.util.progress import Log, in_lines, line, no_progress, show_progress
+from tests.tables import table
 
 
 class Clock:
@@ -71,16 +72,7 @@ def test_without_a_total_there_is_no_time_left():
     assert lines(2, 60.0, None) == ["encoding names: 1", "encoding names: 2, 1.0 a minute"]
 
 
-@pytest.mark.parametrize(
-    ("number", "total", "seconds", "said"),
-    [
-        (120_000, 400_000, 126.0, "x: 120,000 of 400,000 (30%), 952/s, 04:54 left"),
-        (1, 1, 0.0, "x: 1 of 1 (100%)"),
-        (8, 5, 70.0, "x: 8 of 5 (160%), 6.0 a minute, 00:00 left"),
-        (8, 0, 70.0, "x: 8, 6.0 a minute"),
-        (2, 100, 3600.0, "x: 2 of 100 (2%), 0.0 a minute, 98:00:00 left"),
-    ],
-)
+@table(__file__, "what_a_line_says")
 def test_what_a_line_says(number, total, seconds, said):
     assert line("x", number, total, seconds) == said
 

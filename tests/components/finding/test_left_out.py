@@ -17,6 +17,7 @@ from spacy_medlink.text.normalisation import key
 from spacy_medlink.text.pieces import Border, Pieces
 from spacy_medlink.types import Concept, Name
 from tests.pipelines import finder
+from tests.tables import table
 from tests.tiny import assets_of
 
 NO_NAMES = ExactIndex.build([], [])
@@ -64,16 +65,7 @@ def without(*rules):
     return [rule for rule in LEAVE_OUT if rule not in rules]
 
 
-@pytest.mark.parametrize(
-    ("text", "rule", "names"),
-    [
-        ("It shows a new switch, left, for days: positive.", "common",
-         ["shows", "new", "switch", "left", "days", "positive"]),
-        ("Spain, a Gestalt", "general", ["Spain"]),
-        ("ambigua, gestosis", "ambiguous", ["ambigua"]),
-        ("LMP, Fieber, anonyma, multica", "foreign", ["LMP", "Fieber"]),
-    ],
-)  # fmt: skip
+@table(__file__, "each_rule_and_how_to_turn_it_off")
 def test_each_rule_and_how_to_turn_it_off(assets, tmp_path, text, rule, names):
     default, off = finder(assets), finder(assets, leave_out=without(rule))
     everything = found(off, text)

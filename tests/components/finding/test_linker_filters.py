@@ -8,6 +8,7 @@ import spacy
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Concept, Name
 from tests.pipelines import finder
+from tests.tables import table
 from tests.tiny import assets_of
 
 CONCEPTS = {
@@ -192,14 +193,7 @@ def test_a_sourced_component_asks_the_linker_of_the_pipeline_that_runs(assets):
         assert [[ent.text for ent in doc.ents] for doc in chemicals.pipe([TEXT])] == [CHEMICALS]
 
 
-@pytest.mark.parametrize(
-    ("mention", "types", "id", "reason"),
-    [
-        ("metformin", ["T047"], "NIL", "filtered"), ("aspirin", ["T047"], "NIL", "filtered"),
-        ("type 2 diabetes", ["CHEM"], "NIL", "filtered"), ("cold", ["T047"], "CF", ""),
-        ("cold", ["T070"], "CT", ""), ("heparin", ["CHEM"], "HEP", ""),
-    ],
-)  # fmt: skip
+@table(__file__, "what_is_given_is_not_linked_to_something_else")
 def test_what_is_given_is_not_linked_to_something_else(assets, mention, types, id, reason):
     linker = pipeline(assets, threshold=0.0).get_pipe("medical_linker")
     (link,) = linker.link_texts([mention], types=types)

@@ -5,6 +5,7 @@ import pytest
 from spacy_medlink.components.finding.settings import LEAVE_OUT
 from spacy_medlink.types import Concept, Name
 from tests.pipelines import finder
+from tests.tables import table
 from tests.tiny import assets_of
 
 NAMES = [
@@ -26,18 +27,7 @@ def found(assets, text, **config):
     return [span.text for span in (doc.spans["sc"] if "spans_key" in config else doc.ents)]
 
 
-@pytest.mark.parametrize(
-    ("text", "mention", "head"),
-    [
-        ("intradialytic hypotension", "intradialytic hypotension", "Hypotension"),
-        ("No knee abscess.", "knee abscess", "Abscess"),
-        ("Ischemic cardiomyopathy", "Ischemic cardiomyopathy", "Cardiomyopathy"),
-        ("severe snow stroke", "snow stroke", "Stroke"), ("Q fever", "Q fever", "Fever"),
-        ("Walking asthma", "Walking asthma", "Asthma"),
-        ("ischemic multiple sclerosis", "ischemic multiple sclerosis", "Multiple sclerosis"),
-        ("back stroke", "back stroke", "Stroke"),
-    ],
-)  # fmt: skip
+@table(__file__, "where_the_head_alone_is_known_the_whole_is_a_narrower_mention")
 def test_where_the_head_alone_is_known_the_whole_is_a_narrower_mention(assets, text, mention, head):
     nlp = finder(assets, linking={})
     (span,) = nlp(text).ents
@@ -74,17 +64,7 @@ def many(tmp_path_factory):
 
 
 @pytest.mark.parametrize("lang", ["xx", "own"])
-@pytest.mark.parametrize(
-    ("own", "text", "mention"),
-    [
-        ("es", "Paciente con síndrome de Marfan.", "síndrome de Marfan"),
-        ("es", "Neumonía y tos", "Neumonía"),
-        ("de", "Folge einer Epilepsie", "Epilepsie"),
-        ("nl", "Bekend met syndroom van Marfan", "syndroom van Marfan"),
-        ("en", "Admitted with pneumonia", "pneumonia"),
-        ("pl", "Pacjent z padaczka", "padaczka"),
-    ],
-)
+@table(__file__, "languages_whose_common_words_are_not_known")
 def test_languages_whose_common_words_are_not_known(many, lang, own, text, mention):
     nlp = finder(many, own if lang == "own" else lang)
     assert [span.text for span in nlp(text).ents] == [mention]

@@ -11,6 +11,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept
 from tests.pipelines import doc_with, pipeline, values
+from tests.tables import table
 
 
 def link(assets, text, *ents, label="DISEASE", **config):
@@ -19,16 +20,7 @@ def link(assets, text, *ents, label="DISEASE", **config):
     return values(nlp(doc_with(nlp, text, *ents, label=label)).ents)
 
 
-@pytest.mark.parametrize(
-    ("config", "want"),
-    [
-        ({}, "HP:0001698"), ({"deny": ["HP:0001698"]}, "HP:0002204"),
-        ({"types": ["T047"]}, "HP:0002204"), ({"types": ["DISO"]}, "HP:0001698"),
-        ({"labels": {"DISEASE": ["T047"]}}, "HP:0002204"),
-        ({"labels": {"OTHER": ["T047"]}}, "HP:0001698"),
-        ({"allow": ["HP:0002204"]}, "HP:0002204"), ({"sources": ["HPO"]}, "HP:0001698"),
-    ],
-)  # fmt: skip
+@table(__file__, "filters_of_the_config")
 def test_filters_of_the_config(tiny_assets, config, want):
     (found,) = link(tiny_assets, "the PE", "PE", **config)
     assert found["kb_id"] == want

@@ -32,13 +32,7 @@ SKOS = "http://www.w3.org/2004/02/skos/core#"
 @pytest.mark.parametrize(
     "property", ["skos:{}", "{}", SKOS + "{}", r"http\://www.w3.org/2004/02/skos/core#{}"]
 )
-@pytest.mark.parametrize(
-    ("word", "relation"),
-    [
-        ("exactMatch", "exact"), ("broadMatch", "broader"), ("narrowMatch", "narrower"),
-        ("closeMatch", "related"), ("relatedMatch", "related"),
-    ],
-)  # fmt: skip
+@table(__file__, "obo_matches")
 @table(__file__, "matches")
 def test_matches(
     obo: FormatFile, property: str, word: str, relation: str, value: str, code: tuple[str, str]
@@ -48,14 +42,7 @@ def test_matches(
     assert concept.codes == {code[0]: (code[1],)}
 
 
-@pytest.mark.parametrize(
-    ("qualifiers", "holds"),
-    [
-        ('{all_only="true"}', False), ('{cardinality="0"}', False), ("{minCardinality=0}", False),
-        ('{maxCardinality="3"}', False), ('{minCardinality="1", maxCardinality="3"}', True),
-        ('{all_only="true", all_some="true"}', True), ('{cardinality="1"} ! all_some', True),
-    ],
-)  # fmt: skip
+@table(__file__, "relations_that_need_not_hold")
 def test_relations_that_need_not_hold(obo: FormatFile, qualifiers: str, holds: bool) -> None:
     for tag in ("relationship", "intersection_of"):
         concept = obo.concept(f"{TERM}{tag}: has_part B:1 {qualifiers}\n")

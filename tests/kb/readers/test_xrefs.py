@@ -16,13 +16,7 @@ def test_cross_references(xref: str, expected: tuple[str, str] | None) -> None:
     assert code_of(xref) == expected
 
 
-@pytest.mark.parametrize(
-    ("id", "vocabulary"),
-    [
-        ("C0011849", "UMLS"), ("C565588", "MESH"), ("D003920", "MESH"), ("C000657245", "MESH"),
-        ("125853", "OMIM"), ("OMIM:125853", "OMIM"), ("73211009", None), ("X1", None),
-    ],
-)  # fmt: skip
+@table(__file__, "shapes")
 def test_shapes(id: str, vocabulary: str | None) -> None:
     found = code_by_shape(id)
     assert (found and found[0]) == vocabulary

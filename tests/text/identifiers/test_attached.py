@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from spacy_medlink.text.identifiers import find_identifiers, identifiers_of
 from spacy_medlink.text.normalisation import key
+from tests.tables import table
 
 
 def attached(text: str, meanings: dict[str, str]) -> dict[str, tuple[str, ...]]:
@@ -16,22 +17,7 @@ def attached(text: str, meanings: dict[str, str]) -> dict[str, tuple[str, ...]]:
     return dict(zip(meanings, found, strict=True))
 
 
-@pytest.mark.parametrize(
-    ("text", "meant", "others"),
-    [
-        ("Fabry disease (OMIM 301500) and gout", ["Fabry disease"], ["gout"]),
-        ("gout, Fabry disease OMIM 301500", ["Fabry disease"], ["gout"]),
-        ("gout: Fabry disease - OMIM 301500", ["Fabry disease"], ["gout"]),
-        ("OMIM 301500: Fabry disease and gout", ["Fabry disease"], ["gout"]),
-        ("Fabry disease (angiokeratoma; OMIM 301500)", ["angiokeratoma"], ["Fabry disease"]),
-        # What a sentence says of its subject, but of no other sentence's.
-        ("Fabry disease is an X-linked disorder (OMIM 301500).", ["Fabry disease"], []),
-        ("Fabry disease was found. It is recorded as OMIM 301500.", [], ["Fabry disease"]),
-        ("gout with an X-linked disorder (OMIM 301500)", ["X-linked disorder"], ["gout"]),
-        # Within a mention.
-        ("gout: Fabry disease (OMIM 301500)", ["Fabry disease (OMIM 301500)"], ["gout"]),
-    ],
-)
+@table(__file__, "which_mentions")
 def test_which_mentions(text: str, meant: list[str], others: list[str]) -> None:
     found = attached(text, dict.fromkeys([*meant, *others], ""))
     assert found == dict.fromkeys(meant, ("OMIM:301500",)) | dict.fromkeys(others, ())
@@ -94,20 +80,7 @@ def test_lists_either_way_round(item: str) -> None:
         assert attached(text, dict.fromkeys(HP, "")) == {own: (HP[own],) for own in HP}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "gout is a symptom of fever (HP:0000003)",
-        "gout is a risk factor for fever, HP:0000003",
-        "gout was complicated by something (HP:0000003)",
-        "gout secondary to something HP:0000003",
-        "gout (fever HP:0000003)",
-        "ataxia, gout and something (HP:0000003)",
-        "(gout, ataxia, fever HP:0000003)",
-        "gout. Something (HP:0000003)",
-        "(HP:0000001 gout; HP:0000003 fever)",
-    ],
-)
+@table(__file__, "what_stands_near_is_not_meant")
 def test_what_stands_near_is_not_meant(text: str) -> None:
     said = {own: "" for own in HP if own in text}
     found = attached(text, said)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from spacy_medlink.kb.gold import read_gold
+from tests.tables import table
 from tests.training.corpora.samples import files_of, write_files
 from training.corpora.__main__ import main
 
@@ -67,16 +68,7 @@ def test_strict_stops_and_leaves_nothing(cli, source, tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [
-        (("ncbi", "source"), "E108"),
-        (("ncbi-disease", "nowhere"), "E107"),
-        (("bc5cdr", "source"), "E160"),
-        (("ncbi-disease", "source", "--split", "dev"), "E108"),
-        (("ncbi-disease", "empty.txt"), "E407"),
-    ],
-)
+@table(__file__, "errors")
 def test_errors(cli, source, tmp_path, arguments, code):
     (tmp_path / "empty.txt").write_text("")
     name, path, *more = arguments

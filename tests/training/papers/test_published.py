@@ -56,17 +56,7 @@ def test_medical_crossing_filters_by_both_references():
     assert layout.pooling == "mean"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('paper = "sapbert"', "E502.*table.title"),
-        ('title = "x"\npaper = "unheard-of"', "E502.*table.paper"),
-        ('title = "x"\npaper = "sapbert"\nprotocol = "words"', "E502.*table.protocol"),
-        ('title = "x"\npaper = "sapbert"\nks = [0]', "E502.*table.ks"),
-        ('title = "x"\npaper = "sapbert"\ndepths = [1]', r"E501.*key in \[table\] 'depths'"),
-        ("no equals sign", "E160.*bad.cfg"),
-    ],
-)
+@table(__file__, "layouts_that_cannot_be")
 def test_layouts_that_cannot_be(tmp_path, text, message):
     file = tmp_path / "bad.cfg"
     file.write_text(f"[table]\n{text}\n", encoding="utf-8")

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from spacy_medlink.kb import build_knowledge_base
 from spacy_medlink.linking import Linker
 from spacy_medlink.retrieval.memory import MentionMemory, Remembered
@@ -11,6 +9,7 @@ from spacy_medlink.types import CodeMap
 from spacy_medlink.workbench.mapping.codes import _between
 from spacy_medlink.workbench.mapping.mapper import Mapper
 from spacy_medlink.workbench.mapping.terms import Term, terms_of
+from tests.tables import table
 
 
 def _matches(linker: Linker, term: Term) -> list[tuple[str, str]]:
@@ -50,14 +49,7 @@ def test_codes_go_first(linker):
         assert _matches(linker, Term("qqqq", codes=(code,))) == []
 
 
-@pytest.mark.parametrize(
-    ("to_term", "to_concept", "expected"),
-    [
-        ("exact", "exact", "exact"), ("broader", "exact", "broader"), ("", "exact", ""),
-        ("exact", "broader", "narrower"), ("exact", "narrower", "broader"), ("exact", "", ""),
-        ("broader", "narrower", "related"), ("", "", ""),
-    ],
-)  # fmt: skip
+@table(__file__, "relations_of_a_shared_code")
 def test_relations_of_a_shared_code(to_term, to_concept, expected):
     assert _between(to_term, to_concept) == expected
 

@@ -15,6 +15,7 @@ from fastapi.testclient import TestClient  # there only with the extra `serve`
 from spacy_medlink.workbench.serve import Limits, make_app  # imports fastapi
 from spacy_medlink.workbench.serve.desk import Desks
 from spacy_medlink.workbench.serve.guard import problem_of
+from tests.tables import table
 
 LOCAL, TOKEN = "http://127.0.0.1", "t" * 16
 SECRET = "Mrs Miller of Elm Street"
@@ -98,14 +99,7 @@ def test_no_error_repeats_a_note(corrected_client, path):
     assert _said(corrected_client.post("/terms", json=columns))[0] == 400
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "status"),
-    [
-        ("GET", "/nothing", 404), ("GET", "/page/app.py", 404), ("GET", "/page/..%2Fapp.py", 404),
-        ("PUT", "/link", 405), ("DELETE", "/link", 405), ("GET", "/search", 422),
-        ("GET", "/search?q=a&limit=x", 422), ("GET", "/link", 405), ("DELETE", "/corrections", 422),
-    ],
-)  # fmt: skip
+@table(__file__, "errors_of_the_framework_have_the_same_form")
 def test_errors_of_the_framework_have_the_same_form(client, method, path, status):
     answer = client.request(method, path)
     assert _said(answer) == (status, "E623")
@@ -122,22 +116,7 @@ def test_a_fault_of_ours_has_it_too(desk, monkeypatch):
     assert "KeyError" in answer.text
 
 
-@pytest.mark.parametrize(
-    ("headers", "is_foreign"),
-    [
-        ({}, False),
-        ({"Origin": "http://127.0.0.1"}, False),
-        ({"Origin": "https://evil.example"}, True),
-        ({"Origin": "null"}, True),
-        ({"Origin": "http://127.0.0.1:3000"}, True),
-        ({"Origin": "http://["}, True),
-        ({"Sec-Fetch-Site": "same-origin"}, False),
-        ({"Sec-Fetch-Site": "none"}, False),
-        ({"Sec-Fetch-Site": "cross-site"}, True),
-        ({"Sec-Fetch-Site": "same-site", "Origin": "http://127.0.0.1"}, True),
-        ({"Sec-Fetch-Site": "same-origin", "Origin": "https://behind.a.proxy"}, False),
-    ],
-)
+@table(__file__, "pages_of_other_sites_change_nothing")
 def test_pages_of_other_sites_change_nothing(corrected_client, file, headers, is_foreign):
     answer = corrected_client.post("/corrections", json=BODIES["/corrections"], headers=headers)
     assert answer.is_success is not is_foreign

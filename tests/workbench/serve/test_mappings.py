@@ -16,6 +16,7 @@ from fastapi.testclient import TestClient  # there only with the extra `serve`
 
 from spacy_medlink.workbench.serve import Desk, Limits, make_app, mappings  # imports fastapi
 from spacy_medlink.workbench.serve.mappings import Wanted
+from tests.tables import table
 from tests.workbench.serve.browser import opened_page
 
 FEVER, HEADACHE = "HP:0001945", "HP:0002315"
@@ -99,15 +100,7 @@ def test_all_formats(client):
     assert (omop.status_code, omop.json()["error"]["code"]) == (400, "E407")
 
 
-@pytest.mark.parametrize(
-    ("table", "names"),
-    [
-        ("Fever\n\nDiabetes, type 2\n", ["Fever", "Diabetes, type 2"]),
-        ("NAME;x\r\n'=1;2\r\n", ["=1"]),
-        ("name\n\0fever\n", ["fever"]),
-        ('name,x\n"broken,1\nfever,2\na,b,c\n', ["fever"]),
-    ],
-)
+@table(__file__, "what_is_pasted")
 def test_what_is_pasted(client, table, names):
     assert [one["name"] for one in _read(client, table)["terms"]] == names
 

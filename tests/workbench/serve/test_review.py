@@ -15,6 +15,7 @@ pytest.importorskip("fastapi")
 from fastapi.testclient import TestClient  # there only with the extra `serve`
 
 from spacy_medlink.workbench.serve import CorrectionFile, Desk  # imports fastapi
+from tests.tables import table
 from tests.workbench.serve.browser import opened_page
 
 ASTHMA, FEVER = "HP:0002099", "HP:0001945"
@@ -68,15 +69,7 @@ def test_corrections_go_into_the_file(review, gold, n_texts):
     assert texts_of(gold) == [TEXTS[1]], "a file of corrections alone"
 
 
-@pytest.mark.parametrize(
-    ("content", "code"),
-    [
-        (None, "E107"),
-        ("", "E407"),
-        ('{"mention": "fever", "ids": []}', "E407"),
-        ("deny\tx", "E160"),
-    ],
-)
+@table(__file__, "what_cannot_be_reviewed")
 def test_what_cannot_be_reviewed(review, tmp_path, content, code):
     path = tmp_path / "file.jsonl"
     if content is not None:
