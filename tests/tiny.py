@@ -6,11 +6,11 @@ outside ASCII. HP:0005965 is an id that HPO has merged into HP:0005978.
 
 import string
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spacy_medlink.types import Concept, Record
+from spacy_medlink.types import Concept, Name, Record
 from tests.golden import records_of
 
 if TYPE_CHECKING:
@@ -66,6 +66,13 @@ def assets_of(
 
     build_kb(path / "kb", iter(records))
     return build_assets(path / "assets", path / "kb", encoder, weights=weights)
+
+
+def concepts_of(names: Iterable[str] | Mapping[str, str | list[str]]) -> list[Concept]:
+    """Make concepts of names by their ids, or of single names, which are their ids too."""
+    by_id = names if isinstance(names, Mapping) else {name: name for name in names}
+    own = {id: [text] if isinstance(text, str) else text for id, text in by_id.items()}
+    return [Concept(id, texts[0], tuple(map(Name, texts))) for id, texts in own.items()]
 
 
 def _vocabulary() -> list[str]:

@@ -11,7 +11,6 @@ from spacy_medlink.components.pipelines import open_pipeline
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Concept, Name
 from tests.pipelines import pipeline
-from tests.tiny import assets_of
 
 TEXT = "Family history: asthma.\n\nNo fever. Possible heart attack."
 OWN = "negated\tforward\tnix\nsection\tjunk: historical\tattic\n"
@@ -176,18 +175,13 @@ INSIDE = {
 NAMES = "fever asthma stroke fiebre asma ictus fièvre asthme Fieber Schlaganfall febbre".split()
 NAMES += ["absence seizure", "non-small cell lung cancer", "Family history of stroke"]
 NAMES += ["No light perception", "no"]
-
-
-@pytest.fixture(scope="module")
-def named_assets(tmp_path_factory):
-    concepts = (Concept(text, text, (Name(text, ""),)) for text in NAMES)
-    return assets_of(tmp_path_factory.mktemp("inside"), concepts)
+RECORDS = [Concept(text, text, (Name(text, ""),)) for text in NAMES]
 
 
 @pytest.mark.parametrize("lang", INSIDE)
-def test_cues_inside_a_mention_count(named_assets, lang):
+def test_cues_inside_a_mention_count(assets, lang):
     nlp = spacy.blank(lang)
-    nlp.add_pipe("medical_linker", config={"assets": str(named_assets.path)})
+    nlp.add_pipe("medical_linker", config={"assets": str(assets.path)})
     nlp.add_pipe("medical_context")
     for case in INSIDE[lang].strip().replace("\n", ";").split(";"):
         written, wanted = case.split(" > ")

@@ -13,11 +13,9 @@ from spacy_medlink.components.finding.settings import LEAVE_OUT
 from spacy_medlink.text.any_order import any_order_key
 from spacy_medlink.text.normalisation import is_short_form, key
 from spacy_medlink.text.pieces import Border, Pieces
-from spacy_medlink.types import Concept, Name
 from tests.pipelines import finder
 from tests.tables import table
 from tests.timing import cpu_seconds
-from tests.tiny import assets_of
 
 NAMES = [
     "Fever", "Heart attack", "Attack", "Acute heart attack", "Heart failure", "Crohn disease",
@@ -28,12 +26,6 @@ NAMES = [
     "one two three four five six seven eight", "one two three four five six seven eight nine",
     "+", "T", "Cold", "C. difficile",
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("mentions")
-    return assets_of(directory, (Concept(text, text, (Name(text),)) for text in NAMES))
 
 
 def pipeline(assets, lang="en", **config):

@@ -12,20 +12,16 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Concept, Name
 from tests.pipelines import finder, texts_and_ids
 from tests.tables import table
-from tests.tiny import assets_of
+from tests.tiny import assets_of, concepts_of
 
 PLACES = [f"at{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
+RECORDS = concepts_of({
+    **{place: [f"renal {place}", f"kidney {place}"] for place in PLACES},
+    "STONE": "renal stone", "CYST": "kidney cyst",
+})  # fmt: skip
+
 TEXT = "A stone of the kidney, renal cysts, left renal stone; renal left cyst."
 FOUND = [("stone of the kidney", "STONE"), ("renal cysts", "CYST")]
-
-
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory):
-    alike = [Concept(place, f"renal {place}", (Name(f"renal {place}"), Name(f"kidney {place}")))
-             for place in PLACES]  # fmt: skip
-    own = [Concept("STONE", "renal stone", (Name("renal stone"),)),
-           Concept("CYST", "kidney cyst", (Name("kidney cyst"),))]  # fmt: skip
-    return assets_of(tmp_path_factory.mktemp("forms"), [*alike, *own])
 
 
 def pipeline(assets: Assets, **config: Any) -> Language:

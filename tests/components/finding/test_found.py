@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from spacy_medlink.types import Concept, Name
 from tests.pipelines import finder
-from tests.tiny import assets_of
+from tests.tiny import assets_of, concepts_of
 
 _LINES = Path(__file__).with_name("found.tsv").read_text(encoding="utf-8").splitlines()
 _ROWS = [line.split("\t") for line in _LINES if not line.startswith("#")]
@@ -17,13 +16,7 @@ _ROWS = [line.split("\t") for line in _LINES if not line.startswith("#")]
 @pytest.fixture(scope="module")
 def pipeline(tmp_path_factory):
     names = {row[1]: row[2].split(";") for row in _ROWS if row[0] == "names"}
-
-    @cache
-    def of(kb):
-        concepts = (Concept(text, text, (Name(text),)) for text in names[kb])
-        return finder(assets_of(tmp_path_factory.mktemp(kb), concepts))
-
-    return of
+    return cache(lambda kb: finder(assets_of(tmp_path_factory.mktemp(kb), concepts_of(names[kb]))))
 
 
 @pytest.mark.parametrize(("kb", "marked"), [row for row in _ROWS if row[0] != "names"])

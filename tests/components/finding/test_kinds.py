@@ -1,12 +1,11 @@
 """In a span group, names of related concepts are found within a longer match."""
 
-import pytest
 import spacy
 from spacy.language import Language
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.types import Concept, Name
-from tests.tiny import assets_of
+from tests.tiny import assets_of, concepts_of
 
 NAMES = {
     "COLITIS": ("Colitis", ()), "ULCER": ("Ulcerative colitis", ("GUT",)),
@@ -17,17 +16,10 @@ NAMES = {
     # They share the top two levels, as all findings do.
     "HAY": ("Hay fever", ("FINDING",)), "FEVER": ("Fever", ("FINDING",)),
 }  # fmt: skip
+RECORDS = [Concept(id, name, (Name(name),), parents=above) for id, (name, above) in NAMES.items()]
 TEXT = "Ulcerative colitis, basal cell nevus, hay fever."
 WHOLE = ["Ulcerative colitis", "basal cell nevus", "hay fever"]
 KINDS = ["Ulcerative colitis", "colitis", "basal cell nevus", "nevus", "hay fever"]
-
-
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory):
-    concepts = (
-        Concept(id, name, (Name(name),), parents=above) for id, (name, above) in NAMES.items()
-    )
-    return assets_of(tmp_path_factory.mktemp("kinds"), concepts)
 
 
 def pipeline(assets: Assets, linker: str = "") -> Language:
@@ -72,7 +64,7 @@ def test_without_a_linker_all_stay(assets, tmp_path):
     every = pipeline(assets)
     every.remove_pipe("medical_linker")
     assert len(found(every)) == 6
-    other = assets_of(tmp_path / "other", [Concept("X", "X", (Name("X"),))])
+    other = assets_of(tmp_path / "other", concepts_of("X"))
     assert len(found(pipeline(assets, linker=str(other.path)))) == 6
-    flat = (Concept(id, name, (Name(name),)) for id, (name, _) in NAMES.items())
+    flat = concepts_of({id: name for id, (name, _) in NAMES.items()})
     assert found(pipeline(assets_of(tmp_path / "flat", flat))) == WHOLE  # no kinds are known

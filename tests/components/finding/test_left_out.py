@@ -18,10 +18,6 @@ from spacy_medlink.text.pieces import Border, Pieces
 from spacy_medlink.types import Concept, Name
 from tests.pipelines import finder
 from tests.tables import table
-from tests.tiny import assets_of
-
-NO_NAMES = ExactIndex.build([], [])
-LISTED = ("de", "en", "es", "fr")
 
 
 def concept(id, *names, types=(), lang="en"):
@@ -42,6 +38,9 @@ RECORDS = [
     concept("LEU", "LMP", "leucoencefalopatía", lang="es"), concept("FIB", "Fieber", lang="de"),
     concept("ANY", "anonyma", lang=""), concept("MUL", "multica", lang="mul"),
 ]  # fmt: skip
+
+NO_NAMES = ExactIndex.build([], [])
+LISTED = ("de", "en", "es", "fr")
 NOTE = """ONCOLOGY
 Seen today. Family history: diabetes. Diabetes: stable.
 2. Cardiology: no allergy
@@ -49,12 +48,6 @@ FAMILY HISTORY OF DIABETES
 DIABETES
 Allergy - none; cardiology: see above
 """
-
-
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("left_out")
-    return assets_of(directory, RECORDS)
 
 
 def found(nlp, text):

@@ -4,37 +4,24 @@ import numpy as np
 import pytest
 import spacy
 
-from spacy_medlink.assets import build_assets
 from spacy_medlink.assets.dictionary import Choice
 from spacy_medlink.components.finding.name_facts import NameFacts
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Name
 from tests.pipelines import finder
+from tests.tiny import assets_of
 
-CONCEPTS = [
-    ("C1", ["fever", "pyrexia"], ["T184"]),
-    ("C2", ["aspirin"], ["T121", "T109"]),
-    ("C3", ["cold"], ["T047"]),
-    ("C4", ["cold", "low temperature"], ["T070"]),
-    ("C5", ["gait"], []),
-    ("C6", ["sign"], ["T033", "T170"]),
-    ("C7", ["odd thing"], ["Home-made"]),
-]
-TEXT = "Fever, aspirin, a cold, low temperature, gait, sign, odd thing."
-
-
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("facts")
-    build_kb(
-        directory / "kb",
-        (
-            Concept(id, names[0], tuple(map(Name, names)), types=tuple(types))
-            for id, names, types in CONCEPTS
-        ),
+RECORDS = [
+    Concept(id, names[0], tuple(map(Name, names)), types=tuple(types))
+    for id, names, types in (
+        ("C1", ["fever", "pyrexia"], ["T184"]), ("C2", ["aspirin"], ["T121", "T109"]),
+        ("C3", ["cold"], ["T047"]), ("C4", ["cold", "low temperature"], ["T070"]),
+        ("C5", ["gait"], []), ("C6", ["sign"], ["T033", "T170"]),
+        ("C7", ["odd thing"], ["Home-made"]),
     )
-    return build_assets(directory / "assets", directory / "kb")
+]  # fmt: skip
+
+TEXT = "Fever, aspirin, a cold, low temperature, gait, sign, odd thing."
 
 
 def pipeline(assets, **config):
@@ -126,10 +113,8 @@ def test_damaged_facts(assets, tmp_path, name):
 
 
 def test_other_assets_have_other_labels(assets, tmp_path):
-    build_kb(
-        tmp_path / "kb", [Concept("D1", "fever", (Name("fever"),), types=("T040",))]
-    )  # a physiologic function, here
-    other = build_assets(tmp_path / "assets", tmp_path / "kb")
+    physiologic = Concept("D1", "fever", (Name("fever"),), types=("T040",))  # a function, here
+    other = assets_of(tmp_path, [physiologic])
     nlp = pipeline(assets, label="group")
     assert labels(nlp, "fever") == {"fever": "DISO"}
     nlp.get_pipe("medical_mentions").use(other.path)

@@ -9,20 +9,15 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.types import Concept, Name
 from tests.pipelines import finder
 from tests.tables import table
-from tests.tiny import assets_of
+from tests.tiny import assets_of, concepts_of
 
 NAMES = {
     "PALM": "Palmar pits", "SOLE": "Plantar pits", "PIT": "Pits", "PRE": "Preauricular pit",
     "AURI": "Auricular pit", "HAIR": "Hypopigmentation of hair", "SKIN": "Skin hypopigmentation",
     "FACE": "Facial cleft", "LENS": "Posterior opacities of the lens", "DROP": "Foot drop",
 }  # fmt: skip
+
 TEXT = "No palmar and plantar pits, no hypopigmentation of skin or hair."
-
-
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("names")
-    return assets_of(directory, (Concept(id, name, (Name(name),)) for id, name in NAMES.items()))
 
 
 def pipeline(assets: Assets, **config: Any) -> Language:
@@ -94,9 +89,7 @@ TORN = {
 
 @pytest.fixture(scope="module")
 def torn(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("torn")
-    concepts = (Concept(id, name, (Name(name),)) for id, name in TORN.items())
-    return pipeline(assets_of(directory, concepts))
+    return pipeline(assets_of(tmp_path_factory.mktemp("torn"), concepts_of(TORN)))
 
 
 @table(__file__, "names_do_not_go_over_sentences_and_brackets")
@@ -111,8 +104,7 @@ def test_words_of_a_name_within_are_not_turned_into_another(tmp_path):
         "C2": ["Human mammary neoplasm"],
         "C3": ["Renal cancer", "Renal neoplasm"],
     }
-    concepts = (Concept(id, texts[0], tuple(map(Name, texts))) for id, texts in named.items())
-    nlp = pipeline(assets_of(tmp_path, concepts))
+    nlp = pipeline(assets_of(tmp_path, concepts_of(named)))
     assert links(nlp, "human breast cancer cells") == {("breast cancer", "C1")}
     assert links(nlp, "neoplasm, human mammary") == {("neoplasm, human mammary", "C2")}
 

@@ -16,12 +16,6 @@ NAMES = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("phrases")
-    return assets_of(directory, (Concept(text, text, (Name(text),)) for text in NAMES))
-
-
 def found(assets, text, **config):
     doc = finder(assets, **config)(text)
     return [span.text for span in (doc.spans["sc"] if "spans_key" in config else doc.ents)]

@@ -18,13 +18,8 @@ NAMES = {
     "SOLE": ["Plantar pits"],
     "PALM": ["Palmar pits"],
 }
+
 TEXT = "Familial adenomatous polyposis (FAP) is rare. FAP and FAPs, but no FAPX, nor xFAP."
-
-
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory):
-    concepts = (Concept(id, own[0], tuple(map(Name, own))) for id, own in NAMES.items())
-    return assets_of(tmp_path_factory.mktemp("short"), concepts)
 
 
 def test_a_short_form_is_found_where_its_long_form_is_a_mention(assets):

@@ -10,10 +10,8 @@ from spacy.tokens import Doc, Token
 from spacy.util import registry
 
 from spacy_medlink import use_tokenizer
-from spacy_medlink.types import Concept, Name
 from tests.growth import calls, exponent, seconds
 from tests.pipelines import finder
-from tests.tiny import assets_of
 
 NAMES = ["Metformin", "Fever", "Cough", "Chest pain", "Addison disease", "Asthma"]
 TEXT = "Metformin500mg for\nfever,cough/chest pain; Addison\u2019s disease. (asthma)"
@@ -36,12 +34,6 @@ def pipeline(assets, pattern):
     nlp = finder(assets, linking={})
     nlp.tokenizer = tokenize
     return nlp
-
-
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("tokens")
-    return assets_of(directory, (Concept(text, text, (Name(text),)) for text in NAMES))
 
 
 @pytest.mark.parametrize("pattern", TOKENS.values(), ids=TOKENS)

@@ -7,9 +7,8 @@ import spacy
 
 from spacy_medlink.text.normalisation import key
 from spacy_medlink.text.written_forms import in_full, is_ordinary, ways_in_full, words_within
-from spacy_medlink.types import Concept, Name
+from tests.pipelines import finder, texts_and_ids
 from tests.tables import table
-from tests.tiny import assets_of
 
 NAMES = (
     "left ventricular hypertrophy", "atrioventricular block", "first degree atrioventricular block",
@@ -21,17 +20,9 @@ NAMES = (
 
 
 @pytest.fixture(scope="module")
-def assets(tmp_path_factory):
-    concepts = [Concept(name, name, (Name(name),)) for name in NAMES]
-    return str(assets_of(tmp_path_factory.mktemp("within"), concepts).path)
-
-
-@pytest.fixture(scope="module")
 def found(assets):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("medical_mentions", config={"assets": assets})
-    nlp.add_pipe("medical_linker", config={"assets": assets, "threshold": 0.0, "lexicon": None})
-    return lambda text: [(ent.text, ent.kb_id_) for ent in nlp(text).ents]
+    nlp = finder(assets, linking={"threshold": 0.0, "lexicon": None})
+    return lambda text: texts_and_ids(nlp, text)
 
 
 @table(__file__, "the_whole_is_the_mention")
@@ -47,7 +38,7 @@ def test_other_texts_stay_apart(found, text, ents):
 @table(__file__, "given_mentions_are_read_in_full_too")
 def test_given_mentions_are_read_in_full_too(assets, mention, name, match):
     nlp = spacy.blank("en")
-    nlp.add_pipe("medical_linker", config={"assets": assets})
+    nlp.add_pipe("medical_linker", config={"assets": str(assets.path)})
     doc = nlp.make_doc(f"Pt has {mention}.")
     doc.ents = [doc.char_span(7, 7 + len(mention), label="PROBLEM", alignment_mode="expand")]
     (ent,) = nlp(doc).ents

@@ -17,7 +17,6 @@ from spacy_medlink.kb.readers import read
 from spacy_medlink.kb.resolve import CodeChooser
 from spacy_medlink.types import Concept, Name
 from tests.pipelines import doc_with, pipeline
-from tests.tiny import assets_of
 
 
 def concept(id, *names, **codes):
@@ -46,12 +45,6 @@ RECORDS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def code_assets(tmp_path_factory):
-    path = tmp_path_factory.mktemp("codes")
-    return assets_of(path, RECORDS)
-
-
 CHOICES = [
     ("seizures", "C0036572", []),
     ("Epilepsy", "C0014544", []),
@@ -64,8 +57,8 @@ CHOICES = [
 
 
 @pytest.mark.parametrize(("text", "cui", "among"), CHOICES)
-def test_the_code_that_is_meant(code_assets, text, cui, among):
-    nlp = pipeline(code_assets, mentions=False, cui_scheme="UMLS", prefix="c_")
+def test_the_code_that_is_meant(assets, text, cui, among):
+    nlp = pipeline(assets, mentions=False, cui_scheme="UMLS", prefix="c_")
     (ent,) = nlp(doc_with(nlp, f"the {text}.", text)).ents
     assert (ent._.c_cui, ent._.c_ambiguous_codes) == (cui, among)
     assert set(among) <= set(ent._.c_codes["UMLS"])
@@ -85,14 +78,14 @@ def test_a_name_of_a_concept_that_is_the_code(tmp_path):
     assert CodeChooser(kb, keys_of_code).choose(seizure, codes, "UMLS", "seizures").among == ()
 
 
-def test_without_a_scheme_there_is_no_choice(code_assets):
-    nlp = pipeline(code_assets, mentions=False)
+def test_without_a_scheme_there_is_no_choice(assets):
+    nlp = pipeline(assets, mentions=False)
     (ent,) = nlp(doc_with(nlp, "odd walk", "odd walk")).ents
     assert (ent._.cui, ent._.ambiguous_codes) == ("T:4", [])
 
 
-def test_what_was_chosen_from_travels(code_assets):
-    nlp = pipeline(code_assets, cui_scheme="UMLS")
+def test_what_was_chosen_from_travels(assets):
+    nlp = pipeline(assets, cui_scheme="UMLS")
     text, want = "An odd walk.", ["C9000005", "C9000004"]
     docs = list(nlp.pipe([text, text], n_process=2))
     stored = DocBin(store_user_data=True, docs=docs).to_bytes()
@@ -104,10 +97,10 @@ def test_what_was_chosen_from_travels(code_assets):
         assert list(record["mentions"][0]["ambiguous_codes"]) == want
 
 
-def test_every_verb_makes_the_same_choice(code_assets):
-    (linked,) = link("An odd walk.", str(code_assets.path))
+def test_every_verb_makes_the_same_choice(assets):
+    (linked,) = link("An odd walk.", str(assets.path))
     assert (linked["cui"], linked["ambiguous_codes"]) == ("C9000005", ["C9000005", "C9000004"])
-    kb = str(code_assets.path)
+    kb = str(assets.path)
     shown = CliRunner().invoke(app, ["kb", "show", kb, "T:2", "--json"]).stdout
     assert json.loads(shown)["chosen_codes"] == {"UMLS": "C9000002"}
     lines = CliRunner().invoke(app, ["kb", "show", kb, "T:2"]).stdout

@@ -9,7 +9,6 @@ from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Name
 from tests.pipelines import doc_with, pipeline
 from tests.tables import table
-from tests.tiny import assets_of
 
 
 def concept(id, *names):
@@ -32,12 +31,6 @@ RECORDS = [
     concept("T:13", "Atrial fibrillation"),
     concept("T:14", "Huntington disease"),
 ]
-
-
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory):
-    path = tmp_path_factory.mktemp("lexicon")
-    return assets_of(path, RECORDS)
 
 
 def found(assets, text, **config):

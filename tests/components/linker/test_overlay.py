@@ -17,13 +17,9 @@ from tests.growth import exponent, seconds
 from tests.pipelines import doc_with, finder, texts_and_ids
 from tests.tiny import TINY_RECORDS, assets_of
 
+RECORDS = TINY_RECORDS
 NAME, ID = "sweet blood", "HP:0000819"
 ADD, RETIRE = f"add\t{NAME}\t{ID}\n", f"retire\t\t{ID}\n"
-
-
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory):
-    return assets_of(tmp_path_factory.mktemp("overlay"), TINY_RECORDS)
 
 
 @pytest.fixture
