@@ -68,14 +68,6 @@ def test_span_groups_and_no_sections():
     assert all(span._.is_negated for key in "ab" for span in doc.spans[key])
 
 
-def test_a_pipeline_saved_over_another_has_not_its_cues(tmp_path):
-    (tmp_path / "own.tsv").write_text(OWN)
-    _nlp(cues=str(tmp_path / "own.tsv")).to_disk(tmp_path / "saved")
-    _nlp().to_disk(tmp_path / "saved")
-    nlp = spacy.load(tmp_path / "saved")
-    assert _said(nlp(_doc(nlp, "no fever", "fever"))) == [("fever", ["negated"], "")]
-
-
 def test_a_file_of_the_users_stays(tmp_path):
     file = tmp_path / "cues.tsv"
     file.write_text(OWN)

@@ -4,7 +4,6 @@ import warnings
 
 import pytest
 import spacy
-from spacy.tokens import Span
 
 from spacy_medlink.errors import MedlinkError
 from tests.pipelines import doc_with, pipeline, values
@@ -42,12 +41,6 @@ def test_two_lines_link_text_with_one_warning():
         ("fever", "C0015967", "C0015967"),
         ("htn", "C0020538", "C0020538"),  # as the lexicon has it, too; "all" is a word
     ]
-
-
-def test_the_warning_of_the_starter_names_the_factory():
-    linker = spacy.blank("en").add_pipe("medical_linker", name="umls")
-    with pytest.warns(UserWarning, match=r"umls runs on .*add_pipe\('medical_linker'"):
-        assert linker.kb is not None
 
 
 # What is written on spans
@@ -203,12 +196,6 @@ def test_abbreviations_within_a_mention_mean_it_too(tiny_assets):
     assert [form["text"] for form in explained.forms] == ["pulmonary embolism event", "PE event"]
 
 
-def test_top_k_and_tiers(tiny_assets):
-    (found,) = link(tiny_assets, "diabetes", "diabetes", top_k=1, tiers=["ngram"])
-    assert len(found["candidates"]) == len(found["kb_ents"]) == 1
-    assert found["candidates"][0]["scores"].keys() == {"ngram"}
-
-
 def test_the_dense_tier_where_there_is_none(recwarn):
     nlp = spacy.blank("en")
     nlp.add_pipe("medical_linker", config={"tiers": ["dense"]})
@@ -246,25 +233,6 @@ def test_predict_changes_nothing(tiny_assets):
 # Odd documents
 
 
-def test_entities_of_white_space_and_punctuation(tiny_assets):
-    nlp = pipeline(tiny_assets, mentions=False)
-    doc = nlp.make_doc("a \n\n b   --- 😀 . fever")
-    doc.set_ents([Span(doc, token.i, token.i + 1, label="X") for token in doc])
-    doc = nlp(doc)
-    blank = [ent for ent in doc.ents if not ent.text.strip()]
-    assert [ent.kb_id_ for ent in blank] == ["NIL"] * len(blank)
-    assert len(blank) > 1
-    assert doc.ents[-1].kb_id_ == "HP:0001945"
-    assert all(ent.kb_id_ for ent in doc.ents)
-
-
-def test_an_entity_of_100_000_characters(tiny_assets):
-    nlp = pipeline(tiny_assets, mentions=False)
-    doc = nlp.make_doc("x" * 50_000 + " " + "fever and pain " * 3000)
-    doc.set_ents([Span(doc, 0, 1, label="X"), Span(doc, 1, len(doc), label="X")])
-    assert all(ent._.candidates for ent in nlp(doc).ents)
-
-
 # Warnings
 
 
@@ -286,14 +254,6 @@ def test_no_warning_once_there_was_an_entity(tiny_assets):
         warnings.simplefilter("error")
         nlp(doc_with(nlp, "fever", "fever"))
         list(nlp.pipe(["a"] * 100))
-
-
-def test_repr_says_what_it_links_to(tiny_assets):
-    linker = pipeline(tiny_assets).get_pipe("medical_linker")
-    assert "not opened" in repr(linker) and str(tiny_assets.path) in repr(linker)
-    _ = linker.assets
-    for part in (str(tiny_assets.path), "exact", f"concepts={len(tiny_assets.kb)}"):
-        assert part in repr(linker)
 
 
 @pytest.mark.parametrize("name", ["medical_linker", "medical_mentions", "medical_context"])

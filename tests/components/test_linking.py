@@ -10,7 +10,6 @@ from spacy_medlink.evaluation.judging import rank_names
 from spacy_medlink.linking.tiers import Tiers
 from spacy_medlink.text.normalisation import is_short_form
 from spacy_medlink.types import Mention
-from tests.children import in_threads
 from tests.rankings import assert_same
 
 TOLERANCE = 2e-3  # cosines of bf16 sums
@@ -91,22 +90,6 @@ def test_blanks_among_others_keep_their_places(engine):
     rankings = rank(engine, "", "fever", " ", "fever", "asthma")
     assert [bool(ranking) for ranking in rankings] == [False, True, False, True, True]
     assert rankings[1] == rankings[3] != rankings[4]
-
-
-def test_company_does_not_change_a_ranking(tiny_assets):
-    together = rank(fresh(tiny_assets), *TEXTS)
-    for text, ranking in zip(TEXTS, together, strict=True):
-        (alone,) = rank(fresh(tiny_assets), text)
-        assert [one.row for one in alone[:1]] == [one.row for one in ranking[:1]]
-        for one, other in zip(alone[:1], ranking[:1], strict=True):
-            assert one.score == pytest.approx(other.score, abs=TOLERANCE)
-
-
-def test_threads_get_the_same_rankings(tiny_assets):
-    want = rank(fresh(tiny_assets, cache_size=0), *TEXTS)
-    engine = fresh(tiny_assets, cache_size=3)
-    for found in in_threads(lambda _: rank(engine, *TEXTS), range(24)):
-        assert_same(found, want)
 
 
 @pytest.mark.parametrize("size", [0, 1, 5, 1000])

@@ -27,6 +27,7 @@ from spacy_medlink.components.context import register_attributes
 from spacy_medlink.components.extensions import register_extensions, register_reading
 from tests.pipelines import TEXTS as NOTES
 from tests.pipelines import values
+from tests.tiny import TINY_RECORDS, assets_of
 
 for prefix in ("", "b_"):
     register_extensions(prefix)
@@ -43,6 +44,7 @@ STATED = ("is_negated", "is_family", "is_historical", "section")
 OWN = {
     "lexicon.tsv": "ST\tfever\n",
     "cues.tsv": "negated\tforward\tnix\nsection\tjunk: historical\tattic\n",
+    "overlay.tsv": "retire\t\tHP:0000822\n",
 }
 
 COMPONENTS = {  # the settings of each component of a pipeline
@@ -63,13 +65,14 @@ SETTINGS = {
         "second": {"prefix": "b_", "cui_scheme": "ICD10CM", "threshold": 0.0, "merge": "leave"},
     },
     "labels": {"medical_mentions": {"label": "group"}},
+    "everything": {"medical_mentions": {"leave_out": []}},
     "types": {"medical_mentions": {"label": "type", "types": ["DISO"]}, "medical_linker": {}},
     "filters": {"medical_mentions": {}, "medical_linker": {"types": ["T184"]}},
     "other filters": {"medical_mentions": {"types": []}, "medical_linker": {"types": ["T184"]}},
     "within": {"medical_mentions": {}, "medical_linker": {"within": "<< HP:0000819"}},
     "own files": {
-        "medical_mentions": {}, "medical_linker": {"lexicon": ["clinical", "lexicon.tsv"]},
-        "medical_context": {"cues": "cues.tsv"},
+        "medical_mentions": {}, "medical_context": {"cues": "cues.tsv"},
+        "medical_linker": {"lexicon": ["clinical", "lexicon.tsv"], "overlay": "overlay.tsv"},
     },
 }  # fmt: skip
 
@@ -91,8 +94,8 @@ def make(path, components, tokenizer=True):
     for name, settings in components.items():
         factory = "medical_linker" if name == "second" else name
         own = {"assets": str(path)} if factory in ("medical_mentions", "medical_linker") else {}
-        if "cues" in settings:
-            own["cues"] = str(path.parent / "cues.tsv")
+        for setting in {"cues", "overlay"} & settings.keys():
+            own[setting] = str(path.parent / settings[setting])
         if "lexicon" in settings:
             own["lexicon"] = ["clinical", str(path.parent / "lexicon.tsv")]
         nlp.add_pipe(factory, name, config={**settings, **own})
@@ -113,8 +116,12 @@ def read(docs):
 
 
 def from_bytes(nlp, path):
-    other = load_model_from_config(nlp.config.copy()).from_bytes(nlp.to_bytes())
-    return read(other.pipe(TEXTS))
+    """Without what it was made of, and as a pickle of what came as bytes."""
+    other, data = load_model_from_config(nlp.config.copy()), nlp.to_bytes()
+    shutil.rmtree(path / "own")
+    found = read(other.from_bytes(data).pipe(TEXTS))
+    assert read(pickle.loads(pickle.dumps(other)).pipe(TEXTS)) == found
+    return found
 
 
 def from_disk(nlp, path):
@@ -132,6 +139,24 @@ def from_disk(nlp, path):
     gc.collect()  # the last reader of what was replaced removes it
     assert not list(place.rglob(".*"))
     return found
+
+
+def over_another(nlp, path):
+    """Nothing is left of a pipeline of other assets, settings and files that was saved there."""
+    other = assets_of(path / "other", TINY_RECORDS[3:]).path
+    for name, text in OWN.items():
+        (other.parent / name).write_text(text)
+    own = {**SETTINGS["own files"], "medical_mentions": {"label": "group"}}
+    make(other, own).to_disk(path / "saved")
+    for place in ("saved", "fresh"):
+        nlp.to_disk(path / place)
+    gc.collect()
+    saved, fresh = ({file.relative_to(path / place) for file in (path / place).rglob("*")}
+                    for place in ("saved", "fresh"))  # fmt: skip
+    assert {file for file in saved if file.parts[0] in nlp.pipe_names} == {
+        file for file in fresh if file.parts[0] in nlp.pipe_names
+    }
+    return read(spacy.load(path / "saved").pipe(TEXTS))
 
 
 def by_reference(nlp, path):
@@ -224,7 +249,8 @@ KEPT = [from_bytes, from_disk, from_pickle]
 WAYS = [*KEPT, from_doc_bin, sourced, by_config, renamed, in_a_zone, one_by_one]
 CASES = [
     *product(COMPONENTS, WAYS), *product(SETTINGS, KEPT), ("two linkers", from_doc_bin),
-    ("entities", by_reference), ("entities", without_links),
+    ("entities", by_reference), ("entities", without_links), ("entities", over_another),
+    ("labels", over_another),
 ]  # fmt: skip
 
 

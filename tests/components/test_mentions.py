@@ -133,10 +133,6 @@ def test_the_longest_match_is_limited(assets, nlp):
     assert found(nlp, nine.replace(" ", "-")) == ["one-two-three-four-five-six-seven-eight"]
 
 
-def test_label(assets):
-    assert [ent.label_ for ent in pipeline(assets, label="PROBLEM")("a fever").ents] == ["PROBLEM"]
-
-
 def with_ents(assets, **config):
     """A pipeline in which "bad heart" and "fever" are entities already."""
     nlp = pipeline(assets, **config)
@@ -192,13 +188,6 @@ def test_documents_of_100_000_characters(nlp, text):
     component = nlp.get_pipe("medical_mentions")
     assert cpu_seconds(lambda: component(doc)) < 3
     assert len(doc.ents) == text.count("fever") + text.count("attack") + text.count("diabetes")
-
-
-def test_spans_of_another_component_with_the_same_tokens(nlp):
-    doc = nlp.make_doc("heart attack")
-    doc.set_ents([Span(doc, 0, 2, label="OWN", kb_id="X")])
-    (ent,) = nlp(doc).ents
-    assert (ent.label_, ent.kb_id_) == ("OWN", "X")
 
 
 @pytest.mark.parametrize("overwrite", [False, True])

@@ -4,10 +4,7 @@ import warnings
 
 import pytest
 import spacy
-from spacy.tokens import DocBin, Span
-from spacy.vocab import Vocab
 
-from spacy_medlink.components import extensions
 from spacy_medlink.errors import MedlinkError
 from tests.pipelines import pipeline
 from tests.tables import table
@@ -100,17 +97,3 @@ def test_files_that_do_not_exist_are_an_error_at_the_first_text(
     for ask in (lambda: nlp(text), lambda: list(nlp.pipe([text])), nlp.initialize):
         with pytest.raises(MedlinkError, match="mistyped"):
             ask()
-
-
-def test_a_lost_code_is_said_once_and_not_once_a_span(tiny_assets, monkeypatch):
-    monkeypatch.setattr(extensions, "_PREFIXES", {})
-    monkeypatch.setattr(extensions, "_TOLD_LOST", set())
-    nlp = pipeline(tiny_assets, cui_scheme="UMLS")
-    docs = [nlp(text) for text in ("Asthma and fever.", "A heart attack.")]
-    data = DocBin(docs=docs).to_bytes()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for doc in DocBin().from_bytes(data).get_docs(Vocab()):
-            assert all(ent.kb_id_ and ent._.cui is None for ent in doc.ents)
-    assert len(caught) == 1 and "W330" in str(caught[0].message)
-    assert isinstance(docs[0].ents[0], Span)

@@ -28,14 +28,6 @@ def source(tmp_path, tiny_assets):
     return Assets(shutil.copytree(tiny_assets.path, tmp_path / "source"))
 
 
-def test_from_config(source):
-    nlp = pipeline(source, prefix="my_", top_k=2)
-    other = spacy.util.load_model_from_config(nlp.config, auto_fill=True)
-    assert other.config["components"] == nlp.config["components"]
-    doc = other("a fever")
-    assert [(ent.kb_id_, ent._.my_cui) for ent in doc.ents] == [("HP:0001945", "HP:0001945")]
-
-
 def own_assets(source):
     """A pipeline whose config names no assets, though it has some of its own."""
     nlp = spacy.blank("en")

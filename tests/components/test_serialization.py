@@ -13,7 +13,7 @@ import spacy
 import srsly
 from spacy.vocab import Vocab
 
-from spacy_medlink.assets import Assets, build_assets
+from spacy_medlink.assets import Assets
 from spacy_medlink.components.pipelines import open_pipeline
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.util.files import OwnedDirectory
@@ -52,25 +52,12 @@ def test_saving_shares_the_files(tmp_path, nlp, source):
     assets = Assets(tmp_path / "saved" / "medical_linker" / "assets", verify=True)
     assert all((assets.path / name).samefile(source.path / name) for name in assets.files)
     exact = tmp_path / "saved" / "medical_mentions" / "exact"
-    shared = [
-        "check.npy", "hash.npy", "row.npy", "start.npy", "word_start.npy", "word_text.npy",
-        "word_inside.npy", "word_last.npy", "deletion_hash.npy", "deletion_word.npy", "forms.npy",
-    ]  # fmt: skip
-    assert all((exact / name).samefile(source.path / "exact" / name) for name in shared)
-    names = ["name_row.npy", "name_start.npy", "name_text.npy"]
-    facts = ["labels.npy", "label.npy", "concept.npy", "allowed.npy", "native.npy", "general.npy"]
-    assert {file.name for file in exact.iterdir()} == {
-        "medlink_files.json", *shared, *names, *facts
-    }  # fmt: skip
-
-
-def test_saving_again_replaces(tmp_path, nlp, tiny_kb):
-    nlp.to_disk(tmp_path / "saved")
-    small = build_assets(tmp_path / "small", tiny_kb.path)
-    pipeline(small).to_disk(tmp_path / "saved")
-    assert spacy.load(tmp_path / "saved").get_pipe("medical_linker").assets.tiers == [
-        "exact", "ngram",
-    ]  # fmt: skip
+    own = {
+        file.name for file in exact.iterdir() if not (source.path / "exact" / file.name).exists()
+    }
+    assert len(own) == 10 and {"medlink_files.json", "name_row.npy", "labels.npy"} <= own
+    shared = {file for file in exact.iterdir() if file.name not in own}
+    assert all(file.samefile(source.path / "exact" / file.name) for file in shared)
 
 
 @pytest.mark.parametrize(
@@ -189,24 +176,6 @@ def test_parts_can_be_excluded(tmp_path, nlp):
     assert linker.from_bytes(linker.to_bytes(), exclude=["assets"]).assets.path == Path(
         linker.opened.source
     )
-
-
-@pytest.mark.parametrize("config", ["own", "none"])
-def test_bytes_need_the_sources_no_more(nlp, source, want, config):
-    data = nlp.to_bytes()
-    shutil.rmtree(source.path)
-    if config == "own":
-        other = spacy.util.load_model_from_config(nlp.config, auto_fill=True)
-    else:  # names no assets, and must not fall back to the starter
-        other = spacy.blank("en")
-        other.add_pipe("medical_mentions", config={"languages": []})
-        other.add_pipe("medical_linker", config={"cui_scheme": "UMLS"})
-    other.from_bytes(data)
-    assert results(other) == want
-    again = pickle.loads(pickle.dumps(other))
-    del other
-    gc.collect()
-    assert results(again) == want
 
 
 def test_what_came_as_bytes_leaves_nothing_behind(nlp):

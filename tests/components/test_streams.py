@@ -124,14 +124,6 @@ def test_generators_are_read_as_far_as_they_are_needed(tiny_assets):
     assert len(read) <= 12
 
 
-def test_contexts_stay_with_their_documents(tiny_assets):
-    nlp = pipeline(tiny_assets, batch_size=4)
-    pairs = [(text, {"note": place}) for place, text in enumerate(TEXTS)]
-    found = list(nlp.pipe(iter(pairs), as_tuples=True, batch_size=4))
-    assert [(doc.text, context) for doc, context in found] == pairs
-    assert links(doc for doc, _ in found) == links(nlp.pipe(TEXTS))
-
-
 @pytest.mark.parametrize("size", [1, 2, 256])
 def test_what_was_read_before_a_stream_fails_is_passed_on(tiny_assets, size):
     nlp = pipeline(tiny_assets)

@@ -54,10 +54,6 @@ def test_no_batch_changes_a_score(encoder, batch_pieces):
     np.testing.assert_allclose(found, want, atol=1e-4)
 
 
-def test_order_does_not_matter(encoder):
-    np.testing.assert_allclose(encoder.score(PAIRS[::-1])[::-1], encoder.score(PAIRS), atol=1e-4)
-
-
 def test_context_is_read(encoder):
     other = MENTION._replace(left="water around the heart,")
     a, b = encoder.score([Pair(MENTION, "Fever"), Pair(other, "Fever")])

@@ -1,6 +1,6 @@
 """Filters inside the search, in every tier, against plain loops over all names."""
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 import pytest
@@ -147,17 +147,21 @@ def test_every_tier_equals_brute_force(concepts, one, other, k):
         np.testing.assert_allclose(world.vectors[got] @ query, cosines[order], atol=1e-6)
 
 
+@cache
+def index_of(spec):
+    vectors = np.random.default_rng(5).normal(size=(1500, DIM)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors, DenseIndex.build([vectors], len(vectors), DIM, spec)
+
+
 @table(__file__, "every_kind_of_index_fills_k")
 @pytest.mark.parametrize("share", [0.002, 0.1, 0.9])
 @pytest.mark.parametrize("few", [0, 10_000])
 def test_every_kind_of_index_fills_k(monkeypatch, spec, share, few):
     """Asked through faiss or compared one by one: always k answers, and only those that may be."""
     monkeypatch.setattr(dense, "_FEW", few)
-    generator = np.random.default_rng(5)
-    vectors = generator.normal(size=(1500, DIM)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    index = DenseIndex.build([vectors], len(vectors), DIM, spec)
-    allowed = generator.random(1500) < share
+    vectors, index = index_of(spec)
+    allowed = np.random.default_rng(6).random(1500) < share
     hits = index.search(vectors[:20], 25, Mask.of(allowed))
     wanted = min(25, int(allowed.sum()))
     assert ((hits.rows >= 0).sum(axis=1) == wanted).all()

@@ -22,13 +22,13 @@ SYLLABLES = [a + b + c for a in "bcdfglmnprstv" for b in "aeiou" for c in ("", "
 
 @pytest.fixture(scope="module")
 def invented():
-    """20,000 names of one to five words, of which some are frequent, and indices of both kinds."""
+    """8,000 names of one to five words, of which some are frequent, and indices of both kinds."""
     random = np.random.default_rng(3)
     words = ["".join(random.choice(SYLLABLES, 2 + number % 3)) for number in range(3000)]
     weights = 1 / np.arange(1, len(words) + 1)
     names = [
         " ".join(random.choice(words, random.integers(1, 6), p=weights / weights.sum()))
-        for _ in range(20_000)
+        for _ in range(8_000)
     ]
     return names, ngram_index(names), WordNgramIndex.build(names)
 
@@ -144,7 +144,7 @@ def test_less_is_read_where_there_is_a_limit(invented, monkeypatch):
 def test_names_that_share_a_place_of_the_sums_are_told_apart(invented, monkeypatch):
     names, other, index = invented
     texts = list(misspelt(names[::100]))
-    monkeypatch.setattr(similar_words, "_SLOTS", 12)  # 4,096 for 20,000 names
+    monkeypatch.setattr(similar_words, "_SLOTS", 12)  # 4,096 for 8,000 names
     found = index.search(texts, 20)
     assert recall(other.search(texts, 20), found, 1) > 0.97
     check_scores(other, texts, found)

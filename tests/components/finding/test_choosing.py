@@ -14,17 +14,6 @@ def match(start: int, end: int, *left_out: int, is_name: bool = True) -> Match:
 PALMAR_PITS, PLANTAR_PITS, PITS = match(0, 4, 1, 2), match(2, 4), match(3, 4)
 
 
-def test_what_says_less_is_left_out():
-    assert without_nested([PALMAR_PITS, PLANTAR_PITS, PITS]) == [PALMAR_PITS, PLANTAR_PITS]
-
-
-def test_a_name_is_not_left_out_for_what_is_less_certain():
-    longer = match(1, 4, is_name=False)
-    assert without_nested([longer, PITS]) == [longer, PITS]
-    assert without_nested([PALMAR_PITS, PITS]) == [PALMAR_PITS, PITS]
-    assert without_nested([longer, match(2, 4, is_name=False)]) == [longer]
-
-
 def test_entities_are_names_before_readings():
     assert apart([PALMAR_PITS, PLANTAR_PITS, PITS]) == [PLANTAR_PITS]
     assert apart([PALMAR_PITS, PITS], taken=[3]) == []

@@ -1,9 +1,6 @@
 """What is a name and no mention: words of general language, headings, names in other languages."""
 
-import pickle
-
 import pytest
-import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,18 +56,10 @@ def without(*rules):
 
 
 @table(__file__, "each_rule_and_how_to_turn_it_off")
-def test_each_rule_and_how_to_turn_it_off(assets, tmp_path, text, rule, names):
-    default, off = finder(assets), finder(assets, leave_out=without(rule))
-    everything = found(off, text)
+def test_each_rule_and_how_to_turn_it_off(assets, text, rule, names):
+    everything = found(finder(assets, leave_out=without(rule)), text)
     assert [name for name in everything if name in names] == names
-    left = [name for name in everything if name not in names]
-    default.to_disk(tmp_path / "saved")
-    copies = [
-        default, spacy.load(tmp_path / "saved"),
-        spacy.blank("en").from_config(default.config).from_bytes(default.to_bytes()),
-        pickle.loads(pickle.dumps(default)),
-    ]  # fmt: skip
-    assert [found(nlp, text) for nlp in copies] == [left] * len(copies)
+    assert found(finder(assets), text) == [name for name in everything if name not in names]
 
 
 def test_longer_names_and_clinical_words_stay(assets):

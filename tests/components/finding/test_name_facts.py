@@ -81,13 +81,6 @@ def test_a_saved_dictionary_with_other_facts_says_so(assets, tmp_path, saved_wit
             other(TEXT)
 
 
-def test_facts_of_a_dictionary_before_do_not_stay(assets, tmp_path):
-    pipeline(assets, label="group").to_disk(tmp_path / "saved")
-    pipeline(assets).to_disk(tmp_path / "saved")
-    saved = NameFacts.load(tmp_path / "saved" / "medical_mentions" / "exact")
-    assert saved.by is None and saved.label([0]) == ""
-
-
 DAMAGED = {
     **{f"labels {text!r}": ("labels", np.frombuffer(text, np.uint8))
        for text in (b"", b"[]", b"{}", b"[" * 100_000, b'{"labels": 1, "by": null}')},

@@ -95,8 +95,3 @@ def test_occurrences_are_those_of_each_short_form_alone(text, shorts):
         for match in re.finditer(rf"(?<!\w){re.escape(short)}s?(?!\w)", text)
     }
     assert set(_occurrences(text, range(len(text)), shorts)) == alone
-
-
-def test_no_text(assets):
-    assert not finder(assets)("").ents
-    assert not finder(assets)("(())) ((FAP) ()").ents

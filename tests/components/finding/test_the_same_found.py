@@ -88,14 +88,6 @@ def test_parts_of_a_document_are_looked_up_as_the_whole(text, together):
         assert FINDER.find(pieces) == whole
 
 
-def test_hyphens_are_read_over():
-    pieces = Pieces("pre-auricular pit", STOP_WORDS)
-    listed = _readings(pieces)
-    assert {reading.text for reading in listed if reading.joints} == {
-        "preauricular", "preauricular pit",
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize("text", ["palmar and plantar pits", "pre-auricular pit", "skin of pits"])
 def test_something_is_found(text):
     pieces = Pieces(text, STOP_WORDS)

@@ -1,7 +1,6 @@
 """Filters, labels, lexicon, and composite mentions as settings of the component."""
 
 import pytest
-import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
@@ -105,25 +104,6 @@ def test_composite_mentions(tiny_assets):
     assert [id for id, _ in found["kb_ents"]][:2] == ["HP:0001945", "HP:0002315"]
     (plain,) = link(tiny_assets, "fever and headache", "fever and headache")
     assert plain["parts"] == []
-
-
-def test_a_lexicon_travels_with_the_component(tiny_assets, tmp_path):
-    path = tmp_path / "lexicon.tsv"
-    path.write_text("HA\theart attack\nHA\theadache\tSYMPTOM\n")
-    nlp = pipeline(tiny_assets, mentions=False, lexicon=str(path))
-    assert nlp(doc_with(nlp, "an HA", "HA")).ents[0].kb_id_ == "HP:0001658"
-    nlp.to_disk(tmp_path / "saved")
-    data = nlp.get_pipe("medical_linker").to_bytes()
-    path.unlink()
-    loaded = spacy.load(tmp_path / "saved")
-    assert loaded(doc_with(loaded, "an HA", "HA")).ents[0].kb_id_ == "HP:0001658"
-    other = pipeline(tiny_assets, mentions=False)
-    other.get_pipe("medical_linker").from_bytes(data)
-    assert other(doc_with(other, "an HA", "HA")).ents[0].kb_id_ == "HP:0001658"
-    # What the document defines goes before the lexicon.
-    text = "A headache (HA): an HA"
-    doc = loaded(doc_with(loaded, text, "headache", "HA"))
-    assert [ent.kb_id_ for ent in doc.ents] == ["HP:0002315", "HP:0002315"]
 
 
 @pytest.fixture

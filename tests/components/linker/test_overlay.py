@@ -107,25 +107,15 @@ def test_the_setting_may_change(assets, rules):
     assert linked(nlp) is None
 
 
-def test_it_goes_with_the_pipeline(assets, rules, tmp_path):
+def test_a_saved_one_is_followed_and_the_file_of_the_config_goes_first(assets, rules, tmp_path):
     replace(rules, ADD)
-    nlp = pipeline(assets, rules)
-    nlp.to_disk(tmp_path / "nlp")
-    nlp.to_disk(tmp_path / "nlp")  # over what it wrote itself
-    data, pickled = nlp.to_bytes(), pickle.dumps(nlp)
+    pipeline(assets, rules).to_disk(tmp_path / "nlp")
     rules.unlink()
     loaded = spacy.load(tmp_path / "nlp")
     assert linked(loaded) == ID
-    own = tmp_path / "nlp" / "medical_linker" / "overlay.jsonl"
-    loaded.to_disk(tmp_path / "nlp")
-    loaded.to_disk(tmp_path / "second")
-    assert linked(spacy.load(tmp_path / "second")) == ID
-    of_bytes = pipeline(assets, None).from_bytes(data)
-    assert linked(of_bytes) == ID
-    assert linked(pickle.loads(pickled)) == linked(pickle.loads(pickle.dumps(of_bytes))) == ID
-    replace(own, "")  # a saved one is followed, too
+    replace(tmp_path / "nlp" / "medical_linker" / "overlay.jsonl", "")
     assert linked(loaded) is None
-    replace(rules, RETIRE)  # the file that the config names goes first
+    replace(rules, RETIRE)
     assert linked(loaded, "diabetes mellitus") != ID
 
 
@@ -177,20 +167,15 @@ def finding(assets, rules, **config):
 
 
 @pytest.mark.parametrize("config", [{}, {"types": ["T047"]}], ids=["all", "filtered"])
-def test_the_finder_knows_it(assets, rules, config, tmp_path):
+def test_the_finder_knows_it(assets, rules, config):
     text = f"She has {NAME}, and high blood pressure."
     pressure = ("high blood pressure", "HP:0000822")
     nlp = finding(assets, rules, **config)
     assert texts_and_ids(nlp, text) == [pressure]
     replace(rules, f"{ADD}retire\t\tHP:0000822\n")
     assert texts_and_ids(nlp, text) == [(NAME, ID)]
-    assert [texts_and_ids(one, text) for one in (pickle.loads(pickle.dumps(nlp)),)] == [
-        [(NAME, ID)]
-    ]
     docs = nlp.pipe([text] * 4, n_process=2, batch_size=1)
     assert [[ent.text for ent in doc.ents] for doc in docs] == [[NAME]] * 4
-    nlp.to_disk(tmp_path / "nlp")
-    assert texts_and_ids(spacy.load(tmp_path / "nlp"), text) == [(NAME, ID)]
     replace(rules, "deny\thigh blood pressure\n")
     assert texts_and_ids(nlp, text) == []
     replace(rules, "")
@@ -204,21 +189,6 @@ def test_a_finder_of_other_assets_does_not_follow_it(assets, rules, tmp_path, ti
     nlp.remove_pipe("medical_mentions")
     nlp.add_pipe("medical_mentions", config={"assets": str(other.path)}, first=True)
     assert texts_and_ids(nlp, f"She has {NAME}.") == []
-
-
-def test_saving_without_one_leaves_no_old_one(assets, rules, tmp_path):
-    replace(rules, ADD)
-    lexicon = rules.with_name("lexicon.tsv")
-    lexicon.write_text("HBP\tsweet blood\n", encoding="utf-8")
-    pipeline(assets, rules, lexicon=str(lexicon)).to_disk(tmp_path / "nlp")
-    assert linked(spacy.load(tmp_path / "nlp")) == ID
-    gc.collect()
-    pipeline(assets, None, lexicon=None).to_disk(tmp_path / "nlp")
-    own = sorted(path.name for path in (tmp_path / "nlp" / "medical_linker").iterdir())
-    assert own == ["assets"]
-    rules.unlink()
-    loaded = spacy.load(tmp_path / "nlp")
-    assert linked(loaded) is None and len(loaded.get_pipe("medical_linker").abbreviations) == 0
 
 
 def test_short_forms_of_its_names_are_found(assets, rules):
@@ -298,11 +268,11 @@ def test_corrections_go_before_what_assets_remember(assets, rules, tmp_path):
 def test_what_is_saved_holds_no_text_of_notes(assets, rules, tmp_path):
     replace(rules, CORRECTION % ID)
     nlp = pipeline(assets, rules)
-    nlp.to_disk(tmp_path / "saved")
-    nlp.to_disk(tmp_path / "saved")  # over what it wrote itself
+    for _ in range(2):  # also over what it wrote itself
+        nlp.to_disk(tmp_path / "saved")
     pickled = pickle.dumps(nlp)
     rules.unlink()
-    assert linked(spacy.load(tmp_path / "saved"), "sweet blood syndrome") == ID
     saved = (tmp_path / "saved" / "medical_linker" / "overlay.jsonl").read_text("utf-8")
     assert "again" not in saved and "SBS" not in saved
-    assert linked(pickle.loads(pickled), "sweet blood syndrome") == ID
+    for one in (spacy.load(tmp_path / "saved"), pickle.loads(pickled)):
+        assert linked(one, "sweet blood syndrome") == ID

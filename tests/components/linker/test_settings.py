@@ -20,7 +20,6 @@ from spacy_medlink.components.linker.settings import DEFAULT_CONFIG, LinkerSetti
 from spacy_medlink.components.mentions import DEFAULT_CONFIG as MENTIONS
 from spacy_medlink.components.mentions import MedicalMentions
 from spacy_medlink.components.pipelines import open_pipeline
-from spacy_medlink.components.sources import open_assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.retrieval.fusion import ReciprocalRankFusion, WeightedFusion
 
@@ -212,8 +211,3 @@ def test_settings_of_a_saved_pipeline_are_checked(tiny_assets, tmp_path):
             open_pipeline(str(tmp_path / "saved"), **{name: value})
         with pytest.raises(MedlinkError, match="E30"):
             open_pipeline(str(tiny_assets.path), **{name: value})
-
-
-def test_assets_that_no_file_can_be():
-    with pytest.raises(MedlinkError, match="E201"):
-        open_assets("a" * 5000)
