@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 import warnings
 from collections.abc import Iterator
 from itertools import chain
@@ -16,6 +17,7 @@ from thinc.api import Config
 
 from spacy_medlink.components.linker.settings import DEFAULT_CONFIG as LINKER
 from spacy_medlink.components.mentions import DEFAULT_CONFIG as MENTIONS
+from spacy_medlink.workbench import example
 from spacy_medlink.workbench.example import FILES
 from tests.docs import commands
 from tests.docs.markdown import DOCS, PAGES, ROOT, Block, blocks_of
@@ -24,6 +26,18 @@ SETTINGS = {"medical_linker": LINKER, "medical_mentions": MENTIONS}
 _SHOWN = re.compile(r"`((?:medlink|python -m (?:training|benchmarks)[\w.]*) +[a-z-][^`]*)`")
 RESULTS = ROOT / "benchmarks" / "results"
 LANGUAGES = {"python", "bash", "json", "ini", "text", "diff", "bibtex"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def encoder_of_the_example(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """`medlink example` writes the same encoder for every page: it is made once, and copied."""
+    made = tmp_path_factory.mktemp("example") / "made"
+    example.write_example(made)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            example, "write_encoder", lambda at, _: shutil.copytree(made / "my_model", at)
+        )
+        yield
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -58,8 +72,8 @@ def test_the_readme_links_with_the_file_that_it_shows(
     blocks = blocks_of(ROOT / "README.md")
     (lines,) = [block.text for block in blocks if block.language == "json"]
     build = next(block for block in blocks if "my_terms.jsonl" in block.text)
-    example, *builds, link = build.commands()
-    commands.run(example)
+    first, *builds, link = build.commands()
+    commands.run(first)
     Path("my_terms.jsonl").write_text(lines, encoding="utf-8")
     for words in builds:
         commands.run(words)
@@ -147,10 +161,10 @@ def test_nothing_says_to_install_the_project_from_an_index() -> None:
 
 def test_the_first_example_prints_what_stands_under_it() -> None:
     blocks = blocks_of(ROOT / "README.md")
-    example = next(number for number, block in enumerate(blocks) if block.language == "python")
-    code = compile(blocks[example].text, "README.md", "exec")
-    assert blocks[example + 1].language == "text"
-    assert _run_python(code, {}) == blocks[example + 1].text
+    first = next(number for number, block in enumerate(blocks) if block.language == "python")
+    code = compile(blocks[first].text, "README.md", "exec")
+    assert blocks[first + 1].language == "text"
+    assert _run_python(code, {}) == blocks[first + 1].text
 
 
 def test_figures_are_those_of_the_last_measurement() -> None:

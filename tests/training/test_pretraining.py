@@ -30,16 +30,18 @@ def _losses(directory: Path) -> list[float]:
     return [line["loss"] for line in progress_of(directory)["losses"]]
 
 
-@pytest.mark.parametrize("miner", MINERS)
-def test_every_loss_trains_with_every_miner(experiment, tmp_path, miner):
-    for loss, pooling in zip(LOSSES, cycle(["cls", "mean"]), strict=False):
-        changes = {"objective__loss": loss, "objective__miner": miner, "encoder__pooling": pooling}
-        trainer = experiment(**SHORT, **changes).trainer(tmp_path / loss)
-        before = trainer.weights()
-        trainer.train()
-        assert np.isfinite(_losses(tmp_path / loss)).all(), loss
-        changed = sum(not torch.equal(before[name], own) for name, own in trainer.weights().items())
-        assert changed > len(before) / 2, loss
+@pytest.mark.parametrize(
+    ("loss", "miner", "pooling"), [*zip(LOSSES, cycle(MINERS), cycle(["cls", "mean"]))]
+)
+def test_every_loss_trains(experiment, tmp_path, loss, miner, pooling):
+    """With each miner, too; tests/encoders/objectives tries all of them together."""
+    changes = {"objective__loss": loss, "objective__miner": miner, "encoder__pooling": pooling}
+    trainer = experiment(**SHORT, **changes).trainer(tmp_path)
+    before = trainer.weights()
+    trainer.train()
+    assert np.isfinite(_losses(tmp_path)).all()
+    changed = sum(not torch.equal(before[name], own) for name, own in trainer.weights().items())
+    assert changed > len(before) / 2
 
 
 CODER: dict[str, Any] = {

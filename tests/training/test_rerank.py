@@ -2,8 +2,6 @@
 
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -242,11 +240,10 @@ def test_mentions_of_no_concept_teach_a_class_of_none(tiny_assets, tmp_path):
     assert sum(not one.right.any() for one in [*rest, *held]) == 30
 
 
-def test_dev_needs_train(tiny_assets, tmp_path):
-    command = [sys.executable, "-m", "training.train", CONFIG, "--base", tiny_assets.path,
-               "--dev", CONFIG, "--output", tmp_path / "new"]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and "--dev needs --train" in done.stderr
+def test_dev_needs_train(call, tiny_assets, tmp_path):
+    options = ["--base", tiny_assets.path, "--dev", CONFIG, "--output", tmp_path / "new"]
+    code, _, problem = call(main, CONFIG, *options)
+    assert code == 2 and "--dev needs --train" in problem
 
 
 def test_a_reranker_trains_in_one_process(tiny_assets, tmp_path, monkeypatch):

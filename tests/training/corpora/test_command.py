@@ -1,10 +1,7 @@
 """`python -m training.corpora`: exit codes, what is said, what is left behind."""
 
 import gzip
-import subprocess
-import sys
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -12,8 +9,6 @@ from spacy_medlink.kb.gold import read_gold
 from tests.tables import table
 from tests.training.corpora.samples import files_of, write_files
 from training.corpora.__main__ import main
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -87,11 +82,3 @@ def test_two_documents_with_one_id(cli, source, tmp_path):
     assert "  fault: 1 documents with the id of another one, dropped" in out
     code, _, err = cli("ncbi-disease", source, tmp_path / "gold.jsonl", "--strict")
     assert (code, err[:6]) == (1, "[E403]")
-
-
-def test_as_a_module(source, tmp_path):
-    given = ["ncbi-disease", source, tmp_path / "g.jsonl"]
-    command = [sys.executable, "-m", "training.corpora", *given]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "ids of MeSH and OMIM" in done.stdout
