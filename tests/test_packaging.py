@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from email.parser import HeaderParser
-from importlib.metadata import EntryPoint, distribution
+from importlib.metadata import distribution
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -16,7 +16,6 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 import spacy_medlink
-from spacy_medlink.assets import Assets
 from tests import declared
 from training.package import main as make_pipeline
 
@@ -24,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 NAME = "spacy-medlink"
 
 
-def test_installed_entry_points_are_the_declared_ones() -> None:
+def test_installed_entry_points_are_the_declared_ones():
     installed = {
         (point.group, point.name, point.value) for point in distribution(NAME).entry_points
     }
@@ -33,13 +32,13 @@ def test_installed_entry_points_are_the_declared_ones() -> None:
 
 
 @pytest.mark.parametrize("point", declared.entry_points(), ids=lambda point: point.name)
-def test_entry_point_loads(point: EntryPoint) -> None:
+def test_entry_point_loads(point):
     loaded = point.load()
     calls = {"medlink_readers": "read", "medlink_formats": "write", "medlink_gold": "records"}
     assert callable(getattr(loaded, calls[point.group]) if point.group in calls else loaded)
 
 
-def test_every_registered_function_is_declared() -> None:
+def test_every_registered_function_is_declared():
     points = {(point.group, point.name): point.value for point in declared.entry_points()}
     for path in sorted((ROOT / "spacy_medlink").rglob("*.py")):
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
@@ -64,20 +63,20 @@ def _registered(path: Path) -> list[tuple[tuple[str, str], str]]:
     return found
 
 
-def test_version_is_one_and_in_the_changelog() -> None:
+def test_version_is_one_and_in_the_changelog():
     assert distribution(NAME).version == spacy_medlink.__version__
     assert spacy_medlink.__version__ in (ROOT / "CHANGELOG.md").read_text(encoding="utf8")
 
 
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
-def test_every_requirement_has_one_pin_that_satisfies_it(python: str) -> None:
+def test_every_requirement_has_one_pin_that_satisfies_it(python):
     pins = _pins(python)
     for requirement in declared.requirements(*declared.extras()):
         pin = pins[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(pin), f"{requirement} is pinned to {pin}"
 
 
-def test_everything_needed_is_pinned_and_installed_so() -> None:
+def test_everything_needed_is_pinned_and_installed_so():
     """Follow the requirements of what is installed all the way down."""
     pins, seen = _pins("{}.{}".format(*sys.version_info)), set[str]()
     waiting = [
@@ -123,7 +122,7 @@ def _pins(python: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory):
     """A wheel built from a copy: leftovers of earlier builds must not fill gaps."""
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
     for name in ("setup.cfg", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE"):
@@ -137,7 +136,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return wheel
 
 
-def test_wheel_has_the_whole_package_and_nothing_else(wheel: Path) -> None:
+def test_wheel_has_the_whole_package_and_nothing_else(wheel):
     expected = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "spacy_medlink").rglob("*")
@@ -150,7 +149,7 @@ def test_wheel_has_the_whole_package_and_nothing_else(wheel: Path) -> None:
     assert names == expected
 
 
-def test_wheel_describes_itself(wheel: Path) -> None:
+def test_wheel_describes_itself(wheel):
     with ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
         facts = HeaderParser().parsestr(archive.read(name).decode("utf8"))
@@ -174,7 +173,7 @@ print(nlp("Longstanding type 2 diabetes.").ents[0]._.cui)
 
 
 @pytest.fixture
-def environment(wheel: Path, tmp_path: Path) -> Path:
+def environment(wheel, tmp_path):
     """An environment of its own has the wheel; what the wheel needs is borrowed, our source not."""
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "env")], check=True, timeout=120)
     _install(tmp_path / "env", wheel)
@@ -200,7 +199,7 @@ def _said_by(environment: Path, command: str, *arguments: str) -> str:
 
 
 @pytest.mark.slow
-def test_the_wheel_works_where_it_is_installed(environment: Path) -> None:
+def test_the_wheel_works_where_it_is_installed(environment):
     script = ["-I", "-W", "ignore", "-c", INSTALLED]
     assert _said_by(environment, "python", *script).strip() == "C0011860"
     said = _said_by(environment, "medlink", "link", "starter", "Known type 2 diabetes.")
@@ -226,9 +225,7 @@ print(losses[-1] < losses[0], link.candidates[0].id)
 
 
 @pytest.mark.slow
-def test_a_packaged_pipeline_is_trained_where_it_is_installed(
-    environment: Path, tiny_assets: Assets, tmp_path: Path
-) -> None:
+def test_a_packaged_pipeline_is_trained_where_it_is_installed(environment, tiny_assets, tmp_path):
     name = {"name": "medlink_tiny", "version": "0.1.0"}
     make_pipeline(tiny_assets.path, tmp_path / "pipeline", lang="en", cui_scheme=None, **name)
     (tmp_path / "packages").mkdir()
@@ -248,7 +245,7 @@ SAFE = {
 }  # fmt: skip
 
 
-def test_the_lowest_versions_are_safe() -> None:
+def test_the_lowest_versions_are_safe():
     """What an extra does not name itself may be of any version that its packages allow."""
     lowest = {
         one.name: max(Version(part.version) for part in one.specifier if part.operator == ">=")

@@ -30,7 +30,7 @@ def plain(documents: list[Document]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.ndjson"])
-def test_json_lines(tmp_path: Path, name: str) -> None:
+def test_json_lines(tmp_path, name):
     lines = [json.dumps({"key": id, "note": text, "more": [1]}) for id, text in ROWS]
     opening = gzip.open if name.endswith(".gz") else open
     with opening(tmp_path / name, "wt", encoding="utf-8-sig") as file:
@@ -41,7 +41,7 @@ def test_json_lines(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz"])
-def test_tables(tmp_path: Path, name: str) -> None:
+def test_tables(tmp_path, name):
     opening = gzip.open if name.endswith(".gz") else open
     with opening(tmp_path / name, "wt", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file, delimiter="\t" if ".tsv" in name else ",")
@@ -49,7 +49,7 @@ def test_tables(tmp_path: Path, name: str) -> None:
     assert plain(read(tmp_path / name)) == PLAIN
 
 
-def test_parquet(tmp_path: Path) -> None:
+def test_parquet(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     ids, texts = zip(*ROWS, strict=True)
@@ -69,7 +69,7 @@ def test_parquet(tmp_path: Path) -> None:
         read(tmp_path / "broken.parquet")
 
 
-def test_names_of_files_that_are_no_text_and_links_to_nothing(tmp_path: Path) -> None:
+def test_names_of_files_that_are_no_text_and_links_to_nothing(tmp_path):
     (tmp_path / os.fsdecode(b"\xff.txt")).write_text("Fever")
     (tmp_path / "gone.txt").symlink_to(tmp_path / "nowhere")
     gone, odd = read(tmp_path)
@@ -78,7 +78,7 @@ def test_names_of_files_that_are_no_text_and_links_to_nothing(tmp_path: Path) ->
     assert "not UTF-8" in odd.problem
 
 
-def test_files_that_change_are_another_input(tmp_path: Path) -> None:
+def test_files_that_change_are_another_input(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("ataxia")
     before = open_input(tmp_path, Columns()).state
@@ -87,7 +87,7 @@ def test_files_that_change_are_another_input(tmp_path: Path) -> None:
     assert open_input(tmp_path, Columns()).state != before
 
 
-def test_a_directory_of_text_files(tmp_path: Path) -> None:
+def test_a_directory_of_text_files(tmp_path):
     (tmp_path / "b").mkdir()
     for name, text in (("b/two.txt", "Cough"), ("a.txt", "\ufeffFever"), ("c.TXT", "")):
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -110,7 +110,7 @@ _HEADERS = [
 
 @pytest.mark.parametrize("header", _HEADERS, ids=" ".join)
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "semicolons.csv", "tsv", "parquet", "xlsx"])
-def test_usual_names_of_columns(tmp_path: Path, header: tuple[str, str], suffix: str) -> None:
+def test_usual_names_of_columns(tmp_path, header, suffix):
     path = tmp_path / f"a.{suffix}"
     _write(path, [(12, "Fever."), (7.0, "Cough, dry; no fever.")], header)
     assert plain(read(path, Columns())) == [("12", "Fever."), ("7", "Cough, dry; no fever.")]
@@ -128,16 +128,14 @@ def test_usual_names_of_columns(tmp_path: Path, header: tuple[str, str], suffix:
         (("id", "text"), Columns(id="key"), "no column 'key'; it has: id, text"),
     ],
 )
-def test_columns_that_are_not_there(
-    tmp_path: Path, suffix: str, header: tuple[str, str], columns: Columns, said: str
-) -> None:
+def test_columns_that_are_not_there(tmp_path, suffix, header, columns, said):
     path = tmp_path / f"a.{suffix}"
     _write(path, [(1, "Fever.")], header)
     with pytest.raises(MedlinkError, match=f"E615.*{said}"):
         open_input(path, columns)
 
 
-def test_fields_that_the_first_objects_lack(tmp_path: Path) -> None:
+def test_fields_that_the_first_objects_lack(tmp_path):
     lines = ["[", "[]", "", '{"id": 1}', '{"id": 2, "text": "Fever."}', '{"ID": 3, "text": ""}']
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     problems = [document.problem for document in read(tmp_path / "a.jsonl", Columns())]
@@ -162,7 +160,7 @@ def _write(path: Path, rows: list[tuple[float, str]], header: tuple[str, str]) -
                 csv.writer(file, delimiter=delimiter).writerows(cells)
 
 
-def test_what_is_no_document_keeps_its_place(tmp_path: Path) -> None:
+def test_what_is_no_document_keeps_its_place(tmp_path):
     lines = [
         b'{"key": "a", "note": "fine"}', b"nonsense", b"[1]", b'{"note": "no key"}',
         b'{"key": "b"}', b'{"key": "c", "note": 5}', b"\xff", b'{"key": "d", "note": "\\ud800"}',
@@ -178,7 +176,7 @@ def test_what_is_no_document_keeps_its_place(tmp_path: Path) -> None:
     assert not any(document.text for document in documents if document.problem)
 
 
-def test_rows_of_another_length(tmp_path: Path) -> None:
+def test_rows_of_another_length(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"key,note\na,fine\nb\n\nc,\xff\nd,x,y\n")
     assert [(one.id, one.place, one.problem) for one in read(tmp_path / "a.csv")] == [
         ("a", "row 1", ""),
@@ -195,29 +193,24 @@ CUT_OFF = gzip.compress(b'{"key": "a", "note": "b"}' * 10_000, mtime=0)[:100]
 @pytest.mark.parametrize(
     ("name", "content", "code"),
     [
-        ("a.docx", b"", "E611"),
-        ("a.csv", b"key,text\na,b\n", "E615"),
-        ("a.csv", b"", "E615"),
-        ("missing.jsonl", None, "E107"),
-        ("a.jsonl.gz", CUT_OFF, "E165"),
+        ("a.docx", b"", "E611"), ("a.csv", b"key,text\na,b\n", "E615"), ("a.csv", b"", "E615"),
+        ("missing.jsonl", None, "E107"), ("a.jsonl.gz", CUT_OFF, "E165"),
     ],
-)
-def test_inputs_that_cannot_be_read(
-    tmp_path: Path, name: str, content: bytes | None, code: str
-) -> None:
+)  # fmt: skip
+def test_inputs_that_cannot_be_read(tmp_path, name, content, code):
     if content is not None:
         (tmp_path / name).write_bytes(content)
     with pytest.raises(MedlinkError, match=code):
         read(tmp_path / name)
 
 
-def test_an_empty_directory(tmp_path: Path) -> None:
+def test_an_empty_directory(tmp_path):
     with pytest.raises(MedlinkError, match="E407"):
         read(tmp_path)
 
 
 @given(st.lists(st.integers(0, PART_CHARACTERS + 1), max_size=9), st.integers(1, 4))
-def test_parts_hold_all_documents_in_order(lengths: list[int], size: int) -> None:
+def test_parts_hold_all_documents_in_order(lengths, size):
     texts = {length: "x" * length for length in set(lengths)}
     documents = [Document(str(n), texts[length], "") for n, length in enumerate(lengths)]
     parts = list(parts_of(iter(documents), size))
@@ -228,7 +221,7 @@ def test_parts_hold_all_documents_in_order(lengths: list[int], size: int) -> Non
         assert sum(len(document.text) for document in part.documents[:-1]) < PART_CHARACTERS
 
 
-def test_the_limit_of_the_csv_module_is_left_alone(tmp_path: Path) -> None:
+def test_the_limit_of_the_csv_module_is_left_alone(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(f"key,note\na,{'x' * 200_000}\nb,y\n", encoding="utf-8")
     limit = csv.field_size_limit()

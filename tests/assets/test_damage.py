@@ -212,13 +212,9 @@ def huge_shape(name: str) -> Change:
 # The manifest
 
 VALUES = {
-    "null": None,
-    "huge": 10**400,
-    "negative": -1,
-    "text": "../../../etc/passwd",
-    "object": {"a": {"b": []}},
-    "nan": float("nan"),
-}
+    "null": None, "huge": 10**400, "negative": -1, "text": "../../../etc/passwd",
+    "object": {"a": {"b": []}}, "nan": float("nan"),
+}  # fmt: skip
 WHOLE = {
     "deep": b"[" * 100_000,
     "nul": b"\0",
@@ -444,12 +440,9 @@ def native(whole: Assets, luck: random.Random) -> Cases:
 # Kinds of damage, each with the number of cases at least, and of those that are answered: a
 # guard against cases that are never made. A test for each, so that none takes minutes.
 KINDS = [
-    (files, 300, 20),
-    (arrays, 250, 15),
-    (manifests, 350, 50),
-    (databases, 45, 5),
+    (files, 300, 20), (arrays, 250, 15), (manifests, 350, 50), (databases, 45, 5),
     (native, 50, 5),
-]
+]  # fmt: skip
 
 
 def some_cases(whole: Assets, luck: random.Random) -> Cases:
@@ -509,20 +502,14 @@ def test_files_that_lie_elsewhere_are_refused(whole, tmp_path, label):
 @pytest.mark.parametrize(
     ("place", "value"),
     [
-        (("files", "kb.sqlite", "size"), "1"),
-        (("files", "kb.sqlite", "size"), -1),
-        (("files", "kb.sqlite", "sha256"), "x"),
-        (("kb", "names"), True),
-        (("kb", "concepts"), -1),
-        (("tiers",), ["exact", "magic"]),
-        (("fusion", "weights", "exact"), float("inf")),
-        (("fusion", "weights", "exact"), -0.1),
-        (("encoder", "dim"), 0),
-        (("encoder",), None),
-        (("index", "names"), 49),
+        (("files", "kb.sqlite", "size"), "1"), (("files", "kb.sqlite", "size"), -1),
+        (("files", "kb.sqlite", "sha256"), "x"), (("kb", "names"), True),
+        (("kb", "concepts"), -1), (("tiers",), ["exact", "magic"]),
+        (("fusion", "weights", "exact"), float("inf")), (("fusion", "weights", "exact"), -0.1),
+        (("encoder", "dim"), 0), (("encoder",), None), (("index", "names"), 49),
         (("calibrator", "threshold"), "high"),
     ],
-)
+)  # fmt: skip
 def test_the_manifest_is_checked_as_a_whole(whole, tmp_path, place, value):
     copied(whole.path, tmp_path / "a")
     of_leaf(place, value)(tmp_path / "a")

@@ -1,7 +1,5 @@
 """An update encodes only the names that are new, and finds what a full build finds."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -24,7 +22,7 @@ def _concept(id: str, *names: str) -> Concept:
 
 
 @pytest.fixture(scope="module")
-def next_kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
+def next_kb(tmp_path_factory):
     """The tiny knowledge base a year later: one concept is gone, two are new, all rows moved."""
     path = tmp_path_factory.mktemp("next") / "next.kb"
     kept = [record for record in TINY_RECORDS if record.id != "HP:0002099"]
@@ -35,9 +33,7 @@ def next_kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
 
 
 @pytest.fixture(scope="module")
-def old(
-    tmp_path_factory: pytest.TempPathFactory, tiny_kb: KnowledgeBase, tiny_encoder: Path
-) -> Assets:
+def old(tmp_path_factory, tiny_kb, tiny_encoder):
     return build_assets(tmp_path_factory.mktemp("old") / "old", tiny_kb.path, tiny_encoder)
 
 

@@ -1,14 +1,10 @@
 """Encoders are measured by names in other languages; what measures is not trained on."""
 
-from pathlib import Path
-
 from benchmarks import languages
 from spacy_medlink.kb import KnowledgeBase
 
 
-def test_the_same_concepts_in_each_run(
-    tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path
-) -> None:
+def test_the_same_concepts_in_each_run(tmp_path, tiny_kb, tiny_encoder):
     rows = languages.draw(tiny_kb)
     assert rows == languages.draw(tiny_kb)
     english, others = languages.names_of(tiny_kb, rows)
@@ -21,7 +17,7 @@ def test_the_same_concepts_in_each_run(
     assert held.isdisjoint({concept.id for concept in KnowledgeBase(without)})
 
 
-def test_right_is_a_name_of_the_concept() -> None:
+def test_right_is_a_name_of_the_concept():
     class Known:
         def encode(self, texts: list[str]) -> "languages.np.ndarray":
             places = {"fever": 0, "pyrexia": 1, "cough": 2, "Fieber": 1, "Husten": 0}

@@ -78,14 +78,11 @@ def test_build_the_starter(run, tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        (),
-        ("x.kb",),
-        ("x.kb", "--pooling", "max", "OUT"),
-        ("OUT",),
+        (), ("x.kb",), ("x.kb", "--pooling", "max", "OUT"), ("OUT",),
         ("x.kb", "--index", "HNSW8", "OUT"),
     ],
     ids=" ".join,
-)
+)  # fmt: skip
 def test_usage(run, tmp_path, arguments):
     output = ("--output", tmp_path / "assets")
     given = [part for one in arguments for part in (output if one == "OUT" else (one,))]

@@ -1,7 +1,5 @@
 """`medlink evaluate --metric char-iou`: tables in and out, and a memory that heeds sections."""
 
-from pathlib import Path
-
 import pytest
 
 from spacy_medlink.annotate.evaluate import evaluate_characters
@@ -10,7 +8,6 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_knowledge_base
 from spacy_medlink.kb.annotated_notes import dump_annotations, read_annotations
 from spacy_medlink.kb.gold import read_gold
-from tests.cli.conftest import Run
 
 # "CP" is chest pain as the complaint, cerebral palsy in the history.
 NOTES = {
@@ -21,7 +18,7 @@ IDS = ("128188000", "195967001", "29857009")
 
 
 @pytest.fixture
-def gold(tmp_path: Path) -> Path:
+def gold(tmp_path):
     rows = ["note_id,start,end,concept_id"]
     for note, text in NOTES.items():
         places = (text.index("CP"), text.index("asthma"), text.rindex("CP"))
@@ -36,20 +33,20 @@ def gold(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("content", ["größe;x\n", '"', "note_id;text\n1;ü\n", ""])
-def test_other_tables_beside_the_notes_may_be_any(gold: Path, content: str) -> None:
+def test_other_tables_beside_the_notes_may_be_any(gold, content):
     (gold.parent / "a_list.csv").write_bytes(content.encode("latin1"))
     assert len(list(read_gold(gold))) == len(NOTES)
 
 
 @pytest.mark.parametrize("content", [b"note_id,text\nn9\n", b"note_id,text\nn9,\xfc\n"])
-def test_bad_notes_are_told(gold: Path, content: bytes) -> None:
+def test_bad_notes_are_told(gold, content):
     (gold.parent / "more.csv").write_bytes(content)
     with pytest.raises(MedlinkError, match=r"E401.*more.csv, line 2"):
         list(read_gold(gold))
 
 
 @pytest.fixture
-def assets(tmp_path: Path) -> Path:
+def assets(tmp_path):
     (tmp_path / "a.csv").write_text(
         "id,name,synonyms\n128188000,Cerebral palsy,CP\n195967001,Asthma,\n"
         "29857009,Chest pain,CP\n22298006,Myocardial infarction,\n"
@@ -59,7 +56,7 @@ def assets(tmp_path: Path) -> Path:
     return tmp_path / "assets"
 
 
-def test_the_type_of_a_mention_is_its_section(gold: Path) -> None:
+def test_the_type_of_a_mention_is_its_section(gold):
     first, *_ = read_gold(gold)
     assert first.doc_id == "n0" and first.text == NOTES["n0"]
     assert [(one.text, one.ids[0], one.type) for one in first.mentions] == [
@@ -69,9 +66,7 @@ def test_the_type_of_a_mention_is_its_section(gold: Path) -> None:
     ]
 
 
-def test_a_memory_learned_from_gold_heeds_sections(
-    run: Run, assets: Path, gold: Path, tmp_path: Path
-) -> None:
+def test_a_memory_learned_from_gold_heeds_sections(run, assets, gold, tmp_path):
     out = tmp_path / "made.csv"
     given = ("evaluate", assets, gold, "--metric", "char-iou", "--output", out, "--overwrite")
     before = run(*given).stdout
@@ -85,7 +80,7 @@ def test_a_memory_learned_from_gold_heeds_sections(
     assert "macro 1.0000, weighted 1.0000" in scored
 
 
-def test_tables_of_another_system(gold: Path, tmp_path: Path) -> None:
+def test_tables_of_another_system(gold, tmp_path):
     path = tmp_path / "other.csv"
     path.write_text(dump_annotations(read_annotations(gold)[:2]))
     scores, made = evaluate_characters(str(path), gold)
@@ -95,7 +90,7 @@ def test_tables_of_another_system(gold: Path, tmp_path: Path) -> None:
     assert scores["weighted"] == pytest.approx((12 / 6 + 36 / 6) / 60)
 
 
-def test_notes_that_are_missing(gold: Path, assets: Path) -> None:
+def test_notes_that_are_missing(gold, assets):
     notes = gold.with_name("notes.csv")
     notes.write_text(notes.read_text().replace("n3,", "x,"))
     with pytest.raises(MedlinkError, match=r"E401.*note 'n3'"):

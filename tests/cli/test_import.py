@@ -6,14 +6,11 @@ from pathlib import Path
 import pytest
 
 from spacy_medlink.kb import KnowledgeBase
-from tests.cli.conftest import Fail, Run
 from tests.kb import samples
 
 
 @pytest.mark.parametrize("name", ["concepts.json", "concepts.jsonl"])
-def test_from_file_to_links(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_from_file_to_links(run, tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     concepts = json.loads(samples.SCISPACY)
     lines = "\n".join(map(json.dumps, concepts))
@@ -32,7 +29,7 @@ def test_from_file_to_links(
     assert [id for link in links for id in link["ids"]] == ["C0011860"]
 
 
-def test_bad_files(run: Run, fail: Fail, tmp_path: Path) -> None:
+def test_bad_files(run, fail, tmp_path):
     path = tmp_path / "kb.json"
     fail("E107", "import", "scispacy-kb", path)
     path.write_text('[{"concept_id": "A", "canonical_name": "a"}, {}]')

@@ -1,13 +1,10 @@
 """What `medlink kb build` says of bad lines, with and without `--dry-run`."""
 
-from pathlib import Path
-
 from spacy_medlink.kb.readers.tabular import FIELDS
-from tests.cli.conftest import Run
 from tests.kb.samples import FAULTY_CSV as TABLE
 
 
-def test_a_dry_run_lists_all_problems(run: Run, tmp_path: Path) -> None:
+def test_a_dry_run_lists_all_problems(run, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(TABLE, encoding="utf-8")
     order = ("kb", "build", path, "--from", "csv", "--dry-run")
@@ -20,7 +17,7 @@ def test_a_dry_run_lists_all_problems(run: Run, tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["t.csv"]
 
 
-def test_a_build_lists_all_bad_lines(run: Run, tmp_path: Path) -> None:
+def test_a_build_lists_all_bad_lines(run, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(TABLE, encoding="utf-8")
     error = run(
@@ -37,7 +34,7 @@ def test_a_build_lists_all_bad_lines(run: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "x.kb").exists()
 
 
-def test_the_keys_of_columns_are_in_the_help(run: Run) -> None:
+def test_the_keys_of_columns_are_in_the_help(run):
     shown = " ".join(run("kb", "build", "--help").stdout.split())
     keys = shown.partition("Keys: ")[2].partition(".")[0]
     assert all(field in keys for field in FIELDS)

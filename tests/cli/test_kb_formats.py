@@ -1,13 +1,10 @@
 """From files of a format to links: `medlink kb build`, `build`, `link`."""
 
-from pathlib import Path
-
 from spacy_medlink.kb import KnowledgeBase
-from tests.cli.conftest import Fail, Run
 from tests.kb.samples import FHIR_TEXT, write_omop
 
 
-def test_omop(run: Run, tmp_path: Path) -> None:
+def test_omop(run, tmp_path):
     source = write_omop(tmp_path / "omop")
     run("kb", "build", source, "--from", "omop", "--output", tmp_path / "x.kb")
     kb = KnowledgeBase(tmp_path / "x.kb")
@@ -19,7 +16,7 @@ def test_omop(run: Run, tmp_path: Path) -> None:
     assert "0 errors" in run("kb", "build", source, "--from", "omop", "--dry-run").stdout
 
 
-def test_fhir(run: Run, tmp_path: Path) -> None:
+def test_fhir(run, tmp_path):
     source = tmp_path / "sweet.json"
     source.write_text(FHIR_TEXT)
     run("kb", "build", source, "--from", "fhir", "--output", tmp_path / "x.kb")
@@ -31,7 +28,7 @@ def test_fhir(run: Run, tmp_path: Path) -> None:
     assert "0 errors" in run("kb", "build", source, "--from", "fhir", "--dry-run").stdout
 
 
-def test_what_a_table_does_not_say_is_asked_for(run: Run, fail: Fail, tmp_path: Path) -> None:
+def test_what_a_table_does_not_say_is_asked_for(run, fail, tmp_path):
     table, codes, out = tmp_path / "x.csv", tmp_path / "codes.txt", tmp_path / "x.kb"
     table.write_text('id,name,synonyms\n1,Fever,"Pyrexia, Heat"\n')
     codes.write_text("E8000   Railway accident\nV1251   History of thrombosis\n")
@@ -45,7 +42,7 @@ def test_what_a_table_does_not_say_is_asked_for(run: Run, fail: Fail, tmp_path: 
     assert [concept.id for concept in KnowledgeBase(out)] == ["E800.0", "V12.51"]
 
 
-def test_mapping_sets(run: Run, tmp_path: Path) -> None:
+def test_mapping_sets(run, tmp_path):
     source, maps = tmp_path / "x.jsonl", tmp_path / "x.sssom.tsv"
     source.write_text('{"concept_id": "HP:1", "canonical_name": "Sweet disease"}')
     maps.write_text(

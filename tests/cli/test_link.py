@@ -3,24 +3,21 @@
 import json
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 import spacy
 
 from spacy_medlink.annotate.formats import formats
 from spacy_medlink.annotate.records import record_of_link
-from spacy_medlink.assets import Assets
 from spacy_medlink.components.extensions import SPAN_ATTRIBUTES
 from spacy_medlink.components.pipelines import open_pipeline
 from spacy_medlink.evaluation import load_gold
-from tests.cli.conftest import Fail, Run
 
 TEXT = "Heart attack in 2020, now Type 2 diabetes."
 
 
 @pytest.fixture(scope="module")
-def pipeline(tmp_path_factory: pytest.TempPathFactory, tiny_assets: Assets) -> Path:
+def pipeline(tmp_path_factory, tiny_assets):
     """A saved pipeline with both components."""
     nlp = spacy.blank("en")
     for name in ("medical_mentions", "medical_linker"):
@@ -34,7 +31,7 @@ def _rows(stdout: str) -> list[list[str]]:
     return [re.split(r"  +", line.strip()) for line in stdout.splitlines()]
 
 
-def test_one_line_a_mention(run: Run, tiny_assets: Assets) -> None:
+def test_one_line_a_mention(run, tiny_assets):
     stdout = run("link", tiny_assets.path, TEXT).stdout
     header, *rows = _rows(stdout)
     names = ["mention", "id", "CUI", "preferred name", "matched name", "score", "context"]
@@ -50,12 +47,12 @@ def test_one_line_a_mention(run: Run, tiny_assets: Assets) -> None:
     assert len(starts) == 1, "columns are aligned"
 
 
-def test_no_column_for_context_where_nothing_is_said(run: Run, tiny_assets: Assets) -> None:
+def test_no_column_for_context_where_nothing_is_said(run, tiny_assets):
     (header, _) = _rows(run("link", tiny_assets.path, "Now type 2 diabetes.").stdout)
     assert header[-1] == "score"
 
 
-def test_json(run: Run, tiny_assets: Assets) -> None:
+def test_json(run, tiny_assets):
     links = json.loads(run("link", tiny_assets.path, TEXT, "--json").stdout)
     assert [TEXT[link["start"] : link["end"]] for link in links] == [
         link["mention"] for link in links
@@ -68,7 +65,7 @@ def test_json(run: Run, tiny_assets: Assets) -> None:
     assert first["codes"] == {"UMLS": ["C0027051"]}
 
 
-def test_formats_of_other_tools(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> None:
+def test_formats_of_other_tools(run, fail, tiny_assets, tmp_path):
     note = tmp_path / "note.txt"
     line = f"Now {'she ' * 12}has type 2"  # so long that it goes on in the next
     note.write_bytes(f"{line}\r\ndiabetes.".encode())
@@ -86,7 +83,7 @@ def test_formats_of_other_tools(run: Run, fail: Fail, tiny_assets: Assets, tmp_p
     assert all(name in described for name in formats())
 
 
-def test_files_and_standard_input(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+def test_files_and_standard_input(run, tiny_assets, tmp_path):
     note = tmp_path / "note.txt"
     note.write_text(TEXT, encoding="utf-8-sig")
     expected = run("link", tiny_assets.path, TEXT, "--json").stdout
@@ -94,7 +91,7 @@ def test_files_and_standard_input(run: Run, tiny_assets: Assets, tmp_path: Path)
     assert run("link", tiny_assets.path, "-", "--json", input=TEXT).stdout == expected
 
 
-def test_a_saved_pipeline_and_its_package(run: Run, pipeline: Path, tmp_path: Path) -> None:
+def test_a_saved_pipeline_and_its_package(run, pipeline, tmp_path):
     links = json.loads(run("link", pipeline, TEXT, "--json").stdout)
     assert [link["cui"] for link in links] == ["C0027051", "C0011860"]
     # A package keeps the pipeline one level further down.
@@ -103,7 +100,7 @@ def test_a_saved_pipeline_and_its_package(run: Run, pipeline: Path, tmp_path: Pa
     assert json.loads(run("link", package, TEXT, "--json").stdout) == links
 
 
-def test_settings_of_the_component_are_kept(run: Run, tmp_path: Path, tiny_assets: Assets) -> None:
+def test_settings_of_the_component_are_kept(run, tmp_path, tiny_assets):
     nlp = spacy.blank("en")
     nlp.add_pipe("medical_mentions", config={"assets": str(tiny_assets.path), "spans_key": "m"})
     config = {
@@ -115,7 +112,7 @@ def test_settings_of_the_component_are_kept(run: Run, tmp_path: Path, tiny_asset
     assert {link["mention"]: link["cui"] for link in links}["Type 2 diabetes"] == "E11"
 
 
-def test_the_starter_says_what_it_is(run: Run) -> None:
+def test_the_starter_says_what_it_is(run):
     result = run("link", "starter", "She has asthma.")
     assert _rows(result.stdout)[1][:2] == ["asthma", "C0004096"]
     assert result.stderr.startswith("[W101] These links are to the built-in starter")
@@ -123,20 +120,20 @@ def test_the_starter_says_what_it_is(run: Run) -> None:
     assert "add_pipe" not in result.stderr
 
 
-def test_threshold_and_nil(run: Run, tiny_assets: Assets) -> None:
+def test_threshold_and_nil(run, tiny_assets):
     # "Heart attacks" is found through its key, but is not the name as it stands.
     stdout = run("link", tiny_assets.path, "Heart attacks.", "--threshold", 0.99).stdout
     assert _rows(stdout)[1][:3] == ["Heart attacks", "NIL", "-"]
 
 
 @pytest.mark.parametrize("text", ["", " \n", "🙂", "nothing to see"])
-def test_nothing_is_found(run: Run, tiny_assets: Assets, text: str) -> None:
+def test_nothing_is_found(run, tiny_assets, text):
     result = run("link", tiny_assets.path, text)
     assert (result.stdout, result.stderr) == ("", "No mention was found.\n")
     assert run("link", tiny_assets.path, text, "--json").stdout == "[]\n"
 
 
-def test_a_long_text(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+def test_a_long_text(run, tiny_assets, tmp_path):
     note = tmp_path / "note.txt"
     note.write_text("word 🙂 " * 15_000 + "asthma", encoding="utf-8")
     assert len(json.loads(run("link", tiny_assets.path, "--file", note, "--json").stdout)) == 1
@@ -147,11 +144,11 @@ def test_a_long_text(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
     [(), ("text", "--file", "x"), ("text", "--threshold", "2")],
     ids=" ".join,
 )
-def test_usage(run: Run, tiny_assets: Assets, arguments: tuple[str, ...]) -> None:
+def test_usage(run, tiny_assets, arguments):
     run("link", tiny_assets.path, *arguments, expect=2)
 
 
-def test_bytes_that_are_no_text(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> None:
+def test_bytes_that_are_no_text(run, fail, tiny_assets, tmp_path):
     run("link", tiny_assets.path, "-", input=b"caf\xe9", expect=2)
     run("link", tiny_assets.path, "caf\udce9", expect=2)
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
@@ -159,7 +156,7 @@ def test_bytes_that_are_no_text(run: Run, fail: Fail, tiny_assets: Assets, tmp_p
     fail("E107", "link", tiny_assets.path, "--file", tmp_path / "none.txt")
 
 
-def test_explanations_as_text_and_json(run: Run, tiny_assets: Assets) -> None:
+def test_explanations_as_text_and_json(run, tiny_assets):
     text = run("link", tiny_assets.path, TEXT, "--explain").stdout
     assert text.startswith("Heart attack [CONCEPT] -> HP:0001658 Myocardial infarction\n")
     assert "matched 'Heart attack' (en, HPO, SY)" in text
@@ -172,7 +169,7 @@ def test_explanations_as_text_and_json(run: Run, tiny_assets: Assets) -> None:
     assert explanation["candidates"][0]["tiers"]["exact"] == {"score": 1.0, "rank": 1}
 
 
-def test_filters(run: Run, fail: Fail, tiny_assets: Assets) -> None:
+def test_filters(run, fail, tiny_assets):
     for options, want in (
         (("--types", "T184"), {"HP:0001945", "HP:0002315"}),
         (("--within", "<< HP:0000819 MINUS HP:0100651"), {"HP:0005978", "HP:0000819"}),
@@ -186,7 +183,7 @@ def test_filters(run: Run, fail: Fail, tiny_assets: Assets) -> None:
     assert expected in fail("E224", "link", tiny_assets.path, TEXT, "--within", "HP:0000819 OR")
 
 
-def test_a_filter_that_leaves_nothing(run: Run, tiny_assets: Assets) -> None:
+def test_a_filter_that_leaves_nothing(run, tiny_assets):
     result = run("link", tiny_assets.path, "heart attack", "--json", "--types", "GEOG")
     (link,) = json.loads(result.stdout)
     assert (link["ids"], link["reason"]) == ([], "the filters leave nothing")
@@ -196,30 +193,28 @@ def test_a_filter_that_leaves_nothing(run: Run, tiny_assets: Assets) -> None:
 # Assets that are missing, half-built or put together wrongly
 
 
-def test_missing_assets(fail: Fail, tmp_path: Path) -> None:
+def test_missing_assets(fail, tmp_path):
     assert "medlink build" in fail("E201", "link", tmp_path / "none", TEXT)
     assert "nosuchpackage" in fail("E201", "link", "nosuchpackage", TEXT)
     assert "manifest.json is missing" in fail("E202", "link", tmp_path, TEXT)
 
 
-def test_a_pipeline_without_a_linker(fail: Fail, tmp_path: Path) -> None:
+def test_a_pipeline_without_a_linker(fail, tmp_path):
     spacy.blank("en").to_disk(tmp_path / "blank")
     assert "add_pipe" in fail("E603", "link", tmp_path / "blank", TEXT)
 
 
-def test_a_language_that_spacy_does_not_know(fail: Fail, tiny_assets: Assets) -> None:
+def test_a_language_that_spacy_does_not_know(fail, tiny_assets):
     assert "'qq'" in fail("E604", "link", tiny_assets.path, TEXT, "--lang", "qq")
 
 
-def test_links_need_no_knowledge_base_elsewhere(
-    run: Run, pipeline: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_links_need_no_knowledge_base_elsewhere(run, pipeline, monkeypatch):
     """The pipeline links with the assets inside it, wherever it is called from."""
     monkeypatch.chdir(pipeline.parent)
     assert "HP:0001658" in run("link", pipeline.name, TEXT).stdout
 
 
-def test_a_link_has_one_form(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+def test_a_link_has_one_form(run, tiny_assets, tmp_path):
     """As JSON it is the same wherever it is written; with more it is a gold mention."""
     (tmp_path / "notes.jsonl").write_text(json.dumps({"doc_id": "1", "text": TEXT}))
     out = tmp_path / "out.jsonl"

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 import spacy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from spacy.lang.en import English
 from spacy.tokens import Doc, Span
@@ -83,7 +83,6 @@ def by_plain_search(text):
 
 
 @given(WORDS)
-@settings(deadline=None)
 def test_find_agrees_with_a_plain_search(nlp, words):
     doc = Doc(nlp.vocab, words=words)
     spans = nlp.get_pipe("medical_mentions").find(doc)
@@ -98,7 +97,6 @@ def test_find_agrees_with_a_plain_search(nlp, words):
 
 
 @given(WORDS, st.sampled_from([" ", "", ";", ", "]))
-@settings(deadline=None)
 def test_entities_do_not_overlap_and_are_what_was_found(nlp, words, sign):
     text = sign.join(words)
     places = {
@@ -118,7 +116,6 @@ SIGNS = st.one_of(st.sampled_from("fever, FEVER;PE\n-.&#38;’s\u00ad\u200bβ(")
 
 
 @given(st.text(SIGNS))
-@settings(deadline=None)
 def test_a_mention_is_a_piece_of_its_text(nlp, text):
     """Offsets are those of the text as it came, whatever is in it."""
     text = f"fever;{text};fever"

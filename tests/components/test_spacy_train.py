@@ -188,13 +188,9 @@ def packaged(request, tmp_path, tiny_kb, tiny_encoder):
     runtime = "onnx" if request.param == "onnx" else None
     build_assets(tmp_path / "assets", tiny_kb.path, tmp_path / "encoder", runtime=runtime)
     make_pipeline(
-        tmp_path / "assets",
-        tmp_path / "packaged",
-        lang="en",
-        cui_scheme=None,
-        name="x",
+        tmp_path / "assets", tmp_path / "packaged", lang="en", cui_scheme=None, name="x",
         version="1",
-    )
+    )  # fmt: skip
     shutil.rmtree(tmp_path / "assets")
     shutil.rmtree(tmp_path / "encoder")
     return tmp_path / "packaged"

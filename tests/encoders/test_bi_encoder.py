@@ -61,7 +61,7 @@ def want(encoder):
 
 
 @given(order=st.permutations(range(len(TEXTS))), batch_pieces=st.sampled_from([1, 8, 40, 1024]))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_order_and_batches_do_not_matter(encoder, want, order, batch_pieces):
     found = encoder.encode([TEXTS[place] for place in order], batch_pieces)
     np.testing.assert_allclose(found, want[order], atol=SAME)

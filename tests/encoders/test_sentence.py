@@ -156,13 +156,9 @@ def test_a_text_as_long_as_the_model_reads(tmp_path, tiny_encoder, kind):
     from transformers import CONFIG_MAPPING, AutoModel
 
     config = CONFIG_MAPPING[kind](
-        vocab_size=200,
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=16,
-        max_position_embeddings=34,
-    )
+        vocab_size=200, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+        intermediate_size=16, max_position_embeddings=34,
+    )  # fmt: skip
     shutil.copytree(tiny_encoder, tmp_path / "encoder")
     AutoModel.from_config(config).save_pretrained(tmp_path / "encoder")
     encoder = BiEncoder.load(tmp_path / "encoder", max_length=1000)

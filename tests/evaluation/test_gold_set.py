@@ -22,16 +22,14 @@ CONCEPTS = [
 
 
 @pytest.fixture(scope="module")
-def coded_kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
+def coded_kb(tmp_path_factory):
     path = tmp_path_factory.mktemp("coded") / "coded.kb"
     build_kb(path, CONCEPTS)
     return KnowledgeBase(path)
 
 
 @table(__file__, "ids_are_found_however_they_are_written")
-def test_ids_are_found_however_they_are_written(
-    coded_kb: KnowledgeBase, id: str, concepts: list[str]
-) -> None:
+def test_ids_are_found_however_they_are_written(coded_kb, id, concepts):
     assert _ids_of(coded_kb, find_ids(coded_kb, [id]), id) == set(concepts)
 
 
@@ -40,13 +38,11 @@ def _ids_of(kb: KnowledgeBase, found: dict[str, Found], id: str) -> set[str]:
 
 
 @table(__file__, "ids_of_one_vocabulary")
-def test_ids_of_one_vocabulary(
-    coded_kb: KnowledgeBase, id: str, scheme: str, concepts: list[str]
-) -> None:
+def test_ids_of_one_vocabulary(coded_kb, id, scheme, concepts):
     assert _ids_of(coded_kb, find_ids(coded_kb, [id], scheme), id) == set(concepts)
 
 
-def test_retired_ids_lead_to_their_successor(tiny_kb: KnowledgeBase) -> None:
+def test_retired_ids_lead_to_their_successor(tiny_kb):
     found = find_ids(tiny_kb, ["HP:0005978", "HP:0005965", "C0011860", "ICD10CM:E11"])
     assert {one.rows for one in found.values()} == {frozenset({tiny_kb["HP:0005978"].row})}
     assert [one.way for one in found.values()] == ["own", "history", "code", "code"]
@@ -56,7 +52,7 @@ def _load(tmp_path: Path, kb: KnowledgeBase, *lines: Any) -> Any:
     return load_gold(write_lines(tmp_path / "gold.jsonl", *lines), kb)
 
 
-def test_cases(tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+def test_cases(tmp_path, tiny_kb):
     text = "Atrial fibrillation (AFib) was seen; AFib again. Paroxysmal AFib."
     start = text.index("AFib again")
     longer = text.index("Paroxysmal")
@@ -84,7 +80,7 @@ def test_cases(tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
     assert not next(iter(gold.cases(bare))).mention.long_form
 
 
-def test_a_file_of_nils_has_nothing_to_link(tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+def test_a_file_of_nils_has_nothing_to_link(tmp_path, tiny_kb):
     with pytest.raises(MedlinkError) as caught:
         _load(tmp_path, tiny_kb, {"mention": "x", "ids": []})
     assert caught.value.code == "E407"

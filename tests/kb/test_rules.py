@@ -47,7 +47,7 @@ CASES: list[tuple[str, dict[str, str], dict[int, str]]] = [
 
 
 @pytest.fixture(scope="module")
-def kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
+def kb(tmp_path_factory):
     path = tmp_path_factory.mktemp("rules") / "kb"
     build_kb(path, RECORDS, {"source": "tests"})
     return KnowledgeBase(path)
@@ -71,9 +71,7 @@ def names_over(kb: OverlaidKb) -> dict[str, list[Name]]:
 
 
 @pytest.mark.parametrize(("text", "changes", "no_effect"), CASES, ids=[one[0] for one in CASES])
-def test_a_table(
-    kb: KnowledgeBase, tmp_path: Path, text: str, changes: dict[str, str], no_effect: dict[int, str]
-) -> None:
+def test_a_table(kb, tmp_path, text, changes, no_effect):
     rules = read_rules(written(tmp_path / "rules", text))
     expected = {id: set(names) for id, names in BUILT.items()}
     for id, change in changes.items():
@@ -98,7 +96,7 @@ def test_a_table(
         assert not isinstance(record, Concept) or record.name in {one.text for one in record.names}
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(
     st.lists(
         st.builds(
@@ -115,14 +113,12 @@ def test_a_table(
         max_size=5,
     )
 )
-def test_any_table_over_a_base_in_use_is_as_a_build_with_it(
-    kb: KnowledgeBase, rules: list[Rule]
-) -> None:
+def test_any_table_over_a_base_in_use_is_as_a_build_with_it(kb, rules):
     overlaid = names_over(over(kb, *rules))
     assert overlaid == names_in(list(Rules(rules).apply(RECORDS)))
 
 
-def test_what_a_manifest_and_metrics_say(kb: KnowledgeBase) -> None:
+def test_what_a_manifest_and_metrics_say(kb):
     listed = [
         Rule(1, "deny", "cold"), Rule(2, "deny", "no"), Rule(3, "add", "x", "C9"),
         Rule(4, "deny", "only"),
@@ -143,7 +139,7 @@ def test_what_a_manifest_and_metrics_say(kb: KnowledgeBase) -> None:
     assert over(kb, *listed).counts == {"deny": 1, "no_effect": 3}
 
 
-def test_a_build(tmp_path: Path) -> None:
+def test_a_build(tmp_path):
     rules = Rules([Rule(1, "add", "x", "C1"), Rule(2, "retire", "", "C2")])
     pieces = [COLD, COPD, Concept("C1", "y", (Name("y"),))]  # the first piece gets the name
     build_kb(tmp_path / "kb", rules.apply(pieces))
@@ -153,7 +149,7 @@ def test_a_build(tmp_path: Path) -> None:
     assert [rule.applied for rule in rules.rules] == [1, 1]
 
 
-def test_a_base_in_use(kb: KnowledgeBase) -> None:
+def test_a_base_in_use(kb):
     rules = [
         Rule(1, "add", "flu", "C3"), Rule(2, "add", "sniffles", "C1"), Rule(3, "retire", "", "C2"),
     ]  # fmt: skip
@@ -171,7 +167,7 @@ def test_a_base_in_use(kb: KnowledgeBase) -> None:
             own.name_at(kb.n_names + 2)
 
 
-def test_what_mentions_mean(kb: KnowledgeBase) -> None:
+def test_what_mentions_mean(kb):
     """The last one of a key counts, with the first id that is in use; NIL gives no name."""
     said = [
         ("hot sweat", "C3", ()), ("Hot sweats", "C9", ("C0",)), ("12", "C3", ()), ("--", "C3", ()),
@@ -190,7 +186,7 @@ def test_what_mentions_mean(kb: KnowledgeBase) -> None:
     )
 
 
-def test_files(tmp_path: Path) -> None:
+def test_files(tmp_path):
     files = {
         "a.jsonl": '{"action": "deny", "name": "cold"}\n\n'
         '{"action": "force", "name": "RA", "id": "C3", "lang": "EN"}\n',
@@ -206,7 +202,7 @@ def test_files(tmp_path: Path) -> None:
 
 
 @table(__file__, "bad_lines")
-def test_bad_lines(tmp_path: Path, line: str, problem: str) -> None:
+def test_bad_lines(tmp_path, line, problem):
     path = written(tmp_path / "rules", f"deny\tcold\n{line}\n")
     with pytest.raises(MedlinkError, match=r"E105.*rules, line [23]: ") as caught:
         read_rules(path)

@@ -36,7 +36,7 @@ NAMED = [
     for name in filter(None, os.environ.get("MEDLINK_ORACLE_FILES", "").split(os.pathsep))
 ]
 RANDOM = settings(
-    max_examples=60, deadline=None, derandomize=True,
+    max_examples=60, derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )  # fmt: skip
 TEXT = st.text(
@@ -142,7 +142,7 @@ def _of_code_system(path: Path) -> Said:
 
 @given(resource=code_systems())
 @RANDOM
-def test_code_systems(tmp_path: Path, resource: dict[str, Any]) -> None:
+def test_code_systems(tmp_path, resource):
     path = tmp_path / "x.json"
     path.write_text(json.dumps(resource), encoding="utf-8")
     assert said(read("fhir", path)) == _of_code_system(path)
@@ -161,9 +161,7 @@ def _listed() -> st.SearchStrategy[dict[str, Any]]:
 
 @given(include=st.lists(_listed(), min_size=1, max_size=3), exclude=st.lists(_listed(), max_size=2))
 @RANDOM
-def test_value_sets(
-    tmp_path: Path, include: list[dict[str, Any]], exclude: list[dict[str, Any]]
-) -> None:
+def test_value_sets(tmp_path, include, exclude):
     path = tmp_path / "x.json"
     compose = {"include": include} | ({"exclude": exclude} if exclude else {})
     resource = {"resourceType": "ValueSet", "status": "active", "compose": compose}
@@ -181,7 +179,7 @@ def test_value_sets(
 
 
 @pytest.mark.parametrize("path", _named(".json"))
-def test_named_code_systems(path: Path) -> None:
+def test_named_code_systems(path):
     assert said(read("fhir", path)) == _of_code_system(path)
 
 
@@ -229,14 +227,14 @@ def _of_mesh(path: Path) -> Said:
 
 @given(text=mesh_documents())
 @RANDOM
-def test_mesh(tmp_path: Path, text: str) -> None:
+def test_mesh(tmp_path, text):
     path = tmp_path / "desc2026.xml"
     path.write_text(text, encoding="utf-8")
     assert said(read("mesh", path)) == _of_mesh(path)
 
 
 @pytest.mark.parametrize("path", _named(".xml"))
-def test_named_mesh(path: Path) -> None:
+def test_named_mesh(path):
     """Compare names and parents; codes and notes are read by rules of ours."""
     ours, theirs = said(read("mesh", path)), _of_mesh(path)
     assert {id: (one[1], one[3]) for id, one in ours.items()} == {
@@ -302,13 +300,13 @@ def _compare_conso(path: Path) -> None:
 
 @given(rows=atoms())
 @RANDOM
-def test_umls(tmp_path: Path, rows: list[str]) -> None:
+def test_umls(tmp_path, rows):
     path = umls_release.write_release(tmp_path, {"MRCONSO": rows}) / "MRCONSO.RRF"
     _compare_conso(path)
 
 
 @pytest.mark.parametrize("path", _named("MRCONSO.RRF"))
-def test_named_umls(path: Path) -> None:
+def test_named_umls(path):
     _compare_conso(path)
 
 
@@ -402,9 +400,7 @@ def _of_rf2(directory: Path) -> Said:
 
 @given(both=packages())
 @RANDOM
-def test_snomed(
-    tmp_path_factory: pytest.TempPathFactory, both: list[dict[str, list[tuple[str, ...]]]]
-) -> None:
+def test_snomed(tmp_path_factory, both):
     directory = tmp_path_factory.mktemp("rf2")
     for number, files in enumerate(both):
         for name, rows in files.items():
@@ -435,7 +431,7 @@ def omop_rows(draw: st.DrawFn) -> list[list[str]]:
 
 @given(rows=omop_rows(), delimiter=st.sampled_from("\t,"), quoted=st.booleans())
 @RANDOM
-def test_omop(tmp_path: Path, rows: list[list[str]], delimiter: str, quoted: bool) -> None:
+def test_omop(tmp_path, rows, delimiter, quoted):
     header = (
         "concept_id concept_name domain_id vocabulary_id concept_class_id standard_concept"
         " concept_code invalid_reason"

@@ -2,7 +2,6 @@
 
 import gzip
 import zipfile
-from collections.abc import Callable
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -64,16 +63,13 @@ class TestPreferredName:
     @pytest.mark.parametrize(
         ("first", "second", "preferred"),
         [
-            ({"TS": "S"}, {}, "second"),
-            ({"STT": "VO"}, {}, "second"),
-            ({"ISPREF": "N"}, {}, "second"),
-            ({}, {}, "first"),
-            ({"LAT": "SPA"}, {"TS": "S"}, "second"),
-            ({"SUPPRESS": "O"}, {"TS": "S"}, "second"),
+            ({"TS": "S"}, {}, "second"), ({"STT": "VO"}, {}, "second"),
+            ({"ISPREF": "N"}, {}, "second"), ({}, {}, "first"),
+            ({"LAT": "SPA"}, {"TS": "S"}, "second"), ({"SUPPRESS": "O"}, {"TS": "S"}, "second"),
             ({"SUPPRESS": "E"}, {"LAT": "SPA"}, "second"),
             ({"LAT": "SPA", "SUPPRESS": "Y"}, {"SUPPRESS": "Y"}, "second"),
         ],
-    )
+    )  # fmt: skip
     def test_without_ranks_the_marks_in_the_row_decide(self, tmp_path, first, second, preferred):
         rows = [atom("C0000001", "first", **first), atom("C0000001", "second", **second)]
         assert concepts_of(write_release(tmp_path, {"MRCONSO": rows}))["C0000001"].name == preferred
@@ -100,7 +96,7 @@ ROWS = st.tuples(
     term_types=some(st.sampled_from(TERM_TYPES)),
     obsolete=st.booleans(),
 )
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_best_name_left_by_a_filter_is_preferred(
     tmp_path, rows, ranks, languages, sources, term_types, obsolete
 ):
@@ -439,9 +435,7 @@ def test_a_release_that_is_a_bomb_is_refused(tmp_path, monkeypatch, packed, cont
 @pytest.mark.parametrize("case", [str.upper, str.lower])
 @pytest.mark.parametrize("place", [0, len(TABLES["MRCONSO"])])
 @pytest.mark.parametrize("bar", ["", "|"])
-def test_a_line_that_names_the_columns(
-    tmp_path: Path, place: int, bar: str, case: Callable[[str], str]
-) -> None:
+def test_a_line_that_names_the_columns(tmp_path, place, bar, case):
     """`sort` puts it behind all others."""
     rows = [*TABLES["MRCONSO"]]
     rows.insert(place, case("|".join(conso.COLUMNS.split())) + bar)
@@ -451,7 +445,7 @@ def test_a_line_that_names_the_columns(
 
 
 @table(__file__, "codes_of_translations_without_mrsab")
-def test_codes_of_translations_without_mrsab(tmp_path: Path, sab: str, vocabulary: str) -> None:
+def test_codes_of_translations_without_mrsab(tmp_path, sab, vocabulary):
     rows = [atom(HYPERTENSION, "Hipertensión", LAT="SPA", SAB=sab, CODE="X1")]
     tables = {"MRCONSO": rows, "MRSTY": TABLES["MRSTY"]}
     (concept,) = read("umls", write_release(tmp_path / "META", tables))

@@ -102,7 +102,7 @@ def expected(ranked, world):
     return dict(zip(world[1], ranked(world[1]), strict=True))
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(st.randoms(use_true_random=False), st.integers(1, 40), st.sampled_from([1, 2]))
 def test_order_batches_and_threads(ranked, expected, world, chance, size, threads):
     mentions = [*world[1]]

@@ -34,13 +34,10 @@ def test_round_trip():
 @pytest.mark.parametrize(
     "change",
     [
-        {"weights": [1.0]},
-        {"weights": "12"},
-        {"weights": [True, False]},
-        {"scale": [1.0, 0.0]},
+        {"weights": [1.0]}, {"weights": "12"}, {"weights": [True, False]}, {"scale": [1.0, 0.0]},
         {"mean": [0.0, float("inf")]},
     ],
-)
+)  # fmt: skip
 def test_numbers_that_cannot_be(change):
     facts = LinearModel.of(NAMES, 0.0, 1.0, 1.0).to_json()
     with pytest.raises(ValueError, match=r"number|scale"):

@@ -20,20 +20,12 @@ TOLERANCE = 1e-6  # float32 products of 16 numbers
 # How far a compressed vector's cosine may be from the true one, and the share of true neighbours
 # that a search of five must find.
 SPECS = {
-    "Flat": (1e-6, 1.0),
-    "HNSW16": (1e-6, 0.9),
-    "SQ8": (0.02, 0.9),
-    "HNSW16,SQ8": (0.02, 0.9),
-    "IVF4,Flat": (1e-6, 1.0),
-    "IVF4,SQ8": (0.02, 0.9),
-    "IVF4,PQ8x4": (0.5, 0.2),
-    "OPQ8,IVF4,PQ8x4": (0.5, 0.2),
-    "IVF4,PQ8x4,RFlat": (1e-6, 0.75),
-    "OPQ8,IVF4,PQ8x4,Refine(SQ8)": (0.02, 0.75),
-    "PQ8x4,RFlat": (1e-6, 0.75),
-    "PQ8x4fs,RFlat": (1e-6, 0.9),
-    "IVF4,PQ8x4fs,RFlat": (1e-6, 0.75),
-}
+    "Flat": (1e-6, 1.0), "HNSW16": (1e-6, 0.9), "SQ8": (0.02, 0.9), "HNSW16,SQ8": (0.02, 0.9),
+    "IVF4,Flat": (1e-6, 1.0), "IVF4,SQ8": (0.02, 0.9), "IVF4,PQ8x4": (0.5, 0.2),
+    "OPQ8,IVF4,PQ8x4": (0.5, 0.2), "IVF4,PQ8x4,RFlat": (1e-6, 0.75),
+    "OPQ8,IVF4,PQ8x4,Refine(SQ8)": (0.02, 0.75), "PQ8x4,RFlat": (1e-6, 0.75),
+    "PQ8x4fs,RFlat": (1e-6, 0.9), "IVF4,PQ8x4fs,RFlat": (1e-6, 0.75),
+}  # fmt: skip
 
 
 NAMES = unit(400)

@@ -27,7 +27,7 @@ def moved(vectors: np.ndarray, device: str, block: int = 128) -> FlatVectors:
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("names", [1, 7, 128, 129, 1000])
 @pytest.mark.parametrize("k", [1, 5, 200])
-def test_the_same_rows_as_faiss(device: str, names: int, k: int) -> None:
+def test_the_same_rows_as_faiss(device, names, k):
     vectors, queries = unit(names), unit(50, 1)
     expected, found = indexed(vectors).search(queries, k), moved(vectors, device).search(queries, k)
     np.testing.assert_array_equal(found.rows, expected.rows)
@@ -38,7 +38,7 @@ def test_the_same_rows_as_faiss(device: str, names: int, k: int) -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("k", [3, 10, 40])
-def test_of_equal_vectors_the_lower_rows_are_found(device: str, k: int) -> None:
+def test_of_equal_vectors_the_lower_rows_are_found(device, k):
     """Across blocks, too, and where the last place is tied."""
     few = unit(20)
     vectors = np.concatenate([few] * 30)
@@ -51,7 +51,7 @@ def test_of_equal_vectors_the_lower_rows_are_found(device: str, k: int) -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
-def test_a_filter_acts_inside_the_search(device: str, share: float) -> None:
+def test_a_filter_acts_inside_the_search(device, share):
     vectors, queries = unit(1000), unit(30, 1)
     mask = Mask.of(np.random.default_rng(2).random(1000) < share)
     expected = indexed(vectors).search(queries, 12, mask)
@@ -65,7 +65,7 @@ def test_a_filter_acts_inside_the_search(device: str, share: float) -> None:
     st.integers(1, 50),
     st.integers(1, 5),
 )
-def test_the_order_is_that_of_scores_then_rows(scores: list[float], k: int, step: int) -> None:
+def test_the_order_is_that_of_scores_then_rows(scores, k, step):
     vectors = np.zeros((len(scores), 1), dtype=np.float32)
     vectors[:, 0] = scores
     flat = FlatVectors([vectors], len(scores), 1, devices.CPU, block=8 * step)
@@ -78,16 +78,14 @@ def test_the_order_is_that_of_scores_then_rows(scores: list[float], k: int, step
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_without_names_and_without_queries(device: str) -> None:
+def test_without_names_and_without_queries(device):
     none, two = np.empty((0, DIM), dtype=np.float32), unit(2)
     assert moved(none, device).search(two, 3).rows.tolist() == [[-1] * 3] * 2
     assert moved(two, device).search(none, 3).rows.shape == (0, 3)
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_fewer_queries_at_once_where_memory_does_not_suffice(
-    device: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fewer_queries_at_once_where_memory_does_not_suffice(device, monkeypatch):
     flat, queries, sizes = moved(unit(500), device), unit(600, 1), []
     expected, search = flat.search(queries, 4), flat._search
 
@@ -102,7 +100,7 @@ def test_fewer_queries_at_once_where_memory_does_not_suffice(
     assert sizes[:4] == [512, 256, 128, 64]
 
 
-def test_an_index_moves_where_its_vectors_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_moves_where_its_vectors_fit(monkeypatch):
     """The device is the processor's own, which the rule would never choose."""
     vectors, queries = unit(700), unit(9, 1)
     index = indexed(vectors)
@@ -118,7 +116,7 @@ def test_an_index_moves_where_its_vectors_fit(monkeypatch: pytest.MonkeyPatch) -
     assert index.move(devices.CPU)._moved is None
 
 
-def test_an_index_of_codes_and_whole_vectors_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_of_codes_and_whole_vectors_moves(monkeypatch):
     vectors, queries = unit(700), unit(9, 1)
     index = DenseIndex.build(blocks(vectors), 700, DIM, f"PQ{DIM // 2}x4fs,RFlat")
     monkeypatch.setattr(devices, "fits", lambda size, device: True)
@@ -129,14 +127,14 @@ def test_an_index_of_codes_and_whole_vectors_moves(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("spec", ["HNSW16", "SQ8", "IVF4,Flat", "IVF4,PQ8x4,RFlat"])
-def test_other_indices_stay_with_faiss(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_indices_stay_with_faiss(spec, monkeypatch):
     monkeypatch.setattr(devices, "fits", lambda size, device: True)
     index = DenseIndex.build(blocks(unit(400)), 400, DIM, spec)
     assert index.move(devices.CPU)._moved is None
     assert not index.is_flat
 
 
-def test_without_memory_the_index_stays_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_memory_the_index_stays_where_it_is(monkeypatch):
     def full(self: DenseIndex, device: torch.device) -> None:
         raise torch.cuda.OutOfMemoryError("CUDA out of memory")
 
@@ -147,7 +145,7 @@ def test_without_memory_the_index_stays_where_it_is(monkeypatch: pytest.MonkeyPa
     assert index.search(unit(2), 1).rows.tolist() == [[0], [1]]
 
 
-def test_a_mapped_index_gives_its_vectors(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mapped_index_gives_its_vectors(tmp_path, monkeypatch):
     vectors = unit(300)
     indexed(vectors).save(tmp_path / "flat.faiss")
     monkeypatch.setattr(devices, "fits", lambda size, device: True)
@@ -158,9 +156,7 @@ def test_a_mapped_index_gives_its_vectors(tmp_path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(("free", "wanted", "expected"), [(100, 75, True), (100, 76, False)])
-def test_a_gpu_keeps_a_quarter_of_its_free_memory(
-    monkeypatch: pytest.MonkeyPatch, free: int, wanted: int, expected: bool
-) -> None:
+def test_a_gpu_keeps_a_quarter_of_its_free_memory(monkeypatch, free, wanted, expected):
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, 200))
     assert devices.fits(wanted, torch.device("cuda")) is expected
     assert not devices.fits(1, devices.CPU)

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spacy_medlink.text.normalisation import normalise
@@ -58,7 +58,6 @@ def cosines(names, text):
 
 @given(NAMES, st.lists(WORDS, min_size=1, max_size=4), st.integers(1, 15))
 @example(["fever"] * 3 + ["cough"], ["fever"], 2)
-@settings(deadline=None)
 def test_search_agrees_with_tfidf_by_hand(names, texts, k):
     hits = ngram_index(names).search(texts, k)
     assert hits.rows.shape == hits.scores.shape == (len(texts), k)
@@ -79,7 +78,6 @@ def test_search_agrees_with_tfidf_by_hand(names, texts, k):
 
 
 @given(NAMES, st.lists(WORDS, max_size=4), st.data())
-@settings(deadline=None)
 def test_score_agrees_with_tfidf_by_hand(names, texts, data):
     width = data.draw(st.integers(0, 6))
     row = st.integers(-1, len(names) - 1)

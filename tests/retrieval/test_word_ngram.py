@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
@@ -75,7 +75,6 @@ def test_a_text_that_is_a_name_finds_names_of_its_words_without_a_search_for_wor
 
 
 @given(NAMES, st.data())
-@settings(deadline=None)
 def test_a_name_finds_itself_within_any_filter(names, data):
     row = data.draw(st.sampled_from(range(len(names))))
     allowed = data.draw(st.lists(st.booleans(), min_size=len(names), max_size=len(names)))
@@ -90,7 +89,6 @@ def test_a_name_finds_itself_within_any_filter(names, data):
 
 
 @given(NAMES, st.lists(WORDS, min_size=1, max_size=4), st.integers(1, 12), st.data())
-@settings(deadline=None)
 def test_what_is_found_is_scored_as_by_the_other_index(names, texts, k, data):
     allowed = data.draw(
         st.none() | st.lists(st.booleans(), min_size=len(names), max_size=len(names))

@@ -28,17 +28,11 @@ def _found(checked: Checked) -> list[tuple[int, str, str]]:
 def test_everything_at_once(tmp_path):
     checked = _check(tmp_path, samples.FAULTY_CSV)
     assert _found(checked) == [
-        (2, "warning", "duplicate name"),
-        (4, "warning", "ids alike"),
-        (4, "warning", "unknown parent"),
-        (5, "error", "bad line"),
-        (6, "error", "bad line"),
-        (7, "error", "bad line"),
-        (8, "warning", "duplicate row"),
-        (9, "warning", "stray quote"),
-        (9, "warning", "cycle"),
-        (11, "warning", "unknown parent"),
-    ]
+        (2, "warning", "duplicate name"), (4, "warning", "ids alike"),
+        (4, "warning", "unknown parent"), (5, "error", "bad line"), (6, "error", "bad line"),
+        (7, "error", "bad line"), (8, "warning", "duplicate row"), (9, "warning", "stray quote"),
+        (9, "warning", "cycle"), (11, "warning", "unknown parent"),
+    ]  # fmt: skip
     said = [problem.text for problem in checked.problems]
     assert "'K2' differs from 'k2'" in said[1]
     assert "stray quotation mark" in said[3]
@@ -100,7 +94,7 @@ def test_sound_files_have_no_errors(tmp_path, format, text):
 EDGES = st.lists(st.tuples(st.sampled_from("ABCDEFG"), st.sampled_from("ABCDEFG")), max_size=12)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(edges=EDGES)
 def test_cycles_are_found_where_there_are_some(tmp_path, edges):
     above: dict[str, set[str]] = {id: set() for id in "ABCDEFG"}
@@ -121,7 +115,7 @@ def test_cycles_are_found_where_there_are_some(tmp_path, edges):
         assert rings == []
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(rows=st.lists(st.sampled_from(['K1,"a', "K2,b", 'K3,"c"', 'K4,"d"e', "K5", "K6,f,g"])))
 def test_a_bad_row_takes_no_other_along(tmp_path, rows):
     """Every sound row is read and every other one is reported, however quotation marks stand."""

@@ -18,13 +18,10 @@ def _concept(id: str, *names: str) -> Concept:
 
 
 OLD: list[Record] = [
-    _concept("A", "alpha", "first", "shared"),
-    _concept("B", "beta", "second"),
-    _concept("C", "gamma"),
-    _concept("D", "delta"),
-    _concept("E", "epsilon", "fifth"),
+    _concept("A", "alpha", "first", "shared"), _concept("B", "beta", "second"),
+    _concept("C", "gamma"), _concept("D", "delta"), _concept("E", "epsilon", "fifth"),
     _concept("F", "phi"),
-]
+]  # fmt: skip
 NEW: list[Record] = [
     _concept("N", "nu", "shared"),
     _concept("E", "epsilon", "5th"),
@@ -84,14 +81,11 @@ def test_gold(bases, tmp_path):
     ]
     gold.write_text("\n".join(map(json.dumps, mentions)))
     expected = [
-        Change("gold merged", "B", "A", "Beta"),
-        Change("gold lost", "C", "", "gamma"),
-        Change("gold unfindable", "C", "", "gamma"),
-        Change("gold unfindable", "A", "", "shared"),
-        Change("gold gained", "N", "", "nu"),
-        Change("gold findable", "N", "", "nu"),
+        Change("gold merged", "B", "A", "Beta"), Change("gold lost", "C", "", "gamma"),
+        Change("gold unfindable", "C", "", "gamma"), Change("gold unfindable", "A", "", "shared"),
+        Change("gold gained", "N", "", "nu"), Change("gold findable", "N", "", "nu"),
         Change("gold unknown", "Z", "", "what"),
-    ]
+    ]  # fmt: skip
     assert list(gold_changes(*bases, gold)) == expected
     found = diff(*bases, gold)
     assert found.gold_links == 6
@@ -126,7 +120,7 @@ NAMES = st.sets(st.sampled_from("pqrstuvw"), min_size=1, max_size=4)
 BASE = st.dictionaries(st.sampled_from("ABCDE"), NAMES, min_size=1)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
 @given(before=BASE, after=BASE)
 def test_against_sets(tmp_path, before, after):
     old = _kb(tmp_path / "old.kb", *(_concept(id, *sorted(names)) for id, names in before.items()))
@@ -218,7 +212,7 @@ FACTS = st.fixed_dictionaries({
 })  # fmt: skip
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, suppress_health_check=list(HealthCheck))
 @given(before=st.dictionaries(st.sampled_from("AB"), FACTS, min_size=1),
        after=st.dictionaries(st.sampled_from("AB"), FACTS, min_size=1))  # fmt: skip
 def test_against_the_records(tmp_path, before, after):

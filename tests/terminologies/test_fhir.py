@@ -1,6 +1,5 @@
 import json
 import tracemalloc
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from tests.kb.samples import FHIR, FHIR_TEXT, FHIR_VALUE_SET
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> FormatFile:
+def file(tmp_path):
     return FormatFile("fhir", tmp_path / "x.json")
 
 
@@ -32,14 +31,14 @@ def _bundle(*resources: Any) -> dict[str, Any]:
     return {"resourceType": "Bundle", "entry": [{"resource": one} for one in resources]}
 
 
-def test_keys_in_any_order(file: FormatFile) -> None:
+def test_keys_in_any_order(file):
     ordered = _read(file, FHIR)
     assert _read(file, json.dumps(FHIR, sort_keys=True)) == ordered
     backwards = json.loads(FHIR_TEXT, object_pairs_hook=lambda pairs: dict(reversed(pairs)))
     assert _read(file, backwards) == ordered
 
 
-def test_several_systems_stand_before_their_codes(file: FormatFile, tmp_path: Path) -> None:
+def test_several_systems_stand_before_their_codes(file, tmp_path):
     alone = _read(file, FHIR_VALUE_SET)
     assert list(alone) == ["SWEET:D1", "SNOMEDCT_US:S1", "SNOMEDCT_US:S2"]
     build_kb(tmp_path / "x.kb", file.records(json.dumps(_bundle(FHIR, FHIR_VALUE_SET))))
@@ -50,7 +49,7 @@ def test_several_systems_stand_before_their_codes(file: FormatFile, tmp_path: Pa
     assert release_of(file.path) == ""
 
 
-def test_without_end(file: FormatFile) -> None:
+def test_without_end(file):
     deep = '{"concept": [' + '{"code": "a", "concept": [' * 5000
     with pytest.raises(MedlinkError, match=r"E105.*without end"):
         _read(file, deep)
@@ -58,7 +57,7 @@ def test_without_end(file: FormatFile) -> None:
         _read(file, '{"other": ' + "[" * 100_000)
 
 
-def test_circles(file: FormatFile, tmp_path: Path) -> None:
+def test_circles(file, tmp_path):
     concepts = [
         {"code": one, "display": one, "property": [{"code": "parent", "valueCode": up}]}
         for one, up in ("ab", "ba", "cc")
@@ -70,9 +69,7 @@ def test_circles(file: FormatFile, tmp_path: Path) -> None:
     assert set(kb.ancestors("a")) <= {"a", "b"}
 
 
-def test_memory_does_not_grow_with_the_file(
-    file: FormatFile, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_does_not_grow_with_the_file(file, monkeypatch):
     monkeypatch.setattr(json_stream, "_CHUNK", 1 << 16)
     peaks = []
     for count in (400, 1_200):

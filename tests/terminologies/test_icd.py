@@ -22,9 +22,7 @@ def _code_file(*codes: str) -> str:
 
 
 @table(__file__, "a_file_is_of_an_edition")
-def test_a_file_is_of_an_edition(
-    tmp_path: Path, name: str, codes: list[str], expected: list[str], vocabulary: str
-) -> None:
+def test_a_file_is_of_an_edition(tmp_path, name, codes, expected, vocabulary):
     """A file of codes, or a table."""
     table = "code,title\n" + "".join(f"{code},x\n" for code in codes)
     text = table if name.endswith(".csv") else _code_file(*codes)
@@ -35,7 +33,7 @@ def test_a_file_is_of_an_edition(
 
 
 @table(__file__, "codes_of_several_editions_are_asked")
-def test_codes_of_several_editions_are_asked_about(tmp_path: Path, codes: list[str]) -> None:
+def test_codes_of_several_editions_are_asked_about(tmp_path, codes):
     path, text = tmp_path / "list.csv", "code,title\n" + "".join(f"{code},x\n" for code in codes)
     with pytest.raises(MedlinkError, match=rf"E132.*list.csv.*{codes[0]}.*--vocabulary"):
         _read(path, text)
@@ -43,7 +41,7 @@ def test_codes_of_several_editions_are_asked_about(tmp_path: Path, codes: list[s
     assert _read(path, text, source="OTHER")[0].codes == {"OTHER": (codes[0],)}
 
 
-def test_windows_1252_as_cms_writes_it(tmp_path: Path) -> None:
+def test_windows_1252_as_cms_writes_it(tmp_path):
     path = tmp_path / "CMS32_DESC_LONG_DX.txt"
     path.write_bytes("38600 Ménière's disease\n0010  Cholera\n".encode("cp1252"))
     with pytest.warns(UserWarning, match=r"W110.*1 lines.*line 1"):
@@ -63,9 +61,7 @@ CODES = st.one_of(
 
 @settings(max_examples=20)
 @given(rows=st.dictionaries(CODES, st.from_regex(r"[A-Z][a-z ,]{0,40}[a-z]", fullmatch=True)))
-def test_what_is_written_is_read(
-    tmp_path_factory: pytest.TempPathFactory, rows: dict[tuple[str, str], str]
-) -> None:
+def test_what_is_written_is_read(tmp_path_factory, rows):
     """Each edition alone, with its dot put back: an own parse of the fixed columns agrees."""
     for vocabulary, dot in (("ICD10CM", 3), ("ICD9CM", 3), ("ICD10PCS", 9)):
         own = {code: text for (code, edition), text in rows.items() if edition == vocabulary}

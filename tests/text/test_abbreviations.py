@@ -41,18 +41,13 @@ def test_what_is_found_stands_in_the_text(text):
 
 SENTENCE = "An atrial septal defect (ASD) was seen, and COPD (chronic obstructive disease). "
 HARD = {
-    "prose": SENTENCE * (100_000 // len(SENTENCE)),
-    "open": "(" * 100_000,
-    "closed": "ab (" + "a" * 99_000,
-    "pairs": "(AB)" * 25_000,
-    "empty lines": ("AB (a b)" + "\n" * 12) * 5_000,
-    "lines": "\n" * 99_990 + "(AB)",
-    "spaces": ("x " + " " * 140 + "(AB)") * 680,
-    "one word": ("a" * 290 + "(BA)") * 340,
-    "sentences": ". A" * 33_000 + "(AB)",
-    "emoji": "😀" * 50_000 + "(AB)" + "😀" * 49_000,
+    "prose": SENTENCE * (100_000 // len(SENTENCE)), "open": "(" * 100_000,
+    "closed": "ab (" + "a" * 99_000, "pairs": "(AB)" * 25_000,
+    "empty lines": ("AB (a b)" + "\n" * 12) * 5_000, "lines": "\n" * 99_990 + "(AB)",
+    "spaces": ("x " + " " * 140 + "(AB)") * 680, "one word": ("a" * 290 + "(BA)") * 340,
+    "sentences": ". A" * 33_000 + "(AB)", "emoji": "😀" * 50_000 + "(AB)" + "😀" * 49_000,
     "gaps": ("a b " * 60 + "(ZA)") * 400,
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("text", HARD.values(), ids=HARD)
@@ -154,15 +149,10 @@ DEFINED = {
     "SJS": "Schwartz-Jampel syndrome",
     "G6PD": "glucose-6-phosphate dehydrogenase",
     "HPRT": "hypoxanthine phosphoribosyltransferase",
-    "APRT": "adenine phosphoribosyltransferase",
-    "WT": "Wilms tumour",
-    "WT1": "Wilms tumour 1",
-    "FAP": "familial APC",
-    "AFAP": "attenuated FAP",
-    "APC": "adenomatous polyposis coli",
-    "ONE": "TWO more",
-    "TWO": "ONE less",
-}
+    "APRT": "adenine phosphoribosyltransferase", "WT": "Wilms tumour", "WT1": "Wilms tumour 1",
+    "FAP": "familial APC", "AFAP": "attenuated FAP", "APC": "adenomatous polyposis coli",
+    "ONE": "TWO more", "TWO": "ONE less",
+}  # fmt: skip
 
 
 @table(__file__, "abbreviations_within_a_mention_are_written")

@@ -16,15 +16,10 @@ from training.recipe.settings import Recipe
 from training.verbs import run_verb
 
 SETTINGS: dict[str, Any] = {
-    "holdout.fraction": 0.5,
-    "sampler.batch_pairs": 16,
-    "objective.miner": "hard_pairs",
-    "optimizer.learning_rate": 2e-3,
-    "training.precision": "fp32",
-    "training.epochs": 6.0,
-    "training.eval_every": 4,
-    "selection.interpolation": [1.0],
-}
+    "holdout.fraction": 0.5, "sampler.batch_pairs": 16, "objective.miner": "hard_pairs",
+    "optimizer.learning_rate": 2e-3, "training.precision": "fp32", "training.epochs": 6.0,
+    "training.eval_every": 4, "selection.interpolation": [1.0],
+}  # fmt: skip
 
 
 def progress_of(directory: Path) -> dict[str, Any]:

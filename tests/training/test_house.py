@@ -9,14 +9,9 @@ from tests.test_layers import _imports_of, _is_package
 ROOT = Path(__file__).parents[2]
 # From the ground up. `recipe` reads the names of losses, whose settings are those of recipes.
 FLOORS = [
-    {"corpora", "fetching", "recipe"},
-    {"data", "representations"},
-    {"objectives", "loop"},
-    {"choosing"},
-    {"kinds"},
-    {"reranking"},
-    {"papers"},
-]
+    {"corpora", "fetching", "recipe"}, {"data", "representations"}, {"objectives", "loop"},
+    {"choosing"}, {"kinds"}, {"reranking"}, {"papers"},
+]  # fmt: skip
 FLOOR_OF = {part: number for number, parts in enumerate(FLOORS) for part in parts}
 
 

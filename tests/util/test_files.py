@@ -103,7 +103,7 @@ def write_on(
     ("replacing", "two_steps"),
     [(replacing_file, False), (replacing_directory, False), (replacing_directory, True)],
 )
-def test_whole_after_any_kill(tmp_path: Path, replacing: Replacing, two_steps: bool) -> None:
+def test_whole_after_any_kill(tmp_path, replacing, two_steps):
     target, generator = tmp_path / "target", random.Random(1)
     for _ in range(6):
         kill_at_work(write_on, target, replacing, two_steps, after=generator.uniform(0, 0.06))
@@ -114,9 +114,7 @@ def test_whole_after_any_kill(tmp_path: Path, replacing: Replacing, two_steps: b
 
 
 @pytest.mark.parametrize("ends", ["a kill", "an error"])
-def test_an_end_between_the_two_steps_is_mended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: str
-) -> None:
+def test_an_end_between_the_two_steps_is_mended(tmp_path, monkeypatch, ends):
     target, replace = tmp_path / "target", os.replace
     write(target, "a", replacing_directory)
 
@@ -153,7 +151,7 @@ def stay(target: Path, told: "Connection[int, int]") -> None:
 
 
 @pytest.mark.parametrize("name", ["target", "kb[1].sqlite", "a*b?", "with space", "é血", ".hidden"])
-def test_leftovers_of_dead_writers_go_and_of_living_ones_stay(tmp_path: Path, name: str) -> None:
+def test_leftovers_of_dead_writers_go_and_of_living_ones_stay(tmp_path, name):
     for own in (name, f"other{name}", f"{name}.old"):
         kill_at_work(stay, tmp_path / own, after=0)
     (tmp_path / f".{name}.abcdefgh.tmp").mkdir()  # of the user
@@ -165,9 +163,7 @@ def test_leftovers_of_dead_writers_go_and_of_living_ones_stay(tmp_path: Path, na
     assert len(names_in(tmp_path)) == 4 and (tmp_path / f".{name}.abcdefgh.tmp").is_dir()
 
 
-def test_without_locks_nothing_is_taken_for_a_leftover(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_locks_nothing_is_taken_for_a_leftover(tmp_path, monkeypatch):
     target = tmp_path / "target"
     with monkeypatch.context() as without_locks:
         without_locks.setattr(beside, "try_lock", lambda *_: None)
@@ -184,7 +180,7 @@ def test_without_locks_nothing_is_taken_for_a_leftover(
 
 
 @BOTH
-def test_a_full_disk_is_reported_and_harms_nothing(tmp_path: Path, replacing: Replacing) -> None:
+def test_a_full_disk_is_reported_and_harms_nothing(tmp_path, replacing):
     target = tmp_path / "target"
     write(target, "a", replacing)
     message = rf"^\[E109\] Could not write {target}: File too large"
@@ -195,9 +191,7 @@ def test_a_full_disk_is_reported_and_harms_nothing(tmp_path: Path, replacing: Re
 
 @BOTH
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
-def test_an_error_leaves_the_old_one_and_passes_through(
-    tmp_path: Path, replacing: Replacing, error: type[BaseException]
-) -> None:
+def test_an_error_leaves_the_old_one_and_passes_through(tmp_path, replacing, error):
     target = tmp_path / "target"
     write(target, "a", replacing)
     with pytest.raises(error), replacing(target) as path:
@@ -209,7 +203,7 @@ def test_an_error_leaves_the_old_one_and_passes_through(
 
 
 @BOTH
-def test_nothing_is_seen_before_the_end(tmp_path: Path, replacing: Replacing) -> None:
+def test_nothing_is_seen_before_the_end(tmp_path, replacing):
     target = tmp_path / "new" / "parents" / "target"
     with replacing(target) as path:
         fill(path, "a")
@@ -222,9 +216,7 @@ def test_nothing_is_seen_before_the_end(tmp_path: Path, replacing: Replacing) ->
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @BOTH
-def test_everything_is_on_disk_before_the_swap(
-    tmp_path: Path, replacing: Replacing, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_everything_is_on_disk_before_the_swap(tmp_path, replacing, monkeypatch):
     events, sync, replace = list[str](), os.fsync, os.replace
 
     def synced(descriptor: int) -> None:
@@ -242,7 +234,7 @@ def test_everything_is_on_disk_before_the_swap(
     assert events.index(written) < events.index("swap") < events.index(tmp_path.name)
 
 
-def test_a_link_is_replaced_and_what_it_points_at_is_not(tmp_path: Path) -> None:
+def test_a_link_is_replaced_and_what_it_points_at_is_not(tmp_path):
     write(tmp_path / "real", "a", replacing_directory)
     (tmp_path / "link").symlink_to(tmp_path / "real")
     write(tmp_path / "link", "b", replacing_directory)
@@ -251,9 +243,7 @@ def test_a_link_is_replaced_and_what_it_points_at_is_not(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("dots", [".", "..", "../inner"])
-def test_the_working_directory_and_its_parents_are_never_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dots: str
-) -> None:
+def test_the_working_directory_and_its_parents_are_never_replaced(tmp_path, monkeypatch, dots):
     inner = tmp_path / "outer" / "inner"
     inner.mkdir(parents=True)
     monkeypatch.chdir(inner)
@@ -265,7 +255,7 @@ def test_the_working_directory_and_its_parents_are_never_replaced(
 
 
 @BOTH
-def test_a_place_that_cannot_be_written(tmp_path: Path, replacing: Replacing) -> None:
+def test_a_place_that_cannot_be_written(tmp_path, replacing):
     (tmp_path / "file").touch()
     for target in (tmp_path / ("x" * 300), tmp_path / "file" / "below", Path("/proc/no/such")):
         with pytest.raises(MedlinkError, match="E109"):
@@ -306,7 +296,7 @@ class Reader:
 
 
 @pytest.mark.parametrize("two_steps", [False, True])
-def test_writers_at_once(tmp_path: Path, two_steps: bool) -> None:
+def test_writers_at_once(tmp_path, two_steps):
     """Threads, and processes with one number, as containers that share a disk have."""
     target, errors = tmp_path / "target", list[object]()
 
@@ -342,7 +332,7 @@ def test_writers_at_once(tmp_path: Path, two_steps: bool) -> None:
 
 
 @pytest.mark.parametrize("two_steps", [False, True])
-def test_the_last_to_finish_stays(tmp_path: Path, two_steps: bool) -> None:
+def test_the_last_to_finish_stays(tmp_path, two_steps):
     target = tmp_path / "target"
     with in_two_steps(two_steps), replacing_directory(target) as slow:
         fill(slow, "a")
@@ -351,9 +341,7 @@ def test_the_last_to_finish_stays(tmp_path: Path, two_steps: bool) -> None:
     assert letter_of(target) == "a"
 
 
-def test_who_recovers_beside_a_living_writer_does_not_disturb(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_recovers_beside_a_living_writer_does_not_disturb(tmp_path, monkeypatch):
     target, replace, found = tmp_path / "target", os.replace, list[bool]()
     write(target, "a", replacing_directory)
 
@@ -370,7 +358,7 @@ def test_who_recovers_beside_a_living_writer_does_not_disturb(
 
 
 @pytest.mark.parametrize("two_steps", [False, True])
-def test_what_a_reader_holds_stays_until_it_ends(tmp_path: Path, two_steps: bool) -> None:
+def test_what_a_reader_holds_stays_until_it_ends(tmp_path, two_steps):
     target = tmp_path / "target"
     with in_two_steps(two_steps):
         write(target, "a", replacing_directory)
@@ -385,7 +373,7 @@ def test_what_a_reader_holds_stays_until_it_ends(tmp_path: Path, two_steps: bool
     assert names_in(tmp_path) == ["target"]
 
 
-def test_builds_of_the_same_assets_at_once(tmp_path: Path) -> None:
+def test_builds_of_the_same_assets_at_once(tmp_path):
     """What is there in the end is of one build, by checksum, and no build has failed."""
     errors = list[str]()
 
@@ -411,13 +399,13 @@ def test_builds_of_the_same_assets_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, (1 << 20) + 1])
-def test_sha256(tmp_path: Path, size: int) -> None:
+def test_sha256(tmp_path, size):
     content = bytes(range(256)) * (size // 256 + 1)
     (tmp_path / "file").write_bytes(content[:size])
     assert sha256_of(tmp_path / "file") == hashlib.sha256(content[:size]).hexdigest()
 
 
-def test_a_held_file_is_linked_or_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_held_file_is_linked_or_copied(tmp_path, monkeypatch):
     source, link = tmp_path / "source", tmp_path / "link"
     source.write_text("content")
     link.symlink_to(source)
@@ -439,7 +427,7 @@ def test_a_held_file_is_linked_or_copied(tmp_path: Path, monkeypatch: pytest.Mon
     assert not (tmp_path / "again").samefile(tmp_path / "copied")
 
 
-def test_an_owned_directory_goes_with_its_owner() -> None:
+def test_an_owned_directory_goes_with_its_owner():
     owner = OwnedDirectory("spacy-medlink-test-")
     path = owner.path
     (path / "file").touch()
@@ -454,9 +442,7 @@ def test_an_owned_directory_goes_with_its_owner() -> None:
         ("stack.enter_context(working_directory(Path(sys.argv[1])))", "owner"),
     ],
 )
-def test_a_directory_goes_at_the_end_of_the_process_but_not_of_a_child(
-    tmp_path: Path, made: str, place: str
-) -> None:
+def test_a_directory_goes_at_the_end_of_the_process_but_not_of_a_child(tmp_path, made, place):
     code = (
         "import os, sys\n"
         "from contextlib import ExitStack\n"
@@ -478,7 +464,7 @@ def test_a_directory_goes_at_the_end_of_the_process_but_not_of_a_child(
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_an_owned_directory_goes_at_the_end_of_a_worker(tmp_path: Path, method: str) -> None:
+def test_an_owned_directory_goes_at_the_end_of_a_worker(tmp_path, method):
     process = multiprocessing.get_context(method).Process(target=_own, args=(tmp_path,))
     process.start()
     with killed(process):

@@ -275,7 +275,6 @@ def step(tree: Tree, data: st.DataObject, may_overwrite: bool) -> None:
 
 FEW = settings(
     max_examples=12,
-    deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.generate],  # each example builds: to shrink one takes minutes
 )

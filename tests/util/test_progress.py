@@ -35,17 +35,8 @@ def test_work_of_less_than_a_second_is_silent():
 def test_lines_become_rarer_and_say_total_rate_and_time_left():
     said = lines(200, 1.0, 240)
     assert [text.split()[2] for text in said] == [
-        "1",
-        "2",
-        "3",
-        "5",
-        "9",
-        "17",
-        "33",
-        "65",
-        "125",
-        "185",
-    ]
+        "1", "2", "3", "5", "9", "17", "33", "65", "125", "185",
+    ]  # fmt: skip
     assert said[0] == "encoding names: 1 of 240 (0%)"
     assert said[-1] == "encoding names: 185 of 240 (77%), 60.0 a minute, 00:55 left"
 

@@ -1,7 +1,7 @@
 """What is a name and no mention: words of general language, headings, names in other languages."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.assets.languages import common_words, heading_words
@@ -89,7 +89,6 @@ def _begins(pieces, place):
 
 
 @given(st.lists(st.sampled_from(["HISTORY", "x", ":", "\n", "of", "2.", "-", "oncology"])))
-@settings(deadline=None)
 def test_headings_take_nothing_else_away(words):
     pieces = Pieces(" ".join(words))
     every = [Match(place, place + 1, frozenset([place]), (0,)) for place in range(len(pieces))]

@@ -6,7 +6,6 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
-from spacy_medlink.assets import Assets
 from spacy_medlink.components.linker import MedicalLinker
 
 
@@ -15,7 +14,7 @@ def spans_of(doc: Doc, length: int) -> list[Span]:
     return [Span(doc, start, start + length, label="DISEASE") for start in starts]
 
 
-def test_a_mention_that_is_too_long_is_linked_as_it_is(tiny_assets: Assets) -> None:
+def test_a_mention_that_is_too_long_is_linked_as_it_is(tiny_assets):
     linker = MedicalLinker(spacy.blank("en").vocab, assets=tiny_assets.path)
     text = "heart attack (HA) " + "HA and fever " * 100
 
@@ -32,9 +31,7 @@ def test_a_mention_that_is_too_long_is_linked_as_it_is(tiny_assets: Assets) -> N
 
 
 @pytest.mark.parametrize(("longs", "told"), [(1_000, 0), (2_500, 1)])
-def test_abbreviations_of_very_many_mentions(
-    tiny_assets: Assets, longs: int, told: int, recwarn: pytest.WarningsRecorder
-) -> None:
+def test_abbreviations_of_very_many_mentions(tiny_assets, longs, told, recwarn):
     linker = MedicalLinker(spacy.blank("en").vocab, assets=tiny_assets.path)
     words = ["HAD", "heart", *(f"word{number}" for number in range(longs))]
     doc = Doc(linker.vocab, words=words)

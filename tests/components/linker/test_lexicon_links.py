@@ -23,14 +23,11 @@ RECORDS = [
     concept("T:5", "Mitral stenosis", "MS"),
     concept("T:6", "Rheumatoid arthritis", "RA"),
     concept("T:7", "Air embolism", "Room airs on high"),
-    concept("T:8", "Deep venous thrombosis"),
-    concept("T:9", "Myocardial infarction"),
-    concept("T:10", "Congenital hepatic fibrosis"),
-    concept("T:11", "Hypertensive HTN pad"),
-    concept("T:12", "Ultrasound"),
-    concept("T:13", "Atrial fibrillation"),
+    concept("T:8", "Deep venous thrombosis"), concept("T:9", "Myocardial infarction"),
+    concept("T:10", "Congenital hepatic fibrosis"), concept("T:11", "Hypertensive HTN pad"),
+    concept("T:12", "Ultrasound"), concept("T:13", "Atrial fibrillation"),
     concept("T:14", "Huntington disease"),
-]
+]  # fmt: skip
 
 
 def found(assets, text, **config):

@@ -33,12 +33,9 @@ def pipeline(assets, rules, **config):
     nlp = spacy.blank("en")
     overlay = None if rules is None else str(rules)
     config = {
-        "assets": str(assets.path),
-        "overlay": overlay,
-        "calibrator": False,
-        "threshold": 0.9,
+        "assets": str(assets.path), "overlay": overlay, "calibrator": False, "threshold": 0.9,
         **config,
-    }
+    }  # fmt: skip
     nlp.add_pipe("medical_linker", config=config)
     return nlp
 

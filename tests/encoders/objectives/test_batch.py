@@ -38,7 +38,7 @@ def _pairs(first: torch.Tensor, second: torch.Tensor) -> set[tuple[int, int]]:
     st.integers(0, 1000),
     st.sampled_from([0.0, 0.2, 0.7]),
 )
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_hard_pairs_are_those_of_all_hard_triplets(labels, seed, margin):
     vectors, classes = _unit(len(labels), seed), torch.tensor(labels)
     a, p, b, n = HardPairMiner(margin)(vectors, classes)

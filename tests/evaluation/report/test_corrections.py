@@ -6,19 +6,18 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from html import unescape
-from pathlib import Path
 from typing import Any
 
 import pytest
 import spacy
 
-from spacy_medlink.assets import Assets, build_assets
+from spacy_medlink.assets import build_assets
 from spacy_medlink.evaluation.report import Run
 from spacy_medlink.evaluation.report.page import render_report
 from spacy_medlink.evaluation.report.tables import make_tables
 from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.linking.decision import NOT_A_CONCEPT
-from tests.evaluation.report.conftest import HOSTILE, Make
+from tests.evaluation.report.conftest import HOSTILE
 from tests.evaluation.report.test_page import Page
 
 Export = Callable[[str], list[str]]
@@ -54,7 +53,7 @@ def _page(metrics: dict[str, Any]) -> str:
 
 
 @pytest.fixture
-def export(tmp_path: Path, metrics: dict[str, Any]) -> Export:
+def export(tmp_path, metrics):
     """Open the page in a browser, run a script on it, and give the lines that it saves."""
     browser = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
     if browser is None:
@@ -79,9 +78,7 @@ def export(tmp_path: Path, metrics: dict[str, Any]) -> Export:
 
 
 @pytest.mark.slow
-def test_corrections_come_back_as_links(
-    export: Export, tmp_path: Path, tiny_assets: Assets
-) -> None:
+def test_corrections_come_back_as_links(export, tmp_path, tiny_assets):
     hostile = json.dumps(HOSTILE).replace("<", "\\u003c")  # or it would end the script
     lines = export(
         f"""press("PE", "HP:0001698");
@@ -110,7 +107,7 @@ def test_corrections_come_back_as_links(
     assert (diabetes.id, diabetes.reason) == ("NIL", NOT_A_CONCEPT)
 
 
-def test_the_page_has_what_its_script_needs(metrics: dict[str, Any]) -> None:
+def test_the_page_has_what_its_script_needs(metrics):
     html = _page(metrics)
     script = html.rpartition("<script>")[2]
     wanted = set(re.findall(r'getElementById\("(\w+)"\)', script))
@@ -118,13 +115,13 @@ def test_the_page_has_what_its_script_needs(metrics: dict[str, Any]) -> None:
     assert wanted <= set(Page(html).attributes("id"))
 
 
-def test_other_languages_are_kept(metrics: dict[str, Any]) -> None:
+def test_other_languages_are_kept(metrics):
     data = json.loads(Page(_page(metrics)).texts["script"][0])
     langs = {mention["t"]: mention.get("o") for mention in data["runs"][0]["mentions"]}
     assert (langs["DM"], langs["PE"]) == ("es", None)
 
 
-def test_without_text_there_is_nothing_to_export(make_metrics: Make) -> None:
+def test_without_text_there_is_nothing_to_export(make_metrics):
     """A correction names the mention: the script offers none where the page has no text."""
     mentions = json.loads(Page(_page(make_metrics())).texts["script"][0])["runs"][0]["mentions"]
     assert not any("t" in mention for mention in mentions)

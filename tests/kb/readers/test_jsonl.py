@@ -48,7 +48,7 @@ CONCEPT = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(lines=st.lists(CONCEPT, min_size=1, max_size=4, unique_by=lambda line: line["concept_id"]))
 def test_what_is_written_is_read_and_built(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
     records = _read(tmp_path / "x.jsonl", *lines)

@@ -42,7 +42,7 @@ def _one_by_one(data: bytes) -> tuple[list[tuple[int, str]], list[int]]:
     return good, bad
 
 
-@settings(max_examples=150, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(st.lists(PIECES, max_size=40).map(b"".join), st.integers(1, 20), st.booleans())
 def test_lines_in_blocks(tmp_path, data, size, gz):
     """However long the blocks are that are read at once, the lines are the same."""

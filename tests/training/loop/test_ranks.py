@@ -39,13 +39,9 @@ def _start(arguments: list[str], rank: int, port: int) -> subprocess.Popen[str]:
     place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     ranks = {"RANK": str(rank), "WORLD_SIZE": str(RANKS), "LOCAL_RANK": str(rank)}
     return subprocess.Popen(
-        [sys.executable, *arguments],
-        env=_environment(**place, **ranks),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        cwd=ROOT,
-    )
+        [sys.executable, *arguments], env=_environment(**place, **ranks), stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, cwd=ROOT,
+    )  # fmt: skip
 
 
 def _finish(processes: list[subprocess.Popen[str]], code: int = 0) -> list[str]:

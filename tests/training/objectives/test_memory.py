@@ -104,7 +104,7 @@ def test_memory_takes_the_new_vectors_after_the_step():
 
 
 @given(st.lists(st.tuples(st.floats(-500, 500), st.integers(0, 3)), max_size=12))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_logsumexp_by_group(entries):
     values = torch.tensor([value for value, _ in entries], dtype=torch.float32)
     groups = torch.tensor([group for _, group in entries], dtype=torch.int64)

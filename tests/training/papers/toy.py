@@ -84,12 +84,8 @@ def umls(place: Path) -> Path:
     types = [semantic_type(toy.cui, toy.type) for toy in every]
     ranks = ["0200|SNOMEDCT_US|PT|N|", "0100|SNOMEDCT_US|SY|N|"]
     tables = {
-        "MRCONSO": rows,
-        "MRSTY": types,
-        "MRREL": relations,
-        "MRRANK": ranks,
-        "MRSAB": sources,
-    }
+        "MRCONSO": rows, "MRSTY": types, "MRREL": relations, "MRRANK": ranks, "MRSAB": sources,
+    }  # fmt: skip
     return write_release(place, tables)
 
 

@@ -47,7 +47,7 @@ def test_a_term_that_says_no_problem_is_not_made_one(term):
     assert not {form.text.lower() for form in _read(term).forms} & empty
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     term=st.text(st.sampled_from("aAbhLR oxſ/µ%()[],;-–?+^.:59 mglT'\n"), max_size=30) | st.text()
 )

@@ -265,7 +265,7 @@ def test_omop_and_usagi(omop, tmp_path):
     )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(names=st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"])), max_size=6))
 def test_any_names(tiny_assets, tmp_path_factory, names):
     place = tmp_path_factory.mktemp("any")

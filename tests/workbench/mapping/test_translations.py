@@ -15,27 +15,15 @@ from tests.tables import table
 
 # English names, and German ones of some of them, which teach what words mean.
 NAMES = {
-    "gastric carcinoma": "Magenkarzinom",
-    "gastric ulcer": "Magengeschwür",
-    "lung carcinoma": "Lungenkarzinom",
-    "lung fibrosis": "Lungenfibrose",
-    "acute hepatitis": "akute Hepatitis",
-    "acute cystitis": "akute Zystitis",
-    "hypothyroidism": "Schilddrüsenunterfunktion",
-    "hypertension": "Bluthochdruck",
-    "muscle tone raised": "Hypertonie",
-    "projectile vomiting": "Emesis",
-    "ulcer": "Geschwür",
-    "painful ulcer": "schmerzhaftes Geschwür",
-    "painful fibrosis": "schmerzhafte Fibrose",
-    "fibrosis": "Fibrose",
-    "lung abscess": "Lungenabszess",
-    "lung ulcer": "",
-    "acute lung fibrosis": "",
-    "pulmonary embolism": "",
-    "heart failure": "",
-    "emesis": "",
-}
+    "gastric carcinoma": "Magenkarzinom", "gastric ulcer": "Magengeschwür",
+    "lung carcinoma": "Lungenkarzinom", "lung fibrosis": "Lungenfibrose",
+    "acute hepatitis": "akute Hepatitis", "acute cystitis": "akute Zystitis",
+    "hypothyroidism": "Schilddrüsenunterfunktion", "hypertension": "Bluthochdruck",
+    "muscle tone raised": "Hypertonie", "projectile vomiting": "Emesis", "ulcer": "Geschwür",
+    "painful ulcer": "schmerzhaftes Geschwür", "painful fibrosis": "schmerzhafte Fibrose",
+    "fibrosis": "Fibrose", "lung abscess": "Lungenabszess", "lung ulcer": "",
+    "acute lung fibrosis": "", "pulmonary embolism": "", "heart failure": "", "emesis": "",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

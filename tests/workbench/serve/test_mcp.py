@@ -135,11 +135,8 @@ def test_no_invented_code_is_confirmed(tmp_path, asked):
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("link_text", {"text": "fever " * 900_000}),
-        ("link_text", {"text": ""}),
-        ("link_text", {"text": 5}),
-        ("link_text", {"text": ["fever"]}),
-        ("link_text", {}),
+        ("link_text", {"text": "fever " * 900_000}), ("link_text", {"text": ""}),
+        ("link_text", {"text": 5}), ("link_text", {"text": ["fever"]}), ("link_text", {}),
         ("link_text", {"text": "fever", "candidates": 10**9}),
         ("no_such_tool", {}),
         ("get_concept", {"code": None}),
@@ -151,7 +148,7 @@ def test_no_invented_code_is_confirmed(tmp_path, asked):
         ("map_terms", {"terms": ["a"] * 300}),
         ("search_concepts", {"query": "a" * 300}),
     ],
-)
+)  # fmt: skip
 def test_what_is_refused(server, name, arguments):
     said = _call(server, name, **arguments)
     assert isinstance(said, str), "an error, in words"
@@ -184,13 +181,9 @@ def test_lines_of_all_sorts(tiny_assets):
     first = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": greeting}
     sent = [json.dumps(first), *(line for line, *_ in LINES)]
     done = subprocess.run(
-        command,
-        input="\n".join(sent) + "\n",
-        capture_output=True,
-        text=True,
-        timeout=120,
+        command, input="\n".join(sent) + "\n", capture_output=True, text=True, timeout=120,
         check=True,
-    )
+    )  # fmt: skip
     assert len(done.stdout.splitlines()) == len(sent)
 
 
