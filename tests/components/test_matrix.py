@@ -202,14 +202,16 @@ def by_config(nlp, path):
 
 
 def from_pickle(nlp, path):
-    unused = pickle.loads(pickle.dumps(nlp))
-    before = read(nlp.pipe(TEXTS))
-    used = copy.deepcopy(nlp)
+    """Before its first use and after it; then the files of the user's may be out of reach."""
+    found, before = read(pickle.loads(pickle.dumps(nlp)).pipe(TEXTS)), read(nlp.pipe(TEXTS))
+    used, pickled = copy.deepcopy(nlp), pickle.dumps(nlp)
     for name, pipe in used.components:
         assert pipe is not nlp.get_pipe(name) or name == "given"  # a function
         assert getattr(pipe, "vocab", used.vocab) is used.vocab
-    assert read(used.pipe(TEXTS)) == before
-    return read(unused.pipe(TEXTS))
+    for name in OWN:
+        (path / "own" / name).unlink()
+    assert read(used.pipe(TEXTS)) == read(pickle.loads(pickled).pipe(TEXTS)) == before
+    return found
 
 
 def from_doc_bin(nlp, path):

@@ -194,20 +194,20 @@ def test_fhir(record):
 
 @pytest.mark.filterwarnings("ignore:.*W342")
 def test_findings_of_the_patient_by_their_schemas(tiny_assets):
-    """A thousand notes, linked, as Conditions and as phenopackets."""
+    """All pairs of what may stand in a note, linked, as Conditions and as phenopackets."""
     schema = pytest.importorskip("phenopackets.schema.v2", reason="needs `phenopackets`")
     parse = pytest.importorskip("google.protobuf.json_format").Parse
     nlp = pipeline(tiny_assets)
     names = ("fever", "type 2 diabetes", "seizures", "metformin")
     starts = ("No ", "Mother had ", "", "Possible ", "If ", "History of ")
     records = []
-    for n in range(1_000):
+    for n in range(144):
         doc = nlp(f"{starts[n % 6]}{names[n % 4]}. {starts[n // 6 % 6]}{names[n // 4 % 4]}.")
         said = {kind: starts[n % 6] == start for kind, start in CONTEXTS}
         mentions = [{**record_of_link(ent), **said} for ent in doc.ents]
         records.append({"doc_id": str(n), "text": doc.text, "mentions": mentions})
     bundle = Bundle.model_validate(json.loads(_written("fhir_condition", *records)))
-    assert len({entry.fullUrl for entry in bundle.entry}) == len(bundle.entry) > 500
+    assert len({entry.fullUrl for entry in bundle.entry}) == len(bundle.entry) > 70
     packets = [parse(line, schema.Phenopacket()) for line in FORMAT.write(records)]
     assert [packet.id for packet in packets] == [record["doc_id"] for record in records]
     assert any(feature.excluded for packet in packets for feature in packet.phenotypic_features)

@@ -132,7 +132,7 @@ def test_a_line_without_end_is_an_error_and_not_held(tmp_path, monkeypatch, read
     path = tmp_path / "x.jsonl.gz"
     with gzip.open(path, "wb", 1) as file:
         file.write(b"text,doc_id" + end)
-        for _ in range(64):
+        for _ in range(32):
             file.write(b"a" * (1 << 20))
     tracemalloc.start()
     with pytest.raises(MedlinkError, match=r"E165.*line of over 1 MB"):

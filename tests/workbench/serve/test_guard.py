@@ -247,14 +247,14 @@ def test_a_client_that_goes_away_is_not_waited_for(desk):
 @pytest.mark.parametrize(
     "body",
     [
-        b"[" + b"[]," * 6_000_000 + b"[]]", b'{"texts": [' + b"0," * 9_000_000 + b"0]}",
-        b"[" * 20_000_000, b'{"texts": [' + b'"",' * 6_000_000 + b'""]}',
-        b'{"texts": ["' + b'\\"' * 9_000_000 + b'"]}', b'{"texts": ["' + b'\\"' * 9_000_000,
-        b'{"texts": ["' + b'\\"' * 9_000_000 + b"\\",
+        b"[" + b"[]," * 2_000_000 + b"[]]", b'{"texts": [' + b"0," * 3_000_000 + b"0]}",
+        b"[" * 7_000_000, b'{"texts": [' + b'"",' * 2_000_000 + b'""]}',
+        b'{"texts": ["' + b'\\"' * 3_000_000 + b'"]}', b'{"texts": ["' + b'\\"' * 3_000_000,
+        b'{"texts": ["' + b'\\"' * 3_000_000 + b"\\",
     ],
 )  # fmt: skip
 def test_a_large_body_takes_no_long_time(body):
     texts = body.startswith(b'{"texts": ["\\')  # one text, or the beginning of one
     took = cpu_seconds(lambda: bool(problem_of(body, 10_000)) is not texts)
-    assert took < 3, "parsed, it takes a quarter of a minute"
+    assert took < 1, "parsed, it takes five seconds"
     assert bool(problem_of(body, 10_000)) is not texts
