@@ -1,7 +1,7 @@
-"""One invented note in each language, linked by a pipeline: `python -m benchmarks.note_languages NAME`.
+"""One invented note in each language, linked: `python -m benchmarks.note_languages NAME`.
 
-NAME is an installed package, or the directory of a pipeline. `benchmarks/notes/languages.tsv` has the
-notes, which say the same, and the six mentions of each; the header has the ids of their concepts.
+NAME is an installed package, or the directory of a pipeline. `benchmarks/notes/languages.tsv` has
+the notes, which say the same, and the six mentions of each; its header, the ids of their concepts.
 """
 
 import csv

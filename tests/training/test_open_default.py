@@ -8,9 +8,9 @@ import pytest
 import typer
 
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb.writer import unite as one_of
 from spacy_medlink.text.normalisation import key
 from spacy_medlink.types import Concept, Name, Retired
-from spacy_medlink.kb.writer import unite as one_of
 from tests import declared
 from training import open_default
 from training.open_default import Source, installed_file, line_of, read_source, sources, unite
