@@ -32,7 +32,7 @@ from .finding.dictionary_pipe import DictionaryPipe
 from .finding.matches import Match, apart, settled, without_nested
 from .finding.scoring import SCORES, score_mentions
 from .finding.settings import DEFAULT_CONFIG, LABEL, LABELLINGS, PARTS, MentionSettings
-from .finding.tokens import split_tokens, text_of, token_run, token_starts
+from .finding.tokens import split_tokens, token_run, token_starts
 from .linker.component import MedicalLinker
 from .names import LINKER, MENTIONS
 from .pipe import PicklablePipe, add_to_group
@@ -124,7 +124,7 @@ class MedicalMentions(DictionaryPipe):
 
         A match within a token is given as the whole token.
         """
-        pieces = Pieces(text_of(doc), self._stop_words)
+        pieces = Pieces(doc.text, self._stop_words)
         matches = self._matches(pieces, self._opened())
         return [span for span, *_ in self._spans(doc, pieces, matches)]
 
@@ -161,7 +161,7 @@ class MedicalMentions(DictionaryPipe):
         self._made_names = None
 
     def _annotate(self, doc: Doc) -> None:
-        pieces, dictionary = Pieces(text_of(doc), self._stop_words), self._opened()
+        pieces, dictionary = Pieces(doc.text, self._stop_words), self._opened()
         matches = self._matches(pieces, dictionary)
         chosen, ents = list[Match](), set[_Characters]()
         if is_for_ents := self.annotate_ents or self.spans_key is None:
@@ -223,13 +223,12 @@ class MedicalMentions(DictionaryPipe):
         self, doc: Doc, pieces: Pieces, matches: Sequence[Match], blocked: Sequence[Span]
     ) -> tuple[list[Match], set[_Characters]]:
         """Choose the matches that say most. RETURNS: them, and where the entities are that stay."""
-        ents = [(ent.start_char, ent.end_char) for ent in doc.ents]
-        closed = [(span.start_char, span.end_char) for span in blocked]
-        taken = closed if self.overwrite else [*ents, *closed]
-        rows = [range(pieces.before(first), pieces.before(last)) for first, last in taken]
+        ents = {(ent.start_char, ent.end_char) for ent in doc.ents}
+        taken = blocked if self.overwrite else [*doc.ents, *blocked]
+        rows = [range(*map(pieces.before, (span.start_char, span.end_char))) for span in taken]
         chosen = apart(matches, chain.from_iterable(rows))
         if not self.overwrite:
-            return chosen, set(ents)
+            return chosen, ents
         runs = [pieces.characters(match.start, match.end) for match in chosen]
         return chosen, {
             (a, b) for a, b in ents if not any(a < end and start < b for start, end in runs)

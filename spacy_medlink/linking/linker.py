@@ -6,6 +6,7 @@ candidates, `rank` orders them, `decide` makes links or NIL of them, `explain` s
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -267,7 +268,10 @@ class Linker:
         if exact is None:
             return spelt
         for position, mention in enumerate(mentions):
-            if not (mention.long_form or mention.expansions or mention.verbatim):
+            if mention.long_form or mention.expansions or mention.verbatim:
+                continue
+            words = exact.known_words(lang).of(mention.text.split())
+            if not all(map(attrgetter("is_known"), words)):
                 name = without_slips(exact, mention.text, lang)
                 if name and not any(self._are_names([mention], None)):
                     spelt[position] = mention._replace(expansions=(name,))

@@ -34,9 +34,12 @@ def without_slips(exact: ExactIndex, text: str, lang: str) -> str:
     words = [word if word.isalpha() else key(word) for word in text.lower().split()]
     if not 0 < len(words) <= _LONGEST:
         return ""
+    near_words = exact.vocabulary.near(words)
+    if not any(near_words):
+        return ""
     spellings = [
         [other for other in near if _is_slip(word, other)] or [word]
-        for word, near in zip(words, exact.vocabulary.near(words), strict=True)
+        for word, near in zip(words, near_words, strict=True)
     ]
     ways = {key(" ".join(way)) for way in islice(product(*spellings), _MOST_WAYS)}
     others = sorted(ways - {key(text)})

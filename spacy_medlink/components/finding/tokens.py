@@ -16,14 +16,6 @@ def token_starts(doc: Doc) -> list[int]:
     return starts
 
 
-def text_of(doc: Doc) -> str:
-    """Get the text of a Doc as `doc.text`, which makes an object of each token."""
-    orths, spaces = doc.to_array(["ORTH", "SPACY"]).T.tolist() if len(doc) else ([], [])
-    strings = doc.vocab.strings
-    pairs = zip(orths, spaces, strict=True)  # a space is 0 or 1
-    return "".join([strings[orth] + " " * space for orth, space in pairs])
-
-
 def carries_anything(doc: Doc) -> bool:
     """Tell whether something hangs on the tokens of a Doc, so that they must stay.
 
