@@ -28,7 +28,7 @@ class Progress:
     seconds (float): wall-clock time; training_seconds: without evaluating and saving.
     best (float): best value of the metric on dev so far; best_step: its step. waited (int):
     evaluations since then. history (List[Dict]): all evaluations. losses (List[Dict]): step, loss,
-    mined pairs and learning rate of the first step, of every tenth after it, and of the last.
+    mined pairs and learning rate of the first ten steps, of every tenth, and of the last.
     """
 
     step: int = 0

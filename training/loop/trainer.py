@@ -26,7 +26,7 @@ from .ranks import ALONE, Ranks
 from .task import Task
 
 CHECKPOINT = "checkpoint"
-_EVERY = 10  # steps of which one is noted
+_EVERY = 10  # steps of which one is noted, but for the first ones
 
 
 class Trainer:
@@ -135,7 +135,7 @@ class Trainer:
         seconds = time.perf_counter() - began
         progress.training_seconds += seconds
         progress.seconds += seconds
-        if progress.step % _EVERY == 1 or self.part_done() >= 1:
+        if progress.step <= _EVERY or progress.step % _EVERY == 0 or self.part_done() >= 1:
             noted = {"loss": learnt.loss, "mined": learnt.mined, "rate": rate}
             progress.losses.append({"step": progress.step, **noted})
         if progress.step % self._eval_every == 0:
