@@ -15,10 +15,10 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.errors import MedlinkError
 from training.data.candidates import Candidates
-from training.data.mention_sampler import WithNearNames, by_frequency, mention_pairs
+from training.data.mention_sampler import NearNames, by_frequency, mention_pairs
 from training.data.mentions import join, read_mentions
 from training.data.names import read_names
-from training.data.sampler import ShuffledSampler
+from training.data.sampler import AddingSampler, ShuffledSampler
 from training.kinds.finetuning import Finetuning
 from training.objectives.marginal import MarginalObjective
 from training.objectives.mention_memory import MentionMemoryObjective
@@ -324,7 +324,7 @@ def test_near_names_are_wrong_and_near(joined):
         temperature=0.1, renewal=0.0,
     )  # fmt: skip
     drawn = ShuffledSampler(by_frequency(both, mentions.counts), 3, 0)
-    sampler = WithNearNames(drawn, both, objective.nearest_wrong, 1, 0)
+    sampler = AddingSampler(drawn, NearNames(both, objective.nearest_wrong, 1, 0))
     for step in range(sampler.steps_per_epoch):
         batch = sampler.batch(step)
         assert batch.tolist() == sampler.batch(step).tolist() == sorted(set(batch.tolist()))

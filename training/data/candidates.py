@@ -9,7 +9,6 @@ from spacy_medlink.encoders.objectives.protocol import Weights
 from spacy_medlink.types import Floats2d, Ints1d, Ints2d
 
 from .mentions import NamesAndMentions
-from .sampler import Sampler
 from .tfidf import TfidfIndex
 
 Encode = Callable[[Ints1d], Floats2d]
@@ -63,6 +62,11 @@ class Candidates:
         places = np.searchsorted(self.mentions, mentions)
         return self._names[self._rows[places]], self._scores[places]
 
+    def at(self, epoch: int, mentions: Ints1d) -> Ints1d:
+        """Get all candidates of some mentions in an epoch: positions of names."""
+        self.renew(epoch)
+        return self.of(mentions)[0].ravel()
+
     def state(self) -> Weights:
         """Get what a checkpoint must hold."""
         return {
@@ -81,17 +85,3 @@ class Candidates:
         proposed = [row for row in sparse[: self._from_sparse].tolist() if row >= 0]
         merged = list(dict.fromkeys([*proposed, *dense.tolist()]))
         return np.array(merged[: self._k])
-
-
-class CandidateSampler:
-    """A sampler that adds candidates, renewed each epoch, to the mentions of another sampler."""
-
-    def __init__(self, mentions: Sampler, candidates: Candidates) -> None:
-        self._sampler, self._candidates = mentions, candidates
-        self.steps_per_epoch = mentions.steps_per_epoch
-
-    def batch(self, step: int) -> Ints1d:
-        """Get the mentions of a step and all their candidates: positions, ascending."""
-        self._candidates.renew(step // self.steps_per_epoch)
-        mentions = self._sampler.batch(step)
-        return np.union1d(mentions, self._candidates.of(mentions)[0])

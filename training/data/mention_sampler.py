@@ -8,7 +8,6 @@ from spacy_medlink.types import Ints1d
 
 from .mentions import NamesAndMentions
 from .pairs import Pairs
-from .sampler import Sampler
 
 NearestWrong = Callable[[Ints1d, int], Ints1d]
 
@@ -25,39 +24,25 @@ def by_frequency(names: NamesAndMentions, counts: Ints1d) -> Ints1d:
     return np.repeat(positions, times)
 
 
-class WithNearNames:
-    """A sampler that adds a synonym and near wrong names of each mention of another sampler.
+class NearNames:
+    """Finds a synonym and near wrong names of each mention of a batch.
 
     nearest_wrong (Callable): finds the nearest wrong names of mentions, by remembered vectors.
     near (int): wrong names a mention.
     """
 
     def __init__(
-        self,
-        sampler: Sampler,
-        names: NamesAndMentions,
-        nearest_wrong: NearestWrong,
-        near: int,
-        seed: int,
+        self, names: NamesAndMentions, nearest_wrong: NearestWrong, near: int, seed: int
     ) -> None:
-        self._sampler, self._nearest, self._near, self._seed = sampler, nearest_wrong, near, seed
-        self.steps_per_epoch = sampler.steps_per_epoch
+        self._nearest, self._near, self._seed = nearest_wrong, near, seed
         self._concepts, self._is_mention = names.concepts, names.is_mention
         self._possible = np.flatnonzero(names.trainable)
-        self._drawn: tuple[int, Ints1d] | None = None
 
-    def batch(self, step: int) -> Ints1d:
-        """Get the mentions and names of a step: positions, ascending."""
-        # Near names change with every step, but a step must always give the same batch.
-        if self._drawn is None or self._drawn[0] != step:
-            self._drawn = (step, self._draw(step))
-        return self._drawn[1]
-
-    def _draw(self, step: int) -> Ints1d:
-        batch = self._sampler.batch(step)
+    def __call__(self, step: int, batch: Ints1d) -> Ints1d:
+        """Find those of a step: positions."""
         mentions = batch[self._is_mention[batch]]
         near = self._nearest(mentions, self._near)
-        return np.unique(np.concatenate([batch, self._synonyms(mentions, step), near]))
+        return np.concatenate([self._synonyms(mentions, step), near])
 
     def _synonyms(self, mentions: Ints1d, step: int) -> Ints1d:
         """Draw a name of the concept of each mention, where it has one to train on."""

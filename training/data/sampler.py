@@ -1,5 +1,6 @@
 """Batches of names, shuffled by seed and epoch; step n always gives the same batch."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -36,16 +37,24 @@ class ShuffledSampler:
         return np.unique(self._items[self._shuffle.part(step)]).astype(np.int64)
 
 
-class BesideSampler:
-    """A sampler that adds to each batch of another sampler one of a second sampler."""
+class AddingSampler:
+    """A sampler that adds names to each batch of another sampler.
 
-    def __init__(self, sampler: Sampler, beside: Sampler) -> None:
-        self._sampler, self._beside = sampler, beside
+    more (Callable): gives positions for a step and its batch. It is asked once a step, since what
+        it gives may change with the weights, and a step must always give the same batch.
+    """
+
+    def __init__(self, sampler: Sampler, more: Callable[[int, Ints1d], Ints1d]) -> None:
+        self._sampler, self._more = sampler, more
         self.steps_per_epoch = sampler.steps_per_epoch
+        self._drawn: tuple[int, Ints1d] = (-1, np.empty(0, dtype=np.int64))
 
     def batch(self, step: int) -> Ints1d:
         """Get the names of a step."""
-        return np.union1d(self._sampler.batch(step), self._beside.batch(step))
+        if self._drawn[0] != step:
+            batch = self._sampler.batch(step)
+            self._drawn = (step, np.union1d(batch, self._more(step, batch)))
+        return self._drawn[1]
 
 
 class Shuffle:

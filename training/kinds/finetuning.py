@@ -13,12 +13,12 @@ from spacy_medlink.util.files import sha256_of
 
 from ..choosing.selection import Selection
 from ..choosing.yardstick import Yardstick
-from ..data.candidates import Candidates, CandidateSampler
+from ..data.candidates import Candidates
 from ..data.holdout import kb_identity
-from ..data.mention_sampler import WithNearNames, by_frequency, mention_pairs
+from ..data.mention_sampler import NearNames, by_frequency, mention_pairs
 from ..data.mentions import NamesAndMentions, join, read_mentions
 from ..data.names import TrainingNames, read_names
-from ..data.sampler import BesideSampler, Sampler, ShuffledSampler, with_synonym
+from ..data.sampler import AddingSampler, Sampler, ShuffledSampler, with_synonym
 from ..loop.encoding import encode_names
 from ..loop.ranks import ALONE, Ranks
 from ..objectives.marginal import MarginalObjective
@@ -89,14 +89,15 @@ class Finetuning(EncoderTraining):
             items = mention_pairs(self.names, self._recipe.data.pairs_per_concept, seed)
         sampler: Sampler = ShuffledSampler(items, settings.batch, seed)
         if needs == "candidates":
-            return CandidateSampler(sampler, self._candidates)
+            candidates, steps = self._candidates, sampler.steps_per_epoch
+            return AddingSampler(sampler, lambda step, batch: candidates.at(step // steps, batch))
         if needs == "memory" and settings.near:
-            nearest, count = self._memory.nearest_wrong, settings.near
-            sampler = WithNearNames(sampler, self.names, nearest, count, seed)
+            near = NearNames(self.names, self._memory.nearest_wrong, settings.near, seed)
+            sampler = AddingSampler(sampler, near)
         if not settings.names:
             return sampler
         beside = ShuffledSampler(with_synonym(self.names), settings.names, seed)
-        return BesideSampler(sampler, beside)
+        return AddingSampler(sampler, lambda step, _: beside.batch(step))
 
     def _objective(self) -> Objective:
         needs, settings = choice_of(self._recipe).needs, self._loss_settings()
