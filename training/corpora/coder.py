@@ -28,7 +28,7 @@ def read(source: Path, tally: Tally) -> Iterator[Document]:
 
     RAISES (MedlinkError): E107 without the source, E160 for other files than these, with the line.
     """
-    targets = {concept.id for concept in read_targets(source)}
+    targets = {concept.id for concept in read_targets(source, tally)}
     tests = _files(source, "test.txt")
     if len(tests) != FOLDS:
         raise no_corpus(source, NAME, f"{len(tests)} of its folders have a test.txt", _EXPECTED)
@@ -39,11 +39,12 @@ def read(source: Path, tally: Tally) -> Iterator[Document]:
             yield phrase._replace(split=f"fold-{fold}.test")
 
 
-def read_targets(source: Path) -> list[Concept]:
+def read_targets(source: Path, tally: Tally | None = None) -> list[Concept]:
     """Read the targets, which all folds share, each with its one name. RAISES: as `read`."""
+    tally = tally or Tally(strict=True)
     targets: dict[str, Concept] = {}
     for path in _files(source, "standard.txt"):
-        for line in documents_of(path, Tally(strict=True), _phrase, NAME, _LINES):
+        for line in documents_of(path, tally, _phrase, NAME, _LINES):
             said, _, link, *_ = line.mentions[0]
             targets.setdefault(link.ids[0], Concept(link.ids[0], said, (Name(said, "en"),)))
     if not targets:
