@@ -3,11 +3,8 @@
 import gzip
 import json
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
 from hashlib import sha256
-from io import TextIOWrapper
 from pathlib import Path
-from typing import TextIO
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.exchange.documents import Document
@@ -46,11 +43,14 @@ def convert(
     seen: set[str] = set()
     with (
         replacing_file(output, _GOLD, [source], overwrite=overwrite) as path,
-        _writer(path, output.suffix == ".gz") as file,
+        path.open("wb") as raw,
+        # No file name or time in gzip, so that a corpus always gives the same bytes.
+        gzip.GzipFile("", "wb", 9, raw, mtime=0) if output.suffix == ".gz" else raw as file,
     ):
         documents = _kept(without_repeats(corpus.read(source, tally), tally), splits, seen)
         for document in progress(documents, None, f"reading {corpus.name}"):
-            file.write(json.dumps(to_record(document, tally), ensure_ascii=False) + "\n")
+            record = json.dumps(to_record(document, tally), ensure_ascii=False)
+            file.write(f"{record}\n".encode())
         for split in splits:
             if not any(belongs(name, split) for name in seen):
                 splits_there = ", ".join(sorted(filter(None, seen))) or "none"
@@ -61,21 +61,6 @@ def convert(
                 raise no_corpus(path, corpus.name, problem, "the unpacked corpus", "a file of")
             remedy = f"Check that it holds the corpus {corpus.name}, unpacked. Nothing was written."
             raise Errors.nothing_there(path=source, what="mention", remedy=remedy)
-
-
-@contextmanager
-def _writer(path: Path, compressed: bool) -> Iterator[TextIO]:
-    if not compressed:
-        with path.open("w", encoding="utf-8", newline="\n") as file:
-            yield file
-        return
-    # No file name or time in gzip, so that a corpus always gives the same bytes.
-    with (
-        path.open("wb") as raw,
-        gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed,
-        TextIOWrapper(packed, encoding="utf-8", newline="\n") as file,
-    ):
-        yield file
 
 
 def _kept(
