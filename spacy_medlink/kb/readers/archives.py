@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from ...errors import Errors
 from .lines import most_of
 
-_DAMAGED = (zipfile.BadZipFile, OSError, zlib.error, EOFError, NotImplementedError, RuntimeError)
+DAMAGED = (zipfile.BadZipFile, OSError, zlib.error, EOFError, NotImplementedError, RuntimeError)
 
 
 @contextmanager
@@ -36,6 +36,6 @@ def unpacked(path: Path, wanted: str) -> Iterator[Path]:
                         reason = f"{member.filename} in it unpacks to too much data"
                         raise Errors.source_unreadable(path=path, reason=reason)
                     archive.extract(member, target)
-        except _DAMAGED as error:
+        except DAMAGED as error:
             raise Errors.source_unreadable(path=path, reason=f"damaged ({error})") from error
         yield target

@@ -1,22 +1,19 @@
 """Reads the cells' values from the sheets of a workbook (.xlsx), a zip of XML files."""
 
 import re
-import shutil
-import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from xml.etree.ElementTree import Element
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 from ...errors import Errors
-from .lines import most_of
+from .archives import DAMAGED, unpacked
 from .xml_records import xml_records
 
 Row = tuple[int, list[str]]
-_LARGEST = 1 << 30  # bytes of one part, unpacked: far more than any table made by people
+Parts = Mapping[str, Path]
+"""Unpacked files by their names in the workbook."""
 _NEAR = 256  # columns whose gaps are filled: one stray cell would make 18,278 of each row
 _BOOK, _LINKS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 _STRINGS, _STYLES = "xl/sharedStrings.xml", "xl/styles.xml"
@@ -30,7 +27,6 @@ _PART = re.compile(
     | (?P<fixed>[-+\ ():!^&'~{}<>=$]) | (?P<nothing>[_*]. | \[(?:\$-[^\]]*|[a-z]+)\])""",
     re.VERBOSE | re.IGNORECASE,
 )
-_DAMAGED = (BadZipFile, OSError, zlib.error, EOFError, NotImplementedError, RuntimeError)
 
 
 def read_sheets(path: Path) -> Iterator[tuple[str, Iterator[Row]]]:
@@ -41,17 +37,19 @@ def read_sheets(path: Path) -> Iterator[tuple[str, Iterator[Row]]]:
     RAISES (MedlinkError): E165 when it is not a workbook, E105 for bad XML in it, E105 for
         entities.
     """
-    with _reporting(path), ZipFile(path) as book, TemporaryDirectory() as directory:
-        parts = _Parts(book, Path(directory), path)
-        strings = [_text(record) for record in parts.elements(_STRINGS, "si")]
+    if not is_workbook(path):
+        raise Errors.source_unreadable(path=path, reason="not a workbook")
+    with unpacked(path, r".*\.xml|workbook\.xml\.rels") as directory:
+        parts = {file.relative_to(directory).as_posix(): file for file in directory.rglob("*.*")}
+        strings = [_text(record) for record in _elements(parts, _STRINGS, "si")]
         formats = _formats(parts)
         targets = {
             link.get("Id", ""): link.get("Target", "")
-            for link in parts.elements(_LINKS, "Relationship")
+            for link in _elements(parts, _LINKS, "Relationship")
         }
-        for sheet in list(parts.elements(_BOOK, "sheet")):
+        for sheet in list(_elements(parts, _BOOK, "sheet")):
             target = targets.get(_relation(sheet), "").removeprefix("/xl/")
-            rows, far = parts.elements(f"xl/{target}", "row"), dict[int, int]()
+            rows, far = _elements(parts, f"xl/{target}", "row"), dict[int, int]()
             yield sheet.get("name", ""), (_row(row, strings, formats, far) for row in rows)
 
 
@@ -67,38 +65,14 @@ def is_workbook(path: Path) -> bool:
     try:
         with ZipFile(path) as archive:
             return _BOOK in archive.namelist()
-    except _DAMAGED:
+    except DAMAGED:
         return False
 
 
-@contextmanager
-def _reporting(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except _DAMAGED as error:
-        reason = f"not a workbook ({error})"
-        raise Errors.source_unreadable(path=path, reason=reason) from error
-
-
-class _Parts:
-    """Parts of a workbook, unpacked one by one for the reader of XML."""
-
-    def __init__(self, book: ZipFile, directory: Path, path: Path) -> None:
-        self._book, self._directory, self._path = book, directory, path
-
-    def elements(self, name: str, tag: str) -> Iterator[Element]:
-        """Stream the elements with a tag; none when the part is not there."""
-        if name not in self._book.namelist():
-            return
-        member = self._book.getinfo(name)
-        if member.file_size > min(_LARGEST, most_of(member.compress_size)):
-            reason = f"{name} in it is far too large ({member.file_size >> 20:,} MB)"
-            raise Errors.source_unreadable(path=self._path, reason=reason)
-        part = self._directory / name.replace("/", "-")
-        with _reporting(self._path), self._book.open(name) as source, part.open("wb") as target:
-            shutil.copyfileobj(source, target)
-        for record in xml_records(part, {tag}):
-            yield record.element
+def _elements(parts: Parts, name: str, tag: str) -> Iterator[Element]:
+    """Stream the elements of a part with a tag; none when the part is not there."""
+    records = xml_records(parts[name], {tag}) if name in parts else ()
+    return (record.element for record in records)
 
 
 def _relation(sheet: Element) -> str:
@@ -145,14 +119,14 @@ def _value(cell: Element, strings: list[str], formats: Mapping[str, str]) -> str
     return value
 
 
-def _formats(parts: _Parts) -> dict[str, str]:
+def _formats(parts: Parts) -> dict[str, str]:
     """Read which styles of cells have a format of zeros, as `_zeros` writes it."""
     codes = {
         format.get("numFmtId", ""): format.get("formatCode", "")
-        for formats in parts.elements(_STYLES, "numFmts")
+        for formats in _elements(parts, _STYLES, "numFmts")
         for format in formats.iter("numFmt")
     }
-    styles = (style for group in parts.elements(_STYLES, "cellXfs") for style in group.iter("xf"))
+    styles = (style for group in _elements(parts, _STYLES, "cellXfs") for style in group.iter("xf"))
     ids = [style.get("numFmtId", "") for style in styles]
     return {
         str(style): _zeros(codes.get(id, _BUILT_IN.get(id, ""))) for style, id in enumerate(ids)
