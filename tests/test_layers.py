@@ -52,7 +52,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_030,  # wanted: 1,200
     ("util",): 1_740,  # wanted: 1,200
     ("text",): 4_760,  # wanted: 3,000
-    ("kb",): 7_860,  # wanted: 6,700
+    ("kb",): 7_840,  # wanted: 6,700
     ("encoders",): 2_680,  # wanted: 2,500
     ("retrieval",): 3_790,  # wanted: 3,000
     ("linking",): 3_830,  # wanted: 3,400
@@ -65,7 +65,7 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("terminologies",): 4_350,  # 780 of them came from kb and cli
     ("exchange",): 2_300,  # 477 of them came from training/corpora
     ("workbench",): 4_300,
-    ("training",): 11_510,  # wanted: 8,000
+    ("training",): 11_490,  # wanted: 8,000
     ("benchmarks",): 3_200,  # wanted: 2,500
     ("tests",): 49_590,  # wanted: 45,000
 }
