@@ -19,6 +19,7 @@ which byte j has weight j in its low and weight j + 16 in its high half, both ra
 import json
 import struct
 from collections.abc import Iterable, Iterator, Mapping
+from io import SEEK_CUR, BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -85,26 +86,14 @@ class _Vocabulary(NamedTuple):
         return _Vocabulary([self.pieces[row] for row in ids], (begin, end, padding, unknown))
 
 
-class _Reader:
-    """Reads numbers from the bytes of the file, one after another."""
+def _numbers(file: BytesIO, layout: str) -> tuple[Any, ...]:
+    """Read the next numbers of a layout of `struct`."""
+    return struct.unpack("<" + layout, file.read(struct.calcsize("<" + layout)))
 
-    def __init__(self, content: bytes) -> None:
-        self.content, self.place = content, 0
 
-    def unpack(self, layout: str) -> tuple[Any, ...]:
-        """Read the next numbers."""
-        values = struct.unpack_from("<" + layout, self.content, self.place)
-        self.place += struct.calcsize("<" + layout)
-        return values
-
-    def take(self, count: int) -> bytes:
-        """Read the next bytes."""
-        self.place += count
-        return self.content[self.place - count : self.place]
-
-    def array(self, of: str, count: int) -> NDArray[Any]:
-        """Read the next numbers of one type."""
-        return np.frombuffer(self.take(count * np.dtype(of).itemsize), of)
+def _array(file: BytesIO, of: str, count: int) -> NDArray[Any]:
+    """Read the next numbers of one type."""
+    return np.frombuffer(file.read(count * np.dtype(of).itemsize), of)
 
 
 def write_encoder(
@@ -141,17 +130,17 @@ def read(content: bytes) -> tuple[_Sizes, _Vocabulary, dict[str, NDArray[np.floa
 
     RAISES (ValueError, KeyError, struct.error): for another layout.
     """
-    reader = _Reader(content)
-    magic, version = reader.unpack("4sI")
+    file = BytesIO(content)
+    magic, version = _numbers(file, "4sI")
     if (magic, version) != (_MAGIC, _VERSION):
         raise ValueError(f"it begins with {magic!r}, version {version}")
-    sizes = _Sizes(*reader.unpack("7ifi"))
+    sizes = _Sizes(*_numbers(file, "7ifi"))
     if sizes.block != _WEIGHTS_OF_BLOCK:
         raise ValueError(f"its blocks have {sizes.block} weights")
-    vocabulary = _read_vocabulary(reader)
-    _, length = reader.unpack("iI")
-    reader.take(length)  # the tokenizer's normalisation, which `tokenizers` has
-    flat = dict(_read_tensors(reader))
+    vocabulary = _read_vocabulary(file)
+    _, length = _numbers(file, "iI")
+    file.seek(length, SEEK_CUR)  # the tokenizer's normalisation, which `tokenizers` has
+    flat = dict(_read_tensors(file))
     tensors = {theirs: flat[name] for name, theirs in _names(sizes.layers)}
     shaped = {name: _shaped(name, values, sizes) for name, values in tensors.items()}
     word, width = _EMBEDDINGS["emb.word"], sizes.width
@@ -162,11 +151,11 @@ def read(content: bytes) -> tuple[_Sizes, _Vocabulary, dict[str, NDArray[np.floa
     return sizes, vocabulary, shaped
 
 
-def _read_vocabulary(reader: _Reader) -> _Vocabulary:
-    count, *special = reader.unpack("5i")
-    (length,) = reader.unpack("Q")
-    starts, scores = reader.array("<u4", count + 1), reader.array("<f4", count)
-    text = reader.take(length)
+def _read_vocabulary(file: BytesIO) -> _Vocabulary:
+    count, *special = _numbers(file, "5i")
+    (length,) = _numbers(file, "Q")
+    starts, scores = _array(file, "<u4", count + 1), _array(file, "<f4", count)
+    text = file.read(length)
     pieces = [text[start:end].decode() for start, end in pairwise(starts)]
     begin, end, padding, unknown = special
     return _Vocabulary(
@@ -174,13 +163,13 @@ def _read_vocabulary(reader: _Reader) -> _Vocabulary:
     )
 
 
-def _read_tensors(reader: _Reader) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    (count,) = reader.unpack("i")
+def _read_tensors(file: BytesIO) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    (count,) = _numbers(file, "i")
     for _ in range(count):
-        (length,) = reader.unpack("H")
-        name = reader.take(length).decode()
-        packing, numbers, start, size = reader.unpack("BIQQ")
-        part = reader.content[start : start + size]
+        (length,) = _numbers(file, "H")
+        name = file.read(length).decode()
+        packing, numbers, start, size = _numbers(file, "BIQQ")
+        part = file.getbuffer()[start : start + size]
         values = (
             np.frombuffer(part, "<f4") if packing == 0 else _unpacked(np.frombuffer(part, _BLOCK))
         )

