@@ -31,7 +31,7 @@ class Found(NamedTuple):
 
 
 def notes() -> tuple[list[str], list[list[str]]]:
-    """Read the notes. RETURNS: ids of the six concepts; language, text and mentions of each note."""
+    """Read the notes. RETURNS: ids of the six concepts; each note's language, text, mentions."""
     with NOTES.open(encoding="utf-8", newline="") as file:
         (_, _, *ids), *rows = csv.reader(file, delimiter="\t")
     return ids, rows
