@@ -194,10 +194,12 @@ class Mapper:
 
     def _read(self, mention: Mention, decision: Decision) -> Iterator[_Answer]:
         wanted, best = key(mention.text), decision.answers[: self._k]
+        # A lexicon may have led to another name of a concept that has the term as a name, too.
+        named = {concept for _, concept in self.kb.rows_named(mention.text)}
         names = self.kb.texts_at([answer.name_row for answer in best])
         for answer, name in zip(best, names, strict=True):
             is_given, is_head = bool(answer.scores.get(MEMORY)), bool(answer.match)
-            is_name = is_given or key(name) == wanted
+            is_name = is_given or key(name) == wanted or answer.row in named
             is_link = decision.link is not None and answer.row == decision.link.row
             is_link &= is_name or is_head or not says_another(mention.text, name)
             yield _Answer(

@@ -5,6 +5,7 @@ from dataclasses import replace
 from spacy_medlink.kb import build_knowledge_base
 from spacy_medlink.linking import Linker
 from spacy_medlink.retrieval.memory import MentionMemory, Remembered
+from spacy_medlink.text.lexicon import Lexicon
 from spacy_medlink.types import CodeMap
 from spacy_medlink.workbench.mapping.codes import _between
 from spacy_medlink.workbench.mapping.mapper import Mapper
@@ -37,6 +38,13 @@ def test_only_what_is_remembered_of_a_term_is_exact(linker):
     assert _matches(linker, Term("hot"))[0] == ("Fever", "exact")
     _, *others = _matches(linker, Term("TYPE 2 DIABETES"))
     assert others and "exact" not in {match for _, match in others}
+
+
+def test_a_name_is_exact_where_a_lexicon_led_to_another_one(linker, tmp_path):
+    path = tmp_path / "lexicon.tsv"
+    path.write_text("sugar diabetes\tDiabetes mellitus\n", encoding="utf-8")
+    linker = linker.with_parts(lexicon=Lexicon.read(path))
+    assert _matches(linker, Term("sugar diabetes"))[0] == ("Diabetes mellitus", "exact")
 
 
 def test_codes_go_first(linker):
