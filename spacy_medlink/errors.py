@@ -110,7 +110,7 @@ class Errors:
     )
     bad_line = Message(
         "E105",
-        "{path}, line {line}: {problem}. Expected {expected}. Mend the line, or pass "
+        "{path}, line {line}: {problem}. Expected {expected}. Correct the line, or pass "
         "`--skip-bad-lines` to count and report such lines.",
     )
     unknown_concept = Message(
@@ -154,7 +154,7 @@ class Errors:
     # 13x: what is wrong with sources, all at once
     bad_lines = Message(
         "E130",
-        "{count} lines cannot be read:\n{lines}\nMend them (`kb build --dry-run` lists all), or "
+        "{count} lines cannot be read:\n{lines}\nCorrect them (`kb build --dry-run` lists all), or "
         "pass `--skip-bad-lines` to count and report such lines.",
     )
     unclear_source = Message(
@@ -328,11 +328,11 @@ class Errors:
 
     # 4xx: evaluation
     wrong_line = Message(
-        "E401", "{path}, line {line}: {problem}. Expected {expected}. Mend the line."
+        "E401", "{path}, line {line}: {problem}. Expected {expected}. Correct the line."
     )
     gold_mismatch = Message(
         "E403",
-        "{path}, line {line}: {problem}. Mend the line, or leave `--strict` out to count and "
+        "{path}, line {line}: {problem}. Correct the line, or leave `--strict` out to count and "
         "report such lines.",
     )
     no_gold = Message("E404", "{path} contains no mentions. Check that it is the right file.")
@@ -602,7 +602,7 @@ class Warnings:
     )
     repeated_ids = (
         "[W342] {count:,} documents of {path} have the id of an earlier one ({examples}), so "
-        "their links cannot be told apart by it. Mend the ids, or number the documents with "
+        "their links cannot be told apart by it. Correct the ids, or number the documents with "
         "`--columns id=`."
     )
     no_cues = (

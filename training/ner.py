@@ -150,7 +150,8 @@ def main(
         Path, typer.Option(help="Directory for the data, the config and the pipeline.")
     ] = Path("models/ner"),
     dev: Annotated[
-        Path | None, typer.Option(help="Annotated text to choose by; else a tenth of GOLD.")
+        Path | None,
+        typer.Option(help="Gold file to choose the weights by. By default, a tenth of GOLD."),
     ] = None,
     config: Annotated[
         Path, typer.Option(help="Config for `spacy train`; training/configs has two.")

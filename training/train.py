@@ -21,7 +21,7 @@ def main(
     config: Annotated[Path, typer.Argument(help="Recipe, such as training/configs/starter.cfg.")],
     base: Annotated[
         str,
-        typer.Option(help="To start from: an encoder, the teacher of `distil`, assets to rerank."),
+        typer.Option(help="What to start from: encoder, teacher (distil) or assets (rerank)."),
     ],
     output: Annotated[Path, typer.Option(help="Directory for encoder and figures, or assets.")],
     kb: Annotated[
@@ -30,18 +30,18 @@ def main(
     train_: Annotated[
         Path | None, typer.Option("--train", help="Annotated text to train on (a gold file).")
     ] = None,
-    dev: Annotated[Path | None, typer.Option(help="Annotated text to choose by.")] = None,
+    dev: Annotated[Path | None, typer.Option(help="Gold file to choose the weights by.")] = None,
     text: Annotated[Path | None, typer.Option(help="Translations (pretrain).")] = None,
     run: Annotated[
         Path | None, typer.Option(help="Directory for the checkpoint; OUTPUT_run if left out.")
     ] = None,
-    resume: Annotated[bool, typer.Option(help="Go on from the checkpoint.")] = False,
+    resume: Annotated[bool, typer.Option(help="Continue from the checkpoint.")] = False,
     device: Device = "auto",
     set_: Set = None,
     if_any: IfAny = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Train by a recipe; what does not beat its base is not kept, unless the recipe says so."""
+    """Train by a recipe. Keep the base if the result does not beat it."""
     from .recipe.reading import parse_overrides, read_recipe  # these import torch
     from .run import Inputs, train
 

@@ -29,7 +29,7 @@ IfAny = Annotated[
     bool,
     typer.Option(
         "--if-any",
-        help="Where something is missing, pass on what is there and say so.",
+        help="If something is missing, continue without it and say so.",
     ),
 ]
 """The option `--if-any` of a step that a workflow has whether or not its inputs are there."""
@@ -43,7 +43,9 @@ Overwrite = Annotated[
     ),
 ]
 
-Set = Annotated[list[str] | None, typer.Option("--set", help="Another value: section.key=value.")]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", help="Change a value of the recipe: section.key=value.")
+]
 """The option `--set` of a verb that reads a recipe, a config or a plan."""
 
 

@@ -22,7 +22,9 @@ from .tally import Tally
 def main(
     name: Annotated[str, typer.Argument(help="Name of the corpus; a wrong one lists them.")],
     source: Annotated[Path, typer.Argument(metavar="INPUT", help="File or directory, unpacked.")],
-    output: Annotated[Path, typer.Argument(help="JSON lines; .gz compresses.")],
+    output: Annotated[
+        Path, typer.Argument(help="JSON Lines to write; compressed if it ends in .gz.")
+    ],
     split: Annotated[
         list[str] | None, typer.Option(help="Only this split; may be given again.")
     ] = None,
