@@ -15,4 +15,4 @@ def command(
     from ..example import FILES, write_example
 
     write_example(directory)
-    typer.echo(f"{', '.join(FILES)}: {directory}")
+    typer.echo(f"Wrote into {directory}: {', '.join(FILES)}")
