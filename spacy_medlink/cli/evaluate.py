@@ -8,7 +8,6 @@ import typer
 import spacy_medlink
 
 from ..evaluation.settings import Settings
-from ..kb.annotated_notes import ANNOTATIONS_FILE, dump_annotations
 from ..types import Data
 from ..util.files import save_text
 from ..util.outputs import check_output
@@ -102,6 +101,7 @@ def _measure_characters(
     device: str,
 ) -> None:  # fmt: skip
     from ..annotate.evaluate import evaluate_characters
+    from ..kb.annotated_notes import ANNOTATIONS_FILE, dump_annotations
 
     inputs: list[Path | str | None] = [gold, source]
     if output is not None:

@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from ..kb import KnowledgeBase, build_knowledge_base
-from ..kb.filters import Filters
-from ..kb.vocabularies import GROUPS, type_named
+import spacy_medlink
+
 from ..types import Data, Facts
 from ..util.progress import show_progress
 from ..util.sides import load
@@ -106,6 +105,9 @@ def command(
     overwrite: Overwrite = False,
 ) -> None:
     """Build a knowledge base, and replace the one at --output at the end."""
+    from ..kb.filters import Filters
+    from ..kb.vocabularies import GROUPS, type_named
+
     options: Data = {
         "columns": pairs(columns, "--columns"), "lang": lang, "separator": separator,
         "source": vocabulary, "encoding": encoding, "dialect": dialect,
@@ -127,7 +129,7 @@ def command(
         include_obsolete=include_obsolete,
         allow_ids=allowed_in(allow_ids, "--allow-ids"),
     )
-    built = build_knowledge_base(
+    built = spacy_medlink.build_knowledge_base(
         out=output,
         sources=with_formats(places, formats or [], given_options),
         filters=filters,
@@ -165,7 +167,7 @@ def add_mentions_command(
     from ..evaluation import load_gold
     from ..fitting.mention_names import add_mention_names
 
-    knowledge = KnowledgeBase(kb)
+    knowledge = spacy_medlink.KnowledgeBase(kb)
     files = [load_gold(path, knowledge, nil_only=True) for path in gold]
     added = add_mention_names(output, knowledge, files, new_concepts, overwrite)
     counts = added.entry

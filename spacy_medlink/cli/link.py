@@ -8,7 +8,6 @@ import typer
 
 import spacy_medlink
 
-from ..text.context import KINDS
 from ..types import Data
 from .opening import AUTO, As, Device, Source
 from .output import echo_json, table
@@ -69,6 +68,8 @@ def command(
     elif explain and links:
         typer.echo("\n\n".join(str(link["explanation"]) for link in links))
     elif links:
+        from ..text.context import KINDS
+
         rows = [
             (link["mention"], *(link["ids"] or [_NIL]), link["cui"] or "-", link["name"] or "",
              link["matched"] or "", f"{link['score']:.3f}" if link["ids"] else "-",

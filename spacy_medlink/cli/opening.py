@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
+import spacy_medlink
+
 from ..annotate.formats import FORMAT_HELP
 from ..assets.manifest import KB_FILE
-from ..kb import KnowledgeBase
 
 Source = Annotated[
     str,
@@ -43,13 +44,13 @@ Device = Annotated[
 ]
 
 
-def open_kb(path: Path) -> KnowledgeBase:
+def open_kb(path: Path) -> "spacy_medlink.KnowledgeBase":
     """Open a knowledge base: its file, or a directory of assets that has one.
 
     RAISES (MedlinkError): E101-E103 when it cannot be opened.
     """
     inside = path / KB_FILE
-    return KnowledgeBase(inside if inside.is_file() else path)
+    return spacy_medlink.KnowledgeBase(inside if inside.is_file() else path)
 
 
 def is_kb(path: Path) -> bool:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..kb.vocabularies import is_known
 from ..types import Data, Facts
 from .output import table
 
@@ -201,6 +200,8 @@ def curation_report(name: str, curation: Facts) -> Iterable[str]:
 
 def summary(built: "Built") -> str:
     """Lay out the counts of a build, without zeros except for the most important counts."""
+    from ..kb.vocabularies import is_known
+
     kb, report = built.kb, built.report
     codes = kb.count_codes()
     unknown = {name: count for name, count in codes.items() if name != "URL" and not is_known(name)}

@@ -6,9 +6,6 @@ from pathlib import Path
 
 import typer
 
-from ..kb.readers import formats as known_formats
-from ..kb.readers import get_reader
-from ..kb.readers.foreign import format_of
 from ..types import Facts
 from .parsing import one_of
 
@@ -42,6 +39,8 @@ def with_formats(
     options (Facts): for the readers.
     RAISES (typer.BadParameter): for formats or options that do not fit. As `format_of`.
     """
+    from ..kb.readers.foreign import format_of
+
     if not formats:
         formats = [format_of(path) for path in sources]
         for path, format in zip(sources, formats, strict=True):
@@ -56,7 +55,9 @@ def with_formats(
 
 
 def _check(format: str, options: Facts) -> None:
-    one_of(format, known_formats(), "--from")
+    from ..kb.readers import formats, get_reader
+
+    one_of(format, formats(), "--from")
     taken = inspect.signature(get_reader(format)).parameters
     for name in (name for name in options if name not in taken):
         message = f"the format {format} has no such setting."

@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
+import spacy_medlink
+
 from ..cli.output import Overwrite
 from ..cli.reports import summary
-from ..kb import build_knowledge_base
 from ..util.progress import show_progress
 
 
@@ -24,7 +25,7 @@ def command(
 ) -> None:
     """Build a knowledge base from scispaCy's; see also `medlink kb build --from scispacy`."""
     out = output or Path(path.name.partition(".")[0] + ".kb")
-    built = build_knowledge_base(
+    built = spacy_medlink.build_knowledge_base(
         out=out,
         sources=[("scispacy", path)],
         progress=show_progress,

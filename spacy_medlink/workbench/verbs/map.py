@@ -8,7 +8,6 @@ import typer
 from ...cli.opening import AUTO, Device, is_kb, open_kb
 from ...cli.output import Overwrite
 from ...cli.parsing import choices, pairs
-from ...components.pipelines import linker_of, open_pipeline
 from ...errors import Warnings
 from ...util.progress import show_progress
 
@@ -89,6 +88,7 @@ def command(
         raise typer.BadParameter("--approved needs --reviewed.", param_hint="--approved")
     if as_format:
         choices(as_format, _FORMATS, "--as")
+    from ...components.pipelines import linker_of, open_pipeline
     from ..mapping.run import CANDIDATES, map_terms
 
     nlp = open_pipeline(to, lang.partition(",")[0] or "en", device, top_k=CANDIDATES)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import spacy_medlink
+
 from ...cli.opening import AUTO, Device, Source
 from ...errors import Errors, MedlinkError
-from ...kb.gold import read_gold
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -120,7 +121,7 @@ def texts_of(gold: Path) -> list[str]:
     done = {document["doc_id"] for document in CorrectionFile(gold).corrections()}
     texts: dict[str, bool] = {}
     try:
-        for document in read_gold(gold):
+        for document in spacy_medlink.read_gold(gold):
             if document.text:
                 is_done = texts.get(document.text, True) and document.doc_id in done
                 texts[document.text] = is_done
