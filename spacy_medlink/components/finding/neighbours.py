@@ -213,12 +213,12 @@ class Neighbours:
         """The classes of each word."""
         pieces, kept = self.pieces, self._of_words
         words = list(zip(pieces.texts, pieces.is_stop, strict=True))
-        units = list(map(kept.get, words))
         if len(kept) > _REMEMBERED:
             kept.clear()
-        for index, unit in enumerate(units):
-            if unit is None:
-                units[index] = kept[words[index]] = f"{{ {' '.join(self._classes_of(index))} }}"
+        for index, word in enumerate(words):
+            if word not in kept:
+                kept[word] = f"{{ {' '.join(self._classes_of(index))} }}"
+        units = list(map(kept.__getitem__, words))
         hyphens = pieces.hyphens
         beside = [*hyphens, *[index - 1 for index in hyphens], *[end - 1 for end in self.firsts]]
         for index in self.taken.union(self.starts, beside):
