@@ -132,9 +132,9 @@ class Neighbours:
         self.pieces, self._common, self._vocabulary = pieces, common, vocabulary
         self._matches, self._cues = matches, shipped_cues(lang)
         self.is_head_first = lang[:2].lower() in _HEAD_FIRST
-        self._is_english = lang.lower().startswith("en")
+        self._lang, self._is_english = lang, lang.lower().startswith("en")
         self._hyphens = frozenset(pieces.hyphens)
-        self._of_words = _WORD_CLASSES.setdefault(vocabulary, {}).setdefault(lang, {})
+        self._of_words = _WORD_CLASSES.setdefault(vocabulary, {})
         self.starts = {match.start for match in matches}
         self.firsts: dict[int, int] = {}  # where the longest match up to each end begins
         for match in matches:
@@ -211,10 +211,10 @@ class Neighbours:
     @cached_property
     def _units(self) -> list[str]:
         """The classes of each word."""
-        pieces, kept = self.pieces, self._of_words
+        pieces, kept = self.pieces, self._of_words.setdefault(self._lang, {})
         words = list(zip(pieces.texts, pieces.is_stop, strict=True))
-        if len(kept) > _REMEMBERED:
-            kept.clear()
+        if len(kept) > _REMEMBERED:  # another thread may still read the old ones
+            kept = self._of_words[self._lang] = {}
         for index, word in enumerate(words):
             if word not in kept:
                 kept[word] = f"{{ {' '.join(self._classes_of(index))} }}"
