@@ -13,6 +13,7 @@ from spacy_medlink.kb.writer import unite as one_of
 from spacy_medlink.text.normalisation import key
 from spacy_medlink.types import Concept, Name, Retired
 from tests import declared
+from tests.tables import table
 from tests.training.language_notes import link, notes
 from training import open_default
 from training.open_default import Source, installed_file, line_of, read_source, sources, unite
@@ -91,15 +92,7 @@ def test_branches_and_types(tmp_path):
     assert json.loads(line_of(mange)) == {"concept_id": "A:7", "replaced_by": ""}
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("{", 1), ("[]", 1), ("", 1), ('{"A:1": 1}', 1), ('{"A:1":\n {"label" 1}}', 2),
-        ('{"A:1":\n{"label": "x",', 2), ('{\n"A:1": {"label": "x"}}', 2),
-        ('{"A:0": {"ancestors": {}},\n"A:1": {"label": null, "ancestors": {}}}', 2),
-        ('{\n\n"A:1": {"synonyms": "x", "ancestors": {}}}', 3), ('{\n"A:1": {"ancestors": []}}', 2),
-    ],
-)  # fmt: skip
+@table(__file__, "what_cannot_be_read_whole_names_its_line")
 def test_what_cannot_be_read_whole_names_its_line(tmp_path, text, line):
     with pytest.raises(MedlinkError, match=f"E105.*line {line}"):
         list(read_source(_source(), _packed(tmp_path / "a.json.zst", text)))

@@ -6,6 +6,7 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.gold import read_gold
+from tests.tables import table
 from tests.training.corpora.samples import SAMPLES, SOUND, write_files
 from tests.training.papers import toy
 from training.corpora import coder
@@ -101,17 +102,7 @@ def test_targets_of_folds_have_one_name_each(tmp_path):
         coder.read_targets(tmp_path / "xl-bel")
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "said"),
-    [
-        ("CADEC_2/test.txt", "100100\tpain\n100100 no tab\n", "E403.*test.txt.*line 2"),
-        ("CADEC_2/test.txt", "100100\tpain\n1\tunknown\n", "E403.*test.txt.*line 2.*target"),
-        ("CADEC_2/test.txt", "100100\tpain\tmore\n", "E160.*test.txt.*line 1"),
-        ("CADEC_2/test.txt", "", "E160.*test.txt.*no line is in it"),
-        ("CADEC_2/test.txt", None, "E160.*4 of its folders have a test.txt"),
-        ("CADEC_2/standard.txt", "code\tname\n", "E160.*standard.txt.*line 1"),
-    ],
-)
+@table(__file__, "what_is_no_fold_is_said_with_its_line")
 def test_what_is_no_fold_is_said_with_its_line(tmp_path, file, text, said):
     toy.coder_folds(tmp_path)
     path = tmp_path / "cadec" / file
