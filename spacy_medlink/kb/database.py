@@ -7,6 +7,7 @@ one build must not be mixed with names of another.
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,15 @@ class _Cursor(sqlite3.Cursor):
             yield from rows
 
 
-class Connection(sqlite3.Connection):
+class ClosingConnection(sqlite3.Connection):
+    """A connection that closes itself; Python 3.13 warns of one that nobody has closed."""
+
+    def __del__(self) -> None:
+        with suppress(sqlite3.ProgrammingError):  # it was never opened
+            self.close()
+
+
+class Connection(ClosingConnection):
     """A connection whose errors say which knowledge base is damaged (E102)."""
 
     path: Path

@@ -14,6 +14,7 @@ import numpy as np
 from ..text.normalisation import ENTITY, without_entities
 from ..types import ISA, BadLine, CodeMap, Concept, Name, Relation, Retired
 from . import schema
+from .database import ClosingConnection
 from .lookup import LookupSorter
 from .schema import concept_of, name_of
 from .vocabularies import by_vocabulary
@@ -78,7 +79,7 @@ class TableWriter:
         self._relations: list[tuple[int, Relation]] = []
         self._maps: list[tuple[int, CodeMap]] = []
         self._retired: list[tuple[str, str, str]] = []
-        self._db = sqlite3.connect(path, isolation_level=None)
+        self._db = sqlite3.connect(path, isolation_level=None, factory=ClosingConnection)
         # The new file is complete and fsynced before the swap, so a journal would only cost time.
         self._db.execute("PRAGMA journal_mode = OFF")
         self._db.execute("PRAGMA synchronous = OFF")

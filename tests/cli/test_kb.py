@@ -3,6 +3,7 @@
 import json
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -255,7 +256,7 @@ def test_damage_is_found(fail, tmp_path, tiny_kb):
     fail("E102", "kb", "info", bad)
     bad.write_bytes(whole[: len(whole) // 2])
     fail("E102", "kb", "info", bad, "--verify")
-    with sqlite3.connect(tmp_path / "other.kb") as db:
+    with closing(sqlite3.connect(tmp_path / "other.kb")) as db, db:
         db.execute("CREATE TABLE something (else_ TEXT)")
     fail("E102", "kb", "info", tmp_path / "other.kb")
 
@@ -264,9 +265,8 @@ def test_damage_is_found(fail, tmp_path, tiny_kb):
 def test_verify_finds_what_does_not_fit(fail, tmp_path, tiny_kb, change, said):
     bad = tmp_path / "bad.kb"
     bad.write_bytes(tiny_kb.path.read_bytes())
-    with sqlite3.connect(bad) as db:
+    with closing(sqlite3.connect(bad)) as db, db:
         db.execute(change)
-    db.close()
     assert said in fail("E102", "kb", "info", bad, "--verify")
 
 

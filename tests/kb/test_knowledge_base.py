@@ -5,6 +5,7 @@ import multiprocessing
 import pickle
 import sqlite3
 import stat
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -225,9 +226,8 @@ def test_a_file_of_something_else(tmp_path, content):
 
 
 def test_a_database_of_something_else(tmp_path):
-    with sqlite3.connect(tmp_path / "kb") as db:
+    with closing(sqlite3.connect(tmp_path / "kb")) as db, db:
         db.execute("CREATE TABLE concept (id TEXT)")
-    db.close()
     with pytest.raises(MedlinkError, match=r"E102.*another kind"):
         KnowledgeBase(tmp_path / "kb")
 
@@ -243,9 +243,8 @@ def test_a_file_that_was_cut_off(tmp_path, tiny_kb, part):
 @pytest.mark.parametrize("version", [0, schema.VERSION - 1, schema.VERSION + 1])
 def test_a_file_of_another_schema(tmp_path, version):
     build(tmp_path / "kb", concept("a"))
-    with sqlite3.connect(tmp_path / "kb") as db:
+    with closing(sqlite3.connect(tmp_path / "kb")) as db, db:
         db.execute(f"PRAGMA user_version = {version}")
-    db.close()
     with pytest.raises(MedlinkError, match=rf"E103.*schema {version}.*schema {schema.VERSION}"):
         KnowledgeBase(tmp_path / "kb")
 

@@ -1,6 +1,7 @@
 """Maps: what each reader makes of what a source says of codes, and what the knowledge base has."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -81,8 +82,7 @@ def test_pieces_of_a_concept(tmp_path: Path) -> None:
     build_kb(tmp_path / "kb", pieces)
     kb = KnowledgeBase(tmp_path / "kb")
     assert kb.maps("a") == [*said, CodeMap("X", "3")]
-    with sqlite3.connect(kb.path) as db:
+    with closing(sqlite3.connect(kb.path)) as db, db:
         db.execute("INSERT INTO map VALUES (7, 0, '1', 0, 0, '')")
-    db.close()
     with pytest.raises(MedlinkError, match="maps of no concept"):
         verify(KnowledgeBase(kb.path))

@@ -1,7 +1,7 @@
 """Relations: what each reader makes of a source, and what the knowledge base says of them."""
 
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
@@ -77,9 +77,8 @@ def test_relations_of_a_concept(kb: KnowledgeBase) -> None:
 
 def damaged(kb: KnowledgeBase, path: Path, statement: str) -> KnowledgeBase:
     path.write_bytes(kb.path.read_bytes())
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         db.execute(statement)
-    db.close()
     return KnowledgeBase(path)
 
 

@@ -1,6 +1,7 @@
 import json
 import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -106,9 +107,8 @@ def test_a_damaged_file_is_an_error_with_a_code(tmp_path, statement):
     old, new = _kb(tmp_path / "old.kb", *OLD), _kb(tmp_path / "new.kb", *OLD)
     data = bytearray(old.path.read_bytes())
     if statement:
-        with sqlite3.connect(old.path) as db:
+        with closing(sqlite3.connect(old.path)) as db, db:
             db.execute(f"UPDATE concept SET {statement}")
-        db.close()
     else:
         at = data.index(b"gamma") // 4096 * 4096
         old.path.write_bytes(data[:at] + b"\xff" * 4096 + data[at + 4096 :])
