@@ -23,7 +23,7 @@ PROJECT := $(PY) -m spacy project run all .
 # The steps of the project call `medlink` and `python` by name.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: help setup run open docs test test-all test-gpu test-floors test-pythons lint format bench ci-run clean distclean
+.PHONY: help setup run open docs test test-all test-gpu test-floors test-pythons lint format ci-run clean distclean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -76,9 +76,6 @@ lint: $(INSTALLED) ## Check style, formatting and types
 format: $(INSTALLED) ## Mend style and formatting where that can be done by itself
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
-
-bench: $(INSTALLED) ## Measure speed and memory, into benchmarks/results; `git diff` compares
-	$(PY) -m benchmarks
 
 # The main job with little training: every step runs, the encoder is not worth keeping.
 ci-run: $(INSTALLED)
