@@ -14,8 +14,9 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.kb.schema import kb_fingerprint
 from spacy_medlink.linking.calibrator import CALIBRATOR_FEATURES, RankingCalibrator
+from spacy_medlink.linking.facts import name_facts
 from spacy_medlink.linking.linear import LinearModel
-from spacy_medlink.linking.ranker import RANKER_FEATURES, save_ranker
+from spacy_medlink.linking.ranker import RANKER_FEATURES, CandidateRanker
 
 GOLD = {"heart attack": "HP:0001658", "sugar": "HP:0000819", "diabetes": "HP:0000819"}
 
@@ -44,7 +45,8 @@ def _with_ranker(assets: Assets, out: Path) -> Assets:
     model = LinearModel.of(RANKER_FEATURES, 0.0, 1.0, weights)
 
     def add(path: Path) -> None:
-        save_ranker(path / RANKER_FILE, model, 4, conditions)
+        facts = name_facts(assets.kb, assets.name_concept)
+        CandidateRanker(model, facts, 4, conditions).save(path / RANKER_FILE)
 
     return write_variant(assets, out, {"ranker": {}}, add=add)
 

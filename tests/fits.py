@@ -12,7 +12,6 @@ from spacy_medlink.fitting.calibrate import CalibratorFit, fit_on_gold, fit_on_n
 from spacy_medlink.fitting.mention_names import Added, add_mention_names
 from spacy_medlink.fitting.ranker import RankerFit, fit_ranker
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.linking.ranker import save_ranker
 
 
 class Calibrated(NamedTuple):
@@ -82,9 +81,7 @@ def ranked_on(assets: Assets, out: Path, gold: Path, **settings: Any) -> Ranked:
         out,
         facts,
         without=[*without, CALIBRATOR, "reranker"],
-        add=lambda path: save_ranker(
-            path / RANKER_FILE, ranker.model, ranker.top, ranker.fitted_for
-        ),
+        add=lambda path: ranker.save(path / RANKER_FILE),
     )
     return Ranked(calibrated_on_names(made, out).assets, fit)
 

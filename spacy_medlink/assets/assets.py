@@ -35,7 +35,6 @@ from ..retrieval.added import AddedNames
 from ..retrieval.exact import ExactIndex
 from ..retrieval.facets import Facets
 from ..retrieval.filters import NameFilters
-from ..retrieval.fusion import used_tiers
 from ..retrieval.memory import MentionMemory, Remembered, read_memory
 from ..retrieval.tier import DENSE, Tier
 from ..retrieval.word_ngram import WordNgramIndex
@@ -196,8 +195,7 @@ class Assets:
     @property
     def used_tiers(self) -> list[str]:
         """The tiers that add something; a linker asks these by default."""
-        used = used_tiers(self.manifest["fusion"])
-        return [tier for tier in self.tiers if tier in used]
+        return [tier for tier in self.tiers if self.weights.get(tier)]
 
     @property
     def weights(self) -> dict[str, float]:

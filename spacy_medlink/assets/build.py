@@ -12,16 +12,15 @@ from ..evaluation.provenance import describe_versions
 from ..fitting.calibrate import fit_on_gold, fit_on_names, is_remembered
 from ..fitting.gate import fit_gate
 from ..fitting.memory import Learned, carry_over, learn_memory
+from ..fitting.ranker import fit_ranker_on_names
 from ..fitting.retrieved import RetrievedExamples
-from ..fitting.weights import DEFAULT_WEIGHTS, choose_weights, normalised
 from ..kb import KnowledgeBase
 from ..linking import Linker, Parts
-from ..linking.language_weights import LanguageWeights
 from ..retrieval.arrays import save_arrays
 from ..retrieval.exact import ExactIndex
 from ..retrieval.facets import Facets
 from ..retrieval.filters import NameFilters
-from ..retrieval.fusion import WeightedFusion, fusion_of, used_tiers
+from ..retrieval.fusion import WeightedFusion, normalised, usual_weights
 from ..retrieval.index_size import default_spec
 from ..retrieval.memory import write_memory
 from ..retrieval.tier import DENSE, EXACT, Tier, tiers_of_names
@@ -40,13 +39,14 @@ from .manifest import (
     KB_FILE,
     MEMORY,
     NAME_CONCEPT,
+    RANKER_FILE,
     RUNTIME,
     write_manifest,
 )
 from .parts import CPU, torch_device
 from .settings import TORCH, BuildSettings
 from .shares import Share, encode_together
-from .update import Update, kept_fusion
+from .update import Update
 from .variant import add_calibrator, describe_anew
 from .vector_store import KnownVectors, known_beside
 from .vectors import NameVectors, keeping
@@ -147,11 +147,14 @@ class Build:
         dense = DenseBuild(self.vectors, self.spec, trained)
         tiers = self._build_tiers(path, dense)
         names = cache(partial(RetrievedExamples.of, tiers, self.kb, self.progress))
-        fusion = self._choose_fusion(tiers, names)
-        manifest = self._facts(tiers, dense, fusion)
-        linker, fitted_for = _default_linker(tiers, fusion, manifest["encoder"])
+        weights = self._weights(tiers.parts.tier_names)
+        manifest = self._facts(tiers, dense, weights)
+        linker = _default_linker(tiers, weights)
         self._export(path, linker, manifest)
+        if linker.parts.asks_vectors and self.settings.weights is None:
+            linker = self._with_ranker(path, linker, names, manifest)
         if self.settings.calibrate:
+            fitted_for = linker.parts.conditions(manifest["encoder"])
             manifest["calibrator"] = self._fit_to_names(
                 path, names().of_tiers(fitted_for["tiers"]).asking(linker), fitted_for
             )
@@ -187,18 +190,19 @@ class Build:
             encoder=self.encoder,
             facets=facets,
             filters=NameFilters(kb, facets, name_concept),
-            fusion=WeightedFusion().with_weights(DEFAULT_WEIGHTS),
+            fusion=WeightedFusion({}),
         )
         return Linker.of(parts)
 
-    def _choose_fusion(self, tiers: Linker, names: Callable[[], RetrievedExamples]) -> Data:
-        """Choose how the scores of the tiers are fused, or keep the earlier choice."""
+    def _weights(self, tiers: Sequence[str]) -> dict[str, float]:
+        """Get the weights of the tiers: the stated ones, those of the old assets, or the usual."""
         if (weights := self.settings.weights) is not None:
-            return {"weights": normalised(weights), "chosen_on": None}
-        kept = kept_fusion(self.old, self.reuse, tiers.parts.tier_names, self.kb.n_names)
-        return choose_weights(tiers, self.kb, self.dev, kept, names)
+            return normalised(weights)
+        if self.old is not None and self.old.tiers == list(tiers):
+            return self.old.weights
+        return usual_weights(tiers)
 
-    def _facts(self, tiers: Linker, dense: DenseBuild, fusion: Data) -> Data:
+    def _facts(self, tiers: Linker, dense: DenseBuild, weights: Facts) -> Data:
         reuse, encoder, vectors = self.reuse, self.encoder, self.vectors
         return {
             "kb": self.kb.manifest,
@@ -207,7 +211,8 @@ class Build:
             "index": dense.entry,
             "memory": self.memory.entry if self.memory is not None else None,
             "update": reuse.as_manifest(vectors) if reuse and vectors else None,
-            "fusion": fusion,
+            "fusion": {"weights": weights},
+            "ranker": None,
             "calibrator": None,
             "gate": None,
             "versions": describe_versions(),
@@ -222,6 +227,23 @@ class Build:
         manifest["encoder"]["runtime"] = export(
             self.encoder, linker, self.kb, path / RUNTIME, path / ENCODER
         )
+
+    def _with_ranker(
+        self,
+        path: Path,
+        linker: Linker,
+        names: Callable[[], RetrievedExamples],
+        manifest: Data,
+    ) -> Linker:
+        """Fit a ranker to names, write it if it helps, and let the linker rank by it."""
+        fitted_for = linker.parts.conditions(manifest["encoder"])
+        of_tiers = names().of_tiers(fitted_for["tiers"]).asking(linker)
+        fit = fit_ranker_on_names(of_tiers, self.kb, fitted_for)
+        if fit.ranker is None:
+            return linker
+        fit.ranker.save(path / RANKER_FILE)
+        manifest["ranker"] = fit.entry
+        return linker.with_parts(rescorer=fit.ranker)
 
     def _fit_to_names(self, path: Path, names: RetrievedExamples, fitted_for: Facts) -> Data | None:
         """Fit a calibrator to names, as the default linker ranks them, and write it."""
@@ -250,19 +272,12 @@ def _runtime_of(assets: Assets | None) -> str:
     return str(((made_by or {}).get("runtime") or {}).get("name", TORCH))
 
 
-def _default_linker(tiers: Linker, fusion: Facts, encoder: Facts | None) -> tuple[Linker, Data]:
-    """Make the default linker of these assets, and the conditions on which its scores depend."""
-    by_language, facets = fusion.get("languages"), tiers.parts.facets
-    used, parts = used_tiers(fusion), tiers.parts
-    others = {name: tier for name, tier in parts.others.items() if name in used}
-    exact = parts.exact if EXACT in used else None
-    languages = None
-    if by_language and facets is not None:
-        languages = LanguageWeights(facets.lang, facets.langs, by_language)
-    linker = tiers.with_parts(
-        fusion=fusion_of(fusion), languages=languages, exact=exact, others=others
-    )
-    return linker, linker.parts.conditions(encoder)
+def _default_linker(tiers: Linker, weights: Facts) -> Linker:
+    """Make the linker of tiers that have a weight."""
+    parts = tiers.parts
+    others = {name: tier for name, tier in parts.others.items() if weights.get(name)}
+    exact = parts.exact if weights.get(EXACT) else None
+    return tiers.with_parts(fusion=WeightedFusion(weights), exact=exact, others=others)
 
 
 def _memory(files: Sequence[GoldSet], old: Assets | None, kb: KnowledgeBase) -> Learned | None:

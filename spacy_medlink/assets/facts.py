@@ -88,7 +88,6 @@ class FusionFacts(_Facts):
 
     function: StrictStr | None = None
     weights: dict[Tier, Weight]
-    languages: dict[StrictStr, dict[Tier, Weight]] | None = None
 
 
 class CalibratorFacts(_Facts):

@@ -34,7 +34,7 @@ class Learned(NamedTuple):
     assets (Assets): the new assets. left_out (Dict[str, str]): "ranker", "calibrator" or
     "reranker", with the reason. before, after (Links): of the mentions, by the earlier assets, and
     by what was learned from the other four fifths of the documents. kept (bool): the earlier
-    ranker, calibrator and fusion stay, since those fitted to the text are not better.
+    ranker and calibrator stay, since those fitted to the text are not better.
     """
 
     assets: Assets
@@ -61,11 +61,10 @@ def learn(
 ) -> Learned:
     """Write assets that are fitted to annotated text.
 
-    The mentions become names of their concepts, and entries of the memory. If no other text has
-    chosen the fusion, they do, each as if it were new. Then the ranker and the calibrator are
-    fitted to the same text, where each fold is looked up as if it had not been annotated. The
-    encoder does not change, and only new names are encoded. Where these give fewer
-    right links at the same precision than the earlier ranker, calibrator and fusion, those stay.
+    The mentions become names of their concepts, and entries of the memory. Then the ranker and the
+    calibrator are fitted to the same text, where each fold is looked up as if it had not been
+    annotated. The encoder does not change, and only new names are encoded. Where these give fewer
+    right links at the same precision than the earlier ranker and calibrator, those stay.
 
     out (Path): directory to write, which may be that of the assets. train (Path): gold mentions
         that the encoder was not fine-tuned on. overwrite (bool): delete other files in `out`.
@@ -86,9 +85,8 @@ def learn(
     ):
         added = add_mention_names(work / "names.kb", assets.kb, [gold], given.new_concepts)
         named = gold.over(added.kb)
-        dev = None if _has_chosen(assets) else named
         build = Build(
-            added.kb, assets, BuildSettings(calibrate=False), memory=[named], dev=dev,
+            added.kb, assets, BuildSettings(calibrate=False), memory=[named],
             device=assets.device, progress=progress,
         )  # fmt: skip
         build.write(path)
@@ -142,13 +140,12 @@ def _too_little(error: MedlinkError) -> str:
 
 
 def _with_models_of(assets: Assets, path: Path, built: Assets) -> Assets:
-    """Write fusion, ranker and calibrator of the earlier assets in place of new ones."""
+    """Write ranker and calibrator of the earlier assets in place of new ones."""
     for name in (RANKER_FILE, CALIBRATOR):
         (path / name).unlink(missing_ok=True)
         if name in assets.files:
             assets.put(name, path / name)
-    entries = {part: assets.manifest.get(part) for part in ("fusion", "ranker", "calibrator")}
-    return built.refitted(entries)
+    return built.refitted({part: assets.manifest.get(part) for part in ("ranker", "calibrator")})
 
 
 def _gate(assets: Assets, cases: Sequence[Case]) -> Data | None:
@@ -156,14 +153,6 @@ def _gate(assets: Assets, cases: Sequence[Case]) -> Data | None:
     linker = assets.engine(exact_first=False)
     gold = [Mention(case.mention.text, label=case.mention.label) for case in cases]
     return fit_gate(linker, assets.kb, assets.conditions(linker), gold)
-
-
-def _has_chosen(assets: Assets) -> bool:
-    """Tell whether the fusion was chosen on other text than the memory's."""
-    chosen_on = assets.manifest["fusion"].get("chosen_on") or {}
-    memory = assets.manifest.get("memory") or {"sources": []}
-    learned = {source["sha256"] for source in memory["sources"]}
-    return "file" in chosen_on and chosen_on["sha256"] not in learned
 
 
 def _check_memory(assets: Assets, cases: Sequence[Case], train: Path) -> None:

@@ -46,8 +46,7 @@ class BuildSettings(Options):
     )
     dev: Path | None = option(
         None,
-        "At least 50 gold mentions, used to choose the weights of the tiers and to fit the "
-        "probabilities.",
+        "At least 50 gold mentions, to fit the probabilities.",
     )
     calibrate: bool = flag(True, "fit a calibrator and a threshold to names")
     resume: bool = flag(True, "keep vectors beside the output, so that a build can continue")
@@ -59,7 +58,7 @@ class BuildSettings(Options):
     weights: Mapping[str, float] | None = setting(
         None,
         "must be weights by tier, or null",
-        "of the tiers in the fused score, for a protocol that states them; null chooses them",
+        "of the tiers in the fused score, for a protocol that states them, and no ranker is fitted",
     )
 
 

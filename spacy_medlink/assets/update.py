@@ -1,4 +1,4 @@
-"""What new assets take over from assets built before: vectors, training of the index, weights.
+"""What new assets take over from assets built before: vectors, training of the index.
 
 Vectors are read from the old index, so a compressed vector stays compressed. A lossy index is
 therefore reused only by an index of the same kind, which takes over its training and makes the same
@@ -6,7 +6,6 @@ code of the same vector.
 """
 
 import re
-from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..kb import KnowledgeBase
-from ..retrieval.tier import DENSE
 from ..types import Data
 from .assets import Assets
 from .manifest import DENSE_FILE
@@ -59,22 +57,6 @@ class Update:
             "encoded": names.kb.n_names - self.reused,
             "why_not": self.why_not,
         }
-
-
-def kept_fusion(
-    old: Assets | None, reuse: Update | None, tiers: Sequence[str], names: int
-) -> Data | None:
-    """Get the old fusion weights, if they are valid for the new assets too.
-
-    They are if tiers, encoder and most of the names are the same. Only reused vectors show the
-    share of equal names; without a dense tier it is assumed. To choose anew would only change every
-    score a little from release to release.
-    """
-    if old is None or list(tiers) != old.tiers:
-        return None
-    if DENSE in tiers and (reuse is None or 2 * reuse.reused < names):
-        return None
-    return dict(old.manifest["fusion"])
 
 
 def _why_not(old: Data, encoder: "BiEncoder", spec: str) -> str:

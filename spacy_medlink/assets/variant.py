@@ -5,7 +5,6 @@ from pathlib import Path
 
 from ..fitting.calibrate import CalibratorFit
 from ..fitting.ranker import RankerFit
-from ..linking.ranker import save_ranker
 from ..types import Facts
 from ..util.files import replacing_directory
 from ..util.outputs import PathLike
@@ -63,9 +62,8 @@ def describe_anew(
 
 def add_ranker(path: Path, assets: Assets, fit: RankerFit) -> Assets:
     """Write a ranker that helps into the directory of new assets, but not yet the manifest."""
-    ranker = fit.ranker
-    assert ranker is not None
-    save_ranker(path / RANKER_FILE, ranker.model, ranker.top, ranker.fitted_for)
+    assert fit.ranker is not None
+    fit.ranker.save(path / RANKER_FILE)
     return assets.refitted({"ranker": fit.entry})
 
 

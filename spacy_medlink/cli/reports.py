@@ -38,7 +38,6 @@ def build_report(assets: "Assets") -> str:
             *_encoded(manifest["encoder"]),
             *_index(manifest["index"]),
             *_remembered(manifest["memory"]),
-            f"fusion weights: {_how_chosen(manifest['fusion']['chosen_on'])}",
             *_ranked(manifest.get("ranker")),
             *_calibrated(manifest.get("calibrator")),
             *_gated(manifest.get("gate")),
@@ -73,19 +72,6 @@ def _exported(encoder: Data) -> list[str]:
     ]
 
 
-def _how_chosen(on: Data | None) -> str:
-    """Report the data on which the fusion was chosen, and the score of each tier alone."""
-    if on is None:
-        return "the default"
-    if "file" in on:
-        chosen = f"{on['choice']}, chosen on {on['mentions']:,} mentions of {on['file']}"
-    else:
-        kinds = ", ".join(f"{count:,} {example}" for example, count in on["examples"].items())
-        chosen = f"{on['choice']}, chosen on examples made of names ({kinds})"
-    alone = ", ".join(f"{tier} alone {mrr:.3f}" for tier, mrr in on.get("mrr_alone", {}).items())
-    return f"{chosen}: MRR {on['mrr']:.3f} ({alone})" if alone else chosen
-
-
 def _gated(gate: Facts | None) -> list[str]:
     """Report where the dense tier is not asked, and how often that changed an example."""
     if gate is None:
@@ -105,8 +91,10 @@ def _ranked(ranker: Facts | None) -> list[str]:
     if ranker is None:
         return []
     before, after = (100 * ranker[part]["acc@1"] for part in ("retrieval", "ranked"))
-    count = f"{ranker['mentions']:,} mentions that the memory does not know"
-    return [f"ranker: acc@1 {before:.1f} to {after:.1f} on {count}"]
+    on = "examples made of names"
+    if "mentions" in ranker:
+        on = f"{ranker['mentions']:,} mentions that the memory does not know"
+    return [f"ranker: acc@1 {before:.1f} to {after:.1f} on {on}"]
 
 
 def _calibrated(calibrator: Data | None) -> list[str]:

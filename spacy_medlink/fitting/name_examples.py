@@ -10,7 +10,6 @@ slip        with one wrong letter
 narrower    with another names' first word before it: the concept is the nearest one
 broader     without a word that has a meaning: nothing is right
 unknown     unchanged or mutated, with its whole concept hidden: nothing is right
-specific    the same, but concepts above it count as right; only used to choose weights
 nothing     invented words, short forms that the knowledge base lacks, everyday phrases, and
             recombined words of its names: no concept is right
 """
@@ -31,7 +30,7 @@ from .mutations import broader, is_modifier, mutated, with_slip
 
 VERBATIM, SYNONYM, TRANSLATED, MUTATED = "verbatim", "synonym", "translated", "mutated"
 SLIP, NARROWER, BROADER, UNKNOWN = "slip", "narrower", "broader", "unknown"
-SPECIFIC, NOTHING = "specific", "nothing"
+NOTHING = "nothing"
 SAMPLE = 800  # concepts
 _PHRASES, _PER_CONCEPT = 400, 5  # phrases of nothing: at most, and for each concept drawn
 _MODIFIERS, _COMMON = 60, 3  # first words of a language, and least names that begin with each
@@ -84,7 +83,7 @@ def name_examples(
     modifiers, of_slips = _modifiers(drawn), np.random.default_rng(_SEED)
     examples = list[NameExample]()
     for name in drawn:
-        examples += _of_name(kb, name)
+        examples += _of_name(name)
         examples += _rewritten(kb, name, modifiers.get(name.lang, ()), generator)
         slipped = with_slip(name.text, of_slips)
         if key(slipped) and not kb.find(slipped):
@@ -102,7 +101,7 @@ def name_examples(
     return [*examples, *(NameExample(NOTHING, text) for text in nothing)]
 
 
-def _of_name(kb: KnowledgeBase, drawn: _Drawn) -> Iterator[NameExample]:
+def _of_name(drawn: _Drawn) -> Iterator[NameExample]:
     """Make the examples of an unchanged name."""
     concept, text = drawn.concept, drawn.text
     right, every = frozenset([concept.row]), _rows(concept)
@@ -115,9 +114,6 @@ def _of_name(kb: KnowledgeBase, drawn: _Drawn) -> Iterator[NameExample]:
     if spoken < every:
         yield NameExample(TRANSLATED, text, right, spoken, concept.row)
     yield NameExample(UNKNOWN, text, frozenset(), every, concept.row)
-    above = frozenset(kb.row_of(id) for id in concept.parents if id in kb)
-    if above:
-        yield NameExample(SPECIFIC, text, above, every, concept.row)
 
 
 def _rewritten(

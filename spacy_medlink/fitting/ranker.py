@@ -1,8 +1,15 @@
-"""Fits a ranker to annotated text, and keeps it if it helps."""
+"""Fits a ranker to annotated text, or to names, and keeps it if it helps.
+
+Without annotated text, examples made of names replace mentions (`name_examples`): a name that must
+be found through another name of its concept or in another language, and one with a slip of the pen.
+The encoder finds the former, the n-gram tier the latter. How often text has each kind is not known,
+so that each counts the same.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -12,30 +19,35 @@ from ..errors import Errors
 from ..evaluation.gold_set import GoldSet
 from ..evaluation.intervals import rank_figures, reciprocal, standard_error
 from ..evaluation.outcome import first_right
+from ..kb import KnowledgeBase
 from ..linking.asset_parts import AssetParts
 from ..linking.blending import blend, remembered
-from ..linking.facts import name_facts
-from ..linking.features import Features
+from ..linking.facts import NameFacts, name_facts
+from ..linking.features import Features, features_of_candidates
 from ..linking.linear import Floats, LinearModel
 from ..linking.ranker import (
+    OF_NAMES,
     RANKER,
     RANKER_FEATURES,
     TOP,
     WEIGHT,
     CandidateRanker,
-    ranker_features,
     softmax,
 )
-from ..types import Candidate, Data, Progress
+from ..types import Candidate, Data, Facts, Progress
 from ..util.progress import no_progress
 from .examples import Flags
-from .folds import RankedCase, rank_unannotated
+from .folds import RankedCase, deal, rank_unannotated
+from .name_examples import SLIP, SYNONYM, TRANSLATED
+from .retrieved import RetrievedExamples
 
+KINDS_OF_NAMES = (SYNONYM, TRANSLATED, SLIP)
 _NEEDED = 50  # least mentions with a right and a wrong candidate
 _ERRORS = 2  # least gain in standard errors
 _DEPTHS = (1, 5)
 _DIGITS = 4
 PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1)
+_OF_NAMES = 1e-2  # penalty; names themselves would choose one too small for text
 _MOST_ITERATIONS = 500
 
 
@@ -54,6 +66,27 @@ class Lists:
     ends: NDArray[np.int64]
     folds: NDArray[np.int64]
     weights: Floats
+
+    @classmethod
+    def of(
+        cls,
+        rankings: Sequence[Sequence[Candidate]],
+        right: Sequence[Set[int]],
+        folds: NDArray[np.int64],
+        weights: Floats,
+        facts_of_names: Iterable[NameFacts],
+    ) -> "Lists":
+        """Make features of rankings, none of them empty, of whose rows some are right."""
+        features = [
+            features_of_candidates(ranking, RANKER_FEATURES, facts)
+            for ranking, facts in zip(rankings, facts_of_names, strict=False)
+        ]
+        flags = [
+            np.asarray([candidate.row in wanted for candidate in ranking], dtype=np.bool_)
+            for ranking, wanted in zip(rankings, right, strict=True)
+        ]
+        ends = np.cumsum([len(ranking) for ranking in rankings], dtype=np.int64)
+        return cls(np.vstack(features), np.concatenate(flags), ends, folds, weights)
 
     @property
     def spans(self) -> list[tuple[int, int]]:
@@ -116,7 +149,15 @@ def fit_ranker(
     cases = [case for case in every if case.case.right and not remembered(case.ranking)]
     if not cases:
         raise Errors.too_few_rows(path=gold.path, found=0, wanted=_NEEDED, what="mentions to rank")
-    lists = _lists(cases)
+    counts = Counter(_texts(cases))
+    lists = Lists.of(
+        [case.ranking for case in cases],
+        [case.case.right for case in cases],
+        np.asarray([case.fold for case in cases], dtype=np.int64),
+        # A mention that occurs ten times counts less than ten mentions.
+        np.asarray([1 / np.sqrt(counts[text]) for text in _texts(cases)]),
+        [case.facts_of_names() for case in cases],
+    )
     if (usable := int(lists.tells.sum())) < _NEEDED:
         raise Errors.too_few_rows(
             path=gold.path,
@@ -125,17 +166,10 @@ def fit_ranker(
             what="mentions with a right and a wrong answer",
         )
     fitted = fit(lists)
-    ranked = (
-        blend(case.ranking, 0, softmax(fitted.unseen[start:end]), WEIGHT, RANKER)
-        for case, (start, end) in zip(cases, lists.spans, strict=True)
-    )
-    before, after = (
-        _ranks(cases, [case.ranking for case in cases]),
-        _ranks(cases, ranked),
-    )
-    gain, error = float((after - before).mean()), standard_error(after - before, _texts(cases))
-    kept = gain > _ERRORS * error and (after == 1).sum() >= (before == 1).sum()
-    first = int(((after if kept else before) == 1).sum())
+    right = [case.case.right for case in cases]
+    before, after = _before_and_after([case.ranking for case in cases], right, lists, fitted)
+    facts, why_not = _judged(before, after, _texts(cases))
+    first = int(((before if why_not else after) == 1).sum())
     entry = {
         "unannotated": _with_remembered(every, first),
         "mentions": len(cases),
@@ -143,17 +177,91 @@ def fit_ranker(
         "fitted_on": {"file": gold.path.name, "sha256": gold.sha256},
         "penalty": fitted.penalty,
         "top": top,
+        **facts,
+    }
+    if why_not:
+        return RankerFit(None, entry, why_not)
+    facts_of_names = name_facts(assets.kb, assets.name_concept, assets.memory_lines)
+    conditions = assets.conditions(assets.engine(calibrator=False, rescorer=None))
+    return RankerFit(CandidateRanker(fitted.model, facts_of_names, top, conditions), entry, "")
+
+
+def fit_ranker_on_names(
+    names: RetrievedExamples, kb: KnowledgeBase, fitted_for: Facts
+) -> RankerFit:
+    """Fit a ranker to examples made of names, so that it knows what each tier is worth here.
+
+    Only `OF_NAMES` of the features count, and a mention that is a name is not ordered anew.
+
+    names (RetrievedExamples): with a linker without a rescorer. fitted_for (Mapping): what that
+        linker's scores depend on (`conditions`).
+    """
+    examples = names.of_kinds(KINDS_OF_NAMES)
+    facts_of_names = name_facts(kb, names.engine.name_concept)
+    found = [
+        (example, ranking)
+        for example, ranking in zip(examples, names.rank(examples, TOP), strict=True) if ranking
+    ]  # fmt: skip
+    if len(found) < _NEEDED:
+        return RankerFit(None, {}, f"{len(found)} examples are too few")
+    counts = Counter(example.kind for example, _ in found)
+    right, rankings = [example.right for example, _ in found], [ranking for _, ranking in found]
+    concepts = np.asarray([example.concept for example, _ in found])
+    weights = np.asarray([1 / counts[example.kind] for example, _ in found])
+    lists = Lists.of(rankings, right, deal(concepts), weights, repeat(facts_of_names))
+    lists.features[:, [name not in OF_NAMES for name in RANKER_FEATURES]] = 0.0
+    fitted = fit(lists, [_OF_NAMES])
+    before, after = _before_and_after(rankings, right, lists, fitted)
+    facts, why_not = _judged(before, after, [str(concept) for concept in concepts.tolist()])
+    entry = {
+        "examples": dict(sorted(counts.items())),
+        "fitted_on": {"names": "of the knowledge base"},
+        "penalty": fitted.penalty,
+        "top": TOP,
+        **facts,
+    }
+    if why_not:
+        return RankerFit(None, entry, why_not)
+    ranker = CandidateRanker(fitted.model, facts_of_names, TOP, fitted_for, on_names=True)
+    return RankerFit(ranker, entry, "")
+
+
+def _before_and_after(
+    rankings: Sequence[Sequence[Candidate]],
+    right: Sequence[Set[int]],
+    lists: Lists,
+    fitted: Fitted,
+) -> tuple[Floats, Floats]:
+    """Compute the reciprocal ranks of right candidates, as retrieved and by unseen models: (n,)."""
+    ranked = [
+        blend(ranking, 0, softmax(fitted.unseen[start:end]), WEIGHT, RANKER)
+        for ranking, (start, end) in zip(rankings, lists.spans, strict=True)
+    ]
+    before, after = (
+        reciprocal(
+            [
+                first_right([candidate.row for candidate in ranking], wanted)
+                for ranking, wanted in zip(order, right, strict=True)
+            ]
+        )
+        for order in (rankings, ranked)
+    )
+    return before, after
+
+
+def _judged(before: Floats, after: Floats, groups: Sequence[str]) -> tuple[Data, str]:
+    """Make the figures for the manifest, and say why the new order is not kept; "" where it is."""
+    gain, error = float((after - before).mean()), standard_error(after - before, groups)
+    facts = {
         "retrieval": rank_figures(before, _DEPTHS),
         "ranked": rank_figures(after, _DEPTHS),
         "gain": round(gain, _DIGITS),
         "standard_error": round(error, _DIGITS),
     }
-    if not kept:
-        gained = f"mrr gained {entry['gain']} +/- {entry['standard_error']}"
-        return RankerFit(None, entry, f"it does not beat retrieval beyond doubt ({gained})")
-    facts_of_names = name_facts(assets.kb, assets.name_concept, assets.memory_lines)
-    conditions = assets.conditions(assets.engine(calibrator=False, rescorer=None))
-    return RankerFit(CandidateRanker(fitted.model, facts_of_names, top, conditions), entry, "")
+    if gain > _ERRORS * error and (after == 1).sum() >= (before == 1).sum():
+        return facts, ""
+    gained = f"mrr gained {facts['gain']} +/- {facts['standard_error']}"
+    return facts, f"it does not beat retrieval beyond doubt ({gained})"
 
 
 def check_top(top: int) -> None:
@@ -162,40 +270,23 @@ def check_top(top: int) -> None:
         raise Errors.bad_setting(name="top", value=top, rule="must be at least 2")
 
 
-def fit(lists: Lists) -> Fitted:
+def fit(lists: Lists, penalties: Sequence[float] = PENALTIES) -> Fitted:
     """Fit by the listwise softmax, with the penalty on squared weights that is best on others.
 
     The loss of a mention is -log of the softmax share of its right candidates.
     """
     unseen: dict[float, Floats] = {}
     losses: dict[float, float] = {}
-    for penalty in PENALTIES:
+    for penalty in penalties:
         logits = np.zeros(len(lists.right))
         for fold in np.unique(lists.folds).tolist():
             model = _fit(lists, lists.folds != fold, penalty)
             of_fold = np.repeat(lists.folds == fold, np.diff(lists.ends, prepend=0))
             logits[of_fold] = model.score(lists.features[of_fold])
         unseen[penalty], losses[penalty] = logits, _loss(logits, lists)
-    best = min(PENALTIES, key=lambda penalty: losses[penalty])
+    best = min(penalties, key=lambda penalty: losses[penalty])
     every = np.ones(len(lists.ends), dtype=np.bool_)
     return Fitted(_fit(lists, every, best), best, unseen[best], losses)
-
-
-def _lists(cases: Sequence[RankedCase]) -> Lists:
-    features = [ranker_features(case.ranking, case.facts_of_names()) for case in cases]
-    right = [
-        np.asarray([candidate.row in case.case.right for candidate in case.ranking], dtype=np.bool_)
-        for case in cases
-    ]
-    counts = Counter(_texts(cases))
-    return Lists(
-        np.vstack(features),
-        np.concatenate(right),
-        np.cumsum([len(flags) for flags in right], dtype=np.int64),
-        np.asarray([case.fold for case in cases], dtype=np.int64),
-        # A mention that occurs ten times counts less than ten mentions.
-        np.asarray([1 / np.sqrt(counts[text]) for text in _texts(cases)]),
-    )
 
 
 def _with_remembered(every: Sequence[RankedCase], first: int) -> dict[str, int]:
@@ -211,15 +302,6 @@ def _with_remembered(every: Sequence[RankedCase], first: int) -> dict[str, int]:
 
 def _texts(cases: Sequence[RankedCase]) -> list[str]:
     return [case.case.mention.text.lower() for case in cases]
-
-
-def _ranks(cases: Sequence[RankedCase], rankings: Iterable[Sequence[Candidate]]) -> Floats:
-    return reciprocal(
-        [
-            first_right([candidate.row for candidate in ranking], case.case.right)
-            for case, ranking in zip(cases, rankings, strict=True)
-        ]
-    )
 
 
 def _fit(lists: Lists, chosen: Flags, penalty: float) -> LinearModel:

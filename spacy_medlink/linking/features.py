@@ -95,6 +95,15 @@ def _of_tier(tier: str) -> Callable[[Described], float]:
     return lambda it: round(it.candidate.scores.get(tier, it.exact), DIGITS)
 
 
+def _beside(tier: str, other: str) -> Callable[[Described], float]:
+    """Make the feature of a tier's score times the best score of a tier for this text.
+
+    So a tier counts as much as it, or the other one, has found something like the text.
+    """
+    of_tier = _of_tier(tier)
+    return lambda it: of_tier(it) * max(some.scores.get(other, 0.0) for some in it.ranking)
+
+
 def _margin(it: Described) -> float:
     # A candidate that the document itself identifies has no competitor; what ties is told apart.
     if len(it.ranking) < 2 or it.candidate.tied or is_identified(it.candidate.scores):
@@ -188,6 +197,10 @@ FEATURES: dict[str, Callable[[Described], float]] = {
     "place": lambda it: 1 / (it.place + 1),
     "ngram": _of_tier("ngram"),
     "dense": _of_tier("dense"),
+    "ngram, ngram": _beside("ngram", "ngram"),
+    "ngram, dense": _beside("ngram", "dense"),
+    "dense, ngram": _beside("dense", "ngram"),
+    "dense, dense": _beside("dense", "dense"),
     "exact": lambda it: float(it.exact > 0),  # 1 where the exact tier found it
     # 1 where the name differs from the text in letter case at most.
     "same letters": lambda it: float(round(it.exact, DIGITS) >= IN_CAPITALS),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..errors import Errors, Warnings
 from ..kb import KnowledgeBase
-from ..retrieval.fusion import fusion_of
+from ..retrieval.fusion import fusion_of, normalised
 from ..retrieval.tier import EXACT
 from ..text.identifiers import spellings
 from ..text.lexicon import Lexicon
@@ -17,7 +17,6 @@ from ..util.telling import tell
 from .asset_parts import AssetParts
 from .gate import Gate, RerankGate
 from .identified import IdentifiersOf
-from .language_weights import LanguageWeights
 from .linear import difference
 from .linker import Linker
 from .parts import Parts
@@ -71,12 +70,10 @@ def open_linker(
         memory = assets.memory if settings.memory else None
     if identifiers_of is OF_ASSETS:
         identifiers_of = lru_cache(_KEPT)(_identifiers_of(assets.kb))
-    is_usual = fusion is None and weights is None and set(tiers) >= set(assets.used_tiers)
     parts = replace(
         _of_tiers(assets, tiers, encoder),
         memory=memory,
         fusion=_fusion(assets, tiers, fusion, weights),
-        languages=_languages(assets) if is_usual else None,
         identifiers_of=identifiers_of,
         lexicon=lexicon or Lexicon(),
     )
@@ -129,24 +126,14 @@ def _fusion(
     return chosen.with_weights(weights or weights_of(assets.weights, tiers))
 
 
-def _languages(assets: AssetParts) -> LanguageWeights | None:
-    """Get the weights of languages that have their own; None without any."""
-    weights = assets.manifest["fusion"].get("languages")
-    facets = assets.facets
-    return LanguageWeights(facets.lang, facets.langs, weights) if weights else None
-
-
 def weights_of(weights_built: Mapping[str, float], tiers: Sequence[str]) -> dict[str, float]:
     """Scale the weights of some tiers so that they sum to 1.
 
     A perfect match then scores 1.0 with any set of tiers.
     """
     weights = {tier: weights_built.get(tier, 0.0) for tier in tiers}
-    total = sum(weights.values())
-    # A tier that adds nothing to the others has weight 0; alone, it must still rank.
-    if not total:
-        return dict.fromkeys(tiers, 1.0)
-    return {tier: weight / total for tier, weight in weights.items()}
+    # A tier whose stated weight is 0 must still rank where it is alone.
+    return normalised(weights) if any(weights.values()) else dict.fromkeys(tiers, 1.0)
 
 
 def _rescorer(assets: AssetParts, parts: Parts, settings: LinkSettings) -> Rescorer | None:

@@ -13,7 +13,6 @@ from ..retrieval.tier import EXACT, Tier
 from ..text.lexicon import Lexicon
 from ..types import Calibrator, Data, Encoder, Facts, Fusion, Rescorer
 from .identified import IdentifiersOf
-from .language_weights import LanguageWeights
 from .tiers import Tiers, of_texts
 
 if TYPE_CHECKING:  # the tiers are imported only if they are used
@@ -39,7 +38,6 @@ class Parts:
     memory (Optional[MentionMemory]): the corrections.
     added (Optional[AddedNames]): the names added after the tiers were built.
     fusion (Fusion): combines the tiers' scores, with weights.
-    languages (Optional[LanguageWeights]): other weights for mentions of some languages.
     facets, filters: of the knowledge base; needed for filters and for ties by id.
     rescorer (Optional[Rescorer]): orders the candidates anew, with the mention's context.
     identifiers_of (Optional[IdentifiersOf]): of concepts; without it the identifiers that a
@@ -58,7 +56,6 @@ class Parts:
     memory: "MentionMemory | None" = None
     encoder: Encoder | None = None
     fusion: Fusion = field(default_factory=lambda: WeightedFusion().with_weights({}))
-    languages: LanguageWeights | None = None
     facets: "Facets | None" = None
     filters: "NameFilters | None" = None
     rescorer: Rescorer | None = None
@@ -96,17 +93,13 @@ class Parts:
         encoder (Optional[Facts]): as the manifest describes it.
         """
         tiers = sorted(self.tier_names)
-        languages = self.languages.weights if self.languages is not None else {}
-        by_language = {
-            lang: _rounded(tiers, weights) for lang, weights in sorted(languages.items())
-        }
         return {
             "tiers": tiers,
             "fusion": type(self.fusion).__name__,
             "weights": _rounded(tiers, self.fusion.weights or {}),
             "encoder": encoder["fingerprint"] if encoder and self.asks_vectors else "",
             "reranker": "" if self.rescorer is None else self.rescorer.fingerprint,
-        } | ({"languages": by_language} if by_language else {})
+        }
 
 
 def _rounded(tiers: Sequence[str], weights: Mapping[str, float]) -> dict[str, float]:

@@ -12,19 +12,26 @@ from ..errors import Errors
 from ..types import Candidate, Facts, Floats1d, Mention, Rescorer
 from ..util.locks import Lru
 from .blending import blend, remembered
+from .decision import is_named
 from .facts import NameFacts
-from .features import Features, features_of_candidates
+from .features import features_of_candidates
 from .linear import LinearModel, damage_is_told, difference
 
 RANKER = "ranker"  # the key of its score among the tiers' scores
 WEIGHT = 0.7  # of the model; from 0.5 on the links stay the same, and scores still differ enough
 TOP = 10  # candidates to order by default
 RANKER_FEATURES = (
-    "score", "behind", "place", "ngram", "dense", "exact", "spelling", "relative length", "added",
-    "missing", "numbers", "last word", "preferred", "is preferred", "names", "seen", "often",
-    "scheme",
+    "score", "behind", "place", "ngram", "dense", "ngram, ngram", "ngram, dense", "dense, ngram",
+    "dense, dense", "exact", "spelling", "relative length", "added", "missing", "numbers",
+    "last word", "preferred", "is preferred", "names", "seen", "often", "scheme",
 )  # fmt: skip
-FORMAT = 5
+# What names of the knowledge base show. They do not show which of several concepts of one name is
+# meant, and they have other words than mentions have.
+OF_NAMES = frozenset(
+    ("score", "behind", "ngram", "dense", "ngram, ngram", "ngram, dense", "dense, ngram",
+     "dense, dense", "spelling", "numbers")
+)  # fmt: skip
+FORMAT = 6
 _MOST = 1000
 
 _Key = tuple[tuple[int, str, float], ...]
@@ -35,11 +42,13 @@ class CandidateRanker:
     """Scores the first candidates of rankings with a model; safe to call from threads.
 
     A candidate that corrections put first stays there. The softmax of the model's scores is blended
-    with the retrieval score.
+    with the retrieval score. A model of names leaves a ranking alone whose first candidate is a
+    name of the text.
 
     model (LinearModel): of RANKER_FEATURES, fitted to candidates of this retrieval.
     facts (NameFacts): the facts that features need. top (int): candidates to order.
     fitted_for (Facts): the conditions of use: tiers, fusion, encoder.
+    on_names (bool): fitted to names of the knowledge base, and to no text.
     cache_size (int): rankings that are remembered.
     """
 
@@ -51,16 +60,17 @@ class CandidateRanker:
         facts: NameFacts,
         top: int = TOP,
         fitted_for: Facts | None = None,
+        on_names: bool = False,
         cache_size: int = 16384,
     ) -> None:
         self.model, self.facts, self.top = model, facts, top
-        self.fitted_for = dict(fitted_for or {})
+        self.fitted_for, self.on_names = dict(fitted_for or {}), on_names
         self.fingerprint = _fingerprint(model, top)
         self._cache: Lru[_Key, list[Candidate]] = Lru(cache_size)
 
     @classmethod
     def load(cls, file: Path, facts: NameFacts) -> "CandidateRanker":
-        """Read the file of `save_ranker`.
+        """Read the file of `save`.
 
         RAISES (MedlinkError): E202 when the file is damaged, E214 when it is of another version.
         """
@@ -76,11 +86,20 @@ class CandidateRanker:
             if type(top) is not int or not 1 <= top <= _MOST:
                 raise ValueError(f"it would order {top!r} candidates")
             model = LinearModel.from_json(RANKER_FEATURES, stored)
-            return cls(model, facts, top, dict(stored["fitted_for"]))
+            on_names = stored["on_names"] is True
+            return cls(model, facts, top, dict(stored["fitted_for"]), on_names)
+
+    def save(self, path: Path) -> None:
+        """Write a JSON file."""
+        stored = {
+            "format": FORMAT, "features": list(self.model.features), **self.model.to_json(),
+            "top": self.top, "fitted_for": self.fitted_for, "on_names": self.on_names,
+        }  # fmt: skip
+        path.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
     def knowing(self, name_facts: NameFacts) -> "CandidateRanker":
         """Make a copy with other facts."""
-        return CandidateRanker(self.model, name_facts, self.top, self.fitted_for)
+        return CandidateRanker(self.model, name_facts, self.top, self.fitted_for, self.on_names)
 
     def fits(self, conditions: Facts) -> bool:
         """Tell whether it was fitted for these conditions (`conditions`)."""
@@ -100,8 +119,8 @@ class CandidateRanker:
         return [self._rescored(ranking) for ranking in rankings]
 
     def _rescored(self, ranking: Sequence[Candidate]) -> list[Candidate]:
-        if not ranking:
-            return []
+        if not ranking or (self.on_names and is_named(ranking[0])):
+            return list(ranking)
         # The looked-up forms and the names found determine all features.
         key = tuple(
             (candidate.name_row, candidate.form, round(candidate.score, _DIGITS))
@@ -143,11 +162,6 @@ class Chain:
         return ranked
 
 
-def ranker_features(ranking: Sequence[Candidate], name_facts: NameFacts) -> Features:
-    """Compute the features of a ranking's candidates, best first: (n, len(RANKER_FEATURES))."""
-    return features_of_candidates(ranking, RANKER_FEATURES, name_facts)
-
-
 def with_facts(rescorer: Rescorer | None, make_facts: Callable[[], NameFacts]) -> Rescorer | None:
     """Make a copy of a rescorer whose ranker, if there is one, has other facts."""
     if isinstance(rescorer, CandidateRanker):
@@ -155,17 +169,6 @@ def with_facts(rescorer: Rescorer | None, make_facts: Callable[[], NameFacts]) -
     if isinstance(rescorer, Chain):
         return Chain([with_facts(part, make_facts) or part for part in rescorer.rescorers])
     return rescorer
-
-
-def save_ranker(
-    path: Path, model: LinearModel, top: int = TOP, fitted_for: Facts | None = None
-) -> None:
-    """Write the JSON file of a ranker. The arguments are those of `CandidateRanker`."""
-    stored = {
-        "format": FORMAT, "features": list(model.features), **model.to_json(),
-        "top": top, "fitted_for": dict(fitted_for or {}),
-    }  # fmt: skip
-    path.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def _fingerprint(model: LinearModel, top: int) -> str:

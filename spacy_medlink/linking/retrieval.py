@@ -51,7 +51,7 @@ class Retrieval:
 
     def __init__(self, parts: Parts, names_per_tier: int, cache_size: int) -> None:
         self.tiers, self._cheap, self.fusion = parts.tiers, parts.cheap_tiers, parts.fusion
-        self._languages, fusion = parts.languages, parts.fusion
+        fusion = parts.fusion
         self._exact = replace(self.tiers, others={})
         # The score of a name that equals the mention.
         self.perfect = np.float32(sum((fusion.weights or {}).values()))
@@ -132,9 +132,7 @@ class Retrieval:
     def fused(self, scored: ScoredNames) -> Floats2d:
         """Fuse the scores of names, (n_texts, m); remembered corrections come first."""
         if self._of_vectors <= scored.scores.keys():
-            languages = self._languages
-            fused = languages.fuse(self.fusion, scored) if languages else self.fusion(scored.scores)
-            return self._remembered_first(scored, fused)
+            return self._remembered_first(scored, self.fusion(scored.scores))
         # The dense tier would give the same score to a name that equals the text.
         exact = scored.scores[EXACT] * self.perfect
         fused = np.maximum(self._fusion_without_dense(scored.scores), exact)

@@ -4,7 +4,7 @@ Such a function takes the scores of the same names (n, m) by each tier and retur
 each name (n, m). A name that is first in every weighted tier scores 1.0.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +12,9 @@ import numpy as np
 from ..errors import Errors
 from ..types import Facts, Floats2d, Fusion
 from ..util.setting_types import is_weight
+from .tier import tier_of_names
 
+DEFAULT_WEIGHTS = {"exact": 0.1, "ngram": 0.3, "dense": 1.0}
 WEIGHTED = "spacy-medlink.WeightedFusion.v1"
 RECIPROCAL_RANK = "spacy-medlink.ReciprocalRankFusion.v1"
 
@@ -105,13 +107,21 @@ def fusion_of(entry: Facts) -> Fusion:
     return FUSIONS[name](entry["weights"], **entry.get("settings", {}))
 
 
-def used_tiers(entry: Facts) -> list[str]:
-    """List the tiers that have a weight, if only for mentions of one language.
+def usual_weights(tiers: Sequence[str]) -> dict[str, float]:
+    """Get the weights of tiers where none are stated; a tier of a package says its own."""
+    weights = (DEFAULT_WEIGHTS.get(tier) for tier in tiers)
+    return normalised(
+        {
+            tier: tier_of_names(tier).weight if weight is None else weight
+            for tier, weight in zip(tiers, weights, strict=True)
+        }
+    )
 
-    entry (Mapping[str, Any]): `weights`, and `languages` with those of some languages.
-    """
-    every = [entry["weights"], *(entry.get("languages") or {}).values()]
-    return [tier for tier in entry["weights"] if any(weights.get(tier) for weights in every)]
+
+def normalised(weights: Mapping[str, float]) -> dict[str, float]:
+    """Scale weights to sum to 1, so that a perfect match scores 1.0."""
+    total = sum(weights.values())
+    return {tier: weight / total for tier, weight in weights.items()}
 
 
 def _check_weights(weights: Mapping[str, float] | None) -> None:

@@ -66,30 +66,6 @@ def test_everything_is_learned(place, learned):
     assert links(learned.assets, ["a stenosis, of the lung"])[0].startswith("D")
 
 
-def test_the_fusion_is_chosen_on_the_text_unless_other_text_has(place, learned, tmp_path):
-    on = learned.manifest["fusion"]["chosen_on"]
-    assert (on["file"], on["mentions"]) == ("gold.jsonl", len(PAIRS))
-    lines = (place / "gold.jsonl").read_text("utf-8").splitlines(keepends=True)
-    (tmp_path / "dev.jsonl").write_text("".join(lines[:-1]), encoding="utf-8")
-    chosen = build_assets(tmp_path / "own", place / "kb", dev=tmp_path / "dev.jsonl")
-    done = learn(chosen, tmp_path / "own", place / "gold.jsonl", target_precision=0.5)
-    assert done.manifest["fusion"] == chosen.manifest["fusion"]
-    # What it has chosen itself it chooses again: the file may have more.
-    more = (place / "gold.jsonl").read_text("utf-8") + lines[0].replace("heart", "odd heart")
-    (tmp_path / "more.jsonl").write_text(more, encoding="utf-8")
-    again = learn(learned.assets, tmp_path / "again", tmp_path / "more.jsonl", target_precision=0.5)
-    assert again.manifest["fusion"]["chosen_on"]["file"] == "more.jsonl"
-
-
-def test_too_little_text_leaves_the_fusion_alone(place, tmp_path):
-    chosen = build_assets(tmp_path / "own", place / "kb", dev=place / "gold.jsonl")
-    few = tmp_path / "few.jsonl"
-    lines = (place / "gold.jsonl").read_text("utf-8").splitlines(keepends=True)
-    few.write_text("".join(lines[:3]), encoding="utf-8")
-    again = build_assets(tmp_path / "again", place / "kb", update=tmp_path / "own", dev=few)
-    assert again.manifest["fusion"] == chosen.manifest["fusion"]
-
-
 def test_an_update_has_no_ranker_so_it_fits_a_calibrator_to_names(learned, tmp_path):
     names = learned.assets.kb.path
     made = build_assets(tmp_path / "new", names, update=learned.assets.path)
@@ -208,7 +184,7 @@ def test_the_command_says_which_assets_it_may_replace(place, learned, tmp_path):
     result = CliRunner().invoke(app, [*arguments, "--in-place", "--target-precision", "0.5"])
     assert result.exit_code == 0, result.output
     said = {line.partition(":")[0] for line in result.output.splitlines()}
-    assert {"gain", "links", "memory", "fusion weights", "ranker", "threshold"} <= said
+    assert {"gain", "links", "memory", "ranker", "threshold"} <= said
     assert str(tmp_path / "own") in said
     assert Assets(tmp_path / "own").manifest["calibrator"] == learned.manifest["calibrator"]
 

@@ -23,7 +23,7 @@ def test_stated_weights_are_not_chosen_anew(tmp_path, tiny_kb, tiny_encoder):
     stated = {"exact": 0.1, "ngram": 0.4, "dense": 0.5}
     assets = build_assets(tmp_path / "assets", tiny_kb.path, tiny_encoder, weights=stated)
     assert assets.weights == pytest.approx(stated)
-    assert assets.manifest["fusion"]["chosen_on"] is None
+    assert assets.ranker is None, "the order is the stated one"
 
 
 def test_a_weight_that_is_none(tmp_path, tiny_encoder):

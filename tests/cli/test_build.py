@@ -57,7 +57,7 @@ def test_build_with_gold_mentions(run, fail, tmp_path, tiny_kb):
     out = tmp_path / "assets"
     result = run("build", tiny_kb.path, "--output", out, "--memory", gold, "--dev", gold)
     assert "memory: 49 mentions, 1 of them disputed; 0 have no concept here" in result.stdout
-    assert "mentions of gold.jsonl: " in result.stdout
+    assert "fitted to examples made of names" in result.stdout, "49 mentions are too few"
     (linked,) = json.loads(run("link", out, "bad fever, fever", "--json").stdout)[-1:]
     assert linked["ids"] == ["HP:0001945"]
     fail("E107", "build", tiny_kb.path, "--output", out, "--dev", tmp_path / "missing")

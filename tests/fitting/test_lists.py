@@ -7,7 +7,7 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.fitting.ranker import Lists, fit
-from spacy_medlink.linking.ranker import RANKER_FEATURES, CandidateRanker, save_ranker
+from spacy_medlink.linking.ranker import RANKER_FEATURES, CandidateRanker
 from tests.fitting.samples import FACTS
 
 
@@ -75,7 +75,7 @@ def test_lists_of_different_lengths():
 
 def test_round_trip(tmp_path):
     model = fit(planted()).model
-    save_ranker(tmp_path / "ranker.json", model, 7, {"tiers": ["exact"]})
+    CandidateRanker(model, FACTS, 7, {"tiers": ["exact"]}).save(tmp_path / "ranker.json")
     ranker = CandidateRanker.load(tmp_path / "ranker.json", FACTS)
     again = ranker.model
     assert ranker.fingerprint == CandidateRanker(model, FACTS, 7).fingerprint
@@ -99,7 +99,7 @@ def test_round_trip(tmp_path):
 )
 def test_models_that_cannot_be(tmp_path, change, code):
     file = tmp_path / "ranker.json"
-    save_ranker(file, fit(planted(10)).model)
+    CandidateRanker(fit(planted(10)).model, FACTS).save(file)
     file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), **change}), "utf-8")
     with pytest.raises(MedlinkError, match=rf"^\[{code}\]"):
         CandidateRanker.load(file, FACTS)

@@ -16,7 +16,6 @@ from spacy_medlink.fitting.name_examples import (
     NARROWER,
     NOTHING,
     SLIP,
-    SPECIFIC,
     SYNONYM,
     TRANSLATED,
     UNKNOWN,
@@ -76,15 +75,13 @@ def test_each_kind_hides_what_it_should_not_find(kb):
             assert langs and own not in langs
         elif one.kind == UNKNOWN:
             assert one.hidden == every and not one.right
-        elif one.kind == SPECIFIC:
-            assert one.right == {kb.row_of("X:cancer")} and one.hidden == every
         elif one.kind in (MUTATED, SLIP, NARROWER):
             assert not kb.find(one.text) and one.right == {one.concept} and not one.hidden
         else:
             assert one.kind in (BROADER, NOTHING)
             assert not kb.find(one.text) and not one.right
     counts = Counter(one.kind for one in examples)
-    kinds = {VERBATIM, SYNONYM, TRANSLATED, MUTATED, SLIP, BROADER, UNKNOWN, SPECIFIC, NOTHING}
+    kinds = {VERBATIM, SYNONYM, TRANSLATED, MUTATED, SLIP, BROADER, UNKNOWN, NOTHING}
     assert kinds <= set(counts)
     assert counts[VERBATIM] == len(kb)
 

@@ -146,7 +146,7 @@ def test_it_is_left_out_where_it_was_not_fitted(fitted):
 def test_of_another_version(fitted, tmp_path):
     fitted.assets.copy_to(tmp_path / "changed")
     file = tmp_path / "changed" / RANKER_FILE
-    text = file.read_text("utf-8").replace('"format": 5', '"format": 9')
+    text = file.read_text("utf-8").replace('"format": 6', '"format": 9')
     file.unlink()  # it is a link to the one that others use
     file.write_text(text, encoding="utf-8")
     with pytest.raises(MedlinkError, match=r"^\[E214\]"):

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from spacy_medlink.linking.calibrator import CALIBRATOR_FEATURES, calibrator_features
 from spacy_medlink.linking.facts import NameFacts, Prior
-from spacy_medlink.linking.features import DEPTH
-from spacy_medlink.linking.ranker import RANKER_FEATURES, ranker_features
+from spacy_medlink.linking.features import DEPTH, features_of_candidates
+from spacy_medlink.linking.ranker import RANKER_FEATURES
 from spacy_medlink.types import Candidate, Name
 from tests.fitting.samples import FACTS, ranking
 from tests.tables import table
@@ -74,7 +74,9 @@ def test_features_of_candidates():
         Candidate(1, 2, 0.9, {"ngram": 0.8, "dense": 0.7}, form="diabetes type 1"),
         Candidate(0, 1, 0.7, {"exact": 1.0}, form="diabetes type 1"),
     ]
-    found = ranker_features(ranking, facts_of([("D1", 3), ("X1", 1), ("D1", 2)]))
+    found = features_of_candidates(
+        ranking, RANKER_FEATURES, facts_of([("D1", 3), ("X1", 1), ("D1", 2)])
+    )
     first, second = (dict(zip(RANKER_FEATURES, row, strict=True)) for row in found.tolist())
     assert (first["score"], first["behind"], first["place"]) == (0.9, 0.0, 1.0)
     assert (second["behind"], second["place"]) == (pytest.approx(0.2), 0.5)
@@ -90,7 +92,7 @@ def test_features_of_candidates():
 @table(__file__, "inverted_names_are_read_in_either_order")
 def test_inverted_names_are_read_in_either_order(text, name, spelling, last_word):
     own = NameFacts(np.zeros(1, np.int32), lambda row: Name(name), Prior([], lambda row: ""))
-    (found,) = ranker_features([Candidate(0, 0, 0.5, {}, form=text)], own)
+    (found,) = features_of_candidates([Candidate(0, 0, 0.5, {}, form=text)], RANKER_FEATURES, own)
     found = dict(zip(RANKER_FEATURES, found.tolist(), strict=True))
     assert found["last word"] == last_word
     assert spelling in (None, found["spelling"])
@@ -100,7 +102,7 @@ def test_inverted_names_are_read_in_either_order(text, name, spelling, last_word
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_features_are_numbers_whatever_is_written(text, name):
     own = NameFacts(np.zeros(1, np.int32), lambda row: Name(name), Prior([], lambda row: ""))
-    found = ranker_features([Candidate(0, 0, 0.5, {}, form=text)], own)
+    found = features_of_candidates([Candidate(0, 0, 0.5, {}, form=text)], RANKER_FEATURES, own)
     assert np.isfinite(found).all() and found.shape == (1, len(RANKER_FEATURES))
 
 
@@ -109,7 +111,9 @@ def test_numbers_that_differ(text, name, differ):
     facts = NameFacts(
         np.zeros(1, dtype=np.int32), lambda row: Name(name), Prior([], IDS.__getitem__)
     )
-    found = ranker_features([Candidate(0, 0, 0.5, {"ngram": 0.5}, form=text)], facts)
+    found = features_of_candidates(
+        [Candidate(0, 0, 0.5, {"ngram": 0.5}, form=text)], RANKER_FEATURES, facts
+    )
     assert found[0, RANKER_FEATURES.index("numbers")] == differ
 
 

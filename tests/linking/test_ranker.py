@@ -16,7 +16,6 @@ from spacy_medlink.linking.ranker import (
     RANKER_FEATURES,
     CandidateRanker,
     Chain,
-    save_ranker,
     softmax,
 )
 from spacy_medlink.linking.reranking import RERANK, Reranker
@@ -91,21 +90,30 @@ def test_the_reranker_reads_what_the_ranker_puts_first(ranker, reranker, tiny_as
     assert ranker.fingerprint in chain.fingerprint and reranker.fingerprint in chain.fingerprint
 
 
+def test_of_names_it_leaves_names_alone(ranker, tiny_assets):
+    mentions = [Mention("heart attack"), Mention("hart attak")]
+    plain = tiny_assets.engine(rescorer=None).rank(mentions, 6)
+    facts = name_facts(tiny_assets.kb, tiny_assets.kb.name_concepts())
+    of_names = CandidateRanker(ranker.model, facts, 4, on_names=True)
+    named, other = of_names.rescore(mentions, plain)
+    assert named == plain[0] and other == ranker.rescore(mentions, plain)[1] != plain[1]
+
+
 def test_softmax_of_nothing_and_of_much():
     assert len(softmax(np.zeros(0))) == 0
     assert softmax(np.array([1e9, -1e9])).tolist() == [1.0, 0.0]
 
 
 def test_the_file_says_what_it_always_said(ranker, tmp_path):
-    save_ranker(tmp_path / "ranker.json", ranker.model, 4, {"tiers": ["exact"]})
+    ranker.save(tmp_path / "ranker.json")
     stored = json.loads((tmp_path / "ranker.json").read_text(encoding="utf-8"))
-    assert stored["format"] == 5
+    assert stored["format"] == 6
     assert stored["features"] == [
-        "score", "behind", "place", "ngram", "dense", "exact", "spelling",
-        "relative length", "added",
+        "score", "behind", "place", "ngram", "dense", "ngram, ngram", "ngram, dense",
+        "dense, ngram", "dense, dense", "exact", "spelling", "relative length", "added",
         "missing", "numbers", "last word", "preferred", "is preferred", "names", "seen", "often",
         "scheme",
     ]  # fmt: skip
     numbers = {"mean", "scale", "weights"}
-    assert stored.keys() == {"format", "features", "top", "fitted_for", *numbers}
+    assert stored.keys() == {"format", "features", "top", "fitted_for", "on_names", *numbers}
     assert {len(stored[name]) for name in numbers} == {len(stored["features"])}

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.fitting.weights import DEFAULT_WEIGHTS
 from spacy_medlink.retrieval.filters import Filter
+from spacy_medlink.retrieval.fusion import DEFAULT_WEIGHTS
 from spacy_medlink.types import FROM_MENTIONS, Concept, Mention, Name
 from tests.tiny import assets_of
 

@@ -13,9 +13,9 @@ from spacy_medlink.evaluation import load_gold, measure
 from spacy_medlink.evaluation.gold_set import GoldSet
 from spacy_medlink.evaluation.measurement import alone, default_linker
 from spacy_medlink.evaluation.records import Record, unpack
-from spacy_medlink.fitting.weights import DEFAULT_WEIGHTS
 from spacy_medlink.linking import Linker
 from spacy_medlink.linking.reranking import Reranker
+from spacy_medlink.retrieval.fusion import DEFAULT_WEIGHTS
 from spacy_medlink.util.devices import find_device
 from spacy_medlink.util.files import sha256_of
 from spacy_medlink.util.progress import show_progress
