@@ -1,6 +1,7 @@
 """TableWriter: puts concepts into the tables of an open database, in bounded memory."""
 
 import json
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..text.normalisation import ENTITY, without_entities
+from ..text.normalisation import ENTITY, key, without_entities
 from ..types import ISA, BadLine, CodeMap, Concept, Name, Relation, Retired
 from . import schema
 from .database import ClosingConnection
@@ -20,6 +21,7 @@ from .schema import concept_of, name_of
 from .vocabularies import by_vocabulary
 
 _CHUNK = 20_000
+_LONG_WORD = re.compile(r"[^\W\d_]{5}")  # longer than the parts of most symbols
 # Relations wait in a temporary SQLite file until the rows of their target concepts are known.
 _WAITING = (
     "CREATE TEMP TABLE waiting (concept INTEGER, relation INTEGER, id TEXT, source INTEGER,"
@@ -93,7 +95,7 @@ class TableWriter:
 
     def add_concept(self, concept: Concept) -> None:
         """Add a concept; a concept without any name is counted and left out."""
-        names = distinct_names(concept)
+        names = readable_first(distinct_names(concept))
         if not names:
             self.report.without_names += 1
             return
@@ -269,6 +271,31 @@ def distinct_names(concept: Concept) -> list[Name]:
             is_old = first.obsolete and name.obsolete
             distinct[text, name.lang] = first._replace(source="|".join(sources), obsolete=is_old)
     return list(distinct.values())
+
+
+def readable_first(names: list[Name]) -> list[Name]:
+    """Put a name first that a reader is shown, where the first one is in CAPITALS.
+
+    It is one in use, in the same language and not in capitals itself: the same words, if there are
+    such, else the name of most sources. "HTN" and "ALG2-CDG", short forms and symbols, stay first.
+    """
+    if not names or not _is_shouted(names[0].text):
+        return names
+    first = names[0]
+    others = [
+        name for name in names
+        if name.lang == first.lang and not name.obsolete and not name.text.isupper()
+    ]  # fmt: skip
+    shown = min(
+        others,
+        key=lambda name: (key(name.text) != key(first.text), -len(name.source.split("|"))),
+        default=first,
+    )
+    return [shown, *(name for name in names if name is not shown)]
+
+
+def _is_shouted(text: str) -> bool:
+    return text.isupper() and _LONG_WORD.search(text) is not None
 
 
 def _is_plain(concept: Concept) -> bool:

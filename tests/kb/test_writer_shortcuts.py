@@ -2,10 +2,11 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.kb import schema, writer
+from spacy_medlink.kb import KnowledgeBase, build_kb, schema, writer
 from spacy_medlink.kb.writer import distinct_names
 from spacy_medlink.text.normalisation import ENTITY
 from spacy_medlink.types import Concept, Name
@@ -55,3 +56,28 @@ def _storable(text: str) -> bool:
 
 def test_half_characters_are_replaced():
     assert [name.text for name in distinct_names(Concept("C1", "a\ud800b"))] == ["a?b"]
+
+
+SHOWN = [
+    ("DIABETES, KETOSIS RESISTANT", ["type 2 diabetes:A", "diabetes mellitus type 2:A|B"], 2),
+    ("ANAEMIA", ["low haemoglobin:A|B|C", "Anaemia:A"], 2),
+    ("ANAEMIA", ["Anaemia:A:es", "Anaemia:A:en:old", "LOW BLOOD:A"], 0),  # none that is better
+    ("HTN", ["Hypertension:A|B"], 0),
+    ("ALG2-CDG", ["congenital disorder of glycosylation:A"], 0),
+    ("Febrile", ["Fever:A|B"], 0),  # the terminology prefers it
+]
+
+
+@pytest.mark.parametrize(("preferred", "others", "shown"), SHOWN)
+def test_a_name_in_capitals_is_not_shown_where_another_reads_better(
+    tmp_path, preferred, others, shown
+):
+    told = [other.split(":") for other in others]
+    names = [Name(preferred, "en", "A")] + [
+        Name(text, more[0] if more else "en", source, "", more[1:] == ["old"])
+        for text, source, *more in told
+    ]
+    build_kb(tmp_path / "kb", [Concept("C1", preferred, tuple(names))])
+    concept = KnowledgeBase(tmp_path / "kb")["C1"]
+    assert concept.name == concept.names[0].text == names[shown].text
+    assert sorted(name.text for name in concept.names) == sorted(name.text for name in names)
