@@ -163,6 +163,8 @@ class Candidate:
     tied (Tuple[int, ...]): rows of the concepts that are equal but for the order of ids, this one
         first; () without a tie.
     match (str): "narrower" where the mention says more than the concept, which is its head; or "".
+    probable (bool): whether the calibrator recommends to link it; a name may be improbable, and is
+        linked all the same.
     id, name, types: of the concept. matched (str): its name that matched. Empty before a link is.
     plain (Any): cache for the writer: its result for this candidate.
     rated (Any): cache for the decision: its result for the ranking with this candidate first. A
@@ -180,6 +182,7 @@ class Candidate:
     decided: str = ""
     tied: tuple[int, ...] = ()
     match: str = ""
+    probable: bool = field(default=False, repr=False, compare=False)
     id: str = field(default="", init=False, compare=False)
     name: str = field(default="", init=False, compare=False)
     matched: str = field(default="", init=False, compare=False)
@@ -256,12 +259,11 @@ class Rescorer(Protocol):
 class Calibrator(Protocol):
     """Gives the first candidate of a ranking its probability of being right."""
 
-    @property
-    def threshold(self) -> float:
-        """The probability below which a mention is NIL, 0..1."""
+    def rate(self, rankings: Sequence[Sequence[Candidate]]) -> list[tuple[float, bool]]:
+        """Estimate the probability of each ranking's first candidate, 0..1; no ranking is empty.
 
-    def probabilities(self, rankings: Sequence[Sequence[Candidate]]) -> list[float]:
-        """Estimate the probability of each ranking's first candidate, 0..1; no ranking is empty."""
+        RETURNS (List[Tuple[float, bool]]): also whether a link to it is recommended.
+        """
 
 
 class Progress(Protocol):

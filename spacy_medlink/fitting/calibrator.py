@@ -177,13 +177,11 @@ class Fitted(NamedTuple):
         return np.maximum(self.probs, self.at_most[kinds_of(self.examples.features)])
 
     def at(self, threshold: float) -> "Fitted":
-        """Recommend a threshold: names that may be as probable are at least so."""
+        """Recommend a threshold, and the links of names that may be as probable."""
         threshold = math.floor(threshold * 10**DIGITS) / 10**DIGITS  # probabilities are rounded
-        least = {
-            kind: threshold for kind, most in zip(KINDS, self.at_most.tolist(), strict=True)
-            if most >= threshold
-        }  # fmt: skip
-        return self._replace(calibrator=replace(self.calibrator, least=least, threshold=threshold))
+        trusted = frozenset(np.array(KINDS)[self.at_most >= threshold].tolist())
+        made = replace(self.calibrator, trusted=trusted, threshold=threshold)
+        return self._replace(calibrator=made)
 
     def facts(self, chosen: Point | None, before: RankingCalibrator | None = None) -> Data:
         """Make the facts for a manifest.
@@ -193,10 +191,12 @@ class Fitted(NamedTuple):
         """
         expected = {} if chosen is None else chosen._asdict()
         examples, threshold = self.examples, self.calibrator.threshold
-        earlier = np.ones(len(self.probs)) if before is None else before.estimate(examples.features)
+        earlier = np.ones(len(self.probs), dtype=np.bool_)
+        if before is not None:
+            earlier = before.recommends(examples.features)
         links = {
-            "before": _links(earlier, before.threshold if before is not None else 0.0, examples),
-            "after": _links(self._lifted, threshold, examples),
+            "before": _links(earlier, examples),
+            "after": _links(self._lifted >= threshold, examples),
         }
         error = calibration_error(self.probs, examples.right, examples.weights)
         rates = dict(zip(KINDS, self.at_most.tolist(), strict=True))
@@ -323,9 +323,9 @@ def log_loss(probs: Floats, right: Flags, weights: Floats) -> float:
     return float(np.average(-np.log(np.maximum(given, _LEAST)), weights=weights))
 
 
-def _links(probs: Floats, threshold: float, examples: RankedExamples) -> dict[str, int]:
+def _links(linked: Flags, examples: RankedExamples) -> dict[str, int]:
     """Count the examples, by their weights, whose link is right, wrong, and NIL."""
-    linked, weights = probs >= threshold, examples.weights
+    weights = examples.weights
     right, made = (float(weights[flags].sum()) for flags in (linked & examples.right, linked))
     every = float(weights.sum()) + examples.not_found[0]
     return {"right": round(right), "wrong": round(made - right), "nil": round(every - made)}

@@ -7,7 +7,7 @@ weight says otherwise: a link of which more is known is at least as probable.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -36,7 +36,7 @@ _COLUMN = {name: column for column, name in enumerate(CALIBRATOR_FEATURES)}
 _EVIDENCE = [_COLUMN[name] for name in ("exact", "rival", "short form", "memory", "slip")]
 MODELS = ("named", "misspelt", "resembling")
 KINDS = ("name", "short form", "shared", "remembered", *MODELS[1:])  # the first four are named
-FORMAT = 2
+FORMAT = 3
 _LEAST = 1e-3  # distance of every probability from 0 and 1
 _DIGITS = 6
 _LETTERS = 2  # that a misspelt name may have more than the name
@@ -50,10 +50,10 @@ class RankingCalibrator:
 
     named, misspelt, resembling (LinearModel): of names and corrections, of names with a slip of the
         pen, of all others.
-    least (Mapping[str, float]): the least probability of links of some KINDS; see `threshold`.
+    trusted (FrozenSet[str]): the KINDS of names that nothing shows to be wrong: their links are
+        recommended whatever their probability, which several meanings of a name make small.
     fitted_for (Facts): the conditions of use: tiers, fusion, encoder.
-    threshold (float): recommended probability of a link; 0 where none was recommended. A kind of
-        names that nothing shows to be wrong has at least this probability.
+    threshold (float): the least probability of the other links that are recommended.
     facts (Optional[NameFacts]): of the knowledge base; without them only rankings given as
         features can be estimated.
     """
@@ -61,28 +61,52 @@ class RankingCalibrator:
     named: LinearModel
     misspelt: LinearModel
     resembling: LinearModel
-    least: Mapping[str, float] = field(default_factory=dict)
+    trusted: frozenset[str] = frozenset()
     fitted_for: Facts = field(default_factory=dict)
     threshold: float = 0.0
     facts: NameFacts | None = None
 
-    def probabilities(self, rankings: Sequence[Sequence[Candidate]]) -> list[float]:
-        """Estimate the probability of each ranking, 0..1; no ranking may be empty."""
+    def rate(self, rankings: Sequence[Sequence[Candidate]]) -> list[tuple[float, bool]]:
+        """Estimate the probability of each ranking, 0..1, and tell whether its link is recommended.
+
+        rankings: none of them may be empty.
+        """
         assert self.facts is not None
         features = calibrator_features(rankings, self.facts)
-        return [round(value, _DIGITS) for value in self.estimate(features).tolist()]
+        probabilities = np.round(self.estimate(features), _DIGITS)
+        return list(zip(probabilities.tolist(), self.recommends(features).tolist(), strict=True))
 
     def estimate(self, features: Features) -> Floats:
         """Estimate the probabilities of rankings given as features: (n,)."""
+        # What is misspelt, or resembles a name, is no surer than the name itself.
+        named, alike, _ = self._rated(features)
+        return np.asarray(np.clip(np.minimum(named, alike), _LEAST, 1 - _LEAST), dtype=np.float64)
+
+    def recommends(self, features: Features) -> NDArray[np.bool_]:
+        """Tell which links are recommended, of rankings given as features: (n,)."""
+        named, alike, is_trusted = self._rated(features)
+        flags = ((np.round(named, _DIGITS) >= self.threshold) | is_trusted) & (
+            np.round(alike, _DIGITS) >= self.threshold
+        )
+        return np.asarray(flags, dtype=np.bool_)
+
+    def _rated(self, features: Features) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """Estimate that the name means the concept, and that the text is the name: (n,) each.
+
+        RETURNS: also whether the name is of a kind that is trusted.
+        """
         model = model_of(kinds_of(features))
         meant = as_spelt(features, model > 0)
-        least = np.asarray([self.least.get(name, 0.0) for name in KINDS])
-        named = np.maximum(logistic(self.named.score(meant)), least[kinds_of(meant)])
-        # What is misspelt, or resembles a name, is no surer than the name itself.
-        misspelt = np.minimum(named, logistic(self.misspelt.score(features)))
-        resembling = np.minimum(named, logistic(self.resembling.score(features)))
-        p = np.choose(model, [named, misspelt, resembling])
-        return np.asarray(np.clip(p, _LEAST, 1 - _LEAST), dtype=np.float64)
+        trusted = np.asarray([kind in self.trusted for kind in KINDS])
+        alike = np.choose(
+            model,
+            [
+                np.ones(len(features)),
+                logistic(self.misspelt.score(features)),
+                logistic(self.resembling.score(features)),
+            ],
+        )
+        return logistic(self.named.score(meant)), alike, trusted[kinds_of(meant)]
 
     def fitting(self, conditions: Facts) -> "RankingCalibrator":
         """Make a copy with the conditions that it was fitted for (`conditions`)."""
@@ -95,7 +119,7 @@ class RankingCalibrator:
             "format": FORMAT,
             "features": list(CALIBRATOR_FEATURES),
             **{name: {**model.to_json(), "bias": model.bias} for name, model in models.items()},
-            "least": dict(self.least),
+            "trusted": sorted(self.trusted),
             "fitted_for": dict(self.fitted_for),
         }
         path.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n", encoding="utf-8")
@@ -120,8 +144,10 @@ class RankingCalibrator:
                     how="`medlink learn`", without="`calibrator = false`",
                 )  # fmt: skip
             named, misspelt, resembling = (_model(stored[name]) for name in MODELS)
-            least, fitted_for = _checked_least(stored["least"]), dict(stored["fitted_for"])
-            return cls(named, misspelt, resembling, least, fitted_for, threshold, facts)
+            trusted, fitted_for = frozenset(stored["trusted"]), dict(stored["fitted_for"])
+            if not trusted <= set(KINDS):
+                raise ValueError("it trusts what is no kind of names")
+            return cls(named, misspelt, resembling, trusted, fitted_for, threshold, facts)
 
 
 def calibrator_features(rankings: Iterable[Sequence[Candidate]], name_facts: NameFacts) -> Features:
@@ -190,10 +216,3 @@ def logistic(z: Floats) -> Floats:
 def _model(stored: Facts) -> LinearModel:
     (bias,) = numbers([stored["bias"]]).tolist()
     return LinearModel.from_json(CALIBRATOR_FEATURES, stored, bias)
-
-
-def _checked_least(least: Facts) -> dict[str, float]:
-    values = numbers(list(least.values()))
-    if not set(least) <= set(KINDS) or ((values < 0) | (values > 1)).any():
-        raise ValueError("a least probability leaves 0..1, or is of no kind")
-    return dict(zip(least, values.tolist(), strict=True))

@@ -95,12 +95,12 @@ def choose_parts(
     ways: Mapping[int, Sequence[tuple[str, ...]]],
     rankings_of_parts: Mapping[tuple[int, str], list[Candidate]],
     rankings: Sequence[Sequence[Candidate]],
-    wanted: float,
+    threshold: float | None,
 ) -> dict[int, list[Part]]:
     """Choose a reading of each composite mention that its parts match better than the whole.
 
     rankings_of_parts: of the mentions of `parts_of`; none for a part that does not count.
-    rankings: of the whole mentions. wanted (float): the probability that every part must reach.
+    rankings: of the whole mentions. threshold (Optional[float]): that every part must reach.
     RETURNS (Dict[int, List[Part]]): the parts, by the position of the mention.
     """
     linked = {}
@@ -111,7 +111,7 @@ def choose_parts(
         )
         if best is None or _worst(best) < whole:
             continue
-        if all(is_believed(part.ranking[0], wanted) for part in best):
+        if all(is_believed(part.ranking[0], threshold) for part in best):
             linked[position] = best
     return linked
 

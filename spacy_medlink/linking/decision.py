@@ -83,7 +83,7 @@ def decide(
         map(
             _decide,
             with_probabilities(rankings, calibrator),
-            repeat(wanted_of(threshold, calibrator)),
+            repeat(threshold),
             outside or repeat(None),
             denied or repeat(False),
         )
@@ -104,24 +104,25 @@ def kept(decision: Decision, ranked: Sequence[Candidate], most: int) -> Decision
     return decision._replace(ranking=ranking[:most])
 
 
-def is_believed(best: Candidate, wanted: float) -> bool:
-    """Tell whether a first candidate reaches the wanted probability, or score if it has none.
+def is_believed(best: Candidate, threshold: float | None) -> bool:
+    """Tell whether a first candidate reaches a probability, or score if it has none.
 
     A concept that the document itself identifies needs no threshold.
+
+    threshold (Optional[float]): None for what the calibrator recommends; without one, for any.
     """
-    value = best.score if best.prob is None else best.prob
-    return round(value, _DIGITS) >= wanted or is_identified(best.scores)
-
-
-def wanted_of(threshold: float | None, calibrator: Calibrator | None) -> float:
-    """Get the threshold to use: the given one, or else the one that the calibrator recommends."""
-    if threshold is not None:
-        return threshold
-    return 0.0 if calibrator is None else calibrator.threshold
+    if is_identified(best.scores):
+        return True
+    if threshold is None:
+        return best.prob is None or best.probable
+    return round(best.score if best.prob is None else best.prob, _DIGITS) >= threshold
 
 
 def _decide(
-    ranking: list[Candidate], wanted: float, better: Candidate | None, is_denied: bool
+    ranking: list[Candidate],
+    threshold: float | None,
+    better: Candidate | None,
+    is_denied: bool,
 ) -> Decision:
     best = ranking[0] if ranking else None
     identified = best is not None and is_identified(best.scores)
@@ -133,7 +134,7 @@ def _decide(
         return Decision(None, ranking, OUTSIDE, outside=better)
     if best is None:
         return Decision(None, ranking, NOTHING_FOUND)
-    if not is_believed(best, wanted):
+    if not is_believed(best, threshold):
         return Decision(None, ranking, BELOW_THRESHOLD, best.tied)
     if better is not None:
         return Decision(None, ranking, OUTSIDE, outside=better)
@@ -170,10 +171,10 @@ def with_probabilities(
         else:
             new[id(ranking)] = ranking
     if new:
-        probabilities = calibrator.probabilities(list(new.values()))
-        for ranking, probability in zip(new.values(), probabilities, strict=True):
+        ratings = calibrator.rate(list(new.values()))
+        for ranking, (probability, probable) in zip(new.values(), ratings, strict=True):
             # A copy: rankings are shared with the linker's cache.
-            first = replace(ranking[0], prob=probability)
+            first = replace(ranking[0], prob=probability, probable=probable)
             rated[id(ranking)] = [first, *ranking[1:]]
             ranking[0].rated = _Rated(calibrator, rated[id(ranking)])
     return list(map(rated.__getitem__, map(id, rankings)))

@@ -25,7 +25,6 @@ from .decision import (
     is_better,
     is_named_within,
     kept,
-    wanted_of,
     with_probabilities,
 )
 from .features import DEPTH
@@ -342,8 +341,8 @@ class Linker:
                 parts, ordered, self.denied(asked), outside, strict=True
             )
         }
-        wanted = wanted_of(self.settings.threshold, calibrator)
-        for position, chosen in choose_parts(ways, ranked, rankings, wanted).items():
+        threshold = self.settings.threshold
+        for position, chosen in choose_parts(ways, ranked, rankings, threshold).items():
             decisions[position] = decisions[position]._replace(parts=chosen)
 
     def _link_heads(
@@ -353,10 +352,9 @@ class Linker:
 
         Of several heads, the longest one counts that is a name by the exact tier.
         """
-        calibrator = self.parts.calibrator
         for position, mention in enumerate(mentions):
             if mention.long_form:
-                decisions[position] = said_narrower(mention, decisions[position], calibrator)
+                decisions[position] = said_narrower(mention, decisions[position])
         heads_by_position = heads_of(mentions, decisions, self.parts.lexicon)
         if not heads_by_position or self.retrieval.tiers.exact is None:
             return
@@ -370,12 +368,11 @@ class Linker:
                 chosen.setdefault(position, head)
         if not chosen:
             return
-        wanted = wanted_of(self.settings.threshold, calibrator)
         linked = self.decide(list(chosen.values()), only, force)
         for (position, head), decision in zip(chosen.items(), linked, strict=True):
             is_whole = bool(head.long_form) and head.text == mentions[position].text
             decisions[position] = linked_by_head(
-                decisions[position], decision, wanted, calibrator, is_whole
+                decisions[position], decision, self.settings.threshold, is_whole
             )
 
     def _are_names(self, mentions: Sequence[Mention], only: "Only") -> list[bool]:

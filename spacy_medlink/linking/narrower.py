@@ -15,14 +15,12 @@ from ..text.lexicon import Lexicon
 from ..text.normalisation import is_short_form, key
 from ..text.qualifiers import heads
 from ..text.written_forms import in_full
-from ..types import Calibrator, Candidate, Mention
+from ..types import Candidate, Mention
 from .decision import BELOW_THRESHOLD, NOTHING_FOUND, Decision, is_believed, is_named
 from .prepare import bare_mention
 
 NARROWER = "narrower"
-# Of the probability and score of the head: of gold mentions, 3 of 4 such links are right. The
-# probability stays at the calibrator's threshold where the head reaches that, since many names of
-# a large terminology do so only just.
+# Of the probability and score of the head: of gold mentions, 3 of 4 such links are right.
 SHARE = 0.9
 FORM_SHARE = 0.97  # of the probability of the name that a word form stands for
 _SLIP = 2  # letters that differ between two spellings of one word
@@ -57,20 +55,19 @@ def heads_of(
 def linked_by_head(
     whole: Decision,
     head: Decision,
-    wanted: float,
-    calibrator: Calibrator | None,
+    threshold: float | None,
     is_whole: bool = False,
 ) -> Decision:
     """Make the decision on a mention from that on its whole, and from that on its head.
 
-    wanted (float): the least probability of a link. calibrator: gave the probabilities.
+    threshold (Optional[float]): the least probability of a link, see `is_believed`.
     is_whole (bool): whether the head is the mention itself, read in full.
     """
     best = head.chosen
     if best is None or best.match or not is_named(best):
         return whole
     if is_whole:
-        best = replace(best, prob=_share(best.prob, FORM_SHARE, calibrator))
+        best = _less_sure(best, FORM_SHARE)
         others = [candidate for candidate in head.ranking if candidate.row != best.row]
         return head._replace(chosen=best, ranking=[best, *others])
     if (link := whole.chosen) is not None:
@@ -78,14 +75,14 @@ def linked_by_head(
             return whole
         link = replace(link, match=NARROWER)
         return whole._replace(chosen=link, ranking=[link, *whole.ranking[1:]])
-    best = _of_head(best, calibrator)
-    if not is_believed(best, wanted):
+    best = _of_head(best)
+    if not is_believed(best, threshold):
         return whole
     others = [candidate for candidate in whole.ranking if candidate.row != best.row]
     return Decision(best, [best, *others][: max(len(whole.ranking), 1)], "", head.tied)
 
 
-def said_narrower(mention: Mention, whole: Decision, calibrator: Calibrator | None) -> Decision:
+def said_narrower(mention: Mention, whole: Decision) -> Decision:
     """Say that a mention is narrower where its given meaning is its end: "pain" of "bone pain".
 
     What is said in other words is a little less probable than the name that is its meaning:
@@ -96,11 +93,11 @@ def said_narrower(mention: Mention, whole: Decision, calibrator: Calibrator | No
         return whole
     rest = text.removesuffix(meaning)
     if rest != text and (rest[-1:].isspace() or rest.isalpha()):
-        best = _of_head(whole.chosen, calibrator)
+        best = _of_head(whole.chosen)
     elif (_is_form(text, meaning) and not mention.text.isupper()) or _is_said_otherwise(
         mention.text, mention.long_form
     ):
-        best = replace(whole.chosen, prob=_share(whole.chosen.prob, FORM_SHARE, calibrator))
+        best = _less_sure(whole.chosen, FORM_SHARE)
     else:
         return whole
     return whole._replace(chosen=best, ranking=[best, *whole.ranking[1:]])
@@ -122,13 +119,10 @@ def _is_said_otherwise(text: str, meaning: str) -> bool:
     return all(min(OSA.distance(word, other) for other in added) > _SLIP for word in missing)
 
 
-def _of_head(best: Candidate, calibrator: Calibrator | None) -> Candidate:
-    prob = _share(best.prob, SHARE, calibrator)
-    return replace(best, score=best.score * SHARE, prob=prob, match=NARROWER)
+def _of_head(best: Candidate) -> Candidate:
+    return replace(_less_sure(best, SHARE), score=best.score * SHARE, match=NARROWER)
 
 
-def _share(prob: float | None, share: float, calibrator: Calibrator | None) -> float | None:
-    """Take a share of a probability, but no link by it."""
-    if prob is None or calibrator is None:
-        return prob
-    return max(prob * share, min(prob, calibrator.threshold))
+def _less_sure(best: Candidate, share: float) -> Candidate:
+    """Take a share of a probability; what the calibrator recommends to link stays so."""
+    return best if best.prob is None else replace(best, prob=best.prob * share)

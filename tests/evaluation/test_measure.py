@@ -270,10 +270,8 @@ class _Reversed:
 class _Doubtful:
     """A calibrator that believes in perfect matches only."""
 
-    threshold = 0.0
-
-    def probabilities(self, rankings: Sequence[Sequence[Candidate]]) -> list[float]:
-        return [0.9 if ranking[0].score > 0.999 else 0.1 for ranking in rankings]
+    def rate(self, rankings: Sequence[Sequence[Candidate]]) -> list[tuple[float, bool]]:
+        return [(0.9 if ranking[0].score > 0.999 else 0.1, True) for ranking in rankings]
 
 
 def test_a_reranker_changes_ranks_and_not_what_was_retrieved(tiny_assets, gold_file):

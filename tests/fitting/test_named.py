@@ -96,7 +96,7 @@ def test_no_threshold_makes_names_nil_that_may_be_as_probable():
     assert _choose(curve, fitted, 0.88) == curve[1]
     assert _choose(curve, fitted, 0.8) == curve[2]
     chosen = fitted.at(curve[1].threshold)
-    assert (chosen.calibrator.estimate(names.features) >= chosen.calibrator.threshold).all()
+    assert chosen.calibrator.recommends(names.features).all()
 
 
 def test_names_that_text_shows_to_be_wrong_become_nil():
@@ -107,7 +107,6 @@ def test_names_that_text_shows_to_be_wrong_become_nil():
     names = some([*short, *(verbatim(row) for row in range(60, 120))],
                  [False] * 60 + [True] * 60)  # fmt: skip
     made = fit(names).at(0.8).calibrator
-    p = made.estimate(names.features)
-    assert (p[:60] < 0.8).all() and (p[60:] >= 0.8).all()
+    assert made.recommends(names.features).tolist() == [False] * 60 + [True] * 60
     on_names = fit(names, on_names=True).at(PROBABLE).calibrator
-    assert (on_names.estimate(names.features) >= PROBABLE).all(), "names alone show no such thing"
+    assert on_names.recommends(names.features).all(), "names alone show no such thing"

@@ -47,7 +47,7 @@ def features(**values):
 
 
 def test_the_logistic_model():
-    (p,) = calibrator().probabilities([ranking(0.75)])
+    ((p, _),) = calibrator().rate([ranking(0.75)])
     assert p == pytest.approx(1 / (1 + np.exp(-1)), abs=1e-6)
 
 
@@ -68,13 +68,14 @@ def test_kinds():
 def test_no_feature_that_speaks_for_a_link_lowers_its_probability(values, name, more):
     """Within a kind: with any weights of the signs that fits are bound to."""
     own = LinearModel.of(CALIBRATOR_FEATURES, 0.0, 1.0, WEIGHTS / 8, -1.0)
-    made = RankingCalibrator(own, own, own, dict.fromkeys(KINDS[:4], 0.75), threshold=0.75)
+    made = RankingCalibrator(own, own, own, frozenset(KINDS[:4]), threshold=0.75)
     before = np.array([values])
     after = before.copy()
     after[0, CALIBRATOR_FEATURES.index(name)] += -more if name in AGAINST else more
     after = np.maximum(after, 0)
     if kinds_of(before) == kinds_of(after):
         assert made.estimate(after)[0] >= made.estimate(before)[0] - 1e-12
+        assert made.recommends(after)[0] or not made.recommends(before)[0]
 
 
 def test_what_is_known_of_a_name_counts():
@@ -103,25 +104,28 @@ def test_a_slip_is_no_surer_than_the_name_and_a_shared_name_no_surer_than_a_tie(
     assert resembling == slip
 
 
-def test_kinds_of_names_have_a_least_probability():
-    least = {"name": 0.9, "shared": 0.8}
+def test_names_of_trusted_kinds_are_recommended_however_improbable_and_so_are_their_slips():
+    shared = {"exact": 1, "rival": 1, "tied": 1}
     rows = np.vstack([
-        features(exact=1), features(exact=1, rival=1), features(exact=1, short_form=1), features()
+        features(exact=1), features(**shared), features(exact=1, short_form=1), features(),
+        features(slip=0.67, tied=1, score=9),
     ])  # fmt: skip
-    plain = calibrator(bias=-9.0).estimate(rows)
-    assert plain.max() < 0.8
-    assert calibrator(bias=-9.0, least=least).estimate(rows).tolist() == [0.9, 0.8, *plain[2:]]
+    plain = calibrator(bias=-9.0, threshold=0.9)
+    trusting = calibrator(bias=-9.0, threshold=0.9, trusted=frozenset(("name", "shared")))
+    assert plain.estimate(rows).max() < 0.9 and not plain.recommends(rows).any()
+    assert (trusting.estimate(rows) == plain.estimate(rows)).all(), "probabilities stay honest"
+    assert trusting.recommends(rows).tolist() == [True, True, False, False, True]
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=60), st.integers(1, 7))
 def test_any_batch_size_gives_the_same(scores, size):
     made = calibrator()
     rankings = [ranking(score) for score in scores]
-    together = made.probabilities(rankings)
+    together = made.rate(rankings)
     apart = [
         one
         for start in range(0, len(rankings), size)
-        for one in made.probabilities(rankings[start : start + size])
+        for one in made.rate(rankings[start : start + size])
     ]
     assert together == apart
 
@@ -135,11 +139,12 @@ def test_probabilities_are_within_0_and_1(scores):
 
 
 def test_saving_and_loading(tmp_path):
-    made = calibrator(fitted_for={"tiers": ["exact"]}, least={"name": 0.7})
+    kinds = frozenset(("name", "shared"))
+    made = calibrator(fitted_for={"tiers": ["exact"]}, trusted=kinds, threshold=0.7)
     made.save(tmp_path / "c.json")
     again = RankingCalibrator.load(tmp_path / "c.json", FACTS, 0.7)
     rankings = [ranking(score / 50) for score in range(50)] + [verbatim()]
-    assert again.probabilities(rankings) == made.probabilities(rankings)
+    assert again.rate(rankings) == made.rate(rankings)
     assert (again.threshold, again.fitted_for) == (0.7, {"tiers": ["exact"]})
     before = (tmp_path / "c.json").read_bytes()
     again.save(tmp_path / "c.json")
@@ -151,10 +156,9 @@ def test_saving_and_loading(tmp_path):
     [
         ({"format": 1}, "E214"),
         ({"features": ["score"]}, "E214"),
-        ({"least": {"name": 1.5}}, "E202"),
-        ({"least": {"name": "high"}}, "E202"),
-        ({"least": {"nothing": 0.5}}, "E202"),
-        ({"least": 3}, "E202"),
+        ({"trusted": ["nothing"]}, "E202"),
+        ({"trusted": [["name"]]}, "E202"),
+        ({"trusted": 3}, "E202"),
         ({"fitted_for": 3}, "E202"),
         *(({name: value}, "E202") for name in MODELS for value in (None, {}, 3)),
     ],

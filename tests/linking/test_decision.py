@@ -9,15 +9,13 @@ from spacy_medlink.types import Candidate
 class Counting:
     """A calibrator that says how often it was asked: the score of the first two, as a sum."""
 
-    threshold = 0.0
-
     def __init__(self, factor: float) -> None:
         self.factor, self.asked = factor, 0
 
-    def probabilities(self, rankings: Sequence[Sequence[Candidate]]) -> list[float]:
+    def rate(self, rankings: Sequence[Sequence[Candidate]]) -> list[tuple[float, bool]]:
         """Sum up."""
         self.asked += len(rankings)
-        return [self.factor * sum(one.score for one in own[:2]) for own in rankings]
+        return [(self.factor * sum(one.score for one in own[:2]), True) for own in rankings]
 
 
 def ranking(*scores: float) -> list[Candidate]:
