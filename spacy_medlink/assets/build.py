@@ -10,7 +10,6 @@ from ..evaluation import load_gold
 from ..evaluation.gold_set import GoldSet
 from ..evaluation.provenance import describe_versions
 from ..fitting.calibrate import fit_on_gold, fit_on_names, is_remembered
-from ..fitting.gate import fit_gate
 from ..fitting.memory import Learned, carry_over, learn_memory
 from ..fitting.ranker import fit_ranker_on_names
 from ..fitting.retrieved import RetrievedExamples
@@ -158,7 +157,6 @@ class Build:
             manifest["calibrator"] = self._fit_to_names(
                 path, names().of_tiers(fitted_for["tiers"]).asking(linker), fitted_for
             )
-            manifest["gate"] = fit_gate(linker, self.kb, fitted_for)
         write_manifest(path, manifest)
         if self.settings.calibrate and self.dev is not None:
             self._fit_to_gold(path, self.dev)
@@ -214,7 +212,6 @@ class Build:
             "fusion": {"weights": weights},
             "ranker": None,
             "calibrator": None,
-            "gate": None,
             "versions": describe_versions(),
         }
 

@@ -96,12 +96,6 @@ class CalibratorFacts(_Facts):
     threshold: Annotated[float, Field(strict=True, allow_inf_nan=False)] = 0.0
 
 
-class GateFacts(_Facts):
-    """The gate; a linker checks the answers when it is made."""
-
-    fitted_for: _Free
-
-
 class RerankGateFacts(_Facts):
     """The gate of the reranker: which mentions it need not read."""
 
@@ -128,7 +122,6 @@ class ManifestFacts(_Facts):
     left_out: dict[StrictStr, StrictStr] | None = None
     memory: _Free | None = None
     calibrator: CalibratorFacts | None = None
-    gate: GateFacts | None = None
     ranker: _Facts | None = None
     reranker: RerankerFacts | None = None
     update: _Free | None = None

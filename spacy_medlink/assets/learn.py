@@ -8,12 +8,11 @@ from ..errors import Errors, MedlinkError
 from ..evaluation import load_gold
 from ..evaluation.gold_set import Case, GoldSet
 from ..fitting.calibrate import fit_on_gold, fit_on_names_of
-from ..fitting.gate import fit_gate
 from ..fitting.links import Links, links_of
 from ..fitting.memory import key_of
 from ..fitting.mention_names import add_mention_names
 from ..fitting.ranker import fit_ranker
-from ..types import Data, Mention, Progress
+from ..types import Data, Progress
 from ..util.files import replacing_directory, working_directory
 from ..util.outputs import check_output
 from ..util.progress import no_progress
@@ -100,7 +99,7 @@ def learn(
         if assets.manifest.get("reranker") is not None:
             missing["reranker"] = "scores have changed: train it again (python -m training.train)"
         links = {"before": before.facts(), "after": after.facts()}
-        entries = {"left_out": missing, "gate": _gate(made, cases), "links": links}
+        entries = {"left_out": missing, "links": links}
         describe_anew(made, path, entries, (RANKER_FILE, CALIBRATOR))
     done = Assets(out, device=assets.device)
     return Learned(done, added.entry["names"], missing, before, after, kept)
@@ -146,13 +145,6 @@ def _with_models_of(assets: Assets, path: Path, built: Assets) -> Assets:
         if name in assets.files:
             assets.put(name, path / name)
     return built.refitted({part: assets.manifest.get(part) for part in ("ranker", "calibrator")})
-
-
-def _gate(assets: Assets, cases: Sequence[Case]) -> Data | None:
-    """Fit the gate to the new assets; the mentions are those of the memory."""
-    linker = assets.engine(exact_first=False)
-    gold = [Mention(case.mention.text, label=case.mention.label) for case in cases]
-    return fit_gate(linker, assets.kb, assets.conditions(linker), gold)
 
 
 def _check_memory(assets: Assets, cases: Sequence[Case], train: Path) -> None:

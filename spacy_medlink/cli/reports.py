@@ -40,7 +40,6 @@ def build_report(assets: "Assets") -> str:
             *_remembered(manifest["memory"]),
             *_ranked(manifest.get("ranker")),
             *_calibrated(manifest.get("calibrator")),
-            *_gated(manifest.get("gate")),
             f"{assets.size / 1e6:,.1f} MB in all",
         ]
     )
@@ -70,20 +69,6 @@ def _exported(encoder: Data) -> list[str]:
             for precision, problem in runtime["left_out"].items()
         ),
     ]
-
-
-def _gated(gate: Facts | None) -> list[str]:
-    """Report where the dense tier is not asked, and how often that changed an example."""
-    if gate is None:
-        return []
-    passing = [
-        f"{answer} ({counts['changed']} of {counts['examples']:,} examples change)"
-        for answer, counts in gate["answers"].items()
-        if counts["at_most"] <= gate["max_changed"]
-    ]
-    if not passing:
-        return ["gate: closed, every mention is encoded"]
-    return [f"gate: not encoded are mentions that are {', '.join(passing)}"]
 
 
 def _ranked(ranker: Facts | None) -> list[str]:

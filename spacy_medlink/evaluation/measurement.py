@@ -117,7 +117,7 @@ def alone(linker: Linker, tier: str, assets: AssetParts) -> Linker:
         others={tier: others} if others is not None else {},
         encoder=(linker.parts.encoder or assets.encoder) if asks_vectors else None,
         fusion=linker.parts.fusion.with_weights({tier: 1.0}),
-        memory=None, rescorer=None, calibrator=None, identifiers_of=None, gate=None,
+        memory=None, rescorer=None, calibrator=None, identifiers_of=None,
     )  # fmt: skip
 
 

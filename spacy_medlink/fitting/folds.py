@@ -109,7 +109,7 @@ def rank_unannotated(
     RAISES (MedlinkError): E407 where every mention is NIL.
     """
     for fold in folds(assets, gold, progress):
-        # The new ranker changes the scores, so no gate will fit, and it will see all candidates.
+        # A ranker sees the candidates of all tiers.
         engine = fold.engine(assets, rescorer=None, exact_first=False, tiers=tiers)
         mask = Mask.without(fold.gone, assets.kb.n_names)
         distinct = list(dict.fromkeys(map(without_surroundings, fold.cases)))

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from ..linking.gate import RerankGate, ahead
 from ..linking.reranking import Reranker
 from ..types import Candidate, Data, Facts, Mention
-from .gate import CONFIDENCE, at_most
 
+CONFIDENCE = 0.95
 MAX_CHANGED = 0.005  # share of different texts; to show less, more than a corpus has are needed
 
 
@@ -53,3 +53,12 @@ def fit_rerank_gate(
         "confidence": CONFIDENCE,
         "fitted_for": dict(conditions),
     }
+
+
+def at_most(changed: int, examples: int) -> float:
+    """Compute the upper bound of the share of changed links (Clopper and Pearson 1934)."""
+    from scipy.stats import beta
+
+    if changed >= examples:
+        return 1.0
+    return round(float(beta.ppf(CONFIDENCE, changed + 1, examples - changed)), 6)

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from ..retrieval.concepts import MEMORY, merge_forms
 from ..types import Candidate, Mention
-from .gate import Gate
 from .scopes import EVERYTHING, Scope
 
 Asked = tuple[str, bytes]
@@ -23,13 +22,13 @@ class Effort(NamedTuple):
     all_tiers (bool): ask all tiers, even where the memory or the exact tier has an answer.
     enough (int): concepts after which no tier is asked for more names.
     width (int): candidates of the ranking, at least `enough`.
-    gate (Optional[Gate]): the dense tier is not asked for answers that pass the gate.
+    gated (bool): the dense tier is not asked where memory and exact tier settle the answer.
     """
 
     all_tiers: bool = True
     enough: int = 1
     width: int = 1
-    gate: Gate | None = None
+    gated: bool = False
 
 
 USUAL = Effort()

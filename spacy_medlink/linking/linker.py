@@ -217,7 +217,7 @@ class Linker:
         if rescorer is not None and rescorer.reads_context:
             (ranked,) = self.rank([mention], max(k, DEPTH, rescorer.top), only)
             reranked = is_reranked(ranked)
-        is_gated = self.parts.gate is not None or reranked is False
+        is_gated = self.parts.is_gated or reranked is False
         if self.settings.exact_first is None and is_gated:
             every = self.using(exact_first=False)
             (full,) = every.decide([mention], only, force)
@@ -281,8 +281,8 @@ class Linker:
     ) -> list[Lookup]:
         """Make the lookups of mentions: by all tiers, or by memory and exact tier first."""
         first, width = self.settings.exact_first, self.width(k)
-        gate = self.parts.gate if first is None else None
-        usual = Effort(not first, width, max(width, keep), gate)
+        gated = first is None and self.parts.is_gated
+        usual = Effort(not first, width, max(width, keep), gated)
         deep = max(width, _IDENTIFIED)
         thorough = Effort(True, deep, max(deep, keep))
         heeded = self.parts.identifiers_of is not None

@@ -15,7 +15,7 @@ from ..text.lexicon import Lexicon
 from ..types import Calibrator, Encoder, Fusion, Rescorer
 from ..util.telling import tell
 from .asset_parts import AssetParts
-from .gate import Gate, RerankGate
+from .gate import RerankGate
 from .identified import IdentifiersOf
 from .linear import difference
 from .linker import Linker
@@ -60,8 +60,8 @@ def open_linker(
     encoder, memory, rescorer, calibrator, identifiers_of: instead of those of the assets;
         None leaves memory, rescorer and identifiers out.
     lexicon (Optional[Lexicon]): the meanings of abbreviations that a document does not define.
-    RAISES (MedlinkError): E202 for a damaged gate, E405 for a tier that was not built,
-        E214 for a calibrator that was fitted for something else.
+    RAISES (MedlinkError): E405 for a tier that was not built, E214 for a calibrator that was fitted
+        for something else.
     """
     settings = settings or LinkSettings()
     tiers = assets.used_tiers if settings.tiers is None else list(settings.tiers)
@@ -82,18 +82,16 @@ def open_linker(
     parts = replace(parts, rescorer=rescorer)
     if calibrator is None and settings.calibrator is not False:
         calibrator = _calibrator(assets, parts, insist=settings.calibrator is True)
-    parts = replace(parts, calibrator=calibrator, gate=_gate(assets, parts))
-    return Linker.of(parts, settings)
+    return Linker.of(replace(parts, calibrator=calibrator), settings)
 
 
 def _of_tiers(assets: AssetParts, tiers: Sequence[str], encoder: Encoder | None) -> Parts:
     """Make the parts that the names of the assets and some tiers need."""
-    # A mention that passes the gate would have one candidate, where the fusion leaves all tiers
-    # out that could propose others.
+    # A name that is not encoded would have one candidate, where the fusion leaves all tiers out
+    # that could propose others.
     others = {tier: assets.tier(tier) for tier in tiers if tier != EXACT}
     asks_vectors = any(tier.asks_vectors for tier in others.values())
-    has_spare = asks_vectors and assets.manifest.get("gate") is not None
-    left_out = [tier for tier in assets.tiers if has_spare and tier not in (EXACT, *tiers)]
+    left_out = [tier for tier in assets.tiers if asks_vectors and tier not in (EXACT, *tiers)]
     return Parts(
         assets.name_concept,
         kb=assets.kb,
@@ -172,15 +170,6 @@ def _calibrator(assets: AssetParts, parts: Parts, insist: bool) -> "RankingCalib
     if insist and calibrator.threshold:  # nobody asked for the calibrator of a build
         tell(Warnings.calibrator_unfit.format(path=assets.path, problem=problem))
     return None
-
-
-def _gate(assets: AssetParts, parts: Parts) -> Gate | None:
-    """Get the gate of the assets, if it was fitted for this linker."""
-    try:
-        return Gate.of(assets.manifest.get("gate"), parts.conditions(assets.manifest["encoder"]))
-    except (LookupError, TypeError, AttributeError) as error:
-        problem = f"manifest.json: the gate lacks {error}"
-        raise Errors.assets_incomplete(path=assets.path, problem=problem) from error
 
 
 def _rerank_gate(assets: AssetParts, parts: Parts, before: Sequence[Rescorer]) -> RerankGate | None:

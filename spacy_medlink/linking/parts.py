@@ -21,7 +21,6 @@ if TYPE_CHECKING:  # the tiers are imported only if they are used
     from ..retrieval.facets import Facets
     from ..retrieval.filters import NameFilters
     from ..retrieval.memory import MentionMemory
-    from .gate import Gate
 
 _DIGITS = 4  # of weights
 
@@ -42,9 +41,8 @@ class Parts:
     rescorer (Optional[Rescorer]): orders the candidates anew, with the mention's context.
     identifiers_of (Optional[IdentifiersOf]): of concepts; without it the identifiers that a
         document writes beside its mentions are ignored.
-    gate (Optional[Gate]): tells where memory and exact tier answer alone.
-    spare (Mapping[str, Tier]): tiers that propose further candidates for mentions that pass the
-        gate.
+    spare (Mapping[str, Tier]): tiers that propose further candidates for mentions that are not
+        encoded.
     calibrator (Optional[Calibrator]): gives probabilities to first candidates.
     lexicon (Lexicon): the meanings of abbreviations that a document does not define.
     """
@@ -63,7 +61,6 @@ class Parts:
     calibrator: Calibrator | None = None
     lexicon: Lexicon = field(default_factory=Lexicon)
     added: "AddedNames | None" = None
-    gate: "Gate | None" = None
     spare: Mapping[str, Tier] = field(default_factory=dict)
 
     @property
@@ -73,7 +70,7 @@ class Parts:
 
     @property
     def cheap_tiers(self) -> Tiers:
-        """The tiers that are asked about mentions that pass the gate."""
+        """The tiers that are asked about mentions that are not encoded."""
         others = {**self.spare, **self.others}
         return replace(self.tiers, others=of_texts(others))
 
@@ -86,6 +83,12 @@ class Parts:
     def asks_vectors(self) -> bool:
         """Whether a tier asks vectors of the encoder."""
         return any(tier.asks_vectors for tier in self.others.values())
+
+    @property
+    def is_gated(self) -> bool:
+        """Whether names are not encoded (`is_settled`); a reranker reads what all tiers propose."""
+        reads_context = self.rescorer is not None and self.rescorer.reads_context
+        return self.exact is not None and self.asks_vectors and not reads_context
 
     def conditions(self, encoder: Facts | None) -> Data:
         """List the conditions on which scores depend, as plain data: whatever is fitted keeps them.

@@ -17,7 +17,7 @@ from ..retrieval.tier import EXACT
 from ..types import Candidate, Floats1d, Floats2d
 from ..util.locks import Lru
 from .forms import Asked, Effort, Lookup, has_letters
-from .gate import Gate
+from .gate import is_settled
 from .parts import Parts
 from .scopes import Scope
 from .tiers import ScoredNames, Tiers
@@ -158,21 +158,19 @@ class Retrieval:
             if first and self.tiers.exact is not None:
                 exact = self.rank_exact([form for form, _ in first], scope, effort.width)
                 by_form.update((asked, exact[asked[0]]) for asked in first)
-        if effort.gate is not None:
-            self._pass_gate(answers, effort, effort.gate)
+        if effort.gated:
+            self._pass_gate(answers, effort)
         return answers
 
-    def _pass_gate(self, answers: _Answers, effort: Effort, gate: Gate) -> None:
-        """Rank the forms that pass the gate by all tiers except the dense one.
+    def _pass_gate(self, answers: _Answers, effort: Effort) -> None:
+        """Rank the forms whose answer is settled by all tiers except the dense one.
 
         A form with a vector never passes: it has a context, which may change the link.
         """
         for scope, by_form in answers.items():
             forms = [form for form, vector in _unanswered(by_form) if not vector]
             exact = self.rank_exact(forms, scope, _SEEN) if forms else {}
-            passing = [
-                (form, b"") for form, ranking in exact.items() if ranking and gate.lets(ranking)
-            ]
+            passing = [(form, b"") for form, answer in exact.items() if is_settled(answer)]
             ranked = self._search(self._cheap, passing, None, scope, effort)
             by_form.update(zip(passing, ranked, strict=True))
 

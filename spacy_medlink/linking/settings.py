@@ -19,7 +19,7 @@ class LinkSettings:
         add something.
     exact_first (Optional[bool]): True takes the answer of memory and exact tier, where they have
         one, without asking the others; None asks all tiers, but not the dense one if the answer
-        passes the gate, nor the reranker if the candidates pass its own; False always asks all.
+        is settled, nor the reranker if the candidates pass its gate; False always asks all.
     labels (Optional[Mapping[str, Sequence[str]]]): the types or groups allowed for mentions of an
         entity label. only (Only): the filters for all mentions.
     force_within_filter (bool): link to the best concept within the filters, even if a concept

@@ -73,7 +73,7 @@ def test_the_name_that_matched_is_known(built):
     explanation = str(linker.explain(Mention(text="sweet blood")))
     assert "HP:0000819" in explanation and "sweet blood" in explanation
     (decision,) = linker.decide([Mention(text="sweet blood")])
-    assert decision.ranking[0].scores == pytest.approx({"exact": 1, "ngram": 1, "dense": 1})
+    assert decision.ranking[0].scores == pytest.approx({"exact": 1, "ngram": 1})
     assert own.kb.name_at(decision.ranking[0].name_row).source == "curation"
     assert own.filters.mask((Filter.of(sources=["curation"]),)).count == 3
 

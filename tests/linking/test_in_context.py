@@ -45,14 +45,8 @@ def test_a_long_form_is_encoded_by_itself(linker):
     assert first[0].row == other[0].row and first[0].form == "pulmonary embolism"
 
 
-def test_a_mention_in_context_does_not_ask_the_gate(linker):
-    class Open:
-        fingerprint = ""
-
-        def lets(self, ranking: object) -> bool:
-            return True
-
-    gated = linker.with_parts(gate=Open())
-    (free,) = gated.rank([Mention("fever")], 1)
-    (read,) = gated.rank([Mention("fever", vector=_saying(linker, "Asthma"))], 1)
+def test_a_mention_in_context_is_no_settled_name(linker):
+    usual = linker.using(exact_first=None)
+    (free,) = usual.rank([Mention("fever")], 1)
+    (read,) = usual.rank([Mention("fever", vector=_saying(linker, "Asthma"))], 1)
     assert "dense" not in free[0].scores and "dense" in read[0].scores

@@ -98,9 +98,9 @@ class LinkerSettings(Settings):
     exact_first: bool | None = flag(
         None,
         "what to do if the mention equals a name. true: ask only the exact tier, which is much "
-        "faster and gives no alternatives. null: skip the dense tier, and the reranker, if their "
-        "gates in the assets say that they would hardly ever change the link. false: always ask "
-        "all tiers and the reranker",
+        "faster and gives no alternatives. null: skip the dense tier for a name of one concept, "
+        "and the reranker if its gate says that it would hardly ever change the link. false: "
+        "always ask all tiers and the reranker",
     )
     types: Texts | None = setting(
         None,
