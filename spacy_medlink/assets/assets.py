@@ -44,7 +44,16 @@ from ..util.files import replacing_directory, sha256_of
 from ..util.locks import ForkSafeLock
 from . import parts
 from .build_files import open_build, states_of
-from .manifest import ASSETS, FACETS, MANIFEST, MEMORY, RERANKER, files_of_tier
+from .manifest import (
+    ASSETS,
+    CALIBRATOR,
+    FACETS,
+    MANIFEST,
+    MEMORY,
+    RANKER_FILE,
+    RERANKER,
+    files_of_tier,
+)
 
 if TYPE_CHECKING:  # faiss and torch are loaded where there is a dense tier or a reranker
     from ..encoders.cross_encoder import CrossEncoder
@@ -139,8 +148,11 @@ class Assets:
         entries (Mapping): of the manifest, to replace; the manifest itself is written later.
         """
         made = Assets.__new__(Assets)
-        made.__dict__.update(self.__dict__, manifest={**self.manifest, **entries})
+        every = self.manifest["files"].items()
+        files = {name: entry for name, entry in every if name not in (RANKER_FILE, CALIBRATOR)}
+        made.__dict__.update(self.__dict__, manifest={**self.manifest, **entries, "files": files})
         made.parts = {k: v for k, v in self.parts.items() if k not in ("ranker", "calibrator")}
+        made._states = states_of(self.held.source, files)
         return made
 
     def move(self, device: str) -> "Assets":

@@ -63,6 +63,7 @@ def describe_anew(
 def add_ranker(path: Path, assets: Assets, fit: RankerFit) -> Assets:
     """Write a ranker that helps into the directory of new assets, but not yet the manifest."""
     assert fit.ranker is not None
+    (path / RANKER_FILE).unlink(missing_ok=True)  # that of the build; others may be linked to it
     fit.ranker.save(path / RANKER_FILE)
     return assets.refitted({"ranker": fit.entry})
 

@@ -32,12 +32,14 @@ _BATCH = 512
 class RankedCase(NamedTuple):
     """A case, its candidates as if its document had not been annotated, and its fold.
 
+    denied (bool): whether the corrections of the other folds say that it is no concept.
     facts_of_names (Callable[[], NameFacts]): from the annotations of the other folds; made at the
         first call.
     """
 
     case: Case
     ranking: list[Candidate]
+    denied: bool
     fold: int
     facts_of_names: Callable[[], NameFacts]
 
@@ -98,29 +100,28 @@ def rank_unannotated(
     gold: GoldSet,
     top: int,
     progress: Progress = no_progress,
-    tiers: list[str] | None = None,
+    **settings: Any,
 ) -> Iterator[RankedCase]:
-    """Retrieve candidates for the mentions of a gold file, those of no concept too.
+    """Rank candidates for the mentions of a gold file, those of no concept too.
 
     Documents are split into five folds. For the mentions of a fold, the memory and the names that
     come only from the fold are left out.
 
-    top (int): candidates of each mention. tiers (Optional[List[str]]): that propose them.
+    top (int): candidates of each mention. settings: of the linker, see `open_linker`.
     RAISES (MedlinkError): E407 where every mention is NIL.
     """
     for fold in folds(assets, gold, progress):
-        # A ranker sees the candidates of all tiers.
-        engine = fold.engine(assets, rescorer=None, exact_first=False, tiers=tiers)
+        engine = fold.engine(assets, **settings)
         mask = Mask.without(fold.gone, assets.kb.n_names)
         distinct = list(dict.fromkeys(map(without_surroundings, fold.cases)))
-        rankings: dict[Mention, list[Candidate]] = {}
+        ranked: dict[Mention, tuple[list[Candidate], bool]] = {}
         for start in range(0, len(distinct), _BATCH):
             part = distinct[start : start + _BATCH]
-            rankings.update(zip(part, engine.rank(part, top, mask), strict=True))
+            rankings = zip(engine.rank(part, top, mask), engine.denied(part), strict=True)
+            ranked.update(zip(part, rankings, strict=True))
         for case in fold.cases:
-            yield RankedCase(
-                case, rankings[without_surroundings(case)], fold.position, fold.facts_of_names
-            )
+            asked = ranked[without_surroundings(case)]
+            yield RankedCase(case, *asked, fold.position, fold.facts_of_names)
 
 
 def without_surroundings(case: Case) -> Mention:

@@ -8,13 +8,10 @@ from ..evaluation.gold_set import GoldSet
 from ..linking.asset_parts import AssetParts
 from ..linking.decision import NOT_A_CONCEPT, Decision, decide
 from ..linking.linear import Floats
-from ..retrieval.mask import Mask
 from ..types import Progress
 from ..util.progress import no_progress
 from .examples import DEPTH, Flags
-from .folds import Fold, folds
-
-_BATCH = 512
+from .folds import rank_unannotated
 
 
 class Links(NamedTuple):
@@ -72,32 +69,20 @@ def links_of(assets: AssetParts, gold: GoldSet, progress: Progress = no_progress
     """
     if not gold.ids:
         return Links._make([np.zeros(0, dtype=np.bool_)] * len(Links._fields))
-    parts = [_links(assets, fold) for fold in folds(assets, gold, progress)]
-    return Links._make(map(np.concatenate, zip(*parts, strict=True)))
-
-
-def _links(assets: AssetParts, fold: Fold) -> Links:
-    engine = fold.engine(assets, rerank_top=0)
-    mask = Mask.without(fold.gone, assets.kb.n_names)
-    mentions = [case.mention._replace(identifiers=()) for case in fold.cases]
-    decisions: list[Decision] = []
-    for start in range(0, len(mentions), _BATCH):
-        batch = mentions[start : start + _BATCH]
-        rankings, denied = engine.rank(batch, DEPTH, mask), engine.denied(batch)
-        decisions += decide(rankings, None, calibrator=assets.calibrator, denied=denied)
-    told = [
-        (
-            bool(decision.ranking) and decision.ranking[0].row in case.right,
-            decision.link is not None,
-            _score(decision),
-            bool(case.right),
-        )
-        for decision, case in zip(decisions, fold.cases, strict=True)
-    ]
-    first, linked, scores, in_kb = zip(*told, strict=True) if told else ((), (), (), ())
+    ranked = list(rank_unannotated(assets, gold, DEPTH, progress, rerank_top=0))
+    decisions = decide(
+        [one.ranking for one in ranked], None,
+        calibrator=assets.calibrator, denied=[one.denied for one in ranked],
+    )  # fmt: skip
+    right = [one.case.right for one in ranked]
     return Links(
-        np.asarray(first, np.bool_), np.asarray(linked, np.bool_),
-        np.asarray(scores, np.float64), np.asarray(in_kb, np.bool_),
+        np.asarray([
+            bool(it.ranking) and it.ranking[0].row in rows
+            for it, rows in zip(decisions, right, strict=True)
+        ]),
+        np.asarray([it.link is not None for it in decisions]),
+        np.asarray(list(map(_score, decisions))),
+        np.asarray(list(map(bool, right))),
     )  # fmt: skip
 
 

@@ -145,7 +145,7 @@ def fit_ranker(
         top below 2.
     """
     check_top(top)
-    every = list(rank_unannotated(assets, gold, top, progress))
+    every = list(rank_unannotated(assets, gold, top, progress, rescorer=None, exact_first=False))
     cases = [case for case in every if case.case.right and not remembered(case.ranking)]
     if not cases:
         raise Errors.too_few_rows(path=gold.path, found=0, wanted=_NEEDED, what="mentions to rank")

@@ -9,6 +9,7 @@ import spacy
 from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.assets.manifest import MEMORY, RANKER_FILE
 from spacy_medlink.assets.reranker import store_reranker
+from spacy_medlink.assets.variant import add_ranker
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.errors import MedlinkError
@@ -152,6 +153,15 @@ def test_of_another_version(fitted, tmp_path):
     with pytest.raises(MedlinkError, match=r"^\[E214\]"):
         Assets(tmp_path / "changed").engine()
     assert links(Assets(tmp_path / "changed"), ["lung trauma"], ranker=False)
+
+
+def test_a_ranker_takes_the_place_of_that_of_the_build(fitted, tmp_path):
+    fitted.assets.copy_to(tmp_path / "own")
+    before = (fitted.assets.path / RANKER_FILE).stat()
+    built = Assets(tmp_path / "own")
+    ranker = add_ranker(built.path, built, fitted.fit).ranker
+    assert ranker is not None and ranker.fingerprint == fitted.fit.ranker.fingerprint
+    assert (fitted.assets.path / RANKER_FILE).stat().st_mtime_ns == before.st_mtime_ns
 
 
 def test_a_reranker_chosen_behind_another_order_is_left_out(place, tiny_encoder, tmp_path):

@@ -55,7 +55,8 @@ def unannotated_lists(
         where there is one.
     RAISES (MedlinkError): E107, E401-E407 for the file.
     """
-    asked = list(rank_unannotated(assets, load_gold(path, assets.kb), top, tiers=tiers))
+    gold = load_gold(path, assets.kb)
+    asked = list(rank_unannotated(assets, gold, top, tiers=tiers, rescorer=None, exact_first=False))
     rest = [
         _list(looked_up.case.mention, looked_up.ranking, looked_up.case.right)
         for looked_up in asked
