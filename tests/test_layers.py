@@ -56,9 +56,9 @@ BUDGET: dict[tuple[str, ...], int] = {
     ("encoders",): 2_680,  # wanted: 2,500
     ("retrieval",): 3_790,  # wanted: 3,000
     ("linking",): 3_830,  # wanted: 3,400
-    ("fitting",): 2_800,  # wanted: 2,600
+    ("fitting",): 2_430,  # wanted: 1,800
     ("evaluation",): 2_770,  # wanted: 2,300
-    ("assets",): 3_050,  # wanted: 3,000
+    ("assets",): 3_020,  # wanted: 3,000
     ("components",): 6_710,  # wanted: 5,000
     ("annotate",): 1_800,  # wanted: 1,600
     ("cli",): 1_660,  # wanted: 1,600
