@@ -75,15 +75,16 @@ def links_of(assets: AssetParts, gold: GoldSet, progress: Progress = no_progress
         calibrator=assets.calibrator, denied=[one.denied for one in ranked],
     )  # fmt: skip
     right = [one.case.right for one in ranked]
+    first = [
+        bool(it.ranking) and it.ranking[0].row in rows
+        for it, rows in zip(decisions, right, strict=True)
+    ]
     return Links(
-        np.asarray([
-            bool(it.ranking) and it.ranking[0].row in rows
-            for it, rows in zip(decisions, right, strict=True)
-        ]),
-        np.asarray([it.link is not None for it in decisions]),
-        np.asarray(list(map(_score, decisions))),
-        np.asarray(list(map(bool, right))),
-    )  # fmt: skip
+        np.asarray(first, np.bool_),
+        np.asarray([it.link is not None for it in decisions], np.bool_),
+        np.asarray(list(map(_score, decisions)), np.float64),
+        np.asarray(list(map(bool, right)), np.bool_),
+    )
 
 
 def _score(decision: Decision) -> float:

@@ -86,7 +86,7 @@ def test_few_names_fit_nothing(tmp_path):
 
 
 def test_an_update_fits_the_same_and_stated_weights_none(tmp_path, tiny_encoder, monkeypatch):
-    monkeypatch.setattr("spacy_medlink.fitting.ranker._judged", lambda *_: ({}, ""))
+    monkeypatch.setattr("spacy_medlink.fitting.ranker._judged", lambda *_, **__: ({}, ""))
     kb = written(tmp_path / "kb", spelt_alike=True)
     made = build_assets(tmp_path / "a", kb, tiny_encoder)
     assert made.ranker is not None and made.ranker.on_names

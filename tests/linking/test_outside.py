@@ -125,7 +125,7 @@ class Counting:
 
 
 def test_texts_are_encoded_once(tiny_assets):
-    engine = tiny_assets.engine()
+    engine = tiny_assets.engine(exact_first=False)
     counting = Counting(engine.parts.encoder)
     engine = engine.with_parts(encoder=counting)
     mentions = [Mention(one) for one in ("fevrish", "asthmatic", "asthma", "Pericardial effusion")]
@@ -134,7 +134,7 @@ def test_texts_are_encoded_once(tiny_assets):
 
 
 def test_nothing_more_is_searched_without_filters_or_for_names_within(tiny_assets, monkeypatch):
-    engine = tiny_assets.engine()
+    engine = tiny_assets.engine(exact_first=False)
     asked = []
     search = Tiers.search
 
@@ -152,7 +152,7 @@ def test_nothing_more_is_searched_without_filters_or_for_names_within(tiny_asset
 
 
 def test_both_searches_are_remembered(tiny_assets, monkeypatch):
-    engine = tiny_assets.engine()
+    engine = tiny_assets.engine(exact_first=False)
     mention = [Mention("Pericardial effusion")]
     before = within_filter(engine, mention, 3, DISEASE)
     monkeypatch.setattr(Tiers, "search", lambda *_: pytest.fail("searched again"))
