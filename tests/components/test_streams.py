@@ -92,7 +92,8 @@ def test_a_slow_stream_is_not_held_back(tiny_assets, monkeypatch):
 @pytest.mark.parametrize("cache", [0, opened.CACHE_SIZE])
 def test_line_ends_make_no_other_mention(tiny_assets, calls, monkeypatch, cache):
     monkeypatch.setattr(opened, "CACHE_SIZE", cache)
-    linker = pipeline(tiny_assets, mentions=False).get_pipe("medical_linker")
+    nlp = pipeline(tiny_assets, mentions=False, exact_first=False)
+    linker = nlp.get_pipe("medical_linker")
     forms = ["Heart attack", "Heart\nattack", "Heart \t attack", " Heart attack "]
     first, *others = linker.link_texts(forms)
     assert first.id == "HP:0001658" and first.candidates[0].scores["exact"] == 1.0
