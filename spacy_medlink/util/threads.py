@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from multiprocessing import parent_process
 from typing import TypeVar
 
@@ -44,8 +45,10 @@ def cap_threads(most: int) -> None:
             library.set_num_threads(most)
 
 
-def side_by_side(run: Callable[[Part], None], parts: Sequence[Part], workers: int) -> None:
-    """Run a function over parts in several threads, where torch computes with one thread each.
+def side_by_side(
+    run: Callable[[Part], None], parts: Sequence[Part], workers: int, each: int = 1
+) -> None:
+    """Run a function over parts in several threads, where torch computes with `each` threads.
 
     Torch's own threads wait for each other after every operation. Where other processes keep one
     core busy, all the others wait for it: encoding took seven times the processor time.
@@ -58,17 +61,17 @@ def side_by_side(run: Callable[[Part], None], parts: Sequence[Part], workers: in
         list(map(run, parts))
         return
     torch = sys.modules.get("torch")
-    with ThreadPoolExecutor(workers, initializer=None if torch is None else _one_thread) as pool:
+    with ThreadPoolExecutor(workers, initializer=None if torch is None else partial(_use, each)) as pool:
         list(pool.map(run, parts))
     if torch is not None:
         # Threads that start later take the number that was set last, in whatever thread.
         torch.set_num_threads(torch.get_num_threads())
 
 
-def _one_thread() -> None:
+def _use(count: int) -> None:
     torch = sys.modules["torch"]
     torch.get_num_threads()  # the first call in a thread sets the number of all threads
-    torch.set_num_threads(1)
+    torch.set_num_threads(count)
 
 
 def _all() -> int:

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.types import Floats2d
 from spacy_medlink.util.devices import batch_pieces, sent
 from spacy_medlink.util.progress import no_progress, show_progress
+from spacy_medlink.util.threads import side_by_side
 
 from ..recipe.settings import TrainingSettings
 from .precision import Precision
@@ -19,6 +21,7 @@ from .ranks import ALONE, Ranks
 
 Item = TypeVar("Item")
 _BATCH_PIECES = 2048
+_LANES = 2  # the sum of two gradients is the same in any order, that of more is not
 _CHUNK = 32_768  # names whose vectors leave the GPU together
 _CHUNK_ON_CPU = 2_048  # nothing to fetch, so progress is shown more often
 
@@ -54,7 +57,10 @@ def encode_sorted(
 
     RETURNS (Tensor): (n, dim), in the order of `pieces`.
     """
-    return in_parts(encoder.forward, pieces, [len(row) for row in pieces], parts, precision)
+    # Dropout draws random numbers in one order, and a GPU runs all parts at once.
+    alone = encoder.module.training or encoder.device.type != "cpu"
+    lanes = 1 if alone else min(_LANES, torch.get_num_threads())
+    return in_parts(encoder.forward, pieces, [len(row) for row in pieces], parts, precision, lanes)
 
 
 def in_parts(
@@ -63,15 +69,40 @@ def in_parts(
     lengths: Sequence[int],
     parts: int,
     precision: Precision,
+    lanes: int = 1,
 ) -> torch.Tensor:
-    """Run a network on items of a batch, in parts of similar length. RETURNS (n, ...), in order."""
+    """Run a network on items of a batch, in parts of similar length. RETURNS (n, ...), in order.
+
+    lanes (int): threads, each of which runs some of the parts, forwards and later backwards: torch
+        gains little from a second thread inside the small operations of a part.
+    """
     order = np.argsort(lengths, kind="stable")
-    with precision.autocast():
-        made = [
-            forward([items[row] for row in part])
-            for part in np.array_split(order, min(parts, len(order)))
-        ]
-    return torch.cat(made)[sent(np.argsort(order, kind="stable"), made[0].device)]
+    cut = np.array_split(order, min(parts, len(order)))
+    lanes = min(lanes, len(cut))
+    # Dealt there and back, since each part is longer than the one before.
+    dealt = [cut[lane :: 2 * lanes] + cut[2 * lanes - 1 - lane :: 2 * lanes] for lane in range(lanes)]
+    made: list[torch.Tensor] = [torch.empty(0)] * lanes
+
+    def run(lane: int) -> None:
+        with precision.autocast():
+            made[lane] = torch.cat([forward([items[row] for row in part]) for part in dealt[lane]])
+
+    def run_back(gradients: Sequence[torch.Tensor], lane: int) -> None:
+        if made[lane].requires_grad:
+            torch.autograd.backward(made[lane], gradients[lane])
+
+    each = torch.get_num_threads() // lanes
+    side_by_side(run, range(lanes), lanes, each)
+    joined = torch.cat(made)
+    if lanes > 1:
+        joined, counts = joined.detach().requires_grad_(), list(map(len, made))
+        joined.register_hook(
+            lambda gradient: side_by_side(
+                partial(run_back, gradient.split(counts)), range(lanes), lanes, each
+            )
+        )
+    order = np.concatenate([part for lane in dealt for part in lane])
+    return joined[sent(np.argsort(order, kind="stable"), joined.device)]
 
 
 def encode_names(

@@ -7,6 +7,7 @@ from spacy_medlink.encoders.objectives.protocol import Batch, Stateless
 from spacy_medlink.types import Floats2d
 from spacy_medlink.util.devices import sent
 
+_NEVER = -1e4  # the score of a text with itself: a probability of 0, and a finite logarithm
 
 class TeacherObjective(Stateless):
     """Two losses over a batch: 1 - cosine with the teacher's vector, and the teacher's ranking.
@@ -46,8 +47,6 @@ class TeacherObjective(Stateless):
         return loss, len(student)
 
     def _ranking(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Compute the logarithm of each text's softmax over the other texts: (n, n - 1)."""
-        count = len(vectors)
-        others = ~torch.eye(count, dtype=torch.bool, device=vectors.device)
-        scores = (vectors @ vectors.T)[others].view(count, count - 1)
-        return log_softmax(scores / self._temperature, dim=1)
+        """Compute the logarithm of each text's softmax over the other texts: (n, n)."""
+        scores = (vectors @ vectors.T / self._temperature).fill_diagonal_(_NEVER)
+        return log_softmax(scores, dim=1)
