@@ -64,16 +64,17 @@ def test_a_spawned_child_uses_one(monkeypatch: pytest.MonkeyPatch) -> None:
         child.join(SECONDS)
 
 
-def test_parts_side_by_side_compute_with_one_thread_each() -> None:
+@pytest.mark.parametrize("each", [1, 2])
+def test_parts_side_by_side_have_threads_of_their_own(each: int) -> None:
     before, found = torch.get_num_threads(), []
     torch.set_num_threads(3)
     try:
-        side_by_side(lambda part: found.append((part, torch.get_num_threads())), range(9), 2)
+        side_by_side(lambda part: found.append((part, torch.get_num_threads())), range(9), 2, each)
         after = [torch.get_num_threads()]
         in_thread(lambda: after.append(torch.get_num_threads()))
     finally:
         torch.set_num_threads(before)
-    assert sorted(found) == [(part, 1) for part in range(9)]
+    assert sorted(found) == [(part, each) for part in range(9)]
     assert after == [3, 3]  # here, and in threads that start later
 
 
