@@ -103,7 +103,8 @@ def _minutes(model: Path, ontology: Path, trained: int, taught: int) -> float:
     """Estimate how long `make run` will take here, by the speed of encoding, in two seconds.
 
     trained (int): names that the encoder is trained on, each as dear as encoding five; taught
-        (int): names that the student learns from. The other steps take two minutes.
+        (int): names that the student learns from. For two of these its teacher encodes one, or the
+        one before training does. The other steps take two minutes.
     """
     from spacy_medlink.encoders.bi_encoder import BiEncoder
 
@@ -113,7 +114,7 @@ def _minutes(model: Path, ontology: Path, trained: int, taught: int) -> float:
     began, encoded = perf_counter(), 0
     while perf_counter() < began + 2:
         encoded += len(encoder.encode(texts))
-    return 2 + (5 * trained + taught) / encoded * (perf_counter() - began) / 60
+    return 2 + (5 * trained + taught / 2) / encoded * (perf_counter() - began) / 60
 
 
 def main(
@@ -127,8 +128,8 @@ def main(
         typer.Option(help="The multilingual base keeps the word pieces of these names alone."),
     ] = None,
     trained: Annotated[
-        list[int] | None, typer.Option(help="Names that will be trained on, for an estimate.")
-    ] = None,
+        int, typer.Option(help="Names that will be trained on, for an estimate.")
+    ] = 0,
     taught: Annotated[int, typer.Option(help="Names that will teach the student.")] = 0,
     overwrite: Overwrite = False,
 ) -> None:
@@ -147,7 +148,7 @@ def main(
         place_ontology(ontology, overwrite)
         typer.echo(f"{ontology}: in place")
     if model is not None and ontology is not None and trained:
-        minutes = _minutes(model, ontology, sum(trained), taught)
+        minutes = _minutes(model, ontology, trained, taught)
         typer.echo(f"All steps will take about {minutes:.0f} minutes on this machine")
     if multilingual_ is not None:
         place_multilingual(multilingual_, kb, overwrite)

@@ -1,7 +1,7 @@
 """Train by a recipe, which says its kind: pretrain, finetune, distil or rerank.
 
 `python -m training.train training/configs/starter.cfg --kb kb/hpo.kb --base models/base \
---output models/sap`
+--output models/encoder`
 """
 
 import os

@@ -61,7 +61,8 @@ def side_by_side(
         list(map(run, parts))
         return
     torch = sys.modules.get("torch")
-    with ThreadPoolExecutor(workers, initializer=None if torch is None else partial(_use, each)) as pool:
+    first = None if torch is None else partial(_use, each)
+    with ThreadPoolExecutor(workers, initializer=first) as pool:
         list(pool.map(run, parts))
     if torch is not None:
         # Threads that start later take the number that was set last, in whatever thread.

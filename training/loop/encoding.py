@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -73,34 +72,33 @@ def in_parts(
 ) -> torch.Tensor:
     """Run a network on items of a batch, in parts of similar length. RETURNS (n, ...), in order.
 
-    lanes (int): threads, each of which runs some of the parts, forwards and later backwards: torch
-        gains little from a second thread inside the small operations of a part.
+    lanes (int): threads that run some of the parts each, forwards and later backwards: torch gains
+        little from a second thread within the small operations of a part.
     """
-    order = np.argsort(lengths, kind="stable")
-    cut = np.array_split(order, min(parts, len(order)))
+    cut = np.array_split(np.argsort(lengths, kind="stable"), min(parts, len(lengths)))
     lanes = min(lanes, len(cut))
     # Dealt there and back, since each part is longer than the one before.
-    dealt = [cut[lane :: 2 * lanes] + cut[2 * lanes - 1 - lane :: 2 * lanes] for lane in range(lanes)]
-    made: list[torch.Tensor] = [torch.empty(0)] * lanes
+    turn = 2 * lanes
+    dealt = [cut[lane::turn] + cut[turn - 1 - lane :: turn] for lane in range(lanes)]
+    made = [torch.empty(0)] * lanes
+    each = torch.get_num_threads() // lanes
 
     def run(lane: int) -> None:
         with precision.autocast():
             made[lane] = torch.cat([forward([items[row] for row in part]) for part in dealt[lane]])
 
-    def run_back(gradients: Sequence[torch.Tensor], lane: int) -> None:
-        if made[lane].requires_grad:
-            torch.autograd.backward(made[lane], gradients[lane])
+    def run_back(gradient: torch.Tensor) -> None:
+        gradients = gradient.split(list(map(len, made)))
+        side_by_side(
+            lambda lane: torch.autograd.backward(made[lane], gradients[lane]),
+            range(lanes), lanes, each,
+        )  # fmt: skip
 
-    each = torch.get_num_threads() // lanes
     side_by_side(run, range(lanes), lanes, each)
     joined = torch.cat(made)
-    if lanes > 1:
-        joined, counts = joined.detach().requires_grad_(), list(map(len, made))
-        joined.register_hook(
-            lambda gradient: side_by_side(
-                partial(run_back, gradient.split(counts)), range(lanes), lanes, each
-            )
-        )
+    if lanes > 1 and joined.requires_grad:
+        joined = joined.detach().requires_grad_()
+        joined.register_hook(run_back)
     order = np.concatenate([part for lane in dealt for part in lane])
     return joined[sent(np.argsort(order, kind="stable"), joined.device)]
 

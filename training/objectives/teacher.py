@@ -9,6 +9,7 @@ from spacy_medlink.util.devices import sent
 
 _NEVER = -1e4  # the score of a text with itself: a probability of 0, and a finite logarithm
 
+
 class TeacherObjective(Stateless):
     """Two losses over a batch: 1 - cosine with the teacher's vector, and the teacher's ranking.
 
