@@ -39,27 +39,20 @@ def encode_batch(
     """
     # On a GPU a part takes as long as the whole batch, since starting kernels limits the speed.
     parts = settings.sub_batches if encoder.device.type == "cpu" else 1
+    # Dropout draws its random numbers in one order.
+    lanes = 1 if encoder.module.training else min(_LANES, torch.get_num_threads())
+
+    def encode(pieces: Sequence[Sequence[int]]) -> torch.Tensor:
+        return in_parts(encoder.forward, pieces, list(map(len, pieces)), parts, precision, lanes)
+
     if ranks.count == 1:
-        return encode_sorted(encoder, pieces, parts, precision)
+        return encode(pieces)
     shares = ranks.shares([len(row) for row in pieces])
     of_rank = [pieces[index] for index in shares[ranks.rank]]
     vectors = torch.zeros(0, encoder.dim, device=encoder.device)  # of more ranks than names
     if of_rank:
-        vectors = encode_sorted(encoder, of_rank, parts, precision).float()
+        vectors = encode(of_rank).float()
     return ranks.joined(vectors, shares)
-
-
-def encode_sorted(
-    encoder: BiEncoder, pieces: Sequence[Sequence[int]], parts: int, precision: Precision
-) -> torch.Tensor:
-    """Encode a batch with gradients, in parts sorted by length to reduce padding.
-
-    RETURNS (Tensor): (n, dim), in the order of `pieces`.
-    """
-    # Dropout draws random numbers in one order, and a GPU runs all parts at once.
-    alone = encoder.module.training or encoder.device.type != "cpu"
-    lanes = 1 if alone else min(_LANES, torch.get_num_threads())
-    return in_parts(encoder.forward, pieces, [len(row) for row in pieces], parts, precision, lanes)
 
 
 def in_parts(

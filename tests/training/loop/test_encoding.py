@@ -9,7 +9,7 @@ import torch
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from tests.children import SECONDS
 from training.loop import encoding
-from training.loop.encoding import encode_batch, encode_names, encode_sorted
+from training.loop.encoding import encode_batch, encode_names
 from training.loop.precision import Precision, backward
 from training.recipe.settings import TrainingSettings
 
@@ -81,12 +81,7 @@ def test_a_batch_is_trained_in_two_threads_unless_random_numbers_are_drawn(
 @pytest.mark.parametrize(("device", "parts"), [("cpu", 4), ("cuda", 1)])
 def test_a_gpu_gets_a_batch_in_one_part(tiny_encoder, monkeypatch, device, parts):
     asked = []
-
-    def noted(encoder: BiEncoder, pieces: object, parts: int, precision: Precision) -> torch.Tensor:
-        asked.append(parts)
-        return torch.zeros(len(TEXTS), 2)
-
-    monkeypatch.setattr(encoding, "encode_sorted", noted)
+    monkeypatch.setattr(encoding, "in_parts", lambda *given: asked.append(given[3]))
     encoder = BiEncoder.load(tiny_encoder)
     pieces = encoder.tokenize(TEXTS)
     monkeypatch.setattr(BiEncoder, "device", torch.device(device))
@@ -98,6 +93,7 @@ def test_vectors_come_in_the_order_of_the_names(tiny_encoder):
     encoder = BiEncoder.load(tiny_encoder)
     pieces = encoder.tokenize(TEXTS)
     alone = torch.cat([encoder.forward([own]) for own in pieces])
-    torch.testing.assert_close(encode_sorted(encoder, pieces, 3, PLAIN), alone)
+    vectors = encode_batch(encoder, pieces, TrainingSettings(sub_batches=3), PLAIN)
+    torch.testing.assert_close(vectors, alone)
     vectors = encode_names(encoder, TEXTS, PLAIN)
     torch.testing.assert_close(torch.from_numpy(vectors), alone.detach())
