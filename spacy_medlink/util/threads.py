@@ -5,7 +5,6 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from multiprocessing import parent_process
 from typing import TypeVar
 
@@ -60,19 +59,17 @@ def side_by_side(
     if workers < 2:
         list(map(run, parts))
         return
-    torch = sys.modules.get("torch")
-    first = None if torch is None else partial(_use, each)
-    with ThreadPoolExecutor(workers, initializer=first) as pool:
+    with ThreadPoolExecutor(workers, initializer=_use, initargs=(each,)) as pool:
         list(pool.map(run, parts))
-    if torch is not None:
+    if torch := sys.modules.get("torch"):
         # Threads that start later take the number that was set last, in whatever thread.
         torch.set_num_threads(torch.get_num_threads())
 
 
 def _use(count: int) -> None:
-    torch = sys.modules["torch"]
-    torch.get_num_threads()  # the first call in a thread sets the number of all threads
-    torch.set_num_threads(count)
+    if torch := sys.modules.get("torch"):
+        torch.get_num_threads()  # the first call in a thread sets the number of all threads
+        torch.set_num_threads(count)
 
 
 def _all() -> int:
