@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.errors import MedlinkError
+from training.choosing import yardstick
 from training.data.candidates import Candidates
 from training.data.mention_sampler import NearNames, by_frequency, mention_pairs
 from training.data.mentions import join, read_mentions
@@ -228,6 +229,20 @@ def test_every_recipe_learns(name, train, dev, tiny_kb, tiny_encoder, tmp_path):
     assert figures["data"]["left_out_no_concept"] == 1 and figures["data"]["not_in_kb"] == 1
     assert figures["shipped"]["dev"]["acc@1"] >= figures["base"]["dev"]["acc@1"]
     assert figures["base"]["unseen"]["n"] == 4 and figures["base"]["dev"]["n"] == 5
+
+
+def test_the_same_weights_are_measured_once(train, dev, tiny_kb, tiny_encoder, monkeypatch):
+    study = Finetuning(recipe_of("finetune"), tiny_kb, BiEncoder.load(tiny_encoder), train, dev)
+    own, encoder = study.yardstick, BiEncoder.load(tiny_encoder)
+    assert own.fast(encoder) == own.base["dev"]  # the shortlist has all names
+    encoded = []
+    monkeypatch.setattr(yardstick, "encode_names", lambda *_: encoded.append(1) or own.vectors)
+    own.fast(encoder)
+    assert not encoded
+    encoder.module.get_parameter("embeddings.LayerNorm.bias").data.add_(1)
+    own.fast(encoder)
+    own.fast(encoder)
+    assert len(encoded) == 1
 
 
 @pytest.mark.parametrize("name", ["finetune", "finetune_biosyn"])
