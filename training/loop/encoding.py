@@ -81,7 +81,7 @@ def in_parts(
             made[lane] = torch.cat([forward([items[row] for row in part]) for part in dealt[lane]])
 
     def run_back(gradient: torch.Tensor) -> None:
-        gradients = gradient.split(list(map(len, made)))
+        gradients = torch.split(gradient, list(map(len, made)))
         side_by_side(
             lambda lane: torch.autograd.backward(made[lane], gradients[lane]),
             range(lanes), lanes, each,
@@ -91,7 +91,7 @@ def in_parts(
     joined = torch.cat(made)
     if lanes > 1 and joined.requires_grad:
         joined = joined.detach().requires_grad_()
-        joined.register_hook(run_back)
+        joined.register_hook(run_back)  # type: ignore[no-untyped-call]  # torch has no types here
     order = np.concatenate([part for lane in dealt for part in lane])
     return joined[sent(np.argsort(order, kind="stable"), joined.device)]
 
