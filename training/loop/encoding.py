@@ -39,8 +39,9 @@ def encode_batch(
     """
     # On a GPU a part takes as long as the whole batch, since starting kernels limits the speed.
     parts = settings.sub_batches if encoder.device.type == "cpu" else 1
-    # Dropout draws its random numbers in one order.
-    lanes = 1 if encoder.module.training else min(_LANES, torch.get_num_threads())
+    # Dropout draws its random numbers in one order, and gradients of several batches add up in one.
+    in_order = encoder.module.training or settings.accumulation > 1
+    lanes = 1 if in_order else min(_LANES, torch.get_num_threads())
 
     def encode(pieces: Sequence[Sequence[int]]) -> torch.Tensor:
         return in_parts(encoder.forward, pieces, list(map(len, pieces)), parts, precision, lanes)
