@@ -79,7 +79,7 @@ format: $(INSTALLED) ## Mend style and formatting where that can be done by itse
 
 # The main job with little training: every step runs, the encoder is not worth keeping.
 ci-run: $(INSTALLED)
-	$(PROJECT) --vars.names=2000 --vars.student_names=60000
+	$(PROJECT) --vars.sap_names=2000 --vars.names=2000 --vars.student_names=60000
 
 clean: ## Remove what the tools and the project have built, but neither .venv nor downloads
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -128,8 +128,8 @@ def main(
         typer.Option(help="The multilingual base keeps the word pieces of these names alone."),
     ] = None,
     trained: Annotated[
-        int, typer.Option(help="Names that will be trained on, for an estimate.")
-    ] = 0,
+        list[int] | None, typer.Option(help="Names that will be trained on, for an estimate.")
+    ] = None,
     taught: Annotated[int, typer.Option(help="Names that will teach the student.")] = 0,
     overwrite: Overwrite = False,
 ) -> None:
@@ -148,7 +148,7 @@ def main(
         place_ontology(ontology, overwrite)
         typer.echo(f"{ontology}: in place")
     if model is not None and ontology is not None and trained:
-        minutes = _minutes(model, ontology, trained, taught)
+        minutes = _minutes(model, ontology, sum(trained), taught)
         typer.echo(f"All steps will take about {minutes:.0f} minutes on this machine")
     if multilingual_ is not None:
         place_multilingual(multilingual_, kb, overwrite)

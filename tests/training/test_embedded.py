@@ -26,7 +26,7 @@ def test_what_make_run_will_take_is_said_at_its_start(call, tmp_path):
     parts = ("--model", tmp_path / "base", "--ontology", tmp_path / "hp.obo")
     minutes = []
     for names in (1_000, 100_000):
-        work = ("--trained", names, "--taught", names)
+        work = ("--trained", names, "--trained", 1, "--taught", names)
         _, said, _ = call(main, *parts, *work, "--overwrite")
         minutes.append(int(re.findall(r"about (\d+) minutes", said)[0]))
     assert 2 <= minutes[0] < minutes[1]

@@ -140,7 +140,7 @@ def test_train_runs_to_its_end_with_and_without_gold(checkout, data_dir):
     (corpora / "medic.kb.jsonl").write_text("".join(lines), "utf8")
     changes = [
         "--vars.terminology=corpora/medic.kb.jsonl", "--vars.format=jsonl", "--vars.kb=medic",
-        "--vars.branch=", "--vars.cui_scheme=", "--vars.names=64",
+        "--vars.branch=", "--vars.cui_scheme=", "--vars.sap_names=64", "--vars.names=64",
         "--vars.max_minutes=0.1", "--vars.device=-1",
         "--vars.package=medlink_test",
     ]  # fmt: skip
