@@ -118,6 +118,10 @@ class MedicalContext(DocPipe):
             self._text, self._cues = read_table(file), None
         return self
 
+    def __getstate__(self) -> Data:
+        self._own_text()  # where the component goes to, its file may be out of reach
+        return super().__getstate__()
+
     def _own_text(self) -> str | None:
         if self._text is None and self._path is not None:
             self._text = read_table(Path(self._path))
