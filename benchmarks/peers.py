@@ -132,7 +132,7 @@ def fasthpocr_linker(_: str, work: Path) -> "Language":
     from spacy.tokens import Doc, Span
 
     find = fasthpocr(work)
-    Span.set_extension("kb_ents", default=[])
+    Span.set_extension("kb_ents", default=[], force=True)
 
     @Language.component("fasthpocr")
     def link(doc: Doc) -> Doc:
