@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,7 +85,7 @@ class Parts:
         """Whether a tier asks vectors of the encoder."""
         return any(tier.asks_vectors for tier in self.others.values())
 
-    @property
+    @cached_property
     def is_gated(self) -> bool:
         """Whether names are not encoded (`is_settled`); a reranker reads what all tiers propose."""
         reads_context = self.rescorer is not None and self.rescorer.reads_context

@@ -259,9 +259,9 @@ def test_nothing_that_python_allocates_grows_with_the_stream(tiny_assets, monkey
     run(0, 200)
     tracemalloc.start()
     try:
-        run(200, 400)
+        run(200, 600)
         before, _ = tracemalloc.get_traced_memory()
-        assert run(400, 1000) == 1200
+        assert run(600, 1200) == 1200
         after, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -356,7 +356,7 @@ def _long(tmp_path: Path, size: int) -> Path:
     """Name a path of so many bytes, of which no part is too long for a file system."""
     name = "ä" * 10
     rest = size - len(os.fsencode(tmp_path)) - 2 - len(name.encode())
-    parts = ["d" * 100] * (rest // 101)
+    parts = ["d" * 100] * ((rest - 1) // 101)
     return tmp_path.joinpath(*parts, "e" * (rest - 101 * len(parts)), name)
 
 
