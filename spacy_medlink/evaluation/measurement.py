@@ -9,12 +9,14 @@ from typing import NamedTuple
 from ..errors import Errors
 from ..linking import Linker, LinkSettings, open_linker
 from ..linking.asset_parts import AssetParts
-from ..linking.prepare import Document, prepare
+from ..linking.cued import document_without_cues
+from ..linking.prepare import Document, bare_mention, prepare
 from ..linking.settings import NAMES_PER_TIER
 from ..retrieval.tier import EXACT, known_tiers
+from ..text.context.cues import shipped_cues
 from ..text.identifiers import is_identified
 from ..text.lexicon import open_lexicon
-from ..types import Mention, Progress
+from ..types import Candidate, Mention, Progress
 from ..util.progress import no_progress
 from .gold_set import Case, GoldSet, Prepare
 from .judging import Judged, judge
@@ -138,7 +140,15 @@ def _preparing(linker: Linker, settings: Settings) -> Prepare:
         resolve_abbreviations=configured.resolve_abbreviations and settings.resolve_abbreviations,
         resolve_identifiers=configured.resolve_identifiers and settings.resolve_identifiers,
     )
-    return lambda document, lang: chosen.prepare(document)
+
+    def candidates(texts: list[str]) -> list[list[Candidate]]:
+        mentions = [bare_mention(text, "", linker.parts.lexicon) for text in texts]
+        return linker.retrieve(mentions, 1, force=True).rankings
+
+    def preparing(document: Document, lang: str) -> list[Mention]:
+        return chosen.prepare(document_without_cues(document, shipped_cues(lang), candidates))
+
+    return preparing
 
 
 def _chosen(assets: AssetParts, settings: Settings, linker: Linker | None) -> list[str]:

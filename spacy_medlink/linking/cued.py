@@ -6,6 +6,7 @@ from collections.abc import Callable
 from ..text.context.cues import KINDS, Cue, Cues, find_words, plain
 from ..types import Candidate
 from .decision import is_named
+from .prepare import Document, Place
 
 # Between a cue and what it speaks of, in the languages that have cues.
 _LINKS = frozenset(
@@ -64,6 +65,17 @@ def read_without_cues(text: str, place: Characters, cues: Cues, retrieve: Retrie
     rankings = retrieve([text[start:end] for start, end in ways]) if ways else []
     named = (way for way, own in zip(ways, rankings, strict=True) if any(map(is_named, own)))
     return next(named, left[-1] if left else place)
+
+
+def document_without_cues(document: Document, cues: Cues, retrieve: Retrieve) -> Document:
+    """Read the mentions of a document without the cues inside of them, as `pipe` reads spans."""
+    places, text = list[Place](), document.text
+    for place in document.mentions:
+        if place.start >= 0 and text[place.start : place.end] == place.text:
+            start, end = read_without_cues(text, (place.start, place.end), cues, retrieve)
+            place = place._replace(text=text[start:end], start=start, end=end)
+        places.append(place)
+    return document._replace(mentions=places)
 
 
 def _openings(words: list[str]) -> list[int]:
