@@ -29,6 +29,7 @@ NOTES = [
     "|Type 1 or type 2 diabetes:D| since long; |AF:D| and |heart attak:D| last year.",
     "|PLD:D|: never heard of. |fevrish:S|, |sugar disease:D|, |diabetes typ:D|.",
     "pulmonary embolism (PE). |PE:D|, |PE:D|; |qxz:D|; |headache:X|, |pain in the head:S|.",
+    "|History of fever:S|; she has |no cough:S|.",  # cues inside of mentions
 ]  # fmt: skip
 LEXICON = "T2 diab\ttype 2 diabetes\nPLD\tpulmonary embolism\nAF\tatrial fibrillation\n"
 
