@@ -85,7 +85,7 @@ def test_every_step_that_trains_takes_the_device():
     config = load_project_config(ROOT, overrides={"vars.device": "cuda:3"})
     scripts = [line for command in config["commands"] for line in command["script"]]
     training = [line for line in scripts if line.split()[2] == "training.train"]
-    assert len(training) == 8 and all("--device cuda:3" in line for line in training)
+    assert len(training) == 9 and all("--device cuda:3" in line for line in training)
 
 
 @pytest.fixture(scope="module")
