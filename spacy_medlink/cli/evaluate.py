@@ -90,6 +90,8 @@ def report_command(
     overwrite: Overwrite = False,
 ) -> None:
     """Make a report of metrics: one HTML page that needs no server."""
+    if output.suffix.lower() in (".html", ".htm"):
+        raise typer.BadParameter("name a directory: report.html goes there.", param_hint="--output")
     from ..evaluation.report import open_runs, write_report
 
     inputs = [*metrics, *filter(None, [before])]

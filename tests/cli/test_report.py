@@ -29,6 +29,7 @@ def test_a_report(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
     assert stdout.strip() == str(out / "report.html")
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "two against one.json: acc@1" in page and "=fiebre" in page
+    assert "name a directory" in run("report", one, "--output", "r.HTML", expect=2).stderr
 
 
 def test_what_changed_since_the_run_before(
