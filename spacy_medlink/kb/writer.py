@@ -21,7 +21,8 @@ from .schema import concept_of, name_of
 from .vocabularies import by_vocabulary
 
 _CHUNK = 20_000
-_LONG_WORD = re.compile(r"[^\W\d_]{5}")  # longer than the parts of most symbols
+_LONG = 5  # letters of a word that is longer than the parts of most symbols
+_LONG_WORD = re.compile(rf"[^\W\d_]{{{_LONG}}}")
 # Relations wait in a temporary SQLite file until the rows of their target concepts are known.
 _WAITING = (
     "CREATE TEMP TABLE waiting (concept INTEGER, relation INTEGER, id TEXT, source INTEGER,"
@@ -284,7 +285,9 @@ def readable_first(names: list[Name]) -> list[Name]:
     first = names[0]
     others = [
         name for name in names
-        if name.lang == first.lang and not name.obsolete and not name.text.isupper()
+        if name.lang == first.lang and not (
+            name.obsolete or name.text.isupper() or _is_shouted(name.text)
+        )
     ]  # fmt: skip
     shown = min(
         others,
@@ -295,7 +298,10 @@ def readable_first(names: list[Name]) -> list[Name]:
 
 
 def _is_shouted(text: str) -> bool:
-    return text.isupper() and _LONG_WORD.search(text) is not None
+    """Tell whether a name is in capitals, or several long words of it are."""
+    if text.isupper():
+        return _LONG_WORD.search(text) is not None
+    return sum(word.isupper() and len(word) >= _LONG for word in text.split()) > 1
 
 
 def _is_plain(concept: Concept) -> bool:

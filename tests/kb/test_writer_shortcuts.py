@@ -63,6 +63,12 @@ SHOWN = [
     ("ANAEMIA", ["low haemoglobin:A|B|C", "Anaemia:A"], 2),
     ("ANAEMIA", ["Anaemia:A:es", "Anaemia:A:en:old", "LOW BLOOD:A"], 0),  # none that is better
     ("HTN", ["Hypertension:A|B"], 0),
+    (
+        "CHRONIC AIRWAY disease",
+        ["COLD:A|B", "CHRONIC AIRWAY DISEASE:A|B", "chronic airway disease:A"],
+        3,
+    ),
+    ("HELLP syndrome", ["toxaemia:A|B"], 0),
     ("ALG2-CDG", ["congenital disorder of glycosylation:A"], 0),
     ("Febrile", ["Fever:A|B"], 0),  # the terminology prefers it
 ]
