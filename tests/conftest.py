@@ -29,11 +29,9 @@ from tests.tiny import TINY_RECORDS, write_tiny_encoder
 
 ROOT = Path(__file__).parents[1]
 
-# Normally the same inputs every time, so that a change is judged by itself and not by luck; more
-# inputs, and new ones each time, with HYPOTHESIS_PROFILE=explore, as `make test-all` does.
-settings.register_profile(
-    "repeatable", derandomize=True, deadline=None, database=None, max_examples=40
-)
+# Normally the same inputs every time, so that a change is judged by itself and not by luck;
+# new inputs each time with HYPOTHESIS_PROFILE=explore, as `make test-all` does.
+settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.register_profile("explore", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 

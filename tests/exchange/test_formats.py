@@ -131,7 +131,7 @@ def _expected(format: str, mention: Record) -> list[str]:
 
 @pytest.mark.parametrize("format", formats())
 @pytest.mark.filterwarnings("ignore:.*W342")
-@settings(max_examples=25)
+@settings(max_examples=50)
 @given(record=some_records())
 def test_what_is_written_is_read_back(tmp_path_factory, format, record):
     # A row of NOTE_NLP is a link: two mentions at one place are one.

@@ -97,7 +97,7 @@ CONCEPTS = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=30)
+@settings(max_examples=60)
 @given(st.lists(CONCEPTS, min_size=1, max_size=8))
 def test_any_records_agree_with_a_model(tmp_path_factory, records):
     pieces = {}

@@ -58,7 +58,7 @@ def test_every_fate_of_an_id(tmp_path):
     assert not diff(before.old, kb).counts["concept vanished"]
 
 
-@settings(max_examples=12)
+@settings(max_examples=25)
 @given(
     old_live=st.sets(IDS, min_size=1), new_live=st.sets(IDS, min_size=1),
     old_gone=st.dictionaries(IDS, IDS), new_gone=st.dictionaries(IDS, IDS),

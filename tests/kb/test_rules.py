@@ -96,7 +96,7 @@ def test_a_table(kb, tmp_path, text, changes, no_effect):
         assert not isinstance(record, Concept) or record.name in {one.text for one in record.names}
 
 
-@settings(max_examples=80)
+@settings(max_examples=200)
 @given(
     st.lists(
         st.builds(

@@ -92,7 +92,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ROWS, st.sampled_from([b"\n", b"\r\n"]), st.sampled_from(BLOCKS), st.booleans())
 def test_any_rows(tmp_path, rows, end, block, sort):
     rrf._BLOCK = block

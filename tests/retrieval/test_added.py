@@ -46,7 +46,7 @@ def found(hits):
     ]
 
 
-@settings(max_examples=40)
+@settings(max_examples=100)
 @given(NAMES, st.lists(WORDS, max_size=4), st.data())
 def test_the_exact_tier_is_as_one_index_and_no_tier_finds_what_was_dropped(built, added, data):
     names, queries = [*built, *added], ["fever", "heart attacks", "ab"]

@@ -109,7 +109,7 @@ def usable(world, one):
     )  # fmt: skip
 
 
-@settings(max_examples=25)
+@settings(max_examples=40)
 @given(CONCEPTS, FILTERS, FILTERS, st.integers(1, 12))
 def test_every_tier_equals_brute_force(concepts, one, other, k):
     world = World(concepts)

@@ -28,7 +28,7 @@ def invented():
     weights = 1 / np.arange(1, len(words) + 1)
     names = [
         " ".join(random.choice(words, random.integers(1, 6), p=weights / weights.sum()))
-        for _ in range(8_000)
+        for _ in range(20_000)
     ]
     return names, ngram_index(names), WordNgramIndex.build(names)
 

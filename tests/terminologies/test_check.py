@@ -94,7 +94,7 @@ def test_sound_files_have_no_errors(tmp_path, format, text):
 EDGES = st.lists(st.tuples(st.sampled_from("ABCDEFG"), st.sampled_from("ABCDEFG")), max_size=12)
 
 
-@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(edges=EDGES)
 def test_cycles_are_found_where_there_are_some(tmp_path, edges):
     above: dict[str, set[str]] = {id: set() for id in "ABCDEFG"}
@@ -115,7 +115,7 @@ def test_cycles_are_found_where_there_are_some(tmp_path, edges):
         assert rings == []
 
 
-@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(rows=st.lists(st.sampled_from(['K1,"a', "K2,b", 'K3,"c"', 'K4,"d"e', "K5", "K6,f,g"])))
 def test_a_bad_row_takes_no_other_along(tmp_path, rows):
     """Every sound row is read and every other one is reported, however quotation marks stand."""

@@ -120,7 +120,7 @@ NAMES = st.sets(st.sampled_from("pqrstuvw"), min_size=1, max_size=4)
 BASE = st.dictionaries(st.sampled_from("ABCDE"), NAMES, min_size=1)
 
 
-@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(before=BASE, after=BASE)
 def test_against_sets(tmp_path, before, after):
     old = _kb(tmp_path / "old.kb", *(_concept(id, *sorted(names)) for id, names in before.items()))
@@ -212,7 +212,7 @@ FACTS = st.fixed_dictionaries({
 })  # fmt: skip
 
 
-@settings(max_examples=10, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(before=st.dictionaries(st.sampled_from("AB"), FACTS, min_size=1),
        after=st.dictionaries(st.sampled_from("AB"), FACTS, min_size=1))  # fmt: skip
 def test_against_the_records(tmp_path, before, after):

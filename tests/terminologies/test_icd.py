@@ -2,7 +2,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
@@ -59,7 +59,6 @@ CODES = st.one_of(
 )
 
 
-@settings(max_examples=20)
 @given(rows=st.dictionaries(CODES, st.from_regex(r"[A-Z][a-z ,]{0,40}[a-z]", fullmatch=True)))
 def test_what_is_written_is_read(tmp_path_factory, rows):
     """Each edition alone, with its dot put back: an own parse of the fixed columns agrees."""

@@ -74,7 +74,7 @@ def test_a_short_form_of_a_reading_has_that_reading(assets):
 
 @given(st.lists(st.sampled_from(["FAP", "(FAP)", "(", ")", "TAM", "(TAM)", "pits", "familial",
     "adenomatous", "polyposis", "tamoxifen", ".", "\n"]), max_size=20))  # fmt: skip
-@settings(max_examples=25)
+@settings(max_examples=50)
 def test_each_span_is_found_once(nlp, words):
     doc = nlp(" ".join(words))
     places = [(one.start, one.end) for one in doc.spans["sc"]]
@@ -87,7 +87,7 @@ def nlp(assets):
 
 
 @given(st.text("ABs- ", max_size=12), st.sets(st.sampled_from(["A", "AB", "ABs", "A B", "B-A"])))
-@settings(max_examples=80)
+@settings(max_examples=200)
 def test_occurrences_are_those_of_each_short_form_alone(text, shorts):
     alone = {
         (*match.span(), short)

@@ -79,7 +79,7 @@ def test_coordinations_with_partners_however_far(text):
     assert list(coordinations(pieces)) == every
 
 
-@settings(max_examples=30)
+@settings(max_examples=60)
 @given(TEXTS, st.integers(1, 20))
 def test_parts_of_a_document_are_looked_up_as_the_whole(text, together):
     pieces = Pieces(text * 3, STOP_WORDS)

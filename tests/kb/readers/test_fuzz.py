@@ -214,7 +214,7 @@ def test_mutants_of_releases(
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
-@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, suppress_health_check=list(HealthCheck))
 @given(data=st.one_of(st.binary(max_size=300), st.text(max_size=200).map(str.encode)))
 def test_anything(case: Case, tmp_path: Path, data: bytes) -> None:
     path = tmp_path / case.name

@@ -42,7 +42,7 @@ def _one_by_one(data: bytes) -> tuple[list[tuple[int, str]], list[int]]:
     return good, bad
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(st.lists(PIECES, max_size=40).map(b"".join), st.integers(1, 20), st.booleans())
 def test_lines_in_blocks(tmp_path, data, size, gz):
     """However long the blocks are that are read at once, the lines are the same."""
@@ -132,7 +132,7 @@ def test_a_line_without_end_is_an_error_and_not_held(tmp_path, monkeypatch, read
     path = tmp_path / "x.jsonl.gz"
     with gzip.open(path, "wb", 1) as file:
         file.write(b"text,doc_id" + end)
-        for _ in range(32):
+        for _ in range(64):
             file.write(b"a" * (1 << 20))
     tracemalloc.start()
     with pytest.raises(MedlinkError, match=r"E165.*line of over 1 MB"):

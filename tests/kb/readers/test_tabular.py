@@ -93,7 +93,7 @@ ID = CELL.filter(str.isprintable)
 TEXT = CELL | CELL.map(lambda text: f'{text} "x", {text}')
 
 
-@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(rows=st.lists(st.tuples(ID, TEXT, st.lists(TEXT, max_size=3)), min_size=1, max_size=5))
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_what_the_csv_module_writes_is_read(tmp_path, delimiter, rows):

@@ -27,7 +27,7 @@ def _kb(path: Path, names: list[list[str]]) -> KnowledgeBase:
 
 
 @given(NAMES, st.integers(0, 9))
-@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 def test_a_held_out_string_is_nowhere_else(tmp_path_factory, texts, seed):
     kb = _kb(tmp_path_factory.mktemp("kb") / "kb", texts)
     try:
