@@ -31,6 +31,20 @@ def test_a_run(run, notes, tiny_assets, tmp_path):
     assert (mention["mention"], mention["ids"]) == ("fever", ["HP:0001945"])
     assert [candidate["id"] for candidate in mention["candidates"]] == ["HP:0001945"]
     assert "text" not in record
+    notes.write_text('{"doc_id": "a", "text": "A severe heart attak."}\n')  # no name settles it
+    for count in (2, 3):
+        run(
+            "annotate",
+            tiny_assets.path,
+            notes,
+            "--output",
+            out,
+            "--candidates",
+            count,
+            "--overwrite",
+        )
+        (mention,) = json.loads(out.read_text())["mentions"]
+        assert len(mention["candidates"]) == count
 
 
 def test_a_run_in_which_nothing_could_be_read_says_why(run, fail, tiny_assets, tmp_path):
