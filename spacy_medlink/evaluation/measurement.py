@@ -63,7 +63,7 @@ def measure(
         linker = default_linker(assets, tiers, max(settings.ks))
     if settings.threshold is not None:
         linker = linker.using(threshold=settings.threshold)
-    every = list(gold.cases(preparing, settings.composites == "biosyn"))
+    every = list(gold.cases(_as_read(preparing, linker), settings.composites == "biosyn"))
     cases = [case for case in every if _counts(case, settings)]
     splits = make_splits(assets.kb, cases, settings)
     bench = _Bench(assets, cases, splits, settings, progress, discard)
@@ -140,15 +140,19 @@ def _preparing(linker: Linker, settings: Settings) -> Prepare:
         resolve_abbreviations=configured.resolve_abbreviations and settings.resolve_abbreviations,
         resolve_identifiers=configured.resolve_identifiers and settings.resolve_identifiers,
     )
+    return lambda document, lang: chosen.prepare(document)
+
+
+def _as_read(preparing: Prepare, linker: Linker) -> Prepare:
+    """Read mentions without the cues inside of them, as `pipe` does, before they are prepared."""
 
     def candidates(texts: list[str]) -> list[list[Candidate]]:
         mentions = [bare_mention(text, "", linker.parts.lexicon) for text in texts]
         return linker.retrieve(mentions, 1, force=True).rankings
 
-    def preparing(document: Document, lang: str) -> list[Mention]:
-        return chosen.prepare(document_without_cues(document, shipped_cues(lang), candidates))
-
-    return preparing
+    return lambda document, lang: preparing(
+        document_without_cues(document, shipped_cues(lang), candidates), lang
+    )
 
 
 def _chosen(assets: AssetParts, settings: Settings, linker: Linker | None) -> list[str]:

@@ -118,6 +118,7 @@ def test_evaluation_of_a_pipeline_measures_what_pipe_links(
         source = _pipeline(tiny_assets, tmp_path / name.replace(" ", "_"), **config)
         links = found[name] = _piped(source, notes)
         assert [_link(one) for one in _measured(source, notes)] == links, name
+    assert [_link(one) for one in _measured(tiny_assets.path, notes)] == found["as built"]
     # Each of the settings made a difference, so that leaving it aside would be seen.
     for name, links in found.items():
         assert name == "as built" or links != found["as built"], name
