@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from ...errors import Errors
 from .lines import most_of
 
+# What zipfile raises of damaged archives, of kinds of packing that it lacks, and of encrypted ones.
 DAMAGED = (zipfile.BadZipFile, OSError, zlib.error, EOFError, NotImplementedError, RuntimeError)
 
 
