@@ -12,7 +12,6 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from ..text.any_order import NamesInAnyOrder
 from ..text.normalisation import hash_keys, is_short_form, key, plainly_written, surface_check
 from ..text.word_forms import NO_FORMS, Forms
 from ..types import Array, Hashes1d, Hits
@@ -28,7 +27,8 @@ from .arrays import (
 from .known_words import KnownWords
 from .mask import Mask
 from .name_texts import NameTexts, TextsOf
-from .vocabulary import Vocabulary, WordsRead
+from .names_read import NamesRead
+from .vocabulary import Vocabulary
 
 SAME_STRING = 1.0  # letter case does not count
 IN_CAPITALS = 0.99  # the same, but the mention looks like a short form, and the name does not
@@ -89,18 +89,17 @@ class ExactIndex:
         if texts is None:
             names = list(names)
             texts = _from_list(names)
-        words, in_any_order = WordsRead(), NamesInAnyOrder(forms)
-        passing = in_any_order.passing(words.passing(names))
-        checks = np.fromiter(map(surface_check, passing), dtype=np.uint32)
+        read = NamesRead(forms)
+        checks = np.fromiter(map(surface_check, read.passing(names)), dtype=np.uint32)
         pairs = np.fromiter(lookup, dtype=_PAIR)
-        more_hashes, more_rows = in_any_order.entries
+        more_hashes, more_rows = read.in_any_order
         hashes = np.concatenate([pairs["hash"].view(np.uint64), more_hashes])
         rows = np.concatenate([pairs["row"], more_rows])
         del pairs, more_hashes, more_rows
         order = np.argsort(hashes, kind="stable")
         hashes, rows = hashes[order], rows[order]
         del order
-        vocabulary = Vocabulary.of(words.uses, words.spellings)
+        vocabulary = Vocabulary.of(read.uses, read.spellings)
         is_new = np.ones(len(hashes), dtype=np.bool_)
         np.not_equal(hashes[1:], hashes[:-1], out=is_new[1:])
         start = np.append(np.flatnonzero(is_new), len(hashes)).astype(np.uint32)

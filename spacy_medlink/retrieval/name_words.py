@@ -2,6 +2,8 @@
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +11,7 @@ from scipy import sparse
 
 from ..types import Floats1d
 from .grams import BUCKETS, csr, trigrams, words_of
+from .names_read import Numbers
 from .ragged import Ragged, offsets_of, sums
 from .word_texts import encoded
 
@@ -17,11 +20,13 @@ CHUNK = 1 << 18  # names whose trigrams are held at once
 
 def number_words(names: Iterable[str]) -> tuple[list[str], Ragged]:
     """Number the distinct words of names, in the order of their letters, and list each name's."""
-    numbers: dict[str, int] = {}
+    numbers = Numbers()
+    # Names are made of few tokens, which stand between blanks: each distinct one is read once.
+    of_token = cache(lambda token: [numbers[word] for word in words_of(token)])
     items, lengths = array("i"), array("i")
     for name in names:
-        words = words_of(name)
-        items.extend([numbers.setdefault(word, len(numbers)) for word in words])
+        words = list(chain.from_iterable(map(of_token, name.lower().split())))
+        items.extend(words)
         lengths.append(len(words))
     texts = sorted(numbers, key=encoded)
     place_of = np.empty(len(texts), dtype=np.int32)

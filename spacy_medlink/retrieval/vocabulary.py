@@ -5,7 +5,6 @@ share a text that is one of them, or lacks one of its letters: these texts are l
 in Garbe's SymSpell, and the words found are compared.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from rapidfuzz.distance import OSA
 
-from ..text.normalisation import hash_keys, key, without_tag
+from ..text.normalisation import hash_keys
 from ..types import Array, Hashes1d
 from .arrays import check, check_below, check_offsets, load_arrays
 
@@ -56,7 +55,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, uses: Mapping[str, tuple[int, int]], spellings: Iterable[str] = ()) -> "Vocabulary":
-        """Make the vocabulary of words with their uses and spellings, as `WordsRead` gives them."""
+        """Make the vocabulary of words with their uses and spellings, as `NamesRead` gives them."""
         words = sorted({*uses, *spellings})
         least = 2 if len(words) > _MOST_WORDS else 0
         hashes, owners = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint32)]
@@ -164,43 +163,6 @@ class Vocabulary:
     def _at(self, index: int) -> str:
         begin, end = int(self._start[index]), int(self._start[index + 1])
         return self._text[begin:end].tobytes().decode(errors="replace")
-
-
-class WordsRead:
-    """Reads names as they pass, and collects their words."""
-
-    def __init__(self) -> None:
-        self._inside: Counter[str] = Counter()
-        self._last: Counter[str] = Counter()
-
-    def passing(self, names: Iterable[str]) -> Iterator[str]:
-        """Pass names on, unchanged."""
-        for name in names:
-            words = without_tag(name).lower().split() or [""]
-            # A name of an index says its last words first: "Neoplasms, Lung".
-            last = words.pop(0 if "," in name else -1)
-            self._inside.update(words)
-            self._last[last] += 1
-            yield name
-
-    @property
-    def spellings(self) -> Iterator[str]:
-        """The words as names spell them, where their keys differ: "stenosis" has "stenose"."""
-        for token in self._inside.keys() | self._last.keys():
-            word = token.strip(",;:()")
-            if word.isalpha() and key(word) != word:
-                yield word
-
-    @property
-    def uses(self) -> dict[str, tuple[int, int]]:
-        """The keys of the words made of letters alone, with the names inside and last."""
-        counts: dict[str, tuple[int, int]] = {}
-        for token in self._inside.keys() | self._last.keys():
-            for word in key(token).split(" "):
-                if len(word) > 1 and word.isalpha():
-                    inside, last = counts.get(word, (0, 0))
-                    counts[word] = inside + self._inside[token], last + self._last[token]
-        return counts
 
 
 def deletions(word: str) -> list[str]:

@@ -7,14 +7,9 @@ of the name, too, so that runs without the sum of a name need no key.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..types import Hashes1d
-from .normalisation import UNSPACED, hash_keys, is_short_form, key, without_tag
+from .normalisation import UNSPACED, is_short_form, key, without_tag
 from .pieces import piece_key
 from .word_forms import NO_FORMS, Forms
 
@@ -24,7 +19,6 @@ _SIGN = "\x00"  # begins such a key; no key of a name contains it
 _LINKS = frozenset("of the de del du des".split())
 _IS_UNSPACED = re.compile(f"[{UNSPACED}]").search  # its characters are no words: "血圧"
 LINK_KEYS = frozenset(map(key, _LINKS))
-_CHUNK = 4096
 
 
 def any_order_key(words: Iterable[str], forms: Forms = NO_FORMS) -> str:
@@ -58,43 +52,3 @@ def name_words(text: str) -> list[str]:
 def is_link(word: str) -> bool:
     """Tell whether a word only links other words: "of", "the"."""
     return word in _LINKS
-
-
-class NamesInAnyOrder:
-    """Reads names as they pass, and collects the sums of the hashes of their words.
-
-    forms (Forms): of the words of names.
-    """
-
-    def __init__(self, forms: Forms) -> None:
-        self._forms = forms
-        self._hashes: list[Hashes1d] = [np.zeros(0, dtype=np.uint64)]
-        self._rows: list[NDArray[np.uint32]] = [np.zeros(0, dtype=np.uint32)]
-
-    def passing(self, names: Iterable[str]) -> Iterator[str]:
-        """Pass names on, unchanged."""
-        first, names = 0, iter(names)
-        while chunk := list(islice(names, _CHUNK)):
-            yield from chunk
-            self._read(chunk, first)
-            first += len(chunk)
-
-    @property
-    def entries(self) -> tuple[Hashes1d, NDArray[np.uint32]]:
-        """The sums, of names of two words or more, and the row of each, ascending."""
-        return np.concatenate(self._hashes), np.concatenate(self._rows)
-
-    def _read(self, names: Sequence[str], first: int) -> None:
-        form = self._forms.get
-        rows, words = list[int](), list[list[str]]()
-        for row, name in enumerate(names, first):
-            name_keys = key(name).split()
-            meant = [form(word, word) for word in name_keys if word not in LINK_KEYS]
-            if len(name_keys) > 1 and meant:
-                rows.append(row)
-                words.append(meant)
-        if rows:
-            starts = np.cumsum([0, *map(len, words[:-1])])
-            hashes = hash_keys(word for name_keys in words for word in name_keys)
-            self._hashes.append(np.add.reduceat(hashes, starts))
-            self._rows.append(np.array(rows, dtype=np.uint32))

@@ -10,7 +10,8 @@ from rapidfuzz.distance import OSA
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.retrieval.arrays import save_arrays
-from spacy_medlink.retrieval.vocabulary import Vocabulary, WordsRead, is_inflected
+from spacy_medlink.retrieval.names_read import NamesRead
+from spacy_medlink.retrieval.vocabulary import Vocabulary, is_inflected
 from spacy_medlink.text.normalisation import key
 from spacy_medlink.text.pieces import Pieces
 from tests.tables import table
@@ -49,7 +50,7 @@ def test_another_ending_is_no_slip(word, other, inflected):
 
 
 def test_words_are_read_from_names_as_they_pass():
-    read = WordsRead()
+    read = NamesRead()
     names = ["Diabetes mellitus, type 2", "Sjögren's syndrome", "BRCA1", "flu"]
     assert list(read.passing(names)) == names
     assert read.uses == {
@@ -64,7 +65,7 @@ def test_words_are_read_from_names_as_they_pass():
 
 @table(__file__, "slips_at_ends_that_keys_fold_are_near_the_spelling")
 def test_slips_at_ends_that_keys_fold_are_near_the_spelling(slip, spelling):
-    read = WordsRead()
+    read = NamesRead()
     list(read.passing(["Aortic stenosis", "Diverticulitis, acute", "Ascites", "oedema",
                        "psoriasis of nails", "metastases"]))  # fmt: skip
     vocabulary = Vocabulary.of(read.uses, read.spellings)
@@ -77,7 +78,7 @@ def test_names_have_no_pieces_that_are_unknown(names):
     """What no name has is left out of the runs that are looked up."""
     names += ["Renal failure, endstage", "β-thalassaemia (minor)", "1,25-dihydroxycholecalciferol",
               "Sj&#246;gren’s syndrome", "Ehlers-Danlos/Marfan", "T-Zell, chylöser"]  # fmt: skip
-    read = WordsRead()
+    read = NamesRead()
     list(read.passing(names))
     vocabulary = Vocabulary.of(read.uses, read.spellings)
     for name in names:

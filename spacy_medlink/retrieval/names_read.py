@@ -1,0 +1,120 @@
+"""NamesRead: what the exact tier needs to know of the words of all names, read in one pass.
+
+Names are made of few tokens, which stand between blanks: each distinct one is read once.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..text.any_order import LINK_KEYS
+from ..text.normalisation import hash_keys, key, without_tag
+from ..text.word_forms import NO_FORMS, Forms
+from ..types import Array, Hashes1d, Ints1d
+from .ragged import offsets_of
+
+_CHUNK = 1 << 16
+
+
+class Numbers(dict[str, int]):
+    """Numbers texts in the order in which they come."""
+
+    def __missing__(self, text: str) -> int:
+        number = self[text] = len(self)
+        return number
+
+
+class NamesRead:
+    """Reads names as they pass: which words they have, and the sums of the hashes of these words.
+
+    forms (Forms): that stand for the words of names in the sums (`text.any_order`).
+    """
+
+    def __init__(self, forms: Forms = NO_FORMS) -> None:
+        self._forms = forms
+        self._numbers = Numbers()  # of tokens
+        # Of each token: the sum of the hashes of its words, the words, and those that do not link.
+        self._hash: Hashes1d = np.zeros(0, dtype=np.uint64)
+        self._words = self._meant = _NONE
+        # The names in which another token follows it, and those in which none does.
+        self._inside = self._last = _NONE
+        self._sums: list[Hashes1d] = [self._hash]
+        self._rows: list[NDArray[np.uint32]] = [np.zeros(0, dtype=np.uint32)]
+
+    def passing(self, names: Iterable[str]) -> Iterator[str]:
+        """Pass names on, unchanged."""
+        first, names = 0, iter(names)
+        while chunk := list(islice(names, _CHUNK)):
+            yield from chunk
+            self._read(chunk, first)
+            first += len(chunk)
+
+    @property
+    def in_any_order(self) -> tuple[Hashes1d, NDArray[np.uint32]]:
+        """The sums of names of two words or more, and the row of each, ascending."""
+        return np.concatenate(self._sums), np.concatenate(self._rows)
+
+    @property
+    def spellings(self) -> Iterator[str]:
+        """The words as names spell them, where their keys differ: "stenosis" has "stenose"."""
+        for token in self._numbers:
+            word = token.strip(",;:()")
+            if word.isalpha() and key(word) != word:
+                yield word
+
+    @property
+    def uses(self) -> dict[str, tuple[int, int]]:
+        """The keys of the words made of letters alone.
+
+        With the number of names in which another word follows, and of those in which none does.
+        """
+        uses: dict[str, tuple[int, int]] = {}
+        counts = zip(self._inside.tolist(), self._last.tolist(), strict=True)
+        for token, (more_inside, more_last) in zip(self._numbers, counts, strict=True):
+            for word in key(token).split(" "):
+                if len(word) > 1 and word.isalpha():
+                    inside, last = uses.get(word, (0, 0))
+                    uses[word] = inside + more_inside, last + more_last
+        return uses
+
+    def _read(self, names: Sequence[str], first: int) -> None:
+        tokens = [without_tag(name).lower().split() for name in names]
+        offsets = offsets_of(np.fromiter(map(len, tokens), np.int64, len(tokens)))
+        numbers = np.fromiter(map(self._numbers.__getitem__, chain.from_iterable(tokens)), np.int64)
+        self._read_tokens()
+        # A name of an index says its last words first: "Neoplasms, Lung".
+        is_turned = np.fromiter(("," in name for name in names), np.bool_, len(names))
+        places = np.where(is_turned, offsets[:-1], offsets[1:] - 1)[offsets[1:] > offsets[:-1]]
+        is_last = np.zeros(len(numbers), dtype=np.bool_)
+        is_last[places] = True
+        self._inside += np.bincount(numbers[~is_last], minlength=len(self._numbers))
+        self._last += np.bincount(numbers[is_last], minlength=len(self._numbers))
+        words, meant = (_added(of[numbers], offsets) for of in (self._words, self._meant))
+        rows = np.flatnonzero((words > 1) & (meant > 0))
+        self._sums.append(_added(self._hash[numbers], offsets)[rows])
+        self._rows.append((rows + first).astype(np.uint32))
+
+    def _read_tokens(self) -> None:
+        """Read the tokens that have come since the last time."""
+        new = islice(self._numbers, len(self._words), None)
+        words = [key(token).split() for token in new]
+        meant = [[self._forms.get(it, it) for it in of if it not in LINK_KEYS] for of in words]
+        counts = [np.fromiter(map(len, lists), np.int64, len(words)) for lists in (words, meant)]
+        hashes = _added(hash_keys(chain.from_iterable(meant)), offsets_of(counts[1]))
+        self._hash = np.concatenate([self._hash, hashes])
+        self._words = np.concatenate([self._words, counts[0]])
+        self._meant = np.concatenate([self._meant, counts[1]])
+        self._inside, self._last = (
+            np.pad(of, (0, len(words))) for of in (self._inside, self._last)
+        )
+
+
+def _added(values: Array, offsets: Array) -> Array:
+    """Add up the values of runs, also of empty ones; what exceeds 64 bits is left out."""
+    totals = np.concatenate([np.zeros(1, values.dtype), np.cumsum(values, dtype=values.dtype)])
+    return totals[offsets[1:]] - totals[offsets[:-1]]
+
+
+_NONE: Ints1d = np.zeros(0, dtype=np.int64)
