@@ -34,7 +34,7 @@ class NamesRead:
 
     def __init__(self, forms: Forms = NO_FORMS) -> None:
         self._forms = forms
-        self._numbers = Numbers()  # of tokens
+        self._numbers, self._keys = Numbers(), list[str]()  # of tokens
         # Of each token: the sum of the hashes of its words, the words, and those that do not link.
         self._hash: Hashes1d = np.zeros(0, dtype=np.uint64)
         self._words = self._meant = _NONE
@@ -59,9 +59,9 @@ class NamesRead:
     @property
     def spellings(self) -> Iterator[str]:
         """The words as names spell them, where their keys differ: "stenosis" has "stenose"."""
-        for token in self._numbers:
+        for token, its_key in zip(self._numbers, self._keys, strict=True):
             word = token.strip(",;:()")
-            if word.isalpha() and key(word) != word:
+            if word.isalpha() and its_key != word:
                 yield word
 
     @property
@@ -72,8 +72,8 @@ class NamesRead:
         """
         uses: dict[str, tuple[int, int]] = {}
         counts = zip(self._inside.tolist(), self._last.tolist(), strict=True)
-        for token, (more_inside, more_last) in zip(self._numbers, counts, strict=True):
-            for word in key(token).split(" "):
+        for its_key, (more_inside, more_last) in zip(self._keys, counts, strict=True):
+            for word in its_key.split(" "):
                 if len(word) > 1 and word.isalpha():
                     inside, last = uses.get(word, (0, 0))
                     uses[word] = inside + more_inside, last + more_last
@@ -98,8 +98,9 @@ class NamesRead:
 
     def _read_tokens(self) -> None:
         """Read the tokens that have come since the last time."""
-        new = islice(self._numbers, len(self._words), None)
-        words = [key(token).split() for token in new]
+        new = list(map(key, islice(self._numbers, len(self._keys), None)))
+        self._keys += new
+        words = [its_key.split() for its_key in new]
         meant = [[self._forms.get(it, it) for it in of if it not in LINK_KEYS] for of in words]
         counts = [np.fromiter(map(len, lists), np.int64, len(words)) for lists in (words, meant)]
         hashes = _added(hash_keys(chain.from_iterable(meant)), offsets_of(counts[1]))
