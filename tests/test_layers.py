@@ -51,10 +51,10 @@ BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
     ("", "types", "errors"): 1_030,  # wanted: 1,200
     ("util",): 1_740,  # wanted: 1,200
-    ("text",): 4_760,  # wanted: 3,000
+    ("text",): 4_710,  # wanted: 3,000
     ("kb",): 7_840,  # wanted: 6,700
     ("encoders",): 2_680,  # wanted: 2,500
-    ("retrieval",): 3_790,  # wanted: 3,000
+    ("retrieval",): 3_840,  # wanted: 3,000
     ("linking",): 3_830,  # wanted: 3,400
     ("fitting",): 2_430,  # wanted: 1,800
     ("evaluation",): 2_770,  # wanted: 2,300

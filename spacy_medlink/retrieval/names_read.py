@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..text.any_order import LINK_KEYS
 from ..text.normalisation import hash_keys, key, without_tag
 from ..text.word_forms import NO_FORMS, Forms
-from ..types import Array, Hashes1d, Ints1d
-from .ragged import offsets_of
+from ..types import Hashes1d
+from .ragged import sums
 
 _CHUNK = 1 << 16
 
@@ -37,9 +37,9 @@ class NamesRead:
         self._numbers, self._keys = Numbers(), list[str]()  # of tokens
         # Of each token: the sum of the hashes of its words, the words, and those that do not link.
         self._hash: Hashes1d = np.zeros(0, dtype=np.uint64)
-        self._words = self._meant = _NONE
+        self._words = self._meant = np.zeros(0, dtype=np.int64)
         # The names in which another token follows it, and those in which none does.
-        self._inside = self._last = _NONE
+        self._inside = self._last = self._words
         self._sums: list[Hashes1d] = [self._hash]
         self._rows: list[NDArray[np.uint32]] = [np.zeros(0, dtype=np.uint32)]
 
@@ -81,19 +81,19 @@ class NamesRead:
 
     def _read(self, names: Sequence[str], first: int) -> None:
         tokens = [without_tag(name).lower().split() for name in names]
-        offsets = offsets_of(np.fromiter(map(len, tokens), np.int64, len(tokens)))
+        lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
         numbers = np.fromiter(map(self._numbers.__getitem__, chain.from_iterable(tokens)), np.int64)
         self._read_tokens()
         # A name of an index says its last words first: "Neoplasms, Lung".
         is_turned = np.fromiter(("," in name for name in names), np.bool_, len(names))
-        places = np.where(is_turned, offsets[:-1], offsets[1:] - 1)[offsets[1:] > offsets[:-1]]
+        ends = np.cumsum(lengths)
         is_last = np.zeros(len(numbers), dtype=np.bool_)
-        is_last[places] = True
+        is_last[np.where(is_turned, ends - lengths, ends - 1)[lengths > 0]] = True
         self._inside += np.bincount(numbers[~is_last], minlength=len(self._numbers))
         self._last += np.bincount(numbers[is_last], minlength=len(self._numbers))
-        words, meant = (_added(of[numbers], offsets) for of in (self._words, self._meant))
+        words, meant = (sums(of[numbers], lengths, int) for of in (self._words, self._meant))
         rows = np.flatnonzero((words > 1) & (meant > 0))
-        self._sums.append(_added(self._hash[numbers], offsets)[rows])
+        self._sums.append(sums(self._hash[numbers], lengths, np.uint64)[rows])
         self._rows.append((rows + first).astype(np.uint32))
 
     def _read_tokens(self) -> None:
@@ -103,19 +103,10 @@ class NamesRead:
         words = [its_key.split() for its_key in new]
         meant = [[self._forms.get(it, it) for it in of if it not in LINK_KEYS] for of in words]
         counts = [np.fromiter(map(len, lists), np.int64, len(words)) for lists in (words, meant)]
-        hashes = _added(hash_keys(chain.from_iterable(meant)), offsets_of(counts[1]))
-        self._hash = np.concatenate([self._hash, hashes])
+        hashes = hash_keys(chain.from_iterable(meant))
+        self._hash = np.concatenate([self._hash, sums(hashes, counts[1], np.uint64)])
         self._words = np.concatenate([self._words, counts[0]])
         self._meant = np.concatenate([self._meant, counts[1]])
         self._inside, self._last = (
             np.pad(of, (0, len(words))) for of in (self._inside, self._last)
         )
-
-
-def _added(values: Array, offsets: Array) -> Array:
-    """Add up the values of runs, also of empty ones; what exceeds 64 bits is left out."""
-    totals = np.concatenate([np.zeros(1, values.dtype), np.cumsum(values, dtype=values.dtype)])
-    return totals[offsets[1:]] - totals[offsets[:-1]]
-
-
-_NONE: Ints1d = np.zeros(0, dtype=np.int64)

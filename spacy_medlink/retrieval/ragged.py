@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from ..types import Array, Floats1d, Ints1d
 from .arrays import check, check_below, check_offsets, load_arrays, save_arrays
@@ -111,11 +111,12 @@ def taken(items: Array, starts: Array, lengths: Ints1d) -> Array:
     return result
 
 
-def sums(values: Array, lengths: Ints1d) -> NDArray[np.float64]:
+def sums(values: Array, lengths: Ints1d, dtype: DTypeLike = np.float64) -> Array:
     """Add up runs of values that lie end to end: (len(lengths),); 0 for an empty run."""
     ends = np.cumsum(lengths)
-    totals = np.append(np.cumsum(values, dtype=np.float64), 0)  # the last one is before the first
-    sums_of: NDArray[np.float64] = totals[ends - 1] - totals[ends - lengths - 1]
+    # The last one stands before the first.
+    totals = np.append(np.cumsum(values, dtype=dtype), np.zeros(1, dtype=dtype))
+    sums_of: Array = totals[ends - 1] - totals[ends - lengths - 1]
     return sums_of
 
 

@@ -170,12 +170,12 @@ class Totals:
     def __init__(self, items: NDArray[np.int32], values: Floats1d, size: int) -> None:
         slots = min(_SLOTS, (_ROOM * len(items)).bit_length(), size.bit_length())
         self._mask = (1 << slots) - 1
-        self._sums: NDArray[np.float64] = np.bincount(items & self._mask, values, 1 << slots)
+        self._sums: Array = np.bincount(items & self._mask, values, 1 << slots)
         self.is_exact = size <= 1 << slots  # no two items share a slot
 
     def of(self, items: NDArray[np.int32]) -> Floats1d:
         """Look up items: (len(items),), 0 for those without a value."""
-        return self._sums.take(items & self._mask).astype(np.float32)
+        return self._sums.take(items & self._mask).astype(np.float32, copy=False)
 
 
 def bar(scores: Array, most: int) -> float:
