@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, distribution
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -23,6 +24,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb.readers import read
 from spacy_medlink.kb.readers.lines import numbered_lines, report
+from spacy_medlink.kb.writer import unite as unite_concepts
 from spacy_medlink.text.normalisation import is_short_form, key
 from spacy_medlink.text.word_lists import words_of
 from spacy_medlink.types import Concept, Data, Name, Record, Retired
@@ -41,7 +43,13 @@ _NOTE = re.compile(r"\s*\[[^\]]*\]$")  # which list has a name of UNII: "METFORM
 _SAID = re.compile(r"[A-Z][A-Z' -]{3,40}")  # common names that are words, not formulas
 _AT_LINE = re.compile(r" at line (\d+)")
 _GETTEXT = re.compile(r'(?:(msg[a-z]+) )?"((?:[^"\\]|\\.)*)"')
-_TEXTS = {"msgid": "en", "msgstr": "es"}
+# "Asthma, unspecified" is asthma; in Chinese the word comes first.
+_UNSPECIFIED = re.compile(
+    r"[,，]? ?(?:unspecified|nicht näher bezeichnet|no especificad[oa]|sin otra especificación|"
+    r"sans (?:autre )?précision|non précisée?|non specificat[oa]|não especificad[oa]|"
+    r"μη καθορισμέν\w+|không đặc hiệu|không xác định|詳細不明|未特指)$|^未特指的"
+)
+_NO_TEXT = ("", "nan")
 _PART = re.compile(r"\bCOMPONENT\b|\bCOMPOUND\b")
 _BRAND, _OFFICIAL, _COMMON = "bn", "of", "cn"
 _LONG = 5  # letters of a brand; shorter ones are mostly words or short forms of something else
@@ -126,6 +134,19 @@ def read_source(source: Source, path: Path) -> Iterator[Record]:
             parents = tuple(parent for parent in record.parents if parent in kept)
             types = (_type(source, above[record.id]),)
             yield replace(record, parents=parents, relations=(), types=types)
+
+
+def one_of_each(records: Iterable[Record]) -> list[Record]:
+    """Unite the records of a source that has a file for each language: a concept has all names."""
+    whole: dict[str, list[Concept]] = defaultdict(list)
+    retired = list[Record]()
+    for record in records:
+        if isinstance(record, Concept):
+            whole[record.id].append(record)
+        else:
+            retired.append(record)
+    united = map(unite_concepts, whole.values())
+    return [*(replace(one, names=tuple(dict.fromkeys(one.names))) for one in united), *retired]
 
 
 def unite(sources: Sequence[list[Record]]) -> tuple[list[Record], list[Pair], int]:
@@ -249,21 +270,52 @@ def _names_of_substance(texts: list[tuple[str, str]], ordinary: set[str]) -> Ite
             yield Name(text.title(), "en", "UNII", tty)
 
 
-def _of_icd11(source: Source, path: Path) -> Iterator[Record]:
-    """Read the catalogue of gettext that translates the ICD-11 of GNU Health into Spanish.
+def _of_icd10(source: Source, path: Path) -> Iterator[Record]:
+    """Read a catalogue of gettext that translates the ICD-10 of GNU Health.
 
-    Above a code are the code without its last sign, and its chapter, the first sign. Codes that end
-    in Y or Z are the rest of a category, and no disease.
+    "Other ..." is the rest of a category, and no disease; what is unspecified is the disease.
     """
+    english = set[str]()
+    for code, text, translation in _translated(path):
+        is_whole = not text.endswith(", unspecified")
+        name, other = (
+            each if is_whole else _UNSPECIFIED.sub("", each) for each in (text, translation)
+        )
+        if not text.startswith("Other ") and (is_whole or key(name) not in english):
+            english.add(key(name))
+            other = other if is_whole or other != translation else ""
+            yield _of_code(source, path, f"{code[:3]}.{code[3:]}".rstrip("."), name, other)
+
+
+def _of_icd11(source: Source, path: Path) -> Iterator[Record]:
+    """Read a catalogue of gettext that translates the ICD-11 of GNU Health.
+
+    Codes that end in Y or Z are the rest of a category, and no disease.
+    """
+    for code, text, translation in _translated(path):
+        if code[-1:] not in "YZ":
+            yield _of_code(source, path, code.replace("-", "."), text, translation)
+
+
+def _translated(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Read what a catalogue of GNU Health says of codes: each with its text and the translation."""
     for entry in _catalogue(path):
-        model, _, term_id = entry.get("msgctxt", "").partition(",name:")
-        code = term_id.replace("-", ".")
-        if model == "model:gnuhealth.pathology" and code[-1:] not in "YZ":
-            texts = {lang: entry.get(text, "") for text, lang in _TEXTS.items()}
-            names = (Name(text, lang, source.source, "PT") for lang, text in texts.items() if text)
-            ids = (f"{source.source}:{each}" for each in (code, code[:-1].rstrip("."), code[:1]))
-            own, *parents = ids
-            yield Concept(own, texts["en"], tuple(names), parents=tuple(parents))
+        model, _, code = entry.get("msgctxt", "").partition(",name:")
+        if model == "model:gnuhealth.pathology":
+            yield code, entry["msgid"], entry.get("msgstr", "")
+
+
+def _of_code(source: Source, path: Path, code: str, text: str, translation: str) -> Concept:
+    """Make the concept of a code, with its name in English and in the language of the file.
+
+    Above it are the code without its last sign, its group of two signs, and its chapter, the first.
+    """
+    texts = {"en": text, path.stem.partition("_")[0]: translation}
+    names = [Name(each, lang, source.source, "PT") for lang, each in texts.items()]
+    above = dict.fromkeys((code[:-1].rstrip("."), code[:2], code[:1]))
+    own, *parents = (f"{source.source}:{each}" for each in (code, *above))
+    kept = tuple(name for name in names if name.text not in _NO_TEXT)
+    return Concept(own, text, kept, parents=tuple(parents))
 
 
 def _catalogue(path: Path) -> Iterator[dict[str, str]]:
@@ -283,6 +335,7 @@ def _catalogue(path: Path) -> Iterator[dict[str, str]]:
 
 _READERS: dict[str, Callable[[Source, Path], Iterator[Record]]] = {
     "HP": lambda source, path: read("obo", path),
+    "ICD10": _of_icd10,
     "ICD11": _of_icd11,
     "UNII": _of_unii,
 }
@@ -382,7 +435,7 @@ def main(
         Path, typer.Option(help="Table of the concepts that became one (.tsv).")
     ] = Path("metrics/open_merged.tsv"),
     also: Annotated[
-        str, typer.Option(help="A source that needs your consent to its licence: ICD11.")
+        str, typer.Option(help="Sources that need your consent to their licence: ICD10,ICD11.")
     ] = "",
     overwrite: Overwrite = False,
 ) -> None:
@@ -392,11 +445,17 @@ def main(
         that cannot be read whole; E124 for another file at the outputs.
     """
     kinds: dict[str, list[list[Record]]] = defaultdict(list)
-    chosen = [source for source in sources() if source.extra or source.source == also]
-    if also and also not in {source.source for source in chosen}:
-        raise typer.BadParameter("ICD11 is the only one.", param_hint="--also")
-    for source in chosen:
-        records = list(read_source(source, installed_file(source)))
+    agreed = set(also.split(",")) - {""}
+    if not agreed <= {source.source for source in sources() if not source.extra}:
+        raise typer.BadParameter("ICD10 and ICD11 are the only ones.", param_hint="--also")
+    chosen = (source for source in sources() if source.extra or source.source in agreed)
+    for _, files in groupby(chosen, lambda source: source.source):
+        source, *others = files
+        records = one_of_each(
+            chain.from_iterable(
+                read_source(each, installed_file(each)) for each in (source, *others)
+            )
+        )
         concepts = list(_concepts(records))
         names = sum(len(concept.names) for concept in concepts)
         typer.echo(

@@ -16,7 +16,15 @@ from tests import declared
 from tests.tables import table
 from tests.training.language_notes import link, notes
 from training import open_default
-from training.open_default import Source, installed_file, line_of, read_source, sources, unite
+from training.open_default import (
+    Source,
+    installed_file,
+    line_of,
+    one_of_each,
+    read_source,
+    sources,
+    unite,
+)
 
 ROOT = Path(__file__).parents[2]
 _TERMS = {
@@ -166,11 +174,46 @@ def test_icd_11_has_names_in_two_languages(tmp_path):
             list(read_source(source, path))
 
 
-def test_who_names_icd_11_agrees_to_its_licence(tmp_path, monkeypatch):
+_ICD10 = (  # code, English, German, Chinese
+    ("J45", "Asthma", "Asthma bronchiale", "nan"),
+    ("J458", "Other asthma", "Sonstiges Asthma", "其他哮喘"),
+    ("J459", "Asthma, unspecified", "Asthma, nicht näher bezeichnet", "未特指的哮喘"),
+    ("J189", "Pneumonia, unspecified", "Pneumonie, nicht näher bezeichnet", "未特指的肺炎"),
+    ("D509", "Anaemia, unspecified", "Blutarmut", "贫血，未特指"),
+    ("Z000", "Examination", "Untersuchung", "检查"),
+)
+
+
+def test_icd_10_has_names_in_the_language_of_each_file(tmp_path):
+    source = _source("ICD10", types="T047 ICD10:D5=T191", branches="-ICD10:Z")
+    records = []
+    for place, name in enumerate(("de", "zh_CN")):
+        path = tmp_path / f"{name}.po"
+        path.write_text(
+            "".join(
+                f'msgctxt "model:gnuhealth.pathology,name:{code}"\nmsgid "{text}"\n'
+                f'msgstr "{translations[place]}"\n\n'
+                for code, text, *translations in _ICD10
+            ),
+            encoding="utf-8",
+        )
+        records += read_source(source, path)
+    asthma, pneumonia, anaemia = one_of_each(records)
+    names = [[name[:2] for name in one.names] for one in (asthma, pneumonia, anaemia)]
+    assert names == [
+        [("Asthma", "en"), ("Asthma bronchiale", "de")],
+        [("Pneumonia", "en"), ("Pneumonie", "de"), ("肺炎", "zh")],
+        [("Anaemia", "en"), ("贫血", "zh")],
+    ]
+    assert (asthma.id, pneumonia.id, anaemia.types) == ("ICD10:J45", "ICD10:J18.9", ("T191",))
+
+
+def test_who_names_icd_agrees_to_its_licence(tmp_path, monkeypatch):
     of = {source.source: [_concept(f"{source.source}:1", "asthma")] for source in sources()}
     monkeypatch.setattr(open_default, "installed_file", lambda source: tmp_path)
     monkeypatch.setattr(open_default, "read_source", lambda source, path: of[source.source])
-    for also, codes in (("", {"HP": ["1"]}), ("ICD11", {"HP": ["1"], "ICD11": ["1"]})):
+    for also in ("", "ICD11", "ICD10,ICD11"):
+        codes = {name: ["1"] for name in ("HP", *also.split(",")) if name}
         output = tmp_path / f"{also}.jsonl"
         open_default.main(output, tmp_path / f"{also}.tsv", also)
         records = list(map(json.loads, output.read_text().splitlines()))
