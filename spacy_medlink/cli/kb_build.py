@@ -8,15 +8,19 @@ import typer
 
 import spacy_medlink
 
-from ..types import Data, Facts
+from ..kb.filters import Filters
+from ..kb.from_sources import KbSettings
+from ..types import Facts
 from ..util.progress import show_progress
 from ..util.sides import load
+from .options import with_options
 from .output import Overwrite
-from .parsing import allowed_in, comma_list, pairs
+from .parsing import allowed_in
 from .reports import bad_line_report, curation_report, summary
-from .sources import COLUMNS_HELP, ENCODING_HELP, SEPARATOR_HELP, VOCABULARY_HELP, with_formats
+from .sources import ReaderOptions, with_formats
 
 
+@with_options
 def command(
     places: Annotated[
         list[Path],
@@ -35,65 +39,13 @@ def command(
         ),
     ] = None,
     output: Annotated[Path | None, typer.Option(help="The knowledge base to write.")] = None,
-    languages: Annotated[str, typer.Option(help="Keep names of these languages: en,es.")] = "",
-    kept_sources: Annotated[
-        str, typer.Option("--sources", help="Keep names of these vocabularies: SNOMEDCT_US.")
-    ] = "",
-    types: Annotated[
-        str,
-        typer.Option(help="Keep concepts of these types, or groups of UMLS types: T047,DISO."),
-    ] = "",
-    term_types: Annotated[str, typer.Option(help="Keep names of these term types: PT,SY.")] = "",
-    include_obsolete: Annotated[
-        bool, typer.Option("--include-obsolete", help="Keep obsolete and suppressed names.")
-    ] = False,
+    *,
+    filters: Filters,
     allow_ids: Annotated[
         Path | None, typer.Option(help="File of ids to keep; all others are left out.")
     ] = None,
-    curation: Annotated[
-        Path | None, typer.Option(help="File of rules: names to deny, force or add, ids to retire.")
-    ] = None,
-    maps: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--maps",
-            metavar="FILE",
-            help="Mapping set (SSSOM, .sssom.tsv, or FHIR's ConceptMap) that adds codes to "
-            "concepts; may be given several times.",
-        ),
-    ] = None,
-    id_scheme: Annotated[
-        str, typer.Option(help="Use the codes of this vocabulary as ids of the concepts: UMLS.")
-    ] = "",
-    columns: Annotated[str, typer.Option(help=COLUMNS_HELP)] = "",
-    separator: Annotated[str, typer.Option(help=SEPARATOR_HELP)] = "",
-    vocabulary: Annotated[str, typer.Option(help=VOCABULARY_HELP)] = "",
-    encoding: Annotated[str, typer.Option(help=ENCODING_HELP)] = "",
-    lang: Annotated[
-        str, typer.Option(help="Language of names, if the source does not state it.")
-    ] = "",
-    dialect: Annotated[
-        str,
-        typer.Option(
-            help="Whose preferred names of SNOMED CT to use: en-GB, or the id of a language "
-            "reference set."
-        ),
-    ] = "",
-    everything: Annotated[
-        bool,
-        typer.Option("--all", help="Keep all valid concepts of OMOP, not only the standard ones."),
-    ] = False,
-    update: Annotated[
-        Path | None,
-        typer.Option(help="The previous knowledge base. Ids that only it has are kept as retired."),
-    ] = None,
-    skip_bad_lines: Annotated[
-        bool,
-        typer.Option(
-            "--skip-bad-lines",
-            help="Count and report bad lines instead of stopping.",
-        ),
-    ] = False,
+    settings: KbSettings,
+    reading: ReaderOptions,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -105,49 +57,28 @@ def command(
     overwrite: Overwrite = False,
 ) -> None:
     """Build a knowledge base, and replace the one at --output at the end."""
-    from ..kb.filters import Filters
-    from ..kb.vocabularies import GROUPS, type_named
-
-    options: Data = {
-        "columns": pairs(columns, "--columns"), "lang": lang, "separator": separator,
-        "source": vocabulary, "encoding": encoding, "dialect": dialect,
-    }  # fmt: skip
-    given_options = {name: value for name, value in options.items() if value}
-    if everything:
-        given_options["standard"] = False
+    options = reading.given()
     if dry_run:
-        _check(with_formats(places, formats or [], given_options), given_options)
+        _check(with_formats(places, formats or [], options), options)
         return
     if output is None:
         raise typer.BadParameter("name the knowledge base to write.", param_hint="--output")
-    filters = Filters(
-        languages=comma_list(languages),
-        sources=comma_list(kept_sources),
-        types=tuple(name for name in comma_list(types) if name not in GROUPS),
-        groups=tuple(name for name in map(type_named, comma_list(types)) if name in GROUPS),
-        term_types=comma_list(term_types),
-        include_obsolete=include_obsolete,
-        allow_ids=allowed_in(allow_ids, "--allow-ids"),
-    )
+    allowed = allowed_in(allow_ids, "--allow-ids")
     built = spacy_medlink.build_knowledge_base(
         out=output,
-        sources=with_formats(places, formats or [], given_options),
-        filters=filters,
-        id_scheme=id_scheme,
-        curation=curation,
-        maps=maps or [],
-        options=given_options,
-        update=update,
-        skip_bad_lines=skip_bad_lines,
+        sources=with_formats(places, formats or [], options),
+        filters=filters.model_copy(update={"allow_ids": allowed}),
+        options=options,
         progress=show_progress,
         overwrite=overwrite,
         inputs=[allow_ids],
+        **dict(settings),
     )
     typer.echo(summary(built))
     for line in bad_line_report(built.report.bad_lines):
         typer.echo(line, err=True)
-    if curation is not None:
-        for line in curation_report(curation.name, built.kb.manifest["curation"]):
+    if settings.curation is not None:
+        for line in curation_report(settings.curation.name, built.kb.manifest["curation"]):
             typer.echo(line, err=True)
 
 

@@ -14,32 +14,47 @@ from .parsing import comma_list
 
 
 def with_options(verb: Callable[..., None]) -> Callable[..., None]:
-    """Give a verb the options of its settings, in place of its parameter `settings`.
+    """Give a verb the options of its settings, in place of each parameter that is a model of them.
 
     A list may be given several times, a tuple is written with commas. What the model refuses is an
     error of usage (exit code 2).
     """
     own = signature(verb, eval_str=True)
-    model: type[Options] = own.parameters["settings"].annotation
-    options: dict[str, Any] = {
+    models = {
+        name: declared.annotation
+        for name, declared in own.parameters.items()
+        if isinstance(declared.annotation, type) and issubclass(declared.annotation, Options)
+    }
+    options = {name: _options(model) for name, model in models.items()}
+
+    @wraps(verb)
+    def with_settings(**values: Any) -> None:
+        for name, model in models.items():
+            given = {field: values.pop(field) for field in options[name]}
+            values[name] = _settings(model, options[name], given)
+        verb(**values)
+
+    parameters = [
+        parameter.replace(kind=Parameter.KEYWORD_ONLY)
+        for name, declared in own.parameters.items()
+        for parameter in (
+            [_parameter(field, models[name].model_fields[field], about)
+             for field, about in options[name].items()]
+            if name in models
+            else [declared]
+        )
+    ]  # fmt: skip
+    with_settings.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]  # PEP 362 lets functions have it
+    return with_settings
+
+
+def _options(model: type[Options]) -> dict[str, Any]:
+    """List the fields that are options, with what their help shows."""
+    return {
         name: extra["option"]
         for name, field in model.model_fields.items()
         if isinstance(extra := field.json_schema_extra, dict) and "option" in extra
     }
-
-    @wraps(verb)
-    def with_settings(**values: Any) -> None:
-        given = {name: values.pop(name) for name in options}
-        verb(**values, settings=_settings(model, options, given))
-
-    made = [_parameter(name, model.model_fields[name], options[name]) for name in options]
-    parameters = [
-        parameter.replace(kind=Parameter.KEYWORD_ONLY)
-        for name, declared in own.parameters.items()
-        for parameter in (made if name == "settings" else [declared])
-    ]
-    with_settings.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]  # PEP 362 lets functions have it
-    return with_settings
 
 
 def _parameter(name: str, field: Any, about: Mapping[str, Any]) -> Parameter:

@@ -6,28 +6,58 @@ from pathlib import Path
 
 import typer
 
-from ..types import Facts
-from .parsing import one_of
+from ..types import Data, Facts
+from ..util.setting_types import Options, option
+from .parsing import one_of, pairs
 
-COLUMNS_HELP = (
-    "Columns of a table, by header or by number from 1: id=CODE,name=2. Keys: id, name, synonyms, "
-    "lang, type, source, tty, definition, parents, and code:VOCABULARY for codes, such as "
-    "code:ICD10CM=3. A key may be repeated: synonyms=3,synonyms=4. By default, columns are found "
-    "by their usual headers."
-)
-SEPARATOR_HELP = (
-    "Separator of synonyms, types, parents and codes within a cell: '|', '; ', ', '. By default "
-    "'|', ';' and line ends."
-)
-VOCABULARY_HELP = "Vocabulary of a table or code list that does not say: ICD9CM, LOCAL."
-ENCODING_HELP = (
-    "Encoding of a table or code list: latin-1, cp1250, cp932. By default UTF-8, and Windows-1252 "
-    "for lines that are not UTF-8."
-)
 _OPTIONS = {
     "source": "--vocabulary",
     "standard": "--all",
 }  # where the option has another name than the setting
+
+
+class ReaderOptions(Options):
+    """What is told to readers, each of which takes some of it."""
+
+    columns: str = option(
+        "",
+        "Columns of a table, by header or by number from 1: id=CODE,name=2. Keys: id, name, "
+        "synonyms, lang, type, source, tty, definition, parents, and code:VOCABULARY for codes, "
+        "such as code:ICD10CM=3. A key may be repeated: synonyms=3,synonyms=4. By default, "
+        "columns are found by their usual headers.",
+    )
+    separator: str = option(
+        "",
+        "Separator of synonyms, types, parents and codes within a cell: '|', '; ', ', '. By "
+        "default '|', ';' and line ends.",
+    )
+    source: str = option(
+        "",
+        "Vocabulary of a table or code list that does not say: ICD9CM, LOCAL.",
+        _OPTIONS["source"],
+    )
+    encoding: str = option(
+        "",
+        "Encoding of a table or code list: latin-1, cp1250, cp932. By default UTF-8, and "
+        "Windows-1252 for lines that are not UTF-8.",
+    )
+    lang: str = option("", "Language of names, if the source does not state it.")
+    dialect: str = option(
+        "",
+        "Whose preferred names of SNOMED CT to use: en-GB, or the id of a language reference set.",
+    )
+    everything: bool = option(
+        False,
+        "Keep all valid concepts of OMOP, not only the standard ones.",
+        _OPTIONS["standard"],
+    )
+
+    def given(self) -> Data:
+        """List the options that were given, as readers take them."""
+        values = {**dict(self), "columns": pairs(self.columns, "--columns")}
+        if values.pop("everything"):
+            values["standard"] = False
+        return {name: value for name, value in values.items() if value or name == "standard"}
 
 
 def with_formats(

@@ -2,41 +2,32 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import cached_property
 
 from ..text.normalisation import is_short_form, normalise
 from ..types import Concept, Name, Record, Retired
-from .vocabularies import canonical, iso_639_1, type_named, types_of
+from ..util.setting_types import Options, option, setting
+from .vocabularies import GROUPS, canonical, iso_639_1, type_named, types_of
 
 Verdict = Callable[[Name], str]
 
 
-@dataclass(frozen=True)
-class Filters:
+class Filters(Options):
     """The concepts and names to keep: all that pass every given filter.
 
-    languages (Tuple[str, ...]): languages of names. sources (Tuple[str, ...]): vocabularies of
-        names; a name of several vocabularies keeps only these.
-    types (Tuple[str, ...]): types of concepts, such as "T047" or "Disease or Syndrome". groups
-        (Tuple[str, ...]): of types, such as "DISO"; a concept needs one of the types or groups.
-    term_types (Tuple[str, ...]): term types of names, such as "PT".
-    include_obsolete (bool): whether to keep names that are obsolete or suppressed.
-    allow_ids (Tuple[str, ...]): the only concepts to keep. Single names and concepts are left out
-        by rules.
-    RAISES (MedlinkError): E213 for an unknown group.
+    A name of several vocabularies keeps only those in `sources`. Single names and concepts are
+    left out by rules.
     """
 
-    languages: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
-    term_types: tuple[str, ...] = ()
-    include_obsolete: bool = False
-    allow_ids: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        types_of(self.groups)  # so that an unknown group fails here
+    languages: tuple[str, ...] = option((), "Keep names of these languages: en,es.")
+    sources: tuple[str, ...] = option((), "Keep names of these vocabularies: SNOMEDCT_US.")
+    types: tuple[str, ...] = option(
+        (), "Keep concepts of these types, or groups of UMLS types: T047,DISO."
+    )
+    term_types: tuple[str, ...] = option((), "Keep names of these term types: PT,SY.")
+    include_obsolete: bool = option(False, "Keep obsolete and suppressed names.")
+    allow_ids: tuple[str, ...] = setting((), "must be a list of ids", "the only concepts to keep")
 
     def apply(
         self, records: Iterable[Record], removed: Counter[str] | None = None
@@ -50,7 +41,8 @@ class Filters:
         """
         removed = Counter() if removed is None else removed
         verdict = self._verdict()
-        types = {*self.types, *map(type_named, self.types), *types_of(self.groups)}
+        named = set(map(type_named, self.types))
+        types = {*self.types, *named, *types_of({*map(str.upper, named)} & GROUPS.keys())}
         allowed_ids = frozenset(self.allow_ids)
         for record in records:
             if isinstance(record, Retired):
@@ -75,11 +67,7 @@ class Filters:
 
     def as_manifest(self) -> dict[str, object]:
         """List the filters that were given, for the manifest."""
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in given.items() if value
-        }  # fmt: skip
+        return self.model_dump(mode="json", exclude_defaults=True)
 
     def _with_names(
         self, concept: Concept, verdict: Verdict, removed: Counter[str]

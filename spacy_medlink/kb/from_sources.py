@@ -4,13 +4,14 @@ import inspect
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import Annotated, NamedTuple, TypedDict
 
 from ..errors import Errors
 from ..types import BadLine, Progress, Record
 from ..util.files import sha256_of
 from ..util.outputs import check_output
 from ..util.progress import no_progress
+from ..util.setting_types import Listed, Options, option
 from ..util.sides import load
 from .builder import KnowledgeBaseBuilder
 from .filters import Filters
@@ -45,40 +46,54 @@ class Built(NamedTuple):
     removed: Counter[str]
 
 
+class KbSettings(Options):
+    """What is done with the records of the sources."""
+
+    curation: Path | None = option(
+        None, "File of rules: names to deny, force or add, ids to retire."
+    )
+    maps: Annotated[list[Path], Listed] = option(
+        [],
+        "Mapping set (SSSOM, .sssom.tsv, or FHIR's ConceptMap) that adds codes to concepts; may be "
+        "given several times.",
+        metavar="FILE",
+    )
+    id_scheme: str = option("", "Use the codes of this vocabulary as ids of the concepts: UMLS.")
+    update: Path | None = option(
+        None, "The previous knowledge base. Ids that only it has are kept as retired."
+    )
+    skip_bad_lines: bool = option(False, "Count and report bad lines instead of stopping.")
+
+
 def build_knowledge_base(
     *,
     out: Path,
     sources: Sequence[tuple[str, Path]],
     filters: Filters | None = None,
-    id_scheme: str = "",
-    curation: Path | None = None,
-    maps: Sequence[Path] = (),
     options: Mapping[str, object] | None = None,
-    update: Path | None = None,
-    skip_bad_lines: bool = False,
     progress: Progress | None = None,
     overwrite: bool = False,
     inputs: Sequence[Path | None] = (),
+    **given: object,
 ) -> Built:
     """Build a knowledge base from one or more sources.
 
     out (Path): file to write; it appears whole or not at all.
     sources (Sequence[Tuple[str, Path]]): format and path of each; concepts with one id are united.
     filters (Optional[Filters]): what to keep; by default all but obsolete names.
-    id_scheme (str): vocabulary whose codes become the ids; "" keeps the ids.
-    curation (Optional[Path]): file of rules, applied last.
-    maps (Sequence[Path]): mapping sets (SSSOM) that give concepts codes, by the ids of the sources;
-        `id_scheme` may be one of their vocabularies.
     options (Optional[Mapping[str, object]]): passed to the readers, such as `lang`.
-    update (Optional[Path]): the previous knowledge base, whose ids stay known.
-    skip_bad_lines (bool): collect bad lines in the report; otherwise they are an error that lists
-        the first of them and their number.
     overwrite (bool): replace a file that is no knowledge base. inputs (Sequence[Path]): other files
         that the caller has read, which must not be replaced.
+    given: the fields of `KbSettings`. Rules are applied last; `id_scheme` may be a vocabulary of
+        the mapping sets. Without `skip_bad_lines`, bad lines are an error that lists the first of
+        them and their number.
     RETURNS (Built): the knowledge base, opened.
     RAISES (MedlinkError): E105 and E130 for bad lines, E1xx for other errors of a source, of the
-        disk, or of the file at `out`.
+        disk, or of the file at `out`, E302 for a setting.
     """
+    settings = KbSettings.of(given)
+    curation, maps, update = settings.curation, settings.maps, settings.update
+    id_scheme = settings.id_scheme
     read = [*(path for _, path in sources), curation, *maps, *inputs]
     check_output(out, KB, read, improves=update, overwrite=overwrite)
     history = History(KnowledgeBase(update)) if update else None
@@ -90,7 +105,9 @@ def build_knowledge_base(
     if maps:
         mapping_sets = load("medlink_maps", "sssom", "mapping set")([*map(existing, maps)])
     records = _records(sources, filters, options or {}, bad_lines, progress)
-    records = filters.apply(records if skip_bad_lines else _all_sound(records, bad_lines), removed)
+    records = filters.apply(
+        records if settings.skip_bad_lines else _all_sound(records, bad_lines), removed
+    )
     records = mapping_sets.apply(records, bad_lines) if mapping_sets else records
     records = rekey(records, id_scheme, dropped=removed) if id_scheme else records
     manifest = facts_of(sources, filters, id_scheme)

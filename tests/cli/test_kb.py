@@ -109,7 +109,7 @@ def test_filters(run, tmp_path, jsonl):
     (concept,) = KnowledgeBase(out)
     assert {name.text for name in concept.names} == {"asma", "Asthme"}
     filters = KnowledgeBase(out).manifest["filters"]
-    assert filters == {"languages": ["es", "fr"], "types": ["T047"], "groups": ["CHEM"]}
+    assert filters == {"languages": ["es", "fr"], "types": ["T047", "CHEM"]}
     assert "concept: type 1" in stdout
     run("kb", "build", jsonl, "--from", "jsonl", "--types", "DISO", "--output", out)
     assert concept.id in KnowledgeBase(out)

@@ -35,7 +35,7 @@ def build(name, *sources, **settings):
 
 build("umls", ("umls", "META"))
 build("filtered", ("umls", "META"), filters=Filters(
-    languages=("en", "es", "de"), groups=("DISO", "CHEM")))
+    languages=("en", "es", "de"), types=("DISO", "CHEM")))
 build("snomed", ("snomed", "RF2"), id_scheme="ICD10")
 build("omop", ("omop", "omop"))
 build("fhir", ("fhir", "fhir.json"))

@@ -20,6 +20,7 @@ from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
 from spacy_medlink.kb.filters import Filters
 from spacy_medlink.kb.gold import gold_lines, read_gold
 from spacy_medlink.kb.schema import kb_fingerprint
+from spacy_medlink.kb.vocabularies import types_of
 from spacy_medlink.types import Concept, Name
 from spacy_medlink.util.files import save_text, sha256_of
 from spacy_medlink.util.outputs import FileKind
@@ -74,7 +75,7 @@ class Maker:
         else:
             filters = Filters(
                 languages=dictionary.languages, sources=dictionary.vocabularies,
-                groups=dictionary.groups, include_obsolete=dictionary.obsolete,
+                types=sorted(types_of(dictionary.groups)), include_obsolete=dictionary.obsolete,
             )  # fmt: skip
             options: dict[str, Any] = {"columns": dictionary.columns, "lang": dictionary.lang}
             build_knowledge_base(
