@@ -25,9 +25,8 @@ from spacy.language import Language
 
 from benchmarks import peers
 from benchmarks.measured import CORPORA, DATA, RESULTS, diseases, report
-from spacy_medlink.evaluation.end_to_end import NIL
+from spacy_medlink.evaluation.end_to_end import NIL, Link, link_scores
 from spacy_medlink.evaluation.gold_set import GoldSet, load_gold
-from spacy_medlink.evaluation.spans import Link, link_scores
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.hierarchy import Concepts, Hierarchy, concepts_of
 

@@ -97,7 +97,9 @@ def judge(
         for case in batch:
             of_case = _take(rankings, case)
             right = case.right if names is None else names.keys_of(case.right)
-            judged.outcomes.append(_outcome(case, right, of_case, _take(proposals, case), depth))
+            rank, retrieved = (_worst(each, right) for each in (of_case, _take(proposals, case)))
+            rank = rank if rank <= depth else 0
+            judged.outcomes.append(_outcome(kb, case, of_case, rank, retrieved))
             judged.candidates.append(_merged(of_case, keep))
     return judged
 
@@ -150,23 +152,19 @@ def _rank(
 
 
 def _outcome(
-    case: Case,
-    right: Collection[Hashable],
-    rankings: Sequence[_Ranked],
-    proposals: Sequence[_Ranked],
-    depth: int,
+    kb: KnowledgeBase, case: Case, rankings: Sequence[_Ranked], rank: int, retrieved: int
 ) -> Outcome:
-    """Judge the rankings of a case, and those of the retriever alone."""
-    rank = _worst(rankings, right)
     return Outcome(
-        rank=rank if rank <= depth else 0,
-        is_nil=not case.gold.ids,
+        rank,
+        gold=list(case.gold.ids),
+        right=[kb.brief_at(row)[0] for row in sorted(case.right)],
         abstained=any(ranking.abstained for ranking in rankings),
-        in_kb=bool(case.right),
-        doc=case.doc,
+        retrieved=retrieved,
+        doc=case.doc_id or case.doc,
+        start=case.gold.start,
+        end=case.gold.end,
         lang=case.lang,
         type=case.gold.type,
-        retrieved=_worst(proposals, right),
         share=prod(_share(ranking.tied, case.right) for ranking in rankings),
     )
 

@@ -8,7 +8,7 @@ from ..kb import KnowledgeBase
 from ..kb.vocabularies import groups_of
 from .gold_set import Case
 
-Labels = dict[str, tuple[str, ...]]
+Labels = dict[str, list[str]]
 LENGTH, ABBREVIATION, COMPOSITE = "length", "abbreviation", "composite"
 SEMANTIC_TYPE, SEMANTIC_GROUP = "semantic_type", "semantic_group"
 MENTION, CODE = "mention", "code"
@@ -37,18 +37,18 @@ def labels_of(kb: KnowledgeBase, case: Case, seen: Seen | None = None) -> Labels
         mentions, where they were given.
     """
     of_concepts = (kb.concept_at(row, names=False).types for row in case.right)
-    types = tuple(sorted({type for types in of_concepts for type in types}))
+    types = sorted({type for types in of_concepts for type in types})
     is_short = bool(case.mention.long_form) or is_abbreviation(case.gold.text)
     groups: Labels = {
-        LENGTH: (_length(case.gold.text),),
-        ABBREVIATION: (_yes(is_short),),
-        COMPOSITE: (_yes(len(case.parts) > 1),),
+        LENGTH: [_length(case.gold.text)],
+        ABBREVIATION: [_yes(is_short)],
+        COMPOSITE: [_yes(len(case.parts) > 1)],
         SEMANTIC_TYPE: types,
-        SEMANTIC_GROUP: groups_of(types),
+        SEMANTIC_GROUP: list(groups_of(types)),
     }
     if seen is not None:
-        groups[MENTION] = (SEEN if case.gold.text in seen.texts else UNSEEN,)
-        groups[CODE] = (SEEN if is_seen_code(case, seen) else UNSEEN,)
+        groups[MENTION] = [SEEN if case.gold.text in seen.texts else UNSEEN]
+        groups[CODE] = [SEEN if is_seen_code(case, seen) else UNSEEN]
     return {label: names for label, names in groups.items() if names}
 
 

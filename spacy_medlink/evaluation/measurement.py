@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..errors import Errors
+from ..kb import KnowledgeBase
 from ..linking import Linker, LinkSettings, open_linker
 from ..linking.asset_parts import AssetParts
 from ..linking.cued import document_without_cues
@@ -22,14 +23,14 @@ from .gold_set import Case, GoldSet, Prepare
 from .judging import Judged, judge
 from .labels import labels_of, useful
 from .metrics import compute_metrics
-from .outcome import Metrics, Outcome
+from .outcome import Metrics, Outcome, Proposal, pack
 from .provenance import describe_kb, describe_run, speed
-from .records import describe_concepts, make_records, pack
 from .report.metrics_file import FORMAT, SCHEMA
-from .rollup import with_rollup
+from .rollup import steps_to_gold
 from .settings import Settings
 from .splits import Splits, make_splits
 
+_DIGITS = 4  # of scores and probabilities of candidates
 _WARM_UP = "warm up"
 _BASELINES = ("exact", "ngram")  # tiers that need no training, and stand beside every linker
 NO_LINKERS: Mapping[str, Linker] = MappingProxyType({})
@@ -53,7 +54,7 @@ def measure(
 
     RETURNS (Metrics): the metrics of `compute_metrics` for the linker; "baselines" with tiers
         alone and the other linkers; "splits" for filtered parts; the conditions: "protocol", "kb",
-        "gold", "speed", "manifest"; and "mentions" (read by `records.unpack`) with the
+        "gold", "speed", "manifest"; and "mentions" (read by `outcome.unpack`) with the
         "concepts" that they name.
     RAISES (MedlinkError): E405 for a tier that was not built, E107 and E4xx for training mentions.
     """
@@ -68,7 +69,7 @@ def measure(
     splits = make_splits(assets.kb, cases, settings)
     bench = _Bench(assets, cases, splits, settings, progress, discard)
     judged = bench.judge(linker, " + ".join(tiers), settings.keep)
-    outcomes = _labelled(assets, cases, judged, splits)
+    outcomes = _described(assets.kb, cases, judged, splits, settings)
     report = {
         "format": FORMAT,
         "schema": SCHEMA,
@@ -88,10 +89,8 @@ def measure(
         "baselines": bench.baselines(linker, baselines),
         "manifest": describe_run(assets, gold, settings, linker),
     }
-    kept = [candidates[: settings.keep] for candidates in judged.candidates]
-    records = make_records(assets.kb, cases, outcomes, kept, settings.with_text)
-    report["concepts"] = describe_concepts(assets.kb, records)
-    report["mentions"] = pack(records)
+    report["concepts"] = _concepts_of(assets.kb, outcomes)
+    report["mentions"] = pack(outcomes)
     return report
 
 
@@ -169,14 +168,38 @@ def _counts(case: Case, settings: Settings) -> bool:
     return bool(case.right or not case.gold.ids or not settings.only_known)
 
 
-def _labelled(
-    assets: AssetParts, cases: Sequence[Case], judged: Judged, splits: Splits
+def _described(
+    kb: KnowledgeBase, cases: Sequence[Case], judged: Judged, splits: Splits, settings: Settings
 ) -> list[Outcome]:
-    labels = useful([labels_of(assets.kb, case, splits.seen) for case in cases])
-    outcomes = with_rollup(assets.kb, cases, judged.outcomes, judged.candidates)
+    """Add to outcomes their place, labels, steps to gold and candidates, and texts if wanted."""
+
+    def proposal(candidate: Candidate) -> Proposal:
+        prob = None if candidate.prob is None else round(candidate.prob, _DIGITS)
+        matched, score = kb.text_at(candidate.name_row), round(candidate.score, _DIGITS)
+        return Proposal(kb.brief_at(candidate.row)[0], matched, score, prob)
+
+    labels = useful([labels_of(kb, case, splits.seen) for case in cases])
+    steps = steps_to_gold(kb, cases, judged.candidates)
+    outcomes = [
+        outcome._replace(
+            number=number, labels=labels[number], rollup=steps[number],
+            candidates=list(map(proposal, judged.candidates[number][: settings.keep])),
+        )
+        for number, outcome in enumerate(judged.outcomes)
+    ]  # fmt: skip
+    if not settings.with_text:
+        return outcomes
     return [
-        outcome._replace(labels=of_case) for outcome, of_case in zip(outcomes, labels, strict=True)
+        outcome._replace(text=case.gold.text, left=case.mention.left, after=case.mention.right)
+        for outcome, case in zip(outcomes, cases, strict=True)
     ]
+
+
+def _concepts_of(kb: KnowledgeBase, outcomes: Sequence[Outcome]) -> dict[str, list[object]]:
+    """Map the ids of concepts in outcomes to [preferred name, types]."""
+    proposed = {proposal.id for outcome in outcomes for proposal in outcome.candidates}
+    ids = sorted(proposed.union(*(outcome.right for outcome in outcomes)))
+    return {id: [concept.name, list(concept.types)] for id in ids if (concept := kb[id])}
 
 
 def _describe_gold(gold: GoldSet, every: Sequence[Case], cases: Sequence[Case]) -> Metrics:

@@ -2,13 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .intervals import Bootstrap, Floats, fraction, reciprocal, rounded
 from .outcome import Metrics, Outcome, count_verdicts
-from .rollup import has_rollup, rollup_metrics
+from .rollup import rollup_metrics
 
 Flags = NDArray[np.bool_]
 
@@ -37,19 +38,20 @@ def compute_metrics(
     linked = [outcome for outcome in outcomes if not outcome.is_nil]
     table = _Table(linked, ks)
     by_lang = table.by(lambda outcome: (outcome.lang,))
+    has_rollup = any(outcome.rollup is not None for outcome in linked)
     totals = {
         **table.metrics(np.ones(len(linked), dtype=bool)),
         "acc@1_ties": fraction(sum(outcome.share for outcome in linked), len(linked)),
         "nil": nil_metrics(outcomes),
         "links": link_metrics(outcomes),
         "verdicts": count_verdicts(outcomes),
-        **({"rollup": rollup_metrics(linked)} if has_rollup(linked) else {}),
+        **({"rollup": rollup_metrics(linked)} if has_rollup else {}),
         **({"by_lang": by_lang} if with_groups or len(by_lang) > 1 else {}),
     }
     if with_groups:
         totals["by_type"] = table.by(lambda outcome: (outcome.type,))
         for label in sorted({label for outcome in linked for label in outcome.labels}):
-            totals[f"by_{label}"] = table.by(_labelled(label))
+            totals[f"by_{label}"] = table.by(partial(_groups, label))
     return totals
 
 
@@ -89,14 +91,15 @@ def precision_recall(
     right_predicted (int): right predictions. found_gold (int): gold items found; the same number,
         unless several predictions may find one item.
     """
-    precision = right_predicted / predicted if predicted else None
-    recall = found_gold / gold if gold else None
-    if precision is None and recall is None:
-        f1 = None
-    else:
-        both = (precision or 0.0) + (recall or 0.0)
-        f1 = 2 * (precision or 0.0) * (recall or 0.0) / both if both else 0.0
-    return {"precision": rounded(precision), "recall": rounded(recall), "f1": rounded(f1)}
+    precision, recall = fraction(right_predicted, predicted), fraction(found_gold, gold)
+    p = right_predicted / max(1, predicted)
+    r = found_gold / max(1, gold)
+    f1 = rounded(2 * p * r / (p + r)) if p + r else 0.0 if predicted or gold else None
+    return {"precision": precision, "recall": recall, "f1": f1}
+
+
+def _groups(label: str, outcome: Outcome) -> Sequence[str]:
+    return outcome.labels.get(label, ())
 
 
 class _Table:
@@ -132,7 +135,7 @@ class _Table:
             "ci95": dict(zip(names, intervals, strict=True)),
         }
 
-    def by(self, groups: Callable[[Outcome], tuple[str, ...]]) -> dict[str, Metrics]:
+    def by(self, groups: Callable[[Outcome], Sequence[str]]) -> dict[str, Metrics]:
         """Compute the accuracies of groups, which may overlap."""
         members: dict[str, list[int]] = defaultdict(list)
         for row, outcome in enumerate(self._outcomes):
@@ -145,7 +148,3 @@ class _Table:
                 kept[members[group]] = True
                 accuracies[group] = self.metrics(kept)
         return accuracies
-
-
-def _labelled(label: str) -> Callable[[Outcome], tuple[str, ...]]:
-    return lambda outcome: outcome.labels.get(label, ())

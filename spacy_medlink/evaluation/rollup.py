@@ -34,11 +34,6 @@ def distance(answer: int, gold: Collection[int], parents: Parents) -> int | None
     return min(steps_up, key=lambda steps: (abs(steps), -steps), default=None)
 
 
-def has_rollup(outcomes: Iterable[Outcome]) -> bool:
-    """Tell whether the place of any answer in a hierarchy is known."""
-    return any(outcome.rollup is not None for outcome in outcomes)
-
-
 def rollup_metrics(outcomes: Sequence[Outcome]) -> Metrics:
     """Compute how many first answers are right, or above or below the gold concept.
 
@@ -74,22 +69,14 @@ def _ancestors(row: int, parents: Parents) -> dict[int, int]:
     return levels
 
 
-def with_rollup(
-    kb: KnowledgeBase,
-    cases: Sequence[Case],
-    outcomes: Sequence[Outcome],
-    candidates: Sequence[Sequence[Candidate]],
-) -> list[Outcome]:
-    """Add the number of steps between gold concept and first answer to outcomes.
-
-    RETURNS (List[Outcome]): unchanged if the knowledge base has no hierarchy.
-    """
+def steps_to_gold(
+    kb: KnowledgeBase, cases: Sequence[Case], candidates: Sequence[Sequence[Candidate]]
+) -> list[int | None]:
+    """Count the steps from gold concept to first answer; all None without a hierarchy."""
     parents = lru_cache(maxsize=1 << 20)(kb.parents_at)
     if not any(parents(row) for case in cases for row in case.right):
-        return list(outcomes)
+        return [None] * len(cases)
     return [
-        outcome._replace(
-            rollup=distance(ranked[0].row, case.right, parents) if ranked and case.right else None
-        )
-        for case, outcome, ranked in zip(cases, outcomes, candidates, strict=True)
+        distance(ranked[0].row, case.right, parents) if ranked and case.right else None
+        for case, ranked in zip(cases, candidates, strict=True)
     ]

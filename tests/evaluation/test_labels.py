@@ -17,16 +17,16 @@ def test_labels(tiny_kb: KnowledgeBase) -> None:
     fever = tiny_kb["HP:0001945"].row
     seen = Seen(frozenset({"pyrexia"}), frozenset(), frozenset({fever}))
     assert labels_of(tiny_kb, _case(tiny_kb, "fever", "HP:0001945"), seen) == {
-        "length": ("1 word",), "abbreviation": ("no",), "composite": ("no",),
-        "semantic_type": ("T184",), "semantic_group": ("DISO",), "mention": ("unseen",),
-        "code": ("seen",),
+        "length": ["1 word"], "abbreviation": ["no"], "composite": ["no"],
+        "semantic_type": ["T184"], "semantic_group": ["DISO"], "mention": ["unseen"],
+        "code": ["seen"],
     }  # fmt: skip
     long = labels_of(tiny_kb, _case(tiny_kb, "one two three four five six"), seen)
-    assert long["length"] == ("5 words or more",)
-    assert long["code"] == ("unseen",)
+    assert long["length"] == ["5 words or more"]
+    assert long["code"] == ["unseen"]
     assert "semantic_type" not in long
     short = _case(tiny_kb, "af", long_form="atrial f")
-    assert labels_of(tiny_kb, short, seen)["abbreviation"] == ("yes",)
+    assert labels_of(tiny_kb, short, seen)["abbreviation"] == ["yes"]
     assert "code" not in labels_of(tiny_kb, _case(tiny_kb, "fever", "HP:0001945"))
 
 
@@ -41,9 +41,9 @@ def test_is_abbreviation(text: str, expected: bool) -> None:
 
 def test_labels_that_tell_nothing_apart_are_left_out() -> None:
     labels = [
-        {"length": ("1 word",), "composite": ("no",), "code": ("seen",)},
-        {"length": ("2 words",), "composite": ("no",), "code": ("seen",)},
+        {"length": ["1 word"], "composite": ["no"], "code": ["seen"]},
+        {"length": ["2 words"], "composite": ["no"], "code": ["seen"]},
     ]
     assert useful(labels) == [
-        {"length": ("1 word",), "code": ("seen",)}, {"length": ("2 words",), "code": ("seen",)}
+        {"length": ["1 word"], "code": ["seen"]}, {"length": ["2 words"], "code": ["seen"]}
     ]  # fmt: skip

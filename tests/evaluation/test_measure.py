@@ -10,7 +10,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation import Settings, load_gold, measure
 from spacy_medlink.evaluation.gold_set import Case
 from spacy_medlink.evaluation.judging import judge, rank_names
-from spacy_medlink.evaluation.records import unpack
+from spacy_medlink.evaluation.outcome import unpack
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Candidate, Mention
 from tests.lines import write_lines

@@ -15,15 +15,15 @@ KS = (1, 2, 5)
 OUTCOMES = st.builds(
     Outcome,
     rank=st.integers(0, 7),
-    is_nil=st.booleans(),
+    gold=st.sampled_from([[], ["1"]]),
+    right=st.sampled_from([[], ["C"]]),
     abstained=st.booleans(),
-    in_kb=st.booleans(),
     doc=st.sampled_from(["a", "b", "c"]),
     lang=st.sampled_from(["en", "es"]),
     type=st.sampled_from(["", "Disease"]),
     retrieved=st.integers(0, 7),
     share=st.sampled_from([0.0, 0.5, 1.0]),
-    labels=st.sampled_from([{}, {"length": ("1",)}, {"length": ("1", "2"), "code": ("seen",)}]),
+    labels=st.sampled_from([{}, {"length": ["1"]}, {"length": ["1", "2"], "code": ["seen"]}]),
 )
 
 
@@ -117,11 +117,11 @@ def test_first_right_against_a_loop(answers: list[int], right: set[int]) -> None
 
 def test_links_by_hand() -> None:
     outcomes = [
-        Outcome(1),
-        Outcome(2),
-        Outcome(1, abstained=True),
-        Outcome(0, is_nil=True),
-        Outcome(0, is_nil=True, abstained=True),
+        Outcome(1, ["1"]),
+        Outcome(2, ["1"]),
+        Outcome(1, ["1"], abstained=True),
+        Outcome(0),
+        Outcome(0, abstained=True),
     ]
     assert link_metrics(outcomes) == {
         "n": 3, "predicted": 3, "precision": 0.333333, "recall": 0.333333, "f1": 0.333333,
@@ -130,12 +130,12 @@ def test_links_by_hand() -> None:
 
 
 def test_gold_outside_of_the_knowledge_base_is_wrong() -> None:
-    metrics = compute_metrics([Outcome(1), Outcome(0, in_kb=False)])
+    metrics = compute_metrics([Outcome(1, ["1"], ["C"]), Outcome(0, ["2"])])
     assert (metrics["n"], metrics["gold_in_kb"], metrics["acc@1"]) == (2, 1, 0.5)
 
 
 def test_nothing_to_measure_gives_none_not_zero() -> None:
-    metrics = compute_metrics([Outcome(0, is_nil=True, abstained=True)])
+    metrics = compute_metrics([Outcome(0, abstained=True)])
     assert metrics["n"] == 0
     assert metrics["acc@1"] is None
     assert metrics["mrr"] is None

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.evaluation.outcome import Outcome
-from spacy_medlink.evaluation.rollup import distance, has_rollup, rollup_metrics
+from spacy_medlink.evaluation.rollup import distance, rollup_metrics
 
 # 0 <- 1 <- 2, 1 <- 3, and 4 apart; 5 and 6 are each other's parent.
 PARENTS = {1: [0], 2: [1], 3: [1], 5: [6], 6: [5]}
@@ -52,5 +52,3 @@ def test_metrics_by_hand() -> None:
         "by_distance": {"-2": 1, "-1": 1, "0": 2, "1": 1, "3": 1},
         "acc@1_within_1": 0.5, "acc@1_within_2": 0.625, "acc@1_any": 0.75,
     }  # fmt: skip
-    assert has_rollup(outcomes)
-    assert not has_rollup([Outcome(1)])

@@ -15,7 +15,7 @@ from spacy.tokens import Doc
 from spacy_medlink.annotate.evaluate import evaluate
 from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.evaluation import Settings
-from spacy_medlink.evaluation.records import Record, unpack
+from spacy_medlink.evaluation.outcome import Outcome, unpack
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.gold import GoldDocument, read_gold
 from spacy_medlink.kb.readers import read
@@ -69,7 +69,7 @@ def _piped(source: Path, gold: Path) -> list[str]:
     return [span.kb_id_ or NIL for doc in docs for span in doc.spans["gold"]]
 
 
-def _measured(source: Path, gold: Path) -> list[Record]:
+def _measured(source: Path, gold: Path) -> list[Outcome]:
     settings = Settings(ks=(1, 5), baselines=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("warnings.warn", lambda *_, **__: None)  # of ids that the KB lacks
@@ -77,7 +77,7 @@ def _measured(source: Path, gold: Path) -> list[Record]:
     return unpack(metrics["mentions"])
 
 
-def _link(record: Record) -> str:
+def _link(record: Outcome) -> str:
     return NIL if record.abstained or not record.candidates else record.candidates[0].id
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from spacy_medlink.evaluation.significance import compare_systems
+from spacy_medlink.evaluation.intervals import compare_systems
 
 
 def _hits(*counts: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:

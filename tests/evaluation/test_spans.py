@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.evaluation.spans import Link, link_scores
+from spacy_medlink.evaluation.end_to_end import Link, link_scores
 
 PARTS = ("precision", "recall", "f1")
 

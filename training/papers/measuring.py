@@ -12,7 +12,7 @@ from spacy_medlink.encoders.cross_encoder import CrossEncoder
 from spacy_medlink.evaluation import load_gold, measure
 from spacy_medlink.evaluation.gold_set import GoldSet
 from spacy_medlink.evaluation.measurement import alone, default_linker
-from spacy_medlink.evaluation.records import Record, unpack
+from spacy_medlink.evaluation.outcome import Outcome, unpack
 from spacy_medlink.linking import Linker
 from spacy_medlink.linking.reranking import Reranker
 from spacy_medlink.retrieval.fusion import DEFAULT_WEIGHTS
@@ -85,7 +85,7 @@ def measure_links(
     yield from _with_f1(rows, gold) if layout.f1 else rows
 
 
-def _hits(records: Sequence[Record], material: Material) -> dict[str, dict[Mention, float]]:
+def _hits(records: Sequence[Outcome], material: Material) -> dict[str, dict[Mention, float]]:
     """List, by part, which mentions are right at the least depth; folds have different files."""
     hits: dict[str, dict[Mention, float]] = {}
     depth, by_lang = min(material.layout.ks), material.layout.by == "lang"

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from spacy_medlink.evaluation.significance import compare_systems
+from spacy_medlink.evaluation.intervals import compare_systems
 
 from .plan import Layout
 from .published import Published
@@ -40,7 +40,7 @@ class TableRow(TypedDict):
     """Our figures of a system and the published ones; {} for none.
 
     against (str): the system that it starts from, or "". differences: to it in each part, with the
-        interval and p of the paired tests in `spacy_medlink.evaluation.significance`.
+        interval and p of the paired tests in `spacy_medlink.evaluation.intervals`.
     """
 
     system: str

@@ -11,10 +11,8 @@ import numpy as np
 
 from ...errors import Errors
 from ..end_to_end import NIL
-from ..intervals import reciprocal
-from ..outcome import Metrics
-from ..records import Record
-from ..significance import compare_systems
+from ..intervals import compare_systems, reciprocal
+from ..outcome import Metrics, Outcome
 from .metrics_file import Run, read_metrics, read_records
 from .tables import Cell, Table
 
@@ -53,8 +51,8 @@ def compare_metrics(ours: Metrics, theirs: Metrics, path: Path) -> Metrics:
 def check_same(
     ours: Metrics,
     theirs: Metrics,
-    our_records: Sequence[Record],
-    their_records: Sequence[Record],
+    our_records: Sequence[Outcome],
+    their_records: Sequence[Outcome],
     path: Path,
 ) -> None:
     """Check that two systems were asked about the same mentions. RAISES (MedlinkError): E411."""
@@ -71,11 +69,11 @@ def check_same(
             raise refuse(f"mention {record.number + 1:,} is another one")
 
 
-def _identity(record: Record) -> tuple[object, ...]:
+def _identity(record: Outcome) -> tuple[object, ...]:
     return record.doc, record.start, record.end, tuple(record.gold)
 
 
-def count_links(records: Sequence[Record]) -> dict[str, int]:
+def count_links(records: Sequence[Outcome]) -> dict[str, int]:
     """Count the links that are right, wrong and missed, and the mentions rightly without one."""
     counts = Counter(map(_link_verdict, records))
     return {verdict: counts[verdict] for verdict in LINK_VERDICTS}
@@ -111,16 +109,16 @@ def tables_of_changes(run: Run, before: Path) -> list[Table]:
     return [table for table in tables if table.rows]
 
 
-def _link_verdict(record: Record) -> str:
+def _link_verdict(record: Outcome) -> str:
     if record.abstained:
         return "missed" if record.gold else "rightly none"
     return "right" if record.is_right else "wrong"
 
 
-def _answer(record: Record) -> str:
+def _answer(record: Outcome) -> str:
     return NIL if record.abstained or not record.candidates else record.candidates[0].id
 
 
-def _named(run: Run, record: Record) -> str:
+def _named(run: Run, record: Outcome) -> str:
     id = _answer(record)
     return f"{run.metrics['concepts'][id][0]} ({id})" if id in run.metrics["concepts"] else id

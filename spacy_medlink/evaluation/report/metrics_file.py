@@ -9,8 +9,7 @@ from ...errors import Errors, MedlinkError
 from ...kb.readers.lines import open_source
 from ...util.json_text import read_json
 from ...util.outputs import marked
-from ..outcome import Metrics
-from ..records import Record, unpack
+from ..outcome import Metrics, Outcome, unpack
 
 FORMAT, SCHEMA = "spacy-medlink metrics", 1
 METRICS_FILE = marked("a file of metrics", f'"format": "{FORMAT}"')
@@ -59,7 +58,7 @@ def read_metrics(path: Path) -> Metrics:
     return metrics
 
 
-def read_records(metrics: Metrics, path: Path | str = "metrics") -> list[Record]:
+def read_records(metrics: Metrics, path: Path | str = "metrics") -> list[Outcome]:
     """Read the mentions of metrics.
 
     RAISES (MedlinkError): E160 when they are damaged.

@@ -9,8 +9,7 @@ from jinja2 import Environment, StrictUndefined
 
 from ...util.files import save_text
 from ...util.outputs import marked
-from ..outcome import VERDICTS, Metrics
-from ..records import Record
+from ..outcome import VERDICTS, Metrics, Outcome
 from .comparison import count_links, tables_of_changes
 from .metrics_file import Run
 from .tables import Cell, Table, make_tables
@@ -123,7 +122,7 @@ def browser_data(runs: Sequence[Run]) -> str:
     return text
 
 
-def _mention(record: Record) -> Metrics:
+def _mention(record: Outcome) -> Metrics:
     """Make a mention's JSON with short keys: there may be ten thousands of mentions."""
     span = None if record.start < 0 else [record.start, record.end]
     mention = {

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from spacy_medlink.evaluation.outcome import VERDICTS
-from spacy_medlink.evaluation.records import pack
+from spacy_medlink.evaluation.outcome import VERDICTS, pack
 from spacy_medlink.evaluation.report import Run, read_records
 from spacy_medlink.evaluation.report.page import render_report
 from spacy_medlink.evaluation.report.tables import make_tables
