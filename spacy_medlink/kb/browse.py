@@ -3,6 +3,7 @@
 import heapq
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from rapidfuzz import fuzz, process, utils
@@ -59,8 +60,7 @@ def search_concepts(
 ) -> list[SearchHit]:
     """Find concepts by id, name or code.
 
-    beginning (Optional[Beginning]): gives the rows of names whose words begin as those of a text;
-        without it all names are read.
+    beginning (Optional[Beginning]): finds names by an index; without it all names are read.
     RETURNS (List[SearchHit]): the concept of an id, exact names, then names that begin with the
         text, then others with its words; where there are none, ids and codes that begin with it,
         or else names that are a few letters away.
@@ -72,13 +72,10 @@ def search_concepts(
         hits[concept.id] = SearchHit(concept.id, concept.name, matched, "exact")
     if (id := text.strip()) in kb:
         hits = {id: SearchHit(id, kb[id].name, kb[id].name, "exact")} | hits
-    if len(hits) < limit and beginning is not None:
-        for hit in _begun(kb, text, beginning(text, _BEGUN), limit):
+    if len(hits) < limit:
+        rows = (beginning or partial(_names_with, kb))(text, _BEGUN)
+        for hit in _begun(kb, text, rows, limit):
             hits.setdefault(hit.id, hit)
-    elif len(hits) < limit:
-        for concept, name in kb.search(text.strip(), limit):
-            hit = SearchHit(concept.id, concept.name, name.text, "part")
-            hits.setdefault(concept.id, hit)
     if not hits and _CODE.fullmatch(id):
         coded = kb.briefs_at(kb.search_codes(id, limit))
         hits = {concept: SearchHit(concept, name, name, "code") for concept, name, _ in coded}
@@ -109,6 +106,23 @@ def _begun(
         if not all(word in words for word in wanted.split()):
             how = "near"
         yield SearchHit(id, name, matched[concept], how)
+
+
+def _names_with(kb: KnowledgeBase, text: str, most: int) -> list[tuple[int, int]]:
+    """Find names that have all words of a text by reading all: (name row, concept row)."""
+    wanted = text.strip().casefold()
+    if not (words := wanted.split()):
+        return []
+    best = heapq.nsmallest(
+        most,
+        (
+            (not name.startswith(wanted), len(name), row)
+            for row, name in enumerate(map(str.casefold, kb.iter_texts()))
+            if all(word in name for word in words)
+        ),
+    )
+    concepts = kb.name_concepts() if best else ()
+    return [(row, int(concepts[row])) for *_, row in best]
 
 
 def describe_concept(kb: KnowledgeBase, id: str) -> dict[str, Any]:

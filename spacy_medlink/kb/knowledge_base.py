@@ -44,16 +44,8 @@ _NAMED = (  # SQLite keeps the hash as a signed number
     "SELECT name.row, name.concept, CAST(name.text AS TEXT) FROM lookup"
     " JOIN name ON name.row = lookup.name WHERE hash = ? ORDER BY name.row"
 )
-_SEARCH = (
-    "SELECT concept, row FROM (SELECT concept, row, begins, size, row_number() OVER"
-    " (PARTITION BY concept ORDER BY begins DESC, size, row) AS place FROM"
-    " (SELECT concept, row, text LIKE ? ESCAPE '\\' AS begins, length(text) AS size FROM name"
-    " WHERE {})) WHERE place = 1 ORDER BY begins DESC, size, row LIMIT ?"
-)
-_WITH = "text LIKE ? ESCAPE '\\'"
 _BEGUN = "SELECT row FROM concept WHERE id >= ? AND id < ? ORDER BY id LIMIT ?"
 _CODED = "SELECT row FROM concept WHERE codes LIKE ? ESCAPE '\\' ORDER BY row LIMIT ?"
-_LONGEST_SEARCH, _MOST_SEARCHED = 5000, 32  # characters, words
 _FEW_ROWS = 3  # up to this number of rows, reading one by one is quicker
 _load_types = lru_cache(4096)(schema.load_list)  # many concepts share few lists
 
@@ -259,21 +251,6 @@ class KnowledgeBase:
         """List the rows of the names of a concept, by its row."""
         first, count = self._row("SELECT first_name, n_names FROM concept WHERE row = ?", row)
         return range(first, first + count)
-
-    def search(self, text: str, limit: int = 20) -> list[tuple[Concept, Name]]:
-        """Find names that have all words of a text: first those that begin with it, then by length.
-
-        Meant for interactive use: it reads all names and ignores only the case of ASCII letters.
-
-        limit (int): the greatest number of concepts, each with its best matching name.
-        """
-        words = list(dict.fromkeys(text.split()))
-        if not words or len(text) > _LONGEST_SEARCH or len(words) > _MOST_SEARCHED:
-            return []
-        within = [f"%{_literally(word)}%" for word in words]
-        query = _SEARCH.format(" AND ".join([_WITH] * len(words)))
-        rows = self._db.execute(query, (f"{_literally(text)}%", *within, limit)).fetchall()
-        return [(self.concept_at(concept), self.name_at(row)) for concept, row in rows]
 
     def search_codes(self, text: str, limit: int = 20) -> list[int]:
         """Find the rows of concepts whose id, or else a code of which, begins with a text.

@@ -13,8 +13,8 @@ from .rules import FORCE, MEANS, SOURCE, Rule, Rules
 class OverlaidKb(KnowledgeBase):
     """A knowledge base as if it had been built with rules.
 
-    The added names have the rows from `n_names` on. Streams (`iter_names`), `len` and `search` use
-    the file without the rules.
+    The added names have the rows from `n_names` on. Streams (`iter_names`) and `len` use the file
+    without the rules.
 
     base (KnowledgeBase): the knowledge base without the rules.
     rules (Rules): a copy of those given, each with its effect; of mentions with one key the last.

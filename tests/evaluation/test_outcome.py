@@ -15,7 +15,8 @@ LABELS = st.dictionaries(st.sampled_from(["length", "code"]), st.lists(st.text(m
 IDS = st.lists(st.text(max_size=4), max_size=3)
 OUTCOMES = st.builds(
     Outcome, st.integers(0, 9), gold=IDS, right=IDS, doc=st.text(max_size=4), labels=LABELS,
-    text=TEXTS, left=TEXTS, after=TEXTS, candidates=st.lists(PROPOSALS, max_size=3), share=st.just(0.0),
+    text=TEXTS, left=TEXTS, after=TEXTS, candidates=st.lists(PROPOSALS, max_size=3),
+    share=st.just(0.0),
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb, schema
-from spacy_medlink.kb.browse import near_names
+from spacy_medlink.kb.browse import near_names, search_concepts
 from spacy_medlink.text.normalisation import hash_key, key
 from spacy_medlink.types import Concept, Name, Retired
 from tests.children import in_threads
@@ -37,17 +37,17 @@ def test_find(tiny_kb):
 
 
 def test_search(tiny_kb):
-    found = [(own.id, name.text) for own, name in tiny_kb.search("diabetes")]
+    found = [(hit.id, hit.matched, hit.how) for hit in search_concepts(tiny_kb, "diabetes")]
     assert found == [
-        ("HP:0005978", "diabetes tipo 2"),  # begins with it, and is the shortest
-        ("HP:0000819", "Diabetes mellitus"),
-        ("HP:0100651", "Type 1 diabetes"),
+        ("HP:0005978", "diabetes tipo 2", "part"),  # begins with it, and is the shortest
+        ("HP:0000819", "Diabetes mellitus", "part"),
+        ("HP:0100651", "Type 1 diabetes", "part"),
     ]
-    assert len(tiny_kb.search("diabetes", limit=1)) == 1
-    assert [name.text for _, name in tiny_kb.search("HEAD")] == ["Headache"]
-    assert [own.id for own, _ in tiny_kb.search("2 diabetes")] == ["HP:0005978"], "any order"
-    for nothing in ("", "%", "_", "\\", "x" * 100_000, "'; DROP TABLE name; --"):
-        assert tiny_kb.search(nothing) == []
+    assert len(search_concepts(tiny_kb, "diabetes", limit=1)) == 1
+    assert [hit.matched for hit in search_concepts(tiny_kb, "HEAD")] == ["Headache"]
+    assert [hit.id for hit in search_concepts(tiny_kb, "2 diabetes")] == ["HP:0005978"], "any order"
+    for nothing in ("", " ", "%", "_", "\\", "x" * 100_000, "'; DROP TABLE name; --"):
+        assert search_concepts(tiny_kb, nothing) == []
 
 
 def test_names_and_rows(tiny_kb):
@@ -139,7 +139,7 @@ def answers(kb):
     return (
         [kb[id].names for id in ("HP:0001658", "HP:0000822")],
         [concept.id for concept in kb.find("PE")],
-        [name.text for _, name in kb.search("a")],
+        [hit.matched for hit in search_concepts(kb, "a")],
         kb.ancestors("HP:0005978"),
         kb.resolve("HP:0005965"),
         kb.name_concepts().tolist(),
@@ -194,8 +194,8 @@ def test_it_is_read_only(tmp_path):
     kb = build(tmp_path / "kb", concept("a"))
     before = (tmp_path / "kb").read_bytes()
     (tmp_path / "kb").chmod(stat.S_IRUSR)
-    answers_before = list(kb), kb.find("name of a"), kb.search("name")
-    assert answers_before == (list(kb), kb.find("name of a"), kb.search("name"))
+    answers_before = list(kb), kb.find("name of a"), search_concepts(kb, "name")
+    assert answers_before == (list(kb), kb.find("name of a"), search_concepts(kb, "name"))
     with pytest.raises(MedlinkError, match=r"E102.*readonly"):
         kb._db.execute("DELETE FROM concept")
     assert (tmp_path / "kb").read_bytes() == before
