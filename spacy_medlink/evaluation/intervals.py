@@ -1,4 +1,4 @@
-"""Means and their uncertainty: standard errors, intervals, and tests of differences."""
+"""Means and their uncertainty: errors, intervals, tests of differences, and of probabilities."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,10 +10,12 @@ DIGITS = 6  # of the fractions in metrics
 SAMPLES = 1000
 SEED = 0
 TAILS = (2.5, 97.5)  # per cent
+BINS = 10  # of probabilities
 _EXCHANGES = 10_000
 _CELLS = 4_000_000  # signs in memory at a time
 
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
 class Bootstrap:
@@ -152,3 +154,36 @@ def standard_error(values: NDArray[np.float64], groups: Sequence[str]) -> float:
     sums = np.bincount(cluster, weights=values - values.mean())
     alone = float(values.std() / np.sqrt(len(values)))
     return max(alone, float(np.sqrt((sums**2).sum()) / len(values)))
+
+
+def calibration_error(probs: Floats, right: Flags, weights: Floats, bins: int = BINS) -> float:
+    """Compute the expected calibration error (Guo et al. 2017, equation 3), bins of equal width."""
+    found_bins = reliability_bins(probs, right, weights, bins)
+    return sum(
+        each_bin["weight"] * abs(each_bin["prob"] - each_bin["accuracy"]) for each_bin in found_bins
+    )
+
+
+def reliability_bins(
+    probs: Floats, right: Flags, weights: Floats, bins: int = BINS
+) -> list[dict[str, float]]:
+    """Compare probabilities with the share of right answers.
+
+    RETURNS (List[Dict[str, float]]): "low", "high", "weight" (they sum to 1), mean "prob" and
+        "accuracy" of each bin that is not empty.
+    """
+    places = np.clip((probs * bins).astype(np.int64), 0, bins - 1)
+    filled = []
+    for bin in np.unique(places).tolist():
+        within = places == bin
+        share = weights[within]
+        filled.append(
+            {
+                "low": bin / bins,
+                "high": (bin + 1) / bins,
+                "weight": float(share.sum() / weights.sum()),
+                "prob": float(np.average(probs[within], weights=share)),
+                "accuracy": float(np.average(right[within], weights=share)),
+            }
+        )
+    return filled

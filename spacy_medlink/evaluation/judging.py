@@ -1,7 +1,7 @@
 """Judges a linker on gold mentions by any of the protocols."""
 
 import time
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from itertools import islice
 from math import prod
 from typing import NamedTuple
@@ -86,7 +86,7 @@ def judge(
     starts = range(0, len(cases), _BATCH)
     for start in progress(starts, len(starts), what):
         batch = cases[start : start + _BATCH]
-        mentions = [mention for case in batch for mention in _looked_up(case)]
+        mentions = [mention for case in batch for mention in case.parts]
         if not with_lexicon:
             mentions = [mention._replace(expansions=(), verbatim=()) for mention in mentions]
         began = time.perf_counter()
@@ -95,21 +95,15 @@ def judge(
         proposed = _rank(retriever, mentions, width, names, discard) if retriever else ranked
         rankings, proposals = iter(ranked), iter(proposed)
         for case in batch:
-            of_case = _take(rankings, case)
+            of_case, proposed_for = (
+                list(islice(rankings_of, len(case.parts))) for rankings_of in (rankings, proposals)
+            )
             right = case.right if names is None else names.keys_of(case.right)
-            rank, retrieved = (_worst(each, right) for each in (of_case, _take(proposals, case)))
+            rank, retrieved = (_worst(each, right) for each in (of_case, proposed_for))
             rank = rank if rank <= depth else 0
             judged.outcomes.append(_outcome(kb, case, of_case, rank, retrieved))
             judged.candidates.append(_merged(of_case, keep))
     return judged
-
-
-def _looked_up(case: Case) -> tuple[Mention, ...]:
-    return case.parts or (case.mention,)
-
-
-def _take(rankings: Iterator[_Ranked], case: Case) -> list[_Ranked]:
-    return [next(rankings) for _ in _looked_up(case)]
 
 
 def _worst(rankings: Sequence[_Ranked], right: Collection[Hashable]) -> int:

@@ -5,13 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .intervals import Bootstrap, Floats, fraction, reciprocal, rounded
+from .intervals import Bootstrap, Flags, Floats, fraction, reciprocal, rounded
 from .outcome import Metrics, Outcome, count_verdicts
 from .rollup import rollup_metrics
-
-Flags = NDArray[np.bool_]
 
 
 def compute_metrics(

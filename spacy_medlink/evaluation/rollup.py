@@ -7,8 +7,10 @@ steps between the answer and the gold concept.
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 
 from ..kb import KnowledgeBase
+from ..kb.related import levels
 from ..types import Candidate
 from .gold_set import Case
 from .intervals import fraction
@@ -58,15 +60,7 @@ def rollup_metrics(outcomes: Sequence[Outcome]) -> Metrics:
 
 
 def _ancestors(row: int, parents: Parents) -> dict[int, int]:
-    """Map every ancestor to the length of the shortest way up; cycles are allowed."""
-    levels: dict[int, int] = {}
-    level, depth = [row], 1
-    while level:
-        above = dict.fromkeys(parent for below in level for parent in parents(below))
-        level = [parent for parent in above if parent not in levels and parent != row]
-        levels.update(dict.fromkeys(level, depth))
-        depth += 1
-    return levels
+    return levels(row, lambda level: chain.from_iterable(map(parents, level)))
 
 
 def steps_to_gold(

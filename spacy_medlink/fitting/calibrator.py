@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..evaluation.calibration import calibration_error
+from ..evaluation.intervals import calibration_error
 from ..linking.calibrator import (
     AGAINST,
     CALIBRATOR_FEATURES,

@@ -314,7 +314,7 @@ class KnowledgeBase:
 
     def descendants(self, id: str) -> dict[str, int]:
         """Map the id of every descendant to its distance in levels, nearest first."""
-        return related.descendants(self._db, self.row_of(id)) if id in self else {}
+        return related.descendants(self._db, self.row_of(id), id) if id in self else {}
 
     def relations(self, id: str, relation: str = "", inverse: bool = False) -> list[Relation]:
         """List a concept's relations to other concepts, sorted by relation, then by row.

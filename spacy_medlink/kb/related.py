@@ -1,10 +1,13 @@
 """Queries for relations between concepts: relations, code maps, and the hierarchy."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from ..types import CodeMap, Relation
 from .database import Connection
+
+Node = TypeVar("Node")
 
 ID = "CASE typeof({0}) WHEN 'text' THEN {0} ELSE CAST(x'ff' AS TEXT) END"
 _ID = ID.format("concept.id")
@@ -65,29 +68,32 @@ def maps_of(db: Connection, row: int, codes: Mapping[str, Sequence[str]]) -> lis
 
 def ancestors(db: Connection, id: str) -> dict[str, int]:
     """Map every ancestor's id to its distance in levels, including ids without a concept here."""
-    distances, level, depth = {id: 0}, [id], 0
-    while level:
-        depth += 1
-        above = dict.fromkeys(
-            parent for (parent,) in db.execute(_ABOVE, (json.dumps(level),)).fetchall()
-        )
-        level = [parent for parent in above if parent not in distances]
-        distances.update(dict.fromkeys(level, depth))
-    del distances[id]
-    return distances
+    return levels(id, lambda ids: (parent for (parent,) in _asked(db, _ABOVE, ids)))
 
 
-def descendants(db: Connection, row: int) -> dict[str, int]:
+def descendants(db: Connection, row: int, id: str) -> dict[str, int]:
     """Map every descendant's id to its distance in levels, nearest first."""
-    distances, seen, level, depth = dict[str, int](), {row}, [row], 0
+    below = levels((row, id), lambda nodes: _asked(db, _BELOW, [row for row, _ in nodes]))
+    return {id: depth for (_, id), depth in below.items()}
+
+
+def _asked(db: Connection, query: str, values: Sequence[object]) -> list[Any]:
+    rows: list[Any] = db.execute(query, (json.dumps(values),)).fetchall()
+    return rows
+
+
+def levels(start: Node, near: Callable[[list[Node]], Iterable[Node]]) -> dict[Node, int]:
+    """Map all that can be reached to the fewest steps, nearest first; cycles do no harm.
+
+    near (Callable): lists what is one step from any of some nodes.
+    """
+    steps, level = {start: 0}, [start]
     while level:
-        depth += 1
-        below = db.execute(_BELOW, (json.dumps(level),)).fetchall()
-        new = [(child, id) for child, id in below if child not in seen]
-        level = [child for child, _ in new]
-        seen.update(level)
-        distances.update((id, depth) for _, id in new)
-    return distances
+        depth = steps[level[0]] + 1
+        level = [node for node in dict.fromkeys(near(level)) if node not in steps]
+        steps.update(dict.fromkeys(level, depth))
+    del steps[start]
+    return steps
 
 
 def shared_codes(db: Connection, vocabulary: str) -> dict[str, tuple[int, ...]]:

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.evaluation.calibration import calibration_error, reliability_bins
+from spacy_medlink.evaluation.intervals import calibration_error, reliability_bins
 
 
 def test_reliability_by_hand() -> None:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from spacy_medlink.evaluation.calibration import calibration_error
+from spacy_medlink.evaluation.intervals import calibration_error
 from spacy_medlink.fitting.calibrator import fit, log_loss
 from spacy_medlink.fitting.folds import deal
 from tests.fitting.samples import ranked_examples

@@ -2,7 +2,7 @@
 
 import json
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ...errors import Errors, MedlinkError
@@ -19,18 +19,18 @@ _NEEDED = ("n", "mrr", "ks", "protocol", "tiers_used", "kb", "manifest", _CONCEP
 
 def dump_metrics(metrics: Metrics) -> str:
     """Write metrics as JSON: indented, but each concept and mention on one line."""
-    parts = {name: _indented(value) for name, value in metrics.items()}
+    head = {name: value for name, value in metrics.items() if name not in (_CONCEPTS, _MENTIONS)}
+    parts = [json.dumps(head, indent=2, ensure_ascii=False).removesuffix("\n}")]
     if _CONCEPTS in metrics:
-        concepts = (
-            f"{_line(id)}: {_line(described)}" for id, described in metrics[_CONCEPTS].items()
-        )
-        parts[_CONCEPTS] = _one_a_line("{", concepts, "}", 2)
+        items = ((_line(id), _line(described)) for id, described in metrics[_CONCEPTS].items())
+        lines = ",\n".join(f"    {id}: {described}" for id, described in items)
+        parts.append(f'  "{_CONCEPTS}": {{\n{lines}\n  }}')
     if _MENTIONS in metrics:
-        table = metrics[_MENTIONS]
-        rows = _one_a_line("[", map(_line, table["rows"]), "]", 4)
-        columns = _line(table["columns"])
-        parts[_MENTIONS] = f'{{\n    "columns": {columns},\n    "rows": {rows}\n  }}'
-    return _one_a_line("{", (f"{_line(name)}: {text}" for name, text in parts.items()), "}") + "\n"
+        columns, rows = _line(metrics[_MENTIONS]["columns"]), metrics[_MENTIONS]["rows"]
+        lines = ",\n".join(f"      {_line(row)}" for row in rows)
+        table = f'    "columns": {columns},\n    "rows": [\n{lines}\n    ]'
+        parts.append(f'  "{_MENTIONS}": {{\n{table}\n  }}')
+    return ",\n".join(parts) + "\n}\n"
 
 
 def read_metrics(path: Path) -> Metrics:
@@ -67,15 +67,6 @@ def read_records(metrics: Metrics, path: Path | str = "metrics") -> list[Outcome
         return unpack(metrics[_MENTIONS])
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise _not_metrics(path, f"damaged mentions: {error}") from error
-
-
-def _indented(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n  ")
-
-
-def _one_a_line(begin: str, items: Iterable[str], end: str, indent: int = 0) -> str:
-    lines = f",\n{' ' * (indent + 2)}".join(items)
-    return f"{begin}\n{' ' * (indent + 2)}{lines}\n{' ' * indent}{end}"
 
 
 def _line(value: object) -> str:

@@ -6,13 +6,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..calibration import reliability_bins
-from ..intervals import Floats, fraction
+from ..intervals import Floats, fraction, reliability_bins
 from ..outcome import VERDICTS, Metrics
 from .metrics_file import Run
 
 Cell = str | int | float | None
-_INTERVAL = "acc@1, 95 % interval"
 _PARTS = ("precision", "recall", "f1")
 _THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 _BASELINES = {"exact": "exact look-up", "ngram": "n-grams"}
@@ -89,12 +87,20 @@ def _accuracies(runs: Sequence[Run]) -> list[str]:
     return [f"acc@{k}" for k in sorted({k for run in runs for k in run.metrics["ks"]})]
 
 
+def _scores(runs: Sequence[Run], measured: Metrics) -> list[Cell]:
+    """Make the cells of `_scored`."""
+    return [measured["n"], measured["gold_in_kb"], *map(measured.get, _accuracies(runs)),
+            measured["mrr"], _interval(measured["ci95"].get("acc@1"))]  # fmt: skip
+
+
+def _scored(runs: Sequence[Run]) -> list[str]:
+    return ["mentions", "gold in KB", *_accuracies(runs), "MRR", "acc@1, 95 % interval"]
+
+
 def _systems(runs: Sequence[Run]) -> Iterator[Table]:
-    accuracies = _accuracies(runs)
-    header = ["system", "mentions", "gold in KB", *accuracies, "MRR", _INTERVAL, "mentions/s"]
+    header = ["system", *_scored(runs), "mentions/s"]
     rows = _by_system(runs, lambda measured: [
-        measured["n"], measured["gold_in_kb"], *map(measured.get, accuracies), measured["mrr"],
-        _interval(measured["ci95"].get("acc@1")), _whole(measured["speed"]["mentions_per_s"]),
+        *_scores(runs, measured), _whole(measured["speed"]["mentions_per_s"])
     ])  # fmt: skip
     protocols = sorted({run.metrics["protocol"] for run in runs})
     note = (
@@ -130,27 +136,17 @@ def _splits(runs: Sequence[Run]) -> Iterator[Table]:
 
 
 def _groups(runs: Sequence[Run]) -> Iterator[Table]:
-    accuracies, are_many = _accuracies(runs), len(runs) > 1
+    are_many = len(runs) > 1
     for label in dict.fromkeys(
         name for run in runs for name in run.metrics if name.startswith("by_")
     ):
         what = label.removeprefix("by_").replace("_", " ")
         rows = [
-            [group, *[run.name] * are_many, measured["n"], measured["gold_in_kb"],
-             *map(measured.get, accuracies), measured["mrr"],
-             _interval(measured["ci95"].get("acc@1"))]
+            [group, *[run.name] * are_many, *_scores(runs, measured)]
             for run in runs
             for group, measured in run.metrics.get(label, {}).items()
-        ]  # fmt: skip
-        header = [
-            what,
-            *["run"] * are_many,
-            "mentions",
-            "gold in KB",
-            *accuracies,
-            "MRR",
-            _INTERVAL,
         ]
+        header = [what, *["run"] * are_many, *_scored(runs)]
         yield from _table(label, f"By {what}", header, rows if len(rows) > len(runs) else [])
 
 
