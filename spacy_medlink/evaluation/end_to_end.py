@@ -71,7 +71,7 @@ def measure_pipeline(
     seconds = time.perf_counter() - began
     return {
         "documents": len(documents),
-        **link_scores(wanted, (Link(*span, rows(id)) for *span, id in links)),
+        **link_scores(wanted, (Link(doc, start, end, rows(id)) for doc, start, end, id in links)),
         "speed": speed(len(documents), "documents", seconds),
     }
 

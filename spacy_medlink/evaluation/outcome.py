@@ -144,13 +144,12 @@ def pack(outcomes: Sequence[Outcome]) -> Metrics:
     """Make a table {"columns": [...], "rows": [[...]]}, without texts if no outcome has one."""
     with_text = any(outcome.text is not None for outcome in outcomes)
     columns = [*_COLUMNS, *_TEXTS] if with_text else _COLUMNS
-    plain = (
-        outcome._replace(candidates=list(map(list, outcome.candidates))) for outcome in outcomes
-    )
-    return {
-        "columns": columns,
-        "rows": [[getattr(outcome, name) for name in columns] for outcome in plain],
-    }
+    candidates = [list(map(list, outcome.candidates)) for outcome in outcomes]
+    rows = [
+        [own if name == "candidates" else getattr(outcome, name) for name in columns]
+        for outcome, own in zip(outcomes, candidates, strict=True)
+    ]
+    return {"columns": columns, "rows": rows}
 
 
 def unpack(table: Metrics) -> list[Outcome]:
