@@ -75,7 +75,8 @@ class Maker:
         else:
             filters = Filters(
                 languages=dictionary.languages, sources=dictionary.vocabularies,
-                types=tuple(sorted(types_of(dictionary.groups))), include_obsolete=dictionary.obsolete,
+                types=tuple(sorted(types_of(dictionary.groups))),
+                include_obsolete=dictionary.obsolete,
             )  # fmt: skip
             options: dict[str, Any] = {"columns": dictionary.columns, "lang": dictionary.lang}
             build_knowledge_base(
