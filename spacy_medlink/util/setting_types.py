@@ -82,12 +82,12 @@ def option(
     name: str = "",
     least: float | None = None,
     most: float | None = None,
-    **shown: str,
+    **shown: str | bool,
 ) -> Any:
     """Make the field of a setting that is an option of the command line.
 
-    name (str): of the option, where the field has another one. shown: in the help of the option,
-        "metavar" and "show_default" as in `typer.Option`.
+    name (str): of the option, where the field has another one. shown: further arguments of
+        `typer.Option`, such as "metavar" and "exists".
     """
     about: Any = {"name": name, "min": least, "max": most, **shown}
     extra: Data = {"rule": "", "option": about}

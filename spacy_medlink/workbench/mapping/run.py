@@ -18,6 +18,7 @@ from ...util.telling import tell
 from .mapper import Mapper, Mapping
 from .outputs import MapInfo, format_of
 from .reviewed import Reviewed
+from .settings import MapSettings
 from .tables import Problems
 from .terms import Columns, Term, Terms, terms_of
 from .words import EXACT
@@ -54,43 +55,38 @@ def map_terms(
     output: Path,
     *,
     columns: Columns | None = None,
-    vocabulary: str = "",
-    lang: str = "",
     candidates: int = CANDIDATES,
-    form: str = "",
-    reviewed: Path | None = None,
-    approved: bool = False,
     inputs: Sequence[PathLike] = (),
     overwrite: bool = False,
     progress: Progress = no_progress,
+    **given: object,
 ) -> Mapped:
     """Map terms to the concepts of a linker, and write the mappings.
 
     terms (Union[Path, KnowledgeBase]): a table, or the concepts of another knowledge base.
     columns (Optional[Columns]): of the table; by default found by their headers.
-    vocabulary (str): of the codes of the table; "" where it is not known.
-    lang (str): of the terms (default English; several with commas between them), and of the names
-        of the other knowledge base; "" for all names.
-    form (str): of `outputs.FORMATS`; "" for the format of the output's suffix.
-    reviewed (Optional[Path]): file with reviewers' decisions; default: the output, if it exists.
-    approved (bool): write approved mappings only.
     inputs, overwrite: files that may not, or may, be replaced; see `outputs.check_output`.
-    RAISES (MedlinkError): E160, E407, E611, E615 for the files; as `read_table`.
+    given: the fields of `MapSettings`. By default the terms are English, all names of a knowledge
+        base are mapped, the suffix of the output says the format, and decisions in an output that
+        exists are kept.
+    RAISES (MedlinkError): E160, E407, E611, E615 for the files; as `read_table`; E302.
     """
-    mapper, problems = Mapper(linker, candidates, lang or "en"), Problems()
-    written = format_of(output, mapper.kb, form)
-    given: list[PathLike] = [*inputs, terms.path if isinstance(terms, KnowledgeBase) else terms]
+    settings = MapSettings.of(given)
+    vocabulary, reviewed, approved = settings.vocabulary, settings.reviewed, settings.approved
+    mapper, problems = Mapper(linker, candidates, settings.lang or "en"), Problems()
+    written = format_of(output, mapper.kb, settings.form or "")
+    read: list[PathLike] = [*inputs, terms.path if isinstance(terms, KnowledgeBase) else terms]
     # A file of approved mappings alone must not replace the one that has all decisions.
     if reviewed is not None and (approved or resolved(reviewed) != resolved(output)):
-        given.append(reviewed)
-    check_output(output, written.kind, given, overwrite=overwrite)
+        read.append(reviewed)
+    check_output(output, written.kind, read, overwrite=overwrite)
     is_ours = written.kind.is_ours if written.has_status and output.is_file() else None
     if reviewed is None and is_ours is not None and is_ours(output):
         reviewed = output
     decided = Reviewed(reviewed, mapper.kb)
     context: list[str] = []
     if isinstance(terms, KnowledgeBase):
-        stream, total = terms_of(terms, lang), len(terms)
+        stream, total = terms_of(terms, settings.lang), len(terms)
         name = vocabulary or terms.path.stem
     else:
         columns = columns or Columns()
@@ -103,7 +99,7 @@ def map_terms(
     info = MapInfo(mapper.kb, name, context, decided.extra, candidates)
     mapped = Mapped(problems, decided)
     with (
-        replacing_file(output, written.kind, given, overwrite=overwrite) as new,
+        replacing_file(output, written.kind, read, overwrite=overwrite) as new,
         new.open("w", encoding="utf-8", newline="") as file,
     ):
         shown = iter(progress(stream, total, "mapping terms"))

@@ -6,19 +6,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ...cli.opening import AUTO, Device, is_kb, open_kb
+from ...cli.options import with_options
 from ...cli.output import Overwrite
 from ...cli.parsing import choices, pairs
 from ...errors import Warnings
 from ...util.progress import show_progress
+from ..mapping.settings import MapSettings
 
 if TYPE_CHECKING:
     from ..mapping.run import Mapped
     from ..mapping.terms import Columns
 
 SET_ASIDE = 3  # exit code: done, but some rows could not be read
-_FORMATS = ("csv", "usagi", "omop", "fhir", "sssom")
 
 
+@with_options
 def command(
     terms: Annotated[
         Path,
@@ -41,6 +43,7 @@ def command(
             help="What to map to: assets, a saved pipeline, a pipeline package, or starter.",
         ),
     ],
+    *,
     columns: Annotated[
         str,
         typer.Option(
@@ -48,35 +51,7 @@ def command(
             "context=WARD. There may be several of context, divided by |."
         ),
     ] = "",
-    vocabulary: Annotated[
-        str,
-        typer.Option(
-            help="Vocabulary of the codes, such as ICD10CM. Concepts that have the code are "
-            "preferred. By default the output names the file."
-        ),
-    ] = "",
-    as_format: Annotated[
-        str, typer.Option("--as", help=f"What to write: {', '.join(_FORMATS)}.")
-    ] = "",
-    reviewed: Annotated[
-        Path | None,
-        typer.Option(
-            exists=True,
-            dir_okay=False,
-            help="Earlier decisions: a .csv or .xlsx that this command wrote, or Usagi's.",
-        ),
-    ] = None,
-    approved: Annotated[
-        bool,
-        typer.Option("--approved", help="Write only mappings that are APPROVED in --reviewed."),
-    ] = False,
-    lang: Annotated[
-        str,
-        typer.Option(
-            help="Language of the terms, or several: de,en. Of a knowledge base, only names in "
-            "these languages are mapped."
-        ),
-    ] = "",
+    settings: MapSettings,
     overwrite: Overwrite = False,
     device: Device = AUTO,
 ) -> None:
@@ -84,27 +59,21 @@ def command(
 
     Exit code 3 says that rows were set aside; all others were mapped.
     """
-    if approved and reviewed is None:
+    if settings.approved and settings.reviewed is None:
         raise typer.BadParameter("--approved needs --reviewed.", param_hint="--approved")
-    if as_format:
-        choices(as_format, _FORMATS, "--as")
     from ...components.pipelines import linker_of, open_pipeline
     from ..mapping.run import CANDIDATES, map_terms
 
-    nlp = open_pipeline(to, lang.partition(",")[0] or "en", device, top_k=CANDIDATES)
+    nlp = open_pipeline(to, settings.lang.partition(",")[0] or "en", device, top_k=CANDIDATES)
     mapped = map_terms(
         open_kb(terms) if is_kb(terms) else terms,
         linker_of(nlp).opened.linker,
         output,
         columns=_columns(columns),
-        vocabulary=vocabulary,
-        lang=lang,
-        form=as_format,
-        reviewed=reviewed,
-        approved=approved,
         inputs=[to],
         overwrite=overwrite,
         progress=show_progress,
+        **dict(settings),
     )
     _tell(mapped, terms)
     typer.echo(_summary(mapped, output))
