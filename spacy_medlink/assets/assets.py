@@ -36,7 +36,7 @@ from ..retrieval.exact import ExactIndex
 from ..retrieval.facets import Facets
 from ..retrieval.filters import NameFilters
 from ..retrieval.memory import MentionMemory, Remembered, read_memory
-from ..retrieval.tier import DENSE, Tier
+from ..retrieval.tier import DENSE, EXACT, Tier, tier_of_names
 from ..retrieval.word_ngram import WordNgramIndex
 from ..types import Calibrator, Data, Encoder, Facts
 from ..util.extras import missing
@@ -248,13 +248,13 @@ class Assets:
     @loaded_once
     def exact(self) -> ExactIndex:
         """The exact tier."""
-        return parts.open_exact(self.held.source, self.manifest, self.kb)
+        return ExactIndex.load(self.file(EXACT), self.manifest["kb"]["names"], self.kb.texts_at)
 
     @property
     @loaded_once
     def ngram(self) -> WordNgramIndex:
         """The n-gram tier."""
-        return cast(WordNgramIndex, parts.open_tier("ngram", self.held.source, self.manifest))
+        return cast(WordNgramIndex, self._open_tier("ngram"))
 
     @property
     @loaded_once
@@ -275,8 +275,11 @@ class Assets:
             return tier
         with self.lock:
             if (key := f"tier {name}") not in self.parts:
-                self.parts[key] = parts.open_tier(name, self.held.source, self.manifest)
+                self.parts[key] = self._open_tier(name)
             return cast(Tier, self.parts[key])
+
+    def _open_tier(self, name: str) -> Tier:
+        return tier_of_names(name).load(self.file(name), self.manifest["kb"]["names"])
 
     @property
     @loaded_once

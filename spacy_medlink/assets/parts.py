@@ -17,9 +17,7 @@ from ..linking.calibrator import RankingCalibrator
 from ..linking.facts import name_facts
 from ..linking.ranker import CandidateRanker
 from ..retrieval.arrays import check, check_below, load_arrays
-from ..retrieval.exact import ExactIndex
 from ..retrieval.memory import MentionMemory, Remembered
-from ..retrieval.tier import EXACT, Tier, tier_of_names
 from ..types import Encoder, Facts
 from ..util.extras import CPU as CPU
 from ..util.extras import how_to_install, is_installed, is_processor, lacking
@@ -65,16 +63,6 @@ def open_rows(directory: Path, manifest: Facts) -> NDArray[np.int32]:
     check_below(directory, NAME_CONCEPT, rows, concepts)
     check(directory, NAME_CONCEPT, bool((rows[1:] >= rows[:-1]).all()), "does not ascend")
     return rows
-
-
-def open_exact(directory: Path, manifest: Facts, kb: KnowledgeBase) -> ExactIndex:
-    """Map the exact tier; its texts come from `kb`. RAISES (MedlinkError): E202."""
-    return ExactIndex.load(directory / EXACT, manifest["kb"]["names"], kb.texts_at)
-
-
-def open_tier(name: str, directory: Path, manifest: Facts) -> Tier:
-    """Open a tier that was built of names. RAISES (MedlinkError): E108 where no package has it."""
-    return tier_of_names(name).load(directory / name, manifest["kb"]["names"])
 
 
 def open_dense(directory: Path, manifest: Facts, device: str) -> "DenseIndex":
