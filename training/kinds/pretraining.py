@@ -22,10 +22,8 @@ from ..data.pairs import Pairs
 from ..data.relations import RelationSampler
 from ..data.sampler import Sampler, ShuffledSampler, with_synonym
 from ..loop.ranks import ALONE, Ranks
-from ..objectives.joint import JointObjective
+from ..objectives.coder import JointObjective, TermRelationTerm, TransE, TypeHead, concept_types
 from ..objectives.registered import choice_of
-from ..objectives.relations import TermRelationTerm, TransE
-from ..objectives.typing_head import TypeHead, concept_types
 from ..recipe.settings import Recipe
 from .encoder_training import EncoderTraining, Say, silent
 
@@ -120,14 +118,14 @@ class Pretraining(EncoderTraining):
             )
         else:
             main = recipe.objective.in_batch().make()
-        parts: list[tuple[str, float, torch.nn.Module]] = []
+        parts: dict[str, torch.nn.Module] = {}
         if self._relations is not None:
             relations, kinds = recipe.relations, 2 * len(self._relations.kinds)
             draw, device = self._relations.draw, self._device
-            part: torch.nn.Module = TransE(draw, kinds, dim, relations.margin, seed, device)
             if relations.loss == "distmult":
-                part = TermRelationTerm(draw, kinds, dim, device)
-            parts.append(("relations", relations.weight, part))
+                parts["relations"] = TermRelationTerm(draw, kinds, dim, device)
+            else:
+                parts["relations"] = TransE(draw, kinds, dim, relations.margin, seed, device)
         if recipe.types.weight:
             types = concept_types(self._kb)
             if int(types.max()) < 1:
@@ -136,9 +134,9 @@ class Pretraining(EncoderTraining):
                     what="two types, which the recipe trains on",
                     remedy="Build it from a source with types, or set weight = 0 in [types].",
                 )
-            head = TypeHead(types, dim, seed, self._device)
-            parts.append(("types", recipe.types.weight, head))
-        return JointObjective(main, parts) if parts else main
+            parts["types"] = TypeHead(types, dim, seed, self._device)
+        weights = {"relations": recipe.relations.weight, "types": recipe.types.weight}
+        return JointObjective(main, parts, weights) if parts else main
 
     def store(self, directory: Path) -> None:
         """Write the hold-out, and the vectors of the names."""

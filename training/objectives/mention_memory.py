@@ -50,9 +50,9 @@ class MentionMemoryObjective(MemoryObjective):
         memory[positions] = encode(positions)
         super().__init__(names, memory, device, temperature=temperature)
         self._encode = encode
-        self._names = np.flatnonzero(~names.is_mention)
+        self._kb_names = np.flatnonzero(~names.is_mention)
         self._mentions = sent(positions, device)
-        self._after = renewal * len(self._names)
+        self._after = renewal * len(self._kb_names)
         self._trained = 0
         self._batch = sent(np.empty(0, dtype=np.int64), device)
 
@@ -60,12 +60,12 @@ class MentionMemoryObjective(MemoryObjective):
         """Compute the loss of vectors, (n, dim), and count the positive pairs."""
         if self._after and self._trained >= self._after:
             device = batch.names.device
-            fresh = sent(self._encode(self._names), device)
-            self._memory.vectors[sent(self._names, device)] = fresh
+            fresh = sent(self._encode(self._kb_names), device)
+            self._memory[sent(self._kb_names, device)] = fresh
             self._trained = 0
         self._trained += len(vectors)
         self._batch = batch.names
-        self._memory.vectors[batch.names] = vectors.detach().float()
+        self._memory[batch.names] = vectors.detach().float()
         return super().__call__(vectors, batch)
 
     @torch.no_grad()
@@ -74,10 +74,10 @@ class MentionMemoryObjective(MemoryObjective):
 
         mentions (Ints1d): positions, (n,). RETURNS (Ints1d): positions, (n * count,).
         """
-        rows = sent(mentions, self._memory.vectors.device)
-        scores = self._memory.vectors[rows] @ self._memory.vectors.T
-        self._hide(scores, self._memory.ignored(rows))
-        scores[self._memory.synonyms(rows)] = -torch.inf
+        rows = sent(mentions, self._memory.device)
+        scores = self._memory[rows] @ self._memory.T
+        self._hide(scores, self._ignored(rows))
+        scores[self._synonyms(rows)] = -torch.inf
         nearest: Ints1d = scores.topk(count, dim=1).indices.cpu().numpy().ravel()
         return nearest
 

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.errors import MedlinkError
 from training.data.names import TrainingNames
-from training.objectives import name_memory
+from training.objectives import memory
 from training.objectives.memory import MemoryObjective, logsumexp_by
-from training.objectives.name_memory import NameMemory
 
 TEMPERATURE = 0.1
 CPU = torch.device("cpu")
@@ -115,7 +114,7 @@ def test_logsumexp_by_group(entries):
 
 
 def test_too_many_names_are_refused(monkeypatch):
-    monkeypatch.setattr(name_memory, "_MOST", 1)
+    monkeypatch.setattr(memory, "_MOST", 1)
     names = _names([0, 0, 1], [1, 2, 3], [True] * 3)
     with pytest.raises(MedlinkError, match=r"E502.*at most 1; there are 3"):
-        NameMemory(names, _unit(3, 0).numpy(), CPU)
+        MemoryObjective(names, _unit(3).numpy(), CPU, temperature=TEMPERATURE)

@@ -8,7 +8,7 @@ from torch.nn.functional import normalize
 from spacy_medlink.encoders.objectives.protocol import Batch
 from tests.training.objectives.test_memory import CPU, _unit
 from training.data.relations import Triples
-from training.objectives.relations import TermRelationTerm, TransE
+from training.objectives.coder import TermRelationTerm, TransE
 
 # Four concepts, two names each; concepts 0 and 1 are related to 2, not to 3.
 LABELS = torch.tensor([0, 0, 1, 1, 2, 2, 3, 3])
