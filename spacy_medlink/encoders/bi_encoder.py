@@ -3,7 +3,8 @@
 import copy
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from multiprocessing import parent_process
 from pathlib import Path
@@ -31,7 +32,6 @@ from .tokens import (
     SPECIAL_TOKENS,
     FastTokenizer,
     batches_of,
-    by_length,
     cut,
     rectangle,
     special_ids,
@@ -253,20 +253,24 @@ class BiEncoder:
         size (int): word pieces in a batch; halved whenever the device runs out of memory.
         """
         vectors = np.empty((len(pieces), self.dim), dtype=np.float32)
+        lengths = list(map(len, pieces))
 
-        def run(rows: Sequence[int]) -> None:
+        def encode(rows: list[int]) -> torch.Tensor:
+            return self.projected(self.pooled(module, [pieces[row] for row in rows]))
+
+        def run(batches: list[list[int]]) -> None:
             with torch.inference_mode():
-                parts = list(self._runs(module, pieces, rows, size))
+                parts = list(fitting(encode, batches, lengths))
                 # Fetched once: waiting for every batch would leave a GPU idle between them.
-                order = [row for rows_of_batch, _ in parts for row in rows_of_batch]
+                order = [row for rows, _ in parts for row in rows]
                 vectors[order] = devices.fetched(torch.cat([output for _, output in parts]).float())
 
         workers = self._workers(pieces)
         if workers > 1:
-            share = -(-sum(map(len, pieces)) // workers)
-            side_by_side(run, batches_of(pieces, min(size, share)), workers)
+            share = -(-sum(lengths) // workers)
+            side_by_side(run, [[rows] for rows in batches_of(pieces, min(size, share))], workers)
         elif len(pieces):
-            run(by_length(pieces))
+            run(batches_of(pieces, size))
         return vectors
 
     def refresh(self) -> None:
@@ -286,33 +290,6 @@ class BiEncoder:
         if self.device.type != "cpu":
             return 1
         return min(threads(), torch.get_num_threads(), sum(map(len, pieces)) // _SHARE)
-
-    def _runs(
-        self,
-        module: torch.nn.Module,
-        pieces: Sequence[Sequence[int]],
-        order: Sequence[int],
-        size: int,
-    ) -> Iterator[tuple[Sequence[int], torch.Tensor]]:
-        """Encode strings in batches.
-
-        order (Sequence[int]): places of the strings, the longest first.
-        size (int): word pieces in a batch; halved whenever the device runs out of memory.
-        """
-        start = 0
-        while start < len(order):
-            length = len(pieces[order[start]])
-            rows = order[start : start + max(1, size // length)]
-            try:
-                output = self.projected(self.pooled(module, [pieces[row] for row in rows]))
-            except (RuntimeError, MemoryError) as error:
-                if len(rows) == 1 or not devices.is_out_of_memory(error):
-                    raise
-                size = len(rows) // 2 * length
-                devices.free_memory()
-                continue
-            yield rows, output
-            start += len(rows)
 
     def pooled(self, module: torch.nn.Module, pieces: Sequence[Sequence[int]]) -> torch.Tensor:
         """Run a module on word-piece ids, without projection: (n, dim), rows of length 1."""
@@ -344,6 +321,33 @@ class BiEncoder:
                     module = copy.deepcopy(module).bfloat16().eval().requires_grad_(False)
                 self._fast = (version, module)
             return self._fast[1]
+
+
+def fitting(
+    run: Callable[[list[int]], torch.Tensor], batches: Sequence[list[int]], lengths: Sequence[int]
+) -> Iterator[tuple[list[int], torch.Tensor]]:
+    """Run a network on batches, all of them in halves from where the device runs out of memory.
+
+    batches (Sequence[List[int]]): places of texts, the longest first. lengths (Sequence[int]): of
+        the texts, in word pieces. RETURNS: places, and what the network makes of their texts.
+    """
+    size, waiting = sys.maxsize, [*reversed(batches)]
+    while waiting:
+        rows = waiting.pop()
+        count = max(1, size // lengths[rows[0]])
+        if count < len(rows):
+            waiting += [rows[count:], rows[:count]]
+            continue
+        try:
+            output = run(rows)
+        except (RuntimeError, MemoryError) as error:
+            if len(rows) == 1 or not devices.is_out_of_memory(error):
+                raise
+            size = len(rows) // 2 * lengths[rows[0]]
+            devices.free_memory()
+            waiting.append(rows)
+            continue
+        yield rows, output
 
 
 def fingerprint_of(encoder: BiEncoder, weights: Iterable[tuple[str, torch.Tensor]]) -> str:

@@ -8,6 +8,7 @@ import copy
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,14 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from ..errors import Errors
-from ..types import Floats1d, Ints2d
+from ..types import Floats1d
 from ..util import devices
-from .bi_encoder import BiEncoder, unseen
+from .bi_encoder import BiEncoder, fitting, unseen
 from .directory import config_of, positions
 from .loading import running
 from .pairs import Pair, Pieces, Template
 from .pooling import pool
-from .tokens import FastTokenizer
+from .tokens import FastTokenizer, rectangle
 
 SETTINGS_FILE, HEAD_FILE = "medlink_cross_encoder.json", "medlink_head.safetensors"
 _BATCH_PIECES = 4096
@@ -182,13 +183,14 @@ class CrossEncoder:
         size = batch_pieces or max(
             _BATCH_PIECES, devices.batch_pieces(self.base.device, self.base.dim)
         )
+        lengths = [-(-len(pair.ids) // _STEP) * _STEP for pair in pieces]
+
+        def run(rows: list[int]) -> torch.Tensor:
+            return self._run(transformer, [pieces[row] for row in rows], lengths[rows[0]])
+
         with torch.inference_mode(), running():
-            parts = [
-                part
-                for batch, length in batches([len(pair.ids) for pair in pieces], size)
-                for part in self._scored(transformer, pieces, batch, length)
-            ]
-            order = [row for batch, _ in parts for row in batch]
+            parts = list(fitting(run, batches(lengths, size), lengths))
+            order = [row for rows, _ in parts for row in rows]
             scores[order] = devices.fetched(torch.cat([logits for _, logits in parts]))
         bad = np.flatnonzero(~np.isfinite(scores))
         if len(bad):
@@ -213,26 +215,15 @@ class CrossEncoder:
         """Score with the current weights from now on; call it after replacing `param.data`."""
         self.base.refresh()
 
-    def _scored(
-        self, transformer: torch.nn.Module, pieces: Sequence[Pieces], batch: list[int], length: int
-    ) -> list[tuple[list[int], torch.Tensor]]:
-        """Score a batch, in halves where the device has no memory for the whole of it."""
-        try:
-            return [(batch, self._run(transformer, [pieces[row] for row in batch], length))]
-        except (RuntimeError, MemoryError) as error:
-            if len(batch) == 1 or not devices.is_out_of_memory(error):
-                raise
-        devices.free_memory()
-        middle = len(batch) // 2
-        halves = (batch[:middle], batch[middle:])
-        return [part for half in halves for part in self._scored(transformer, pieces, half, length)]
-
     def _run(
         self, transformer: torch.nn.Module, pieces: Sequence[Pieces], length: int
     ) -> torch.Tensor:
         base, device = self.base, self.base.device
-        pad_id = int(base.tokenizer.pad_token_id or 0)
-        ids, types, mask = devices.sent(np.stack(_pad(pieces, length, pad_id)), device)
+        table = rectangle([ids for ids, _ in pieces], length, base.tokenizer.pad_token_id or 0)
+        places, seconds = np.arange(length), np.array([second for _, second in pieces])
+        mask = places < table[:, :1]
+        columns = np.stack([table[:, 1:], mask & (places >= seconds[:, None]), mask])
+        ids, types, mask = devices.sent(columns, device)
         more = {"token_type_ids": types} if self._has_types else {}
         seen = unseen(mask, transformer)
         output = transformer(input_ids=ids, attention_mask=seen, **more)
@@ -243,31 +234,14 @@ class CrossEncoder:
         return torch.as_tensor(logits).squeeze(1).float()
 
 
-def batches(lengths: Sequence[int], batch_pieces: int) -> list[tuple[list[int], int]]:
-    """Group pairs of the same length, rounded up.
-
-    RETURNS (List[Tuple[List[int], int]]): places of the pairs, and their common length.
-    """
-    by_length: dict[int, list[int]] = {}
-    for row, length in enumerate(lengths):
-        by_length.setdefault(-(-length // _STEP) * _STEP, []).append(row)
+def batches(lengths: Sequence[int], size: int) -> list[list[int]]:
+    """Group pairs of the same length, of at most so many word pieces: places, the longest first."""
     grouped = []
-    for length, places in sorted(by_length.items(), reverse=True):
-        count = max(1, batch_pieces // length)
-        grouped += [
-            (places[start : start + count], length) for start in range(0, len(places), count)
-        ]
+    order = sorted(range(len(lengths)), key=lambda row: -lengths[row])
+    for length, rows_of_length in groupby(order, key=lengths.__getitem__):
+        rows, count = list(rows_of_length), max(1, size // length)
+        grouped += [rows[start : start + count] for start in range(0, len(rows), count)]
     return grouped
-
-
-def _pad(pieces: Sequence[Pieces], length: int, pad_id: int) -> tuple[Ints2d, Ints2d, Ints2d]:
-    """Pad to a rectangle: ids, segments and attention mask, each (n, length), int64."""
-    ids = np.full((len(pieces), length), pad_id, dtype=np.int64)
-    types, mask = np.zeros_like(ids), np.zeros_like(ids)
-    for row, pair in enumerate(pieces):
-        end = len(pair.ids)
-        ids[row, :end], types[row, pair.second : end], mask[row, :end] = pair.ids, 1, 1
-    return ids, types, mask
 
 
 def keep_layers(transformer: Any, count: int) -> None:

@@ -92,18 +92,14 @@ def cut(
     return [ids if len(ids) <= most else [*ids[: most - 1], ids[-1]] for ids in pieces]
 
 
-def by_length(pieces: Sequence[Sequence[int]]) -> list[int]:
-    """Order texts by their number of pieces, the longest first: (n,), places."""
-    return sorted(range(len(pieces)), key=lambda at: -len(pieces[at]))
-
-
 def batches_of(pieces: Sequence[Sequence[int]], size: int) -> list[list[int]]:
     """Divide texts into batches of similar length, the longest first: little is padded.
 
     size (int): word pieces in a batch, padding included; a longer text is a batch of its own.
     RETURNS (List[List[int]]): the places of the texts of each batch.
     """
-    order, batches, start = by_length(pieces), list[list[int]](), 0
+    order = sorted(range(len(pieces)), key=lambda at: -len(pieces[at]))
+    batches, start = list[list[int]](), 0
     while start < len(order):
         count = max(1, size // len(pieces[order[start]]))
         batches.append(order[start : start + count])
