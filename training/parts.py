@@ -14,12 +14,12 @@ import typer
 
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.gold import gold_lines, read_gold
+from spacy_medlink.types import Data
 from spacy_medlink.util.files import replacing_directory, working_directory
 from spacy_medlink.util.outputs import DirectoryKind
 
 from .corpora.convert import belongs, convert
 from .corpora.layout import PARTS, gold_files
-from .corpora.records import GoldDocument
 from .corpora.registry import CORPORA
 from .corpora.tally import Tally
 from .data.mentions import known_types
@@ -30,7 +30,7 @@ GOLD = DirectoryKind("the gold mentions of a workflow")
 _SHARE = 0.1  # of the documents, where the publisher set none apart
 _FEWEST = 10  # documents that can be divided
 
-Parts = dict[str, list[GoldDocument]]  # by "train", "dev", "test"
+Parts = dict[str, list[Data]]  # by "train", "dev", "test"
 _FOLDS = re.compile(r"fold-(\d+)\.")  # AskAPatient: the folds repeat the same phrases
 
 
@@ -64,7 +64,7 @@ def _part_of(split: str) -> str:
     return "dev" if split == "validation" else next(parts, "train")
 
 
-def _read(path: Path) -> list[GoldDocument]:
+def _read(path: Path) -> list[Data]:
     for _ in read_gold(path):  # says what is wrong with a file, and where
         pass
     return [json.loads(line) for _, line in gold_lines(path) if line.strip()]
@@ -86,7 +86,7 @@ def divide(parts: Parts, seed: int = 0) -> Parts:
     return left
 
 
-def _apart(records: list[GoldDocument], seed: int) -> tuple[list[GoldDocument], list[GoldDocument]]:
+def _apart(records: list[Data], seed: int) -> tuple[list[Data], list[Data]]:
     """Draw documents to set apart; none if there are too few."""
     if len(records) < _FEWEST:
         return records, []
@@ -151,7 +151,7 @@ def _keep_known(parts: Parts, kb: KnowledgeBase) -> None:
         mentions[:] = [mention for mention in mentions if mention.get("type", "") in types]
 
 
-def _texts(records: list[GoldDocument]) -> Iterator[str]:
+def _texts(records: list[Data]) -> Iterator[str]:
     # Bare mentions have no text, so equal mentions in two corpora are not a shared document.
     return (record["text"] for record in records if record.get("text"))
 

@@ -1,7 +1,6 @@
 """Training by a recipe: what `training.train` does once its options are read."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,11 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.devices import AUTO, CPU, find_device, rank_device
 from spacy_medlink.util.files import replacing_directory
-from spacy_medlink.util.outputs import DirectoryKind, PathLike, check_output
+from spacy_medlink.util.outputs import DirectoryKind, check_output
 
 from .data.mentions import why_nothing
 from .kinds.distilling import Distillation
-from .kinds.encoder_training import EncoderTraining, Say, silent
+from .kinds.encoder_training import EncoderTraining, Inputs, Say, silent
 from .kinds.finetuning import Finetuning
 from .kinds.pretraining import Pretraining
 from .loop.ranks import Ranks, all_ranks
@@ -25,38 +24,6 @@ from .reranking.rerank import rerank
 
 FIGURES = "metrics.json"
 ENCODER = DirectoryKind("a trained encoder")
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """What a training begins with, and where it goes.
-
-    base (str): an encoder, which for "distil" is the teacher and may be in assets; for "rerank"
-    assets. output (Path): replaced as a whole at the end. kb (Path): but for "rerank".
-    train, dev (Path): gold files to train on and to choose by. text (Path): translations for
-    "pretrain". run (Path): for the checkpoint; OUTPUT_run if left out.
-    """
-
-    base: str
-    output: Path
-    kb: Path | None = None
-    train: Path | None = None
-    dev: Path | None = None
-    text: Path | None = None
-    run: Path | None = None
-
-    @property
-    def place(self) -> Path:
-        """The directory for the checkpoint."""
-        return self.run or self.output.with_name(f"{self.output.name}_run")
-
-    def files(self) -> list[Path]:
-        """List the files that it learns from."""
-        return [path for path in (self.kb, self.text, self.train, self.dev) if path is not None]
-
-    def given(self) -> list[PathLike | None]:
-        """List what the output must not replace."""
-        return [self.base, self.kb, self.train, self.dev, self.text]
 
 
 def train(
@@ -82,10 +49,14 @@ def train(
     """
     if recipe.recipe.kind == "rerank":
         made = rerank(
-            recipe, assets=Path(inputs.base), train=inputs.train, dev=inputs.dev,
-            output=inputs.output, run=inputs.place, resume=resume, device=device, say=say,
-            overwrite=overwrite, if_any=if_any,
-        )  # fmt: skip
+            recipe,
+            inputs,
+            resume=resume,
+            device=device,
+            say=say,
+            overwrite=overwrite,
+            if_any=if_any,
+        )
         return made.manifest["reranker"] or {"left_out": made.manifest["left_out"]["reranker"]}
     check_output(inputs.output, ENCODER, inputs.given(), overwrite=overwrite)
     assert inputs.kb is not None

@@ -42,8 +42,9 @@ def main(
     overwrite: Overwrite = False,
 ) -> None:
     """Train by a recipe. Keep the base if the result does not beat it."""
+    from .kinds.encoder_training import Inputs
     from .recipe.reading import parse_overrides, read_recipe  # these import torch
-    from .run import Inputs, train
+    from .run import train
 
     recipe = read_recipe(config, parse_overrides(set_))
     inputs = Inputs(base, output, kb, train_, dev, text, run)

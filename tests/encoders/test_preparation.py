@@ -17,8 +17,9 @@ from spacy_medlink.encoders.preparation import Preparation
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Mention
 from tests.tiny import write_tiny_encoder
+from training.kinds.encoder_training import Inputs
 from training.recipe.reading import read_recipe
-from training.run import Inputs, train
+from training.run import train
 
 LOWER = Preparation(lower_case=True)
 

@@ -7,8 +7,9 @@ import pytest
 
 import training
 from training.compare import compare, name_of, table
+from training.kinds.encoder_training import Inputs
 from training.recipe.reading import read_recipe
-from training.run import Inputs, train
+from training.run import train
 
 CONFIGS = Path(training.__file__).parent / "configs"
 

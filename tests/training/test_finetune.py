@@ -20,12 +20,12 @@ from training.data.mention_sampler import NearNames, by_frequency, mention_pairs
 from training.data.mentions import join, read_mentions
 from training.data.names import read_names
 from training.data.sampler import AddingSampler, ShuffledSampler
+from training.kinds.encoder_training import Inputs
 from training.kinds.finetuning import Finetuning
 from training.objectives.marginal import MarginalObjective
 from training.objectives.mention_memory import MentionMemoryObjective
 from training.recipe.reading import read_recipe
 from training.recipe.settings import Recipe
-from training.run import Inputs
 from training.run import train as train_by
 from training.train import main
 

@@ -15,6 +15,7 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Candidate, Mention
+from training.kinds.encoder_training import Inputs
 from training.loop.interruption import StoppedError
 from training.loop.learner import Learner
 from training.recipe.reading import read_recipe
@@ -63,9 +64,10 @@ def reranked(tiny_assets, tmp_path):
     """Train over the tiny assets; output and run are named within a directory of the test."""
 
     def train(recipe=RECIPE, output="new", run="run", train=None, dev=None, **settings):
-        files = {"assets": tiny_assets.path, "train": train, "dev": dev}
-        places = {"output": tmp_path / output, "run": tmp_path / run}
-        return rerank(recipe, **files, **places, **settings)
+        inputs = Inputs(
+            str(tiny_assets.path), tmp_path / output, None, train, dev, None, tmp_path / run
+        )
+        return rerank(recipe, inputs, **settings)
 
     return train
 

@@ -9,19 +9,21 @@ from spacy_medlink.exchange.documents import (
     joined,
     merged,
 )
+from spacy_medlink.types import Data
 
-from .records import GoldDocument, GoldMention
 from .tally import Tally
 
 
-def to_record(document: Document, tally: Tally) -> GoldDocument:
+def to_record(document: Document, tally: Tally) -> Data:
     """Make the record of a document; counts go into the tally.
 
     A mention has offsets only where `text[start:end]` is the mention. A mention in several pieces
     is written as the pieces joined by spaces, with their offsets in "spans". If offsets point at
     other text, the mention keeps its text and loses the offsets.
 
-    RETURNS (GoldDocument): a document, or a bare mention.
+    RETURNS (Dict): a document, or a bare mention, as `spacy_medlink.kb.gold` reads them. "split" is
+        the publisher's; of a mention, "spans" are the places of its pieces, "composite" says that
+        its ids belong together, and "parts" has a text for each of them.
     """
     text = fitted(document)
     whole = document._replace(text=text)
@@ -31,7 +33,7 @@ def to_record(document: Document, tally: Tally) -> GoldDocument:
     tally.splits[document.split] += 1
     tally.mentions += len(mentions)
     tally.nil += sum(not mention["ids"] for mention in mentions)
-    record: GoldDocument = {"doc_id": document.doc_id} if document.doc_id else {}
+    record: Data = {"doc_id": document.doc_id} if document.doc_id else {}
     record["lang"] = document.lang
     if document.split:
         record["split"] = document.split
@@ -42,11 +44,11 @@ def to_record(document: Document, tally: Tally) -> GoldDocument:
     return {**record, "mentions": mentions}
 
 
-def _mention(document: Document, mention: Mention, tally: Tally) -> GoldMention | None:
+def _mention(document: Document, mention: Mention, tally: Tally) -> Data | None:
     text_and_offsets = _place(document, mention, tally)
     if text_and_offsets is None:
         return None
-    record: GoldMention = {
+    record: Data = {
         **text_and_offsets,
         "ids": list(mention.link.ids),
         "type": mention.type,
@@ -59,12 +61,12 @@ def _mention(document: Document, mention: Mention, tally: Tally) -> GoldMention 
     return record
 
 
-def _place(document: Document, mention: Mention, tally: Tally) -> GoldMention | None:
+def _place(document: Document, mention: Mention, tally: Tally) -> Data | None:
     """Return text and offsets of a mention; None when it has no text."""
     text, spans, mention_text = document.text, mention.spans, mention.said
     if text is None:
         single = len(spans) == 1 and spans[0][0] < spans[0][1]
-        place: GoldMention = {"start": spans[0][0], "end": spans[0][1]} if single else {}
+        place: Data = {"start": spans[0][0], "end": spans[0][1]} if single else {}
         return _kept({**place, "mention": mention_text}, document, mention, tally)
     if spans:
         spans = merged(text, spans)
@@ -94,7 +96,7 @@ def _place(document: Document, mention: Mention, tally: Tally) -> GoldMention | 
     return _kept({"mention": mention_text}, document, mention, tally)
 
 
-def _found(there: str, spans: tuple[Span, ...], tally: Tally) -> GoldMention:
+def _found(there: str, spans: tuple[Span, ...], tally: Tally) -> Data:
     if len(spans) == 1:
         (start, end), *_ = spans
         return {"start": start, "end": end, "mention": there}
@@ -102,9 +104,7 @@ def _found(there: str, spans: tuple[Span, ...], tally: Tally) -> GoldMention:
     return {"mention": there, "spans": [list(span) for span in spans]}
 
 
-def _kept(
-    record: GoldMention, document: Document, mention: Mention, tally: Tally
-) -> GoldMention | None:
+def _kept(record: Data, document: Document, mention: Mention, tally: Tally) -> Data | None:
     if mention.said.strip():
         return record
     problem = "mentions without a text, dropped"

@@ -14,6 +14,7 @@ from spacy_medlink.encoders.adapters import add_adapters_of
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.objectives.protocol import Objective, Weights
 from spacy_medlink.util.devices import find_device
+from spacy_medlink.util.outputs import PathLike
 
 from ..choosing.selection import Halves, Selection, select
 from ..choosing.yardstick import Yardstick
@@ -32,6 +33,38 @@ Say = Callable[[str], None]
 
 def silent(line: str) -> None:
     """Say nothing."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a training begins with, and where it goes.
+
+    base (str): an encoder, which for "distil" is the teacher and may be in assets; for "rerank"
+    assets. output (Path): replaced as a whole at the end. kb (Path): but for "rerank".
+    train, dev (Path): gold files to train on and to choose by. text (Path): translations for
+    "pretrain". run (Path): for the checkpoint; OUTPUT_run if left out.
+    """
+
+    base: str
+    output: Path
+    kb: Path | None = None
+    train: Path | None = None
+    dev: Path | None = None
+    text: Path | None = None
+    run: Path | None = None
+
+    @property
+    def place(self) -> Path:
+        """The directory for the checkpoint."""
+        return self.run or self.output.with_name(f"{self.output.name}_run")
+
+    def files(self) -> list[Path]:
+        """List the files that it learns from."""
+        return [path for path in (self.kb, self.text, self.train, self.dev) if path is not None]
+
+    def given(self) -> list[PathLike | None]:
+        """List what the output must not replace."""
+        return [self.base, self.kb, self.train, self.dev, self.text]
 
 
 @dataclass(frozen=True)

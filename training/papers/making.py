@@ -21,7 +21,7 @@ from spacy_medlink.kb.filters import Filters
 from spacy_medlink.kb.gold import gold_lines, read_gold
 from spacy_medlink.kb.schema import kb_fingerprint
 from spacy_medlink.kb.vocabularies import types_of
-from spacy_medlink.types import Concept, Name
+from spacy_medlink.types import Concept, Data, Name
 from spacy_medlink.util.files import save_text, sha256_of
 from spacy_medlink.util.outputs import FileKind
 from spacy_medlink.util.progress import show_progress
@@ -29,14 +29,13 @@ from spacy_medlink.util.progress import show_progress
 from ..corpora import coder
 from ..corpora.convert import convert
 from ..corpora.layout import walk
-from ..corpora.records import GoldDocument
 from ..corpora.registry import find_corpus
 from ..corpora.tally import Tally
 from ..corpora.translations import convert_bitext
+from ..kinds.encoder_training import Inputs
 from ..loop.trainer import CHECKPOINT
 from ..recipe.reading import read_recipe
 from ..recipe.settings import Recipe
-from ..run import Inputs
 from ..run import train as train_by
 from ..split import split_gold
 from .plan import Corpus, Plan, System
@@ -261,7 +260,7 @@ def stamps(sources: Sequence[Path]) -> list[tuple[int, int]]:
     return [(stat.st_size, stat.st_mtime_ns) for stat in every]
 
 
-def _reduced(record: GoldDocument, corpus: Corpus) -> GoldDocument | None:
+def _reduced(record: Data, corpus: Corpus) -> Data | None:
     """Reduce a document, or a bare mention, to the content wanted of a corpus."""
     if corpus.lang and record.get("lang") != corpus.lang:
         return None

@@ -20,7 +20,7 @@ from spacy_medlink.util.files import sha256_of
 from spacy_medlink.util.outputs import check_output
 
 from ..data.mentions import why_nothing
-from ..kinds.encoder_training import Say, made_with, silent
+from ..kinds.encoder_training import Inputs, Say, made_with, silent
 from ..loop.precision import Precision
 from ..loop.trainer import Trainer
 from ..recipe.settings import WEIGHTS, Recipe
@@ -33,12 +33,8 @@ _DEV_SHARE = 0.25  # of the names that play mentions
 
 def rerank(
     recipe: Recipe,
+    inputs: Inputs,
     *,
-    assets: Path,
-    train: Path | None,
-    dev: Path | None,
-    output: Path,
-    run: Path,
     resume: bool = False,
     device: str = AUTO,
     say: Say = silent,
@@ -50,15 +46,15 @@ def rerank(
     A recipe that gives a weight is measured at that weight, and its reranker is kept whatever it
     gains. Otherwise dev chooses the weight, and no reranker is kept where none helps.
 
-    train (Optional[Path]): gold file; without one names of the knowledge base play mentions.
-    dev (Optional[Path]): gold file that the assets have not learned from, to choose by; without
-        one a fifth of the training documents, or nothing where the recipe chooses nothing.
-    output (Path): assets, replaced when all is done. run (Path): for the checkpoint.
-    overwrite (bool): also delete other files in OUTPUT. if_any (bool): where a file has no
+    inputs (Inputs): without a gold file to train on, names of the knowledge base play mentions. The
+        assets must not have learned from the one to choose by; without it, that is a fifth of the
+        training documents, or nothing where the recipe chooses nothing.
+    overwrite (bool): also delete other files in the output. if_any (bool): where a file has no
         mention that teaches, write the assets without a reranker and say so.
     RAISES (MedlinkError): E2xx for the assets, E4xx for the gold files, E5xx.
         (StoppedError): after Ctrl-C.
     """
+    assets, output, train, dev = Path(inputs.base), inputs.output, inputs.train, inputs.dev
     check_output(output, ASSETS, [train, dev], improves=assets, overwrite=overwrite)
     made_from = Assets(assets, device=device)
     if made_from.manifest["encoder"] is None:
@@ -69,7 +65,7 @@ def rerank(
         say(f"No reranker: {why}.")
         return leave_out_reranker(made_from, output, why, overwrite)
     training, held = lists_of(made_from, recipe, train, dev)
-    encoder, content = _trained(recipe, made_from, training, held, (train, dev), run, resume, say)
+    encoder, content = _trained(recipe, made_from, training, held, inputs, resume, say)
     weight = recipe.reranking.weight
     if held:
         ranks = by_weight(encoder, made_from.kb, held, WEIGHTS)
@@ -105,8 +101,7 @@ def _trained(
     assets: Assets,
     training: Sequence[RankedList],
     held: Sequence[RankedList],
-    files: Sequence[Path | None],
-    run: Path,
+    inputs: Inputs,
     resume: bool,
     say: Say,
 ) -> tuple[CrossEncoder, Data]:
@@ -131,20 +126,20 @@ def _trained(
         best = max(ranks, key=lambda weight: float(ranks[weight].mean()))
         return {**figures(ranks[best]), "weight": best}
 
-    hashes = [sha256_of(path) for path in files if path is not None]
+    hashes = list(map(sha256_of, inputs.files()))
     identity = made_with(recipe, assets.manifest["encoder"]["fingerprint"], settings.kb, *hashes)
     texts = CandidateTexts(assets.kb, reads.reads)
     task = ListTask(encoder, recipe, training, texts, validate, identity)
     if not task.lists or not (held or not _chooses(recipe)):
         why = "mentions without a right and a wrong candidate"
         raise Errors.nothing_there(
-            path=files[0] or assets.path,
+            path=inputs.train or assets.path,
             what=f"mention to train on (left out: {why})",
             remedy="Check that it is the gold file that belongs to this knowledge base.",
         )
     what = "pairs" if reads.pairs else "mentions"
     say(f"{len(task.lists):,} {what} to train on, {len(held):,} to choose by")
-    trainer = Trainer(task, recipe, run, Precision(recipe.training.precision, device))
+    trainer = Trainer(task, recipe, inputs.place, Precision(recipe.training.precision, device))
     trainer.train(resume)
     encoder.module.load_state_dict(trainer.best)
     encoder.refresh()
