@@ -125,10 +125,9 @@ def test_bitext_is_learnt_with_the_synonyms_or_alone(
         recipe, tiny_kb, tiny_encoder, bitext, bitext__order=order,
         **{**SHORT, "sampler__batch_pairs": 4},
     )  # fmt: skip
-    material = made._material
-    assert len(material.translations) == 5  # "Blut" is "Blut"
+    assert len(made.translations) == 5  # "Blut" is "Blut"
     trainer = made.trainer(tmp_path / order)
-    sampler, first_translation = trainer._task.sampler, material.n_kb
+    sampler, first_translation = trainer._task.sampler, len(made.kb_names)
     kinds = [
         set((sampler.batch(step) >= first_translation).tolist()) for step in range(trainer._steps)
     ]
@@ -136,7 +135,7 @@ def test_bitext_is_learnt_with_the_synonyms_or_alone(
         assert kinds == [{True}] * 2  # five pairs, four at a time
     else:
         assert {True, False} in kinds
-        assert trainer._steps == -(-len(made.pairs) // 4)
+        assert trainer._steps == -(-(len(made.synonyms) + 5) // 4)
     trainer.train()
     assert made.yardstick.facts()["names"] == first_translation, "queries meet no translations"
 
@@ -212,7 +211,7 @@ def test_languages_are_those_of_the_recipe(experiment, tiny_kb, languages, expec
     except MedlinkError as error:
         assert (error.code, languages) == ("E530", ["es"])  # at most one Spanish name a concept
         return
-    rows = made.names.rows[np.unique(made.pairs)]
+    rows = made.names.rows[np.unique(made.synonyms)]
     assert {tiny_kb.name_at(row).lang for row in rows.tolist()} <= expected
     assert len(made.names) > len(rows) or languages == []
 
@@ -228,7 +227,7 @@ def test_trade_names_can_be_left_out(tmp_path, tiny_encoder, recipe):
     for kept in (True, False):
         wanted = recipe(data__trade_names=kept, holdout__fraction=0.1)
         made = Pretraining(wanted, kb, BiEncoder.load(tiny_encoder))
-        rows = made.names.rows[np.unique(made.pairs)].tolist()
+        rows = made.names.rows[np.unique(made.synonyms)].tolist()
         found[kept] = {kb.name_at(row).text for row in rows if kb.name_at(row).tty == "TRADE"}
     assert found[True]
     assert not found[False]

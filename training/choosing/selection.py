@@ -20,13 +20,13 @@ class Selection:
     """The chosen weights and their figures.
 
     part (float): share of the trained weights, 0 for the base alone. weights (Weights): to ship.
-    dev (Figures): of these weights. tried (List[Tuple[float, Figures]]): each part and its
-    figures on the shortlist.
+    measured (Halves): figures of these weights. tried (List[Tuple[float, Figures]]): each part and
+    its figures on the shortlist.
     """
 
     part: float
     weights: Weights
-    dev: Figures
+    measured: Halves
     tried: list[tuple[float, Figures]]
 
 
@@ -34,13 +34,15 @@ def select(
     base: Weights,
     trained: Weights,
     settings: SelectionSettings,
-    base_dev: Figures,
+    of_base: Halves,
     fast: Callable[[Weights], Figures],
-    whole: Callable[[Weights], Figures],
+    whole: Callable[[Weights], Halves],
 ) -> Selection:
     """Choose on dev; weights that do not beat the base by more than `min_gain` are not shipped.
 
-    base_dev (Figures): of the base, among all names. fast (Callable): measures weights on the
+    Test is measured along with dev but never looked at.
+
+    of_base (Halves): of the base, among all names. fast (Callable): measures weights on the
     shortlist. whole (Callable): measures them among all names, to compare with the base.
     """
     metric = settings.metric
@@ -52,10 +54,10 @@ def select(
     if tried:
         part, _ = max(tried, key=lambda pair: pair[1][metric])
         mixed = interpolate(base, trained, part)
-        figures = whole(mixed)
-        if figures[metric] > base_dev[metric] + settings.min_gain:
-            return Selection(part, mixed, figures, tried)
-    return Selection(0.0, base, base_dev, tried)
+        measured = whole(mixed)
+        if measured["dev"][metric] > of_base["dev"][metric] + settings.min_gain:
+            return Selection(part, mixed, measured, tried)
+    return Selection(0.0, base, of_base, tried)
 
 
 def interpolate(base: Weights, trained: Weights, part: float) -> Weights:

@@ -50,16 +50,6 @@ class TrainingNames:
         )
         return TrainingNames(rows, concepts, strings, trainable, [*self.texts, *others.texts])
 
-    def first(self, count: int) -> "TrainingNames":
-        """Get the first names."""
-        return TrainingNames(
-            self.rows[:count],
-            self.concepts[:count],
-            self.strings[:count],
-            self.trainable[:count],
-            self.texts[:count],
-        )
-
     def texts_at(self, positions: Iterable[int]) -> list[str]:
         """Get the texts of some names."""
         return [self.texts[position] for position in positions]

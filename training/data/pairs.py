@@ -3,9 +3,34 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_medlink.errors import Errors
+from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Ints1d
 
+from ..recipe.settings import DataSettings
+from .names import TrainingNames
+
 Pairs = NDArray[np.int32]
+_SPECIFIED = ("FSN", "FN")  # how SNOMED CT and the UMLS mark fully specified names
+
+
+def pair_up(kb: KnowledgeBase, names: TrainingNames, data: DataSettings, seed: int) -> Pairs:
+    """Make the pairs of synonyms that a recipe wants. seed (int): of their random trimming.
+
+    RAISES (MedlinkError): E530 when there is none.
+    """
+    most = data.pairs_per_concept
+    if data.pairs == "preferred":
+        rows = [row for row, (_, name) in enumerate(kb.iter_names()) if name.tty in _SPECIFIED]
+        specified = np.isin(names.rows, rows)
+        pairs = preferred_pairs(names.concepts, names.trainable, specified, most, seed)
+    else:
+        pairs = make_pairs(names.concepts, names.trainable, most, seed)
+    if not len(pairs):
+        raise Errors.too_few_rows(
+            path=kb.path, found=0, what="concepts with two names or more", wanted=2
+        )
+    return pairs
 
 
 def make_pairs(concepts: Ints1d, trainable: NDArray[np.bool_], most: int, seed: int) -> Pairs:

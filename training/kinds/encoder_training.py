@@ -149,7 +149,8 @@ class EncoderTraining(ABC):
             f"Trained {progress.names:,} names in {progress.seconds:.0f} s ({speed:.0f} names/s)"
             f"{cut if stopped_by == 'minutes' else ''}"
         )
-        selection, shipped = self._select(trainer.best)
+        selection = self._select(trainer.best)
+        shipped = selection.measured
         self._say(f"Shipped: {describe(shipped)} ({_verdict(selection)})")
         figures = {
             "base": self.yardstick.base,
@@ -195,24 +196,14 @@ class EncoderTraining(ABC):
             return {}
         return {"trained_weights": self._adaptation.weights}
 
-    def _select(self, best: Weights) -> tuple[Selection, Halves]:
-        """Choose on dev; test is measured along with it but never looked at."""
-        settings, measured = self._recipe.selection, {0.0: self.yardstick.base}
+    def _select(self, best: Weights) -> Selection:
+        """Choose among the base, the best weights on dev, and what lies between."""
         base, best = self._mixable(best)
-
-        def whole(weights: Weights) -> dict[str, float]:
-            measured[1.0] = self.yardstick.whole(self._with(weights))
-            return measured[1.0]["dev"]
-
-        selection = select(
-            base,
-            best,
-            settings,
-            self.yardstick.base["dev"],
+        return select(
+            base, best, self._recipe.selection, self.yardstick.base,
             lambda weights: self.yardstick.fast(self._with(weights)),
-            whole,
-        )
-        return selection, measured[1.0 if selection.part else 0.0]
+            lambda weights: self.yardstick.whole(self._with(weights)),
+        )  # fmt: skip
 
     def _mixable(self, best: Weights) -> tuple[Weights, Weights]:
         """Bring base and trained weights into one form: LoRA merged, idle adapters in the base."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from spacy_medlink.assets.vector_store import known_beside
@@ -14,11 +15,11 @@ from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.files import sha256_of
 
 from ..choosing.yardstick import Yardstick
+from ..corpora.translations import read_bitext
 from ..data.group_sampler import GroupSampler
-from ..data.holdout import Holdout
-from ..data.material import Material, read_material
-from ..data.names import TrainingNames
-from ..data.pairs import Pairs
+from ..data.holdout import Holdout, make_holdout
+from ..data.names import TrainingNames, read_names
+from ..data.pairs import Pairs, pair_up
 from ..data.relations import RelationSampler
 from ..data.sampler import Sampler, ShuffledSampler, with_synonym
 from ..loop.ranks import ALONE, Ranks
@@ -33,7 +34,9 @@ HOLDOUT = "holdout"
 class Pretraining(EncoderTraining):
     """A training that holds out names, pairs the rest, trains, and chooses the weights to ship.
 
-    bitext (Optional[Path]): a file of translations, for a recipe that trains on it.
+    bitext (Optional[Path]): a file of translations, for a recipe that trains on it. Each pair is a
+    pseudo-concept (Liu et al. 2021, "Learning domain-specialised representations for cross-lingual
+    biomedical entity linking", section 2).
     vectors (Sequence[Path]): directories that may hold vectors of the base.
     For the others see `EncoderTraining`.
     RAISES (MedlinkError): E530 too few names, E508 no such device, E401-E407 data that the recipe
@@ -59,10 +62,15 @@ class Pretraining(EncoderTraining):
             raise Errors.bad_value(key="bitext.order", value=recipe.bitext.order, rule=rule)
         self._kb, self._vectors = kb, vectors
         self._bitext = sha256_of(bitext) if bitext else ""
-        self._material: Material = read_material(kb, recipe, bitext)
-        self.holdout: Holdout = self._material.holdout
-        self.names: TrainingNames = self._material.names
-        self.pairs: Pairs = self._material.pairs
+        held, seed = recipe.holdout, recipe.training.seed
+        self.holdout: Holdout = make_holdout(kb, held.fraction, held.most, held.seed)
+        self.kb_names: TrainingNames = read_names(kb, self.holdout.rows, recipe.data)
+        self.synonyms: Pairs = pair_up(kb, self.kb_names, recipe.data, seed)
+        texts = [text for pair in read_bitext(bitext) for text in pair] if bitext else []
+        rows = np.arange(len(texts))
+        translations = TrainingNames.of_texts(texts, len(kb) + rows // 2)
+        self.names: TrainingNames = self.kb_names + translations if texts else self.kb_names
+        self.translations: Pairs = (len(self.kb_names) + rows.reshape(-1, 2)).astype(np.int32)
         self._relations = self._make_relations()
 
     def _make_relations(self) -> RelationSampler | None:
@@ -71,7 +79,7 @@ class Pretraining(EncoderTraining):
             return None
         sampling, seed = self._recipe.sampler, self._recipe.training.seed
         each, size = max(1, sampling.names_per_concept), 2 * sampling.batch_pairs
-        return RelationSampler(self._kb, self._material.kb_names, size, each, seed)
+        return RelationSampler(self._kb, self.kb_names, size, each, seed)
 
     @cached_property
     def yardstick(self) -> Yardstick:
@@ -79,7 +87,7 @@ class Pretraining(EncoderTraining):
         recipe = self._recipe
         among = recipe.holdout.among if choice_of(recipe).needs == "pairs" else None
         return Yardstick.of_holdout(
-            self._base, self._material.kb_names, self.holdout, recipe.selection.shortlist,
+            self._base, self.kb_names, self.holdout, recipe.selection.shortlist,
             self._precision, among, known_beside(self._base, self._vectors),
         )  # fmt: skip
 
@@ -93,17 +101,17 @@ class Pretraining(EncoderTraining):
         return self._of_synonyms()
 
     def _of_synonyms(self) -> Sampler:
-        sampling, seed, material = self._recipe.sampler, self._recipe.training.seed, self._material
+        sampling, seed = self._recipe.sampler, self._recipe.training.seed
         size, order = sampling.batch_pairs, self._recipe.bitext.order
         if order == "alone":
-            return ShuffledSampler(material.translations, size, seed)
+            return ShuffledSampler(self.translations, size, seed)
         mixed = order == "mixed"
         if sampling.names_per_concept:
-            names = material.names if mixed else material.kb_names
+            names = self.names if mixed else self.kb_names
             most = self._recipe.data.pairs_per_concept
             return GroupSampler(names, sampling.names_per_concept, 2 * size, most, seed)
-        pairs = material.pairs if mixed else material.synonyms
-        return ShuffledSampler(pairs, size, seed)
+        both = (self.synonyms, self.translations)
+        return ShuffledSampler(np.concatenate(both) if mixed else self.synonyms, size, seed)
 
     def _objective(self) -> Objective:
         """Make the main loss, and add the other ones.
@@ -144,8 +152,8 @@ class Pretraining(EncoderTraining):
         self.yardstick.store(directory)
 
     def _facts(self) -> dict[str, int]:
-        material, translations = self._material, len(self._material.translations)
-        counts = {"names": material.n_kb, "pairs": len(material.synonyms)}
+        translations = len(self.translations)
+        counts = {"names": len(self.kb_names), "pairs": len(self.synonyms)}
         counts |= {"translations": translations} if translations else {}
         return {**counts, "held_out": len(self.holdout.rows)}
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from spacy_medlink.encoders.objectives.protocol import Weights
-from training.choosing.selection import Selection, interpolate, select
+from training.choosing.selection import Halves, Selection, interpolate, select
 from training.recipe.settings import SelectionSettings
 
 BASE = {"w": torch.tensor([0.0, 0.0]), "n": torch.tensor(3)}
@@ -19,8 +19,11 @@ def _select(
     def figures(weights: Weights) -> dict[str, float]:
         return {"acc@1": dev[float(weights["w"][0])]}
 
+    def halves(weights: Weights) -> Halves:
+        return {"dev": figures(weights), "test": {"acc@1": 0.0}}
+
     settings = SelectionSettings(interpolation=tuple(dev), min_gain=min_gain)
-    return select(BASE, trained, settings, {"acc@1": base}, figures, figures)
+    return select(BASE, trained, settings, {"dev": {"acc@1": base}}, figures, halves)
 
 
 def test_interpolation_lies_between_base_and_trained():
@@ -34,7 +37,7 @@ def test_the_best_mixture_is_shipped():
     selection = _select({0.25: 60.0, 0.5: 70.0, 1.0: 65.0}, base=62.0)
     assert selection.part == 0.5
     assert selection.weights["w"].tolist() == [0.5, 1.0]
-    assert selection.dev == {"acc@1": 70.0}
+    assert selection.measured["dev"] == {"acc@1": 70.0}
     assert [part for part, _ in selection.tried] == [0.25, 0.5, 1.0]
 
 
@@ -47,14 +50,14 @@ def test_what_does_not_beat_its_base_is_not_shipped(best, min_gain):
     selection = _select({0.5: best, 1.0: best - 5}, base=62.0, min_gain=min_gain)
     assert selection.part == 0
     assert selection.weights is BASE
-    assert selection.dev == {"acc@1": 62.0}
+    assert selection.measured["dev"] == {"acc@1": 62.0}
     assert len(selection.tried) == 2
 
 
 def test_the_shortlist_alone_does_not_decide_against_the_base():
     chosen = select(
-        BASE, TRAINED, SelectionSettings(interpolation=(1.0,)), {"acc@1": 62.0},
-        fast=lambda weights: {"acc@1": 99.0}, whole=lambda weights: {"acc@1": 61.0},
+        BASE, TRAINED, SelectionSettings(interpolation=(1.0,)), {"dev": {"acc@1": 62.0}},
+        fast=lambda weights: {"acc@1": 99.0}, whole=lambda weights: {"dev": {"acc@1": 61.0}},
     )  # fmt: skip
     assert chosen.part == 0
 

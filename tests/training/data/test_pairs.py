@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Name
-from training.data.material import pair_up
 from training.data.names import read_names
-from training.data.pairs import make_pairs, preferred_pairs
+from training.data.pairs import make_pairs, pair_up, preferred_pairs
 from training.recipe.settings import DataSettings
 
 SIZES = st.lists(st.integers(1, 14), min_size=1, max_size=12)
