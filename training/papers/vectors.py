@@ -16,7 +16,7 @@ from ..corpora.tally import Tally
 from ..representations.mcsm import encode_terms, mcsm, nearest, read_typed
 from ..representations.names import draw_names, translate
 from ..representations.relations import HeadSettings, classify, divide, read_triplets
-from ..representations.similarities import middles, similarities
+from ..representations.similarities import MIDDLES, overlap, shares, similarities
 from ..run import FIGURES
 from .figures import Panel, Series
 from .plan import Corpus, System
@@ -70,11 +70,11 @@ def _of_pairs(name: str, encoder: BiEncoder, kb: KnowledgeBase, seed: int) -> Me
     """Compare pairs of one concept with pairs of two, before mining and after."""
     rows, panels = [], []
     for title, pairs in similarities(encoder, kb, seed).items():
-        rows.append(Row(name, title, len(pairs.negative), {"overlap": 100 * pairs.overlap}))
+        rows.append(Row(name, title, len(pairs[1]), {"overlap": 100 * overlap(pairs)}))
         series = [
-            Series(what, list(zip(middles(), shares.tolist(), strict=True)), "line", colour)
-            for colour, (what, shares) in enumerate(
-                zip(("of one concept", "of two"), pairs.shares(), strict=True)
+            Series(what, list(zip(MIDDLES, shares(cosines).tolist(), strict=True)), "line", colour)
+            for colour, (what, cosines) in enumerate(
+                zip(("of one concept", "of two"), pairs, strict=True)
             )
         ]
         ticks = {-1.0: "-1", 0.0: "0", 1.0: "1"}
@@ -85,34 +85,34 @@ def _of_pairs(name: str, encoder: BiEncoder, kb: KnowledgeBase, seed: int) -> Me
 def _of_types(
     corpus: Corpus, name: str, encoder: BiEncoder, kb: KnowledgeBase, seed: int
 ) -> Measured:
-    typed = read_typed(kb, corpus.types)
-    vectors = encode_terms(encoder, typed.terms)
+    terms, types = read_typed(kb, corpus.types)
+    vectors = encode_terms(encoder, terms)
     figures: dict[str, float | None] = {}
-    scores = mcsm(vectors, typed.types)
+    scores = mcsm(vectors, types)
     for type in (type for type in corpus.types if type in scores):
         of_type = scores[type]
         figures |= {type: float(of_type.mean()), f"{type} sd": float(of_type.std())}
-    panels = [] if seed else _picture(name, vectors, typed.types)
+    panels = [] if seed else _picture(name, vectors, types)
     return Measured([Row(name, "full", len(vectors), figures)], panels)
 
 
 def _of_names(name: str, encoder: BiEncoder, kb: KnowledgeBase) -> Measured:
     """Draw names in the colours of their concepts (SapBERT, figures 1 and 3; CODER, figure 2)."""
-    drawn = draw_names(kb)
-    vectors = encode_terms(encoder, drawn.names)
+    names, concepts = zip(*draw_names(kb), strict=True)
+    vectors = encode_terms(encoder, names)
     beside = nearest(vectors, 1)[:, 0].tolist()
-    together = [drawn.concepts[row] == drawn.concepts[other] for row, other in enumerate(beside)]
+    together = [concepts[row] == concepts[other] for row, other in enumerate(beside)]
     figures = {"nearest is of the concept": 100 * float(np.mean(together))}
-    panels = _picture(name, vectors, drawn.concepts)
+    panels = _picture(name, vectors, concepts)
     return Measured([Row(name, "full", len(vectors), dict(figures))], panels)
 
 
 def _of_languages(
     corpus: Corpus, name: str, encoder: BiEncoder, kb: KnowledgeBase, names: KnowledgeBase
 ) -> Measured:
-    found = translate(encoder, corpus.concept, names, kb)
-    figures = {"right": 100 * float(np.mean([one.right for one in found]))}
-    lines = [f"{name}, {one.lang}: {one.name} -> {one.target}" for one in found]
+    found = list(translate(encoder, corpus.concept, names, kb))
+    figures = {"right": 100 * float(np.mean([is_right for *_, is_right in found]))}
+    lines = [f"{name}, {lang}: {said} -> {target}" for lang, said, target, _ in found]
     return Measured([Row(name, "full", len(found), dict(figures))], (), lines)
 
 

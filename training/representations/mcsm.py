@@ -10,7 +10,6 @@ type, the last of its own, and the vector of one name, here the preferred one.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,22 +23,16 @@ NEIGHBOURS = 40  # k of the papers
 _CHUNK = 8192
 
 
-class TypedTerms(NamedTuple):
-    """Preferred names of concepts with their types, n of each."""
-
-    terms: list[str]
-    types: list[str]
-
-
 def encode_terms(encoder: BiEncoder, terms: Sequence[str]) -> Floats2d:
     """Encode terms: (n, dim), rows of length 1; equal ones once."""
     places = {term: row for row, term in enumerate(dict.fromkeys(terms))}
     return encoder.encode(list(places))[[places[term] for term in terms]]
 
 
-def read_typed(kb: KnowledgeBase, wanted: Collection[str]) -> TypedTerms:
+def read_typed(kb: KnowledgeBase, wanted: Collection[str]) -> tuple[list[str], list[str]]:
     """Read the concepts whose last type is one of those wanted.
 
+    RETURNS (Tuple[List[str], List[str]]): their preferred names and types, n of each.
     RAISES (MedlinkError): E407 when no concept has one.
     """
     lasts = {row: types[-1] for row, types in enumerate(kb.iter_types()) if types}
@@ -50,7 +43,7 @@ def read_typed(kb: KnowledgeBase, wanted: Collection[str]) -> TypedTerms:
             what=f"concept of the types {', '.join(wanted)}",
             remedy="Build it from a source with types, such as a release of the UMLS.",
         )
-    return TypedTerms([kb.concept_at(row).name for row in found], list(found.values()))
+    return [kb.concept_at(row).name for row in found], list(found.values())
 
 
 def mcsm(vectors: Floats2d, types: Sequence[str], k: int = NEIGHBOURS) -> dict[str, Floats1d]:

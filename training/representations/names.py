@@ -1,6 +1,6 @@
 """Names of concepts: which lie beside each other, in one language and across languages."""
 
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -13,16 +13,10 @@ from .mcsm import encode_terms
 _CONCEPTS, _NAMES = 20, 5  # of a picture; names that its concepts should have
 
 
-class NamesOfConcepts(NamedTuple):
-    """Names, n in all, and beside each the preferred name of its concept."""
-
-    names: list[str]
-    concepts: list[str]
-
-
-def draw_names(kb: KnowledgeBase, seed: int = 0) -> NamesOfConcepts:
+def draw_names(kb: KnowledgeBase, seed: int = 0) -> list[tuple[str, str]]:
     """Draw concepts at random, those of five names or more first, and take all their names.
 
+    RETURNS (List[Tuple[str, str]]): each name, and the preferred name of its concept.
     RAISES (MedlinkError): E407 when no concept has two names.
     """
     counts = np.bincount(kb.name_concepts())
@@ -31,25 +25,17 @@ def draw_names(kb: KnowledgeBase, seed: int = 0) -> NamesOfConcepts:
         raise _lacking(kb, "concept with two names")
     first = np.argsort(-counts[several].clip(max=_NAMES), kind="stable")[:_CONCEPTS]
     concepts = [kb.concept_at(row) for row in several[first].tolist()]
-    own = [(name.text, concept.name) for concept in concepts for name in concept.names]
-    return NamesOfConcepts([name for name, _ in own], [concept for _, concept in own])
-
-
-class Translation(NamedTuple):
-    """A name, and the English name that is nearest to it. right (bool): of the same concept."""
-
-    lang: str
-    name: str
-    target: str
-    right: bool
+    return [(name.text, concept.name) for concept in concepts for name in concept.names]
 
 
 def translate(
     encoder: BiEncoder, id: str, names: KnowledgeBase, targets: KnowledgeBase
-) -> list[Translation]:
+) -> Iterator[tuple[str, str, str, bool]]:
     """Find the English target of a concept's first name in each language (CODER, table 7).
 
     names (KnowledgeBase): has the concept. targets (KnowledgeBase): has the English names.
+    RETURNS (Iterator[Tuple[str, str, str, bool]]): language, name, the English name that is nearest
+        to it, and whether that is of the same concept.
     RAISES (MedlinkError): E106 without the concept, E407 without an English name.
     """
     by_lang: dict[str, str] = {}
@@ -61,14 +47,9 @@ def translate(
         raise _lacking(targets, "English name")
     vectors = encode_terms(encoder, [*by_lang.values()])
     nearest = (vectors @ encode_terms(encoder, [text for _, text in english]).T).argmax(axis=1)
-    of_concept = targets.name_concepts()
-    found = []
-    for (lang, name), (row, text) in zip(
-        by_lang.items(), (english[at] for at in nearest.tolist()), strict=True
-    ):
-        target = targets.concept_at(int(of_concept[row])).id
-        found.append(Translation(lang, name, text, target == id))
-    return found
+    for (lang, name), at in zip(by_lang.items(), nearest.tolist(), strict=True):
+        row, target = english[at]
+        yield lang, name, target, targets.concept_at(row).id == id
 
 
 def _lacking(kb: KnowledgeBase, what: str) -> MedlinkError:

@@ -1,7 +1,5 @@
 """How alike the pairs of a batch are, before mining and after: SapBERT, figure 2."""
 
-from typing import NamedTuple
-
 import numpy as np
 import torch
 
@@ -15,27 +13,26 @@ from .mcsm import encode_terms
 
 _PAIRS, _OF_CONCEPT, _MARGIN = 256, 50, 0.2  # pairs a batch and a concept; SapBERT, section 3.1
 _BINS = np.linspace(-1, 1, 41)
+MIDDLES: list[float] = ((_BINS[1:] + _BINS[:-1]) / 2).tolist()
 
 
-class Similarities(NamedTuple):
-    """Cosines of pairs of names of one concept, and of two."""
-
-    positive: Floats1d
-    negative: Floats1d
-
-    def shares(self) -> tuple[Floats1d, Floats1d]:
-        """Compute the share of the pairs in each bin, of both kinds: (40,)."""
-        counts = (np.histogram(cosines, _BINS)[0] for cosines in self)
-        positive, negative = (bins / max(1, bins.sum()) for bins in counts)
-        return positive, negative
-
-    @property
-    def overlap(self) -> float:
-        """The part of the two distributions that is the same, 0..1."""
-        return float(np.minimum(*self.shares()).sum())
+Cosines = tuple[Floats1d, Floats1d]
+"""Of pairs of names of one concept, and of two."""
 
 
-def similarities(encoder: BiEncoder, kb: KnowledgeBase, seed: int) -> dict[str, Similarities]:
+def shares(cosines: Floats1d) -> Floats1d:
+    """Compute the share of the pairs in each bin of `MIDDLES`."""
+    counts = np.histogram(cosines, _BINS)[0]
+    part: Floats1d = counts / max(1, counts.sum())
+    return part
+
+
+def overlap(pairs: Cosines) -> float:
+    """Compute the part of the two distributions that is the same, 0..1."""
+    return float(np.minimum(*map(shares, pairs)).sum())
+
+
+def similarities(encoder: BiEncoder, kb: KnowledgeBase, seed: int) -> dict[str, Cosines]:
     """Encode a batch as SAP draws it. RETURNS: all its pairs, and those that mining leaves."""
     concepts = kb.name_concepts().astype(np.int64)
     pairs = make_pairs(concepts, np.ones(len(concepts), dtype=bool), _OF_CONCEPT, seed)
@@ -48,14 +45,6 @@ def similarities(encoder: BiEncoder, kb: KnowledgeBase, seed: int) -> dict[str, 
     hard = HardPairMiner(_MARGIN)(torch.from_numpy(vectors), torch.from_numpy(concept_of))
     anchor, positive, other, negative = (part.numpy() for part in hard)
     return {
-        "all pairs": Similarities(
-            cosines[first[is_same], second[is_same]], cosines[first[~is_same], second[~is_same]]
-        ),
-        "hard pairs": Similarities(cosines[anchor, positive], cosines[other, negative]),
+        "all pairs": (cosines[first, second][is_same], cosines[first, second][~is_same]),
+        "hard pairs": (cosines[anchor, positive], cosines[other, negative]),
     }
-
-
-def middles() -> list[float]:
-    """List the middles of the bins."""
-    middle: list[float] = ((_BINS[1:] + _BINS[:-1]) / 2).tolist()
-    return middle

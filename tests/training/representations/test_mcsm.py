@@ -36,10 +36,10 @@ def test_equal_vectors_are_neighbours_and_not_themselves():
 
 def test_concepts_with_types_are_read(tiny_kb):
     every = read_typed(tiny_kb, [DISEASE, FINDING, SYMPTOM])
-    assert len(every.terms) == len(every.types) == len(tiny_kb)
+    assert [*map(len, every)] == [len(tiny_kb)] * 2
     # The others are no neighbours, and the last type of a concept counts.
     lasts = [types[-1] for types in tiny_kb.iter_types()]
-    assert len(read_typed(tiny_kb, [FINDING]).terms) == lasts.count(FINDING) < len(tiny_kb)
+    assert len(read_typed(tiny_kb, [FINDING])[0]) == lasts.count(FINDING) < len(tiny_kb)
 
 
 def test_a_knowledge_base_without_types(tmp_path):
