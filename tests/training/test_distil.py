@@ -20,7 +20,7 @@ from spacy_medlink.kb.readers import obo
 from spacy_medlink.types import Concept
 from tests.tiny import write_tiny_encoder
 from training.data.holdout import Holdout
-from training.data.texts import read_texts
+from training.data.names import read_texts
 from training.embedded import MODEL_PACKAGE, ONTOLOGY_PACKAGE, place_model, place_ontology
 from training.kinds.distilling import Distillation
 from training.kinds.students import make_student

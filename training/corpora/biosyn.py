@@ -12,8 +12,7 @@ from spacy_medlink.exchange.documents import Document, Mention
 from spacy_medlink.exchange.ids import split_ids
 from spacy_medlink.exchange.lines import to_span
 
-from .formats.text import read_mentions
-from .layout import files_of, split_of
+from .layout import files_of, read_mentions, split_of
 from .tally import Tally
 
 _EXPECTED = "a directory of .concept files, such as processed_train"

@@ -20,8 +20,8 @@ from spacy_medlink.exchange.ids import split_ids
 from spacy_medlink.exchange.lines import read_text, to_span
 from spacy_medlink.exchange.standoff import spans_of
 
-from .formats.tables import Aliases, read_cells, read_table
 from .layout import beside, files_of, nearest, split_of, texts_of
+from .tables import Aliases, read_cells, read_table
 from .tally import Tally
 
 _CODIESP = "final_dataset_v4_to_publish with its train/, dev/ and test/"

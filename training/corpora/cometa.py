@@ -12,9 +12,8 @@ from pathlib import Path
 from spacy_medlink.exchange.documents import Document, Mention
 from spacy_medlink.exchange.ids import split_ids
 
-from .formats.tables import Aliases, read_table
-from .formats.text import find_said
-from .layout import files_of, no_corpus, split_of
+from .layout import files_of, find_said, no_corpus, split_of
+from .tables import Aliases, read_table
 from .tally import Tally
 
 _EXPECTED = "a division such as stratified_general/ with train.csv, dev.csv and test.csv"

@@ -14,8 +14,7 @@ from spacy_medlink.exchange.documents import Document, Ids, Mention
 from spacy_medlink.exchange.ids import split_ids
 from spacy_medlink.exchange.lines import read_lines, to_span
 
-from .formats.text import read_mentions
-from .layout import no_corpus, pairs, split_of, walk
+from .layout import no_corpus, pairs, read_mentions, split_of, walk
 from .tally import Tally
 
 _EXPECTED = "the directory with Text/ and Annotations/, or GSCplus_dev_gold.tsv"

@@ -12,8 +12,7 @@ from spacy_medlink.exchange.documents import Document, Mention, Span
 from spacy_medlink.exchange.ids import split_ids
 from spacy_medlink.exchange.lines import to_span
 
-from .formats.text import read_mentions
-from .layout import beside, files_of, pairs, split_of, texts_of
+from .layout import beside, files_of, pairs, read_mentions, split_of, texts_of
 from .tally import Tally
 
 _EXPECTED = "the directory with train_note/ and train_norm/, or test_note/ and test_norm/"

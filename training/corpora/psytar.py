@@ -17,9 +17,8 @@ from spacy_medlink.exchange.ids import cuis_in, numbers_in, together
 from spacy_medlink.exchange.lines import unreadable
 from spacy_medlink.kb.readers.xlsx import read_sheets
 
-from .formats.tables import read_cells
-from .formats.text import find_said
-from .layout import no_corpus, walk
+from .layout import find_said, no_corpus, walk
+from .tables import read_cells
 from .tally import Tally
 
 _EXPECTED = "PsyTAR_dataset.xlsx, or its sheets as CSV files"

@@ -8,12 +8,14 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from spacy_medlink.fitting.mutations import mutated
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Hashes1d, Ints1d, Name
 
 from ..recipe.settings import DataSettings
 
 _ALL = DataSettings()
+_MOST_TEXTS = 1_000_000  # more than a student is trained on; the teacher encodes them all
 
 
 @dataclass(frozen=True)
@@ -96,3 +98,23 @@ def distinct_names(kb: KnowledgeBase) -> Iterator[tuple[int, int, Name, int]]:
         if string not in seen:
             seen.add(string)
             yield row, concept, name, string
+
+
+def read_texts(
+    kb: KnowledgeBase, mutations: int, seed: int, skip: Collection[int] = ()
+) -> list[str]:
+    """Read names in random order, each followed by its mutations; a million texts, at most.
+
+    mutations (int): of each name, at most. skip (Collection[int]): held-out name rows.
+    """
+    generator = np.random.default_rng(seed)
+    rows = [entry[0] for entry in distinct_names(kb) if entry[0] not in skip]
+    texts: list[str] = []
+    for row in generator.permutation(len(rows))[:_MOST_TEXTS].tolist():
+        name = kb.name_at(rows[row])
+        texts.append(name.text)
+        made = (mutated(name.text, generator, name.lang or "en") for _ in range(mutations))
+        texts += filter(None, made)
+        if len(texts) >= _MOST_TEXTS:
+            break
+    return texts

@@ -18,9 +18,8 @@ from spacy_medlink.util.devices import find_device
 from ..choosing.selection import Halves
 from ..choosing.yardstick import Yardstick
 from ..data.holdout import Holdout, make_holdout
-from ..data.names import TrainingNames, read_names
+from ..data.names import TrainingNames, read_names, read_texts
 from ..data.sampler import Sampler, ShuffledSampler
-from ..data.texts import read_texts
 from ..loop.encoding import encode_names
 from ..loop.precision import Precision
 from ..loop.ranks import ALONE, Ranks

@@ -4,7 +4,7 @@ Curves over depths (ClinLinker, figures 3 and 4), distributions (SapBERT, figure
 the plane (CODER, figure 3).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from colorsys import hls_to_rgb
 from html import escape
 from math import log
@@ -75,16 +75,31 @@ def draw(panels: Sequence[Panel]) -> str:
 
 
 def _panel(left: int, panel: Panel) -> str:
-    scale = _Scale(left, panel)
+    """Draw a panel, which all points and ticks fill."""
     colours = 1 + max(series.colour for series in panel.series)
-    lines = [_text(left + _EDGE, _EDGE // 2, panel.title), scale.axes()]
+    x, y = _scale(panel, 0, left + _EDGE, left + _WIDTH - _EDGE), _scale(panel, 1, _HEIGHT, _EDGE)
+    frame = f"M{left + _EDGE},{_EDGE}v{_HEIGHT - _EDGE}h{_WIDTH - 2 * _EDGE}"
+    lines = [
+        _text(left + _EDGE, _EDGE // 2, panel.title),
+        f'<path d="{frame}" fill="none" stroke="#999"/>',
+        *(_text(x(tick) - 6, _HEIGHT + _LINE, label) for tick, label in panel.x.items()),
+        *(_text(left + 10, y(tick) + 4, label) for tick, label in panel.y.items()),
+    ]
     for row, series in enumerate(panel.series):
         shares = hls_to_rgb(series.colour / colours, 0.4, 0.7)
         colour = "#" + "".join(f"{round(255 * share):02x}" for share in shares)
-        lines.append(_shape(series, [scale.at(*point) for point in series.points], colour))
+        lines.append(_shape(series, [(x(one), y(other)) for one, other in series.points], colour))
         height = _HEIGHT + _EDGE + row * _LINE
         lines.append(_text(left + _EDGE, height, series.name, f'fill="{colour}"'))
     return "".join(lines)
+
+
+def _scale(panel: Panel, axis: int, first: float, last: float) -> Callable[[float], float]:
+    """Make the function from values of an axis (0 is x) to pixels between two edges."""
+    ticks = (panel.x, panel.y)[axis]
+    values = [*ticks, *(point[axis] for series in panel.series for point in series.points)]
+    low, high = min(values), max(values)
+    return lambda value: first + (last - first) * (value - low) / ((high - low) or 1.0)
 
 
 def _shape(series: Series, places: list[tuple[float, float]], colour: str) -> str:
@@ -98,33 +113,3 @@ def _shape(series: Series, places: list[tuple[float, float]], colour: str) -> st
 
 def _text(x: float, y: float, words: str, more: str = "") -> str:
     return f'<text x="{x:.0f}" y="{y:.0f}" {more}>{escape(words)}</text>'
-
-
-class _Scale:
-    """From points to pixels of a panel, which all points and ticks fill."""
-
-    def __init__(self, left: int, panel: Panel) -> None:
-        self._ticks = panel.x, panel.y
-        self._corner, self._size = (left + _EDGE, _HEIGHT), (_WIDTH - 2 * _EDGE, _EDGE - _HEIGHT)
-        self._ranges = []
-        for axis, ticks in enumerate(self._ticks):
-            values = [point[axis] for series in panel.series for point in series.points]
-            self._ranges.append((min([*values, *ticks]), max([*values, *ticks])))
-
-    def at(self, *point: float) -> tuple[float, float]:
-        """Compute the pixel of a point."""
-        x, y = (
-            corner + size * (value - low) / ((high - low) or 1.0)
-            for corner, size, value, (low, high) in zip(
-                self._corner, self._size, point, self._ranges, strict=True
-            )
-        )
-        return x, y
-
-    def axes(self) -> str:
-        """Draw the frame, and the ticks with what they say."""
-        (left, base), (width, height), (across, up) = self._corner, self._size, self._ticks
-        frame = f'<path d="M{left},{base + height}v{-height}h{width}" fill="none" stroke="#999"/>'
-        below = [_text(self.at(x, 0)[0] - 6, base + _LINE, label) for x, label in across.items()]
-        beside = [_text(left - 30, self.at(0, y)[1] + 4, label) for y, label in up.items()]
-        return "".join([frame, *below, *beside])

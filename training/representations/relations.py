@@ -24,7 +24,7 @@ from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Floats2d, Ints1d
 from spacy_medlink.util.devices import fetched, moved, sent
 
-from ..corpora.formats.tables import read_table
+from ..corpora.tables import read_table
 from ..corpora.tally import Tally
 
 _COLUMNS = {
@@ -116,71 +116,63 @@ def classify(
     RETURNS (NDArray[bool]): whether each of test is right, (n_test,).
     """
     relations = sorted({triplet.relation for triplet in (*train, *test)})
+    size = config_of(encoder.module).hidden_size  # vectors are taken before a projection
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)  # of the layer's first weights, and of dropout
-        model = _Classifier(encoder, len(relations), settings)
-        model.learn(train, _labels(train, relations))
-    return np.asarray(model.predict(test) == _labels(test, relations))
+        head = moved(torch.nn.Linear(2 * size, len(relations)), encoder.device)
+        _learn(encoder, head, train, _labels(train, relations), settings)
+    with torch.inference_mode():
+        features = sent(_features(encoder, test, settings.batch), encoder.device)
+        given = head(features).argmax(dim=1).cpu().numpy()
+    return np.asarray(given == _labels(test, relations))
 
 
 def _labels(triplets: Sequence[Triplet], relations: list[str]) -> Ints1d:
     return np.array([relations.index(triplet.relation) for triplet in triplets], dtype=np.int64)
 
 
-class _Classifier:
-    """The encoder and a linear layer over two of its vectors."""
+def _learn(
+    encoder: BiEncoder, head: torch.nn.Linear, triplets: Sequence[Triplet], labels: Ints1d,
+    settings: HeadSettings,
+) -> None:  # fmt: skip
+    """Train the layer, and the encoder where it is tuned."""
+    module, device = encoder.module, encoder.device
+    weights, rate, size = list(head.parameters()), settings.learning_rate, settings.batch
+    if settings.tune:
+        weights += [weight for weight in module.parameters() if weight.requires_grad]
+        rate, size = settings.tuned_rate, settings.tuned_batch
+    optimizer = torch.optim.AdamW(weights, rate, weight_decay=0.0)
+    steps = settings.epochs * -(-len(triplets) // size)
+    schedule = get_linear_schedule_with_warmup(optimizer, int(settings.warmup * steps), steps)
+    frozen = None if settings.tune else _features(encoder, triplets, settings.batch)
+    module.train(settings.tune)
+    for epoch in range(settings.epochs):
+        order = np.random.default_rng((settings.seed, epoch)).permutation(len(triplets))
+        for start in range(0, len(order), size):
+            part = order[start : start + size]
+            if frozen is None:
+                features = _forward(encoder, [triplets[row] for row in part.tolist()])
+            else:
+                features = sent(frozen[part], device)
+            loss = torch.nn.functional.cross_entropy(head(features), sent(labels[part], device))
+            optimizer.zero_grad()
+            torch.autograd.backward(loss)
+            optimizer.step()
+            schedule.step()
+    module.eval()
+    encoder.refresh()
 
-    def __init__(self, encoder: BiEncoder, relations: int, settings: HeadSettings) -> None:
-        self._encoder, self._settings = encoder, settings
-        size = config_of(encoder.module).hidden_size  # vectors are taken before a projection
-        self._head = moved(torch.nn.Linear(2 * size, relations), encoder.device)
 
-    def learn(self, triplets: Sequence[Triplet], labels: Ints1d) -> None:
-        settings, module = self._settings, self._encoder.module
-        weights, rate, size = list(self._head.parameters()), settings.learning_rate, settings.batch
-        if settings.tune:
-            weights += [weight for weight in module.parameters() if weight.requires_grad]
-            rate, size = settings.tuned_rate, settings.tuned_batch
-        optimizer = torch.optim.AdamW(weights, rate, weight_decay=0.0)
-        steps = settings.epochs * -(-len(triplets) // size)
-        schedule = get_linear_schedule_with_warmup(optimizer, int(settings.warmup * steps), steps)
-        frozen = None if settings.tune else self._features(triplets)
-        module.train(settings.tune)
-        for epoch in range(settings.epochs):
-            order = np.random.default_rng((settings.seed, epoch)).permutation(len(triplets))
-            for start in range(0, len(order), size):
-                part = order[start : start + size]
-                if frozen is None:
-                    features = self._forward([triplets[row] for row in part.tolist()])
-                else:
-                    features = sent(frozen[part], self._encoder.device)
-                target = sent(labels[part], self._encoder.device)
-                loss = torch.nn.functional.cross_entropy(self._head(features), target)
-                optimizer.zero_grad()
-                torch.autograd.backward(loss)
-                optimizer.step()
-                schedule.step()
-        module.eval()
-        self._encoder.refresh()
+def _features(encoder: BiEncoder, triplets: Sequence[Triplet], size: int) -> Floats2d:
+    starts = range(0, len(triplets), size)
+    with torch.inference_mode():
+        parts = [fetched(_forward(encoder, triplets[at : at + size])) for at in starts]
+    features: Floats2d = np.concatenate(parts)
+    return features
 
-    def predict(self, triplets: Sequence[Triplet]) -> Ints1d:
-        features = sent(self._features(triplets), self._encoder.device)
-        with torch.inference_mode():
-            given: Ints1d = self._head(features).argmax(dim=1).cpu().numpy()
-        return given
 
-    def _features(self, triplets: Sequence[Triplet]) -> Floats2d:
-        size = self._settings.batch
-        with torch.inference_mode():
-            parts = [
-                fetched(self._forward(triplets[start : start + size]))
-                for start in range(0, len(triplets), size)
-            ]
-        features: Floats2d = np.concatenate(parts)
-        return features
-
-    def _forward(self, triplets: Sequence[Triplet]) -> torch.Tensor:
-        """Get the vectors of heads and tails, side by side: (n, 2 dim)."""
-        terms = [term for triplet in triplets for term in (triplet.head, triplet.tail)]
-        vectors = self._encoder.pooled_freely(self._encoder.module, self._encoder.tokenize(terms))
-        return vectors.reshape(len(triplets), -1)
+def _forward(encoder: BiEncoder, triplets: Sequence[Triplet]) -> torch.Tensor:
+    """Get the vectors of heads and tails, side by side: (n, 2 dim)."""
+    terms = [term for triplet in triplets for term in (triplet.head, triplet.tail)]
+    vectors = encoder.pooled_freely(encoder.module, encoder.tokenize(terms))
+    return vectors.reshape(len(triplets), -1)

@@ -9,7 +9,7 @@ from spacy_medlink.exchange.lines import unreadable
 from spacy_medlink.kb.readers.rows import Row, read_rows
 from spacy_medlink.types import BadLine
 
-from ..tally import Tally
+from .tally import Tally
 
 Aliases = Mapping[str, tuple[str, ...]]
 

@@ -1,1 +1,0 @@
-"""Readers of shared formats; the file of each corpus interprets what they read."""
