@@ -26,7 +26,7 @@ from .directory import config_of, positions
 from .loading import running
 from .pairs import Pair, Pieces, Template
 from .pooling import pool
-from .tokens import FastTokenizer, rectangle
+from .tokens import rectangle
 
 SETTINGS_FILE, HEAD_FILE = "medlink_cross_encoder.json", "medlink_head.safetensors"
 _BATCH_PIECES = 4096
@@ -132,11 +132,6 @@ class CrossEncoder:
         except Exception as error:  # safetensors raises classes of its own
             raise Errors.encoder_damaged(path=path, reason=error) from error
         return made
-
-    @property
-    def tokenizer(self) -> FastTokenizer:
-        """The tokenizer of both texts."""
-        return self.base.tokenizer
 
     def save(self, directory: str | Path) -> None:
         """Write a Hugging Face directory (safetensors), head and settings beside.

@@ -63,7 +63,7 @@ def test_context_is_read(encoder):
 def test_pairs_keep_mention_and_candidate(encoder):
     for pair, pieces in zip(PAIRS, encoder.tokenize(PAIRS), strict=True):
         assert len(pieces.ids) <= encoder.settings.max_length <= 64
-        text = encoder.tokenizer.decode(pieces.ids[: pieces.second])
+        text = encoder.base.tokenizer.decode(pieces.ids[: pieces.second])
         if pair.mention.text and len(pair.mention.text) < 100:
             assert pair.mention.text.lower() in text
         if pair.candidate:

@@ -22,9 +22,9 @@ from ..data.names import TrainingNames
 from ..data.sampler import Sampler
 from ..loop.checkpoint import copy_weights
 from ..loop.modules import Adaptation, preparation_of, prepare
-from ..loop.name_task import NameTask
 from ..loop.precision import Precision
 from ..loop.ranks import ALONE, Ranks
+from ..loop.task import NameTask
 from ..loop.trainer import Trainer
 from ..recipe.settings import Recipe
 

@@ -16,12 +16,11 @@ from spacy_medlink.util.files import sha256_of
 
 from ..choosing.yardstick import Yardstick
 from ..corpora.translations import read_bitext
-from ..data.group_sampler import GroupSampler
 from ..data.holdout import Holdout, make_holdout
 from ..data.names import TrainingNames, read_names
 from ..data.pairs import Pairs, pair_up
 from ..data.relations import RelationSampler
-from ..data.sampler import Sampler, ShuffledSampler, with_synonym
+from ..data.sampler import GroupSampler, Sampler, ShuffledSampler, with_synonym
 from ..loop.ranks import ALONE, Ranks
 from ..objectives.coder import JointObjective, TermRelationTerm, TransE, TypeHead, concept_types
 from ..objectives.registered import choice_of

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from spacy_medlink.linking.ranker import CandidateRanker
 from spacy_medlink.text.normalisation import key
 from spacy_medlink.types import Candidate, Mention
 
+Item = TypeVar("Item")
 _CHUNK = 256  # mentions that are looked up together
 _HELD = 0  # the fold that is not trained on
 
@@ -83,13 +85,13 @@ def gold_lists(path: Path, kb: KnowledgeBase, engine: Linker, top: int) -> list[
     RAISES (MedlinkError): E107, E401-E407 for the file.
     """
     cases = [case for case in load_gold(path, kb).cases() if case.mention.text.strip()]
-    lists = []
-    for start in range(0, len(cases), _CHUNK):
-        part = cases[start : start + _CHUNK]
-        rankings = engine.rank([case.mention for case in part], top)
-        for case, ranking in zip(part, rankings, strict=True):
-            lists.append(_list(case.mention, ranking, case.right))
-    return lists
+    return [
+        _list(case.mention, ranking, case.right)
+        for part in _chunks(cases)
+        for case, ranking in zip(
+            part, engine.rank([case.mention for case in part], top), strict=True
+        )
+    ]
 
 
 def name_lists(
@@ -99,14 +101,17 @@ def name_lists(
 
     most (int): names; one of each concept first, then the others.
     """
-    examples = list(_names(kb, most, np.random.default_rng(seed)))
-    lists = []
-    for start in range(0, len(examples), _CHUNK):
-        part = examples[start : start + _CHUNK]
-        rankings = RetrievedExamples(engine, part).rank(part, top)
-        for example, ranking in zip(part, rankings, strict=True):
-            lists.append(_list(Mention(example.text), ranking, example.right))
-    return lists
+    return [
+        _list(Mention(example.text), ranking, example.right)
+        for part in _chunks(list(_names(kb, most, np.random.default_rng(seed))))
+        for example, ranking in zip(
+            part, RetrievedExamples(engine, part).rank(part, top), strict=True
+        )
+    ]
+
+
+def _chunks(items: list[Item]) -> Iterator[list[Item]]:
+    return (items[start : start + _CHUNK] for start in range(0, len(items), _CHUNK))
 
 
 def _names(kb: KnowledgeBase, most: int, generator: np.random.Generator) -> Iterator[NameExample]:

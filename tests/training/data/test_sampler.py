@@ -4,10 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.data.group_sampler import GroupSampler
 from training.data.names import TrainingNames
 from training.data.pairs import make_pairs
-from training.data.sampler import Sampler, ShuffledSampler, with_synonym
+from training.data.sampler import GroupSampler, Sampler, ShuffledSampler, with_synonym
 
 CONCEPTS = np.repeat(np.arange(9), [1, 2, 3, 1, 5, 2, 1, 4, 2])
 TRAINABLE = np.arange(len(CONCEPTS)) != 1  # leaves concept 1 with a single name
