@@ -11,6 +11,7 @@ from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.browse import verify
 from spacy_medlink.kb.readers import obo, read
 from spacy_medlink.kb.rekey import rekey
+from spacy_medlink.kb.second_process import read_apart
 from spacy_medlink.types import CodeMap, Concept
 from tests.kb import samples
 from tests.kb.samples import DIABETES, write_rf2
@@ -46,6 +47,7 @@ def test_obo(tmp_path: Path) -> None:
         "MESH": ["D1"], "ORPHA": ["1"], "OMIM": ["1"], "NCIT": ["C1"], "DOID": ["1"],
         "SNOMEDCT_US": ["1"],
     }  # fmt: skip
+    assert list(read_apart("spacy_medlink.kb.readers.obo:read", path, None)) == [concept]
     build_kb(tmp_path / "kb", [concept])
     kb = KnowledgeBase(tmp_path / "kb")
     assert set(kb.maps("MONDO:1")) == {*EXPECTED, CodeMap("OMIM", "1")}

@@ -8,6 +8,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.readers import read
 from spacy_medlink.kb.readers.umls import files_of
+from spacy_medlink.kb.second_process import read_apart
 from spacy_medlink.types import BadLine, CodeMap, Concept
 from tests.kb.umls_release import BLOOD_PRESSURE, HYPERTENSION, TABLES, atom, mapping, write_release
 
@@ -55,6 +56,8 @@ def test_codes_with_relation_source_and_note(tmp_path: Path) -> None:
     assert codes["MESH"] == ("D006973",)
     assert found[BLOOD_PRESSURE].maps == ()
     assert "ICD10CM" not in found[BLOOD_PRESSURE].codes
+    apart = read_apart("spacy_medlink.kb.readers.umls:read_here", path, None)
+    assert {one.id: one for one in apart if isinstance(one, Concept)} == found
     assert "MRMAP.RRF" in {file.name for file in files_of(path)}
     build_kb(tmp_path / "kb", read("umls", path))
     kb = KnowledgeBase(tmp_path / "kb")

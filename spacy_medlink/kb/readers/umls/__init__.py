@@ -11,12 +11,16 @@ from ....errors import Errors, Warnings
 from ....types import ISA, BadLines, Concept, Record, Retired
 from ....util.telling import tell
 from ...scratch import Groups, scratch
+from ...second_process import read_apart
 from . import conso, maps, relations
 from .conso import Kinds, TradeNames, read_atoms
 from .maps import Maps
 from .release import Piece, find_tables, in_order
 from .rrf import Check, Row, Select, Table, of_ids
 
+Wanted = tuple[tuple[str, ...], ...]  # what filters will leave: sources, term types
+
+_LARGE = 1 << 26  # bytes of MRCONSO above which a second process is worth its start
 _TABLES = ("MRCONSO", "MRSTY", "MRDEF", "MRREL", "MRCUI", "MRRANK", "MRSAB", "MRMAP")
 _TYPE_COLUMNS = "CUI TUI STN STY ATUI CVF"
 _DEFINITION_COLUMNS = "CUI AUI ATUI SATUI SAB DEF SUPPRESS CVF"
@@ -51,8 +55,16 @@ def read(
     tables = find_tables(path)
     if "MRSTY" not in tables:
         tell(Warnings.no_types.format(path=path))
-    with in_order(tables) as sorted_tables:
-        yield from _Release(sorted_tables, bad_lines).records((sources, term_types))
+    if sum(piece.path.stat().st_size for piece in tables["MRCONSO"]) > _LARGE:
+        wanted = (sources, term_types)
+        return read_apart(f"{__name__}:read_here", path, bad_lines, wanted=wanted)
+    return read_here(path, bad_lines, (sources, term_types))
+
+
+def read_here(path: Path, bad_lines: BadLines = None, wanted: Wanted = ()) -> Iterator[Record]:
+    """Read as `read` does, but always in this process. wanted: sources, then term types."""
+    with in_order(find_tables(path)) as tables:
+        yield from _Release(tables, bad_lines).records(wanted)
 
 
 def release_of(path: Path) -> str:
@@ -81,7 +93,7 @@ class _Release:
         rows = self._table("MRSAB", conso.SOURCE_COLUMNS, (3,), by_id=False).rows()
         return [row for row in rows if row[21] != "N"]
 
-    def records(self, wanted: Sequence[tuple[str, ...]]) -> Iterator[Record]:
+    def records(self, wanted: Wanted) -> Iterator[Record]:
         """Stream concepts, then retired ids."""
         kinds = Kinds(self._ranks(), self.sources(), *wanted)
         with scratch(maps.TABLES) as db:
