@@ -3,16 +3,14 @@
 import json
 import os
 import random
-import resource
 import shutil
-import sqlite3
 import struct
 import warnings
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from spacy_medlink.assets import Assets
@@ -20,75 +18,60 @@ from spacy_medlink.assets.manifest import MANIFEST
 from spacy_medlink.components.pipelines import linker_of, open_pipeline
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase
-from tests.children import end_after, status_of
 from tests.complete_assets import write_complete_assets
+from tests.mutants import How, alter, damage, in_child
 
 TEXT = "Heart attack, then sugar diabetes (DM). No fevers; hypertensions? Blutdruck 3."
-SECONDS = 60
-MEMORY = 8 << 30  # bytes
 
 Change = Callable[[Path], None]
 Cases = Iterator[tuple[str, Change]]
-Bytes = Callable[[bytearray, random.Random], bytes]
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory, tiny_kb, tiny_encoder):
+def used(tmp_path_factory, tiny_kb, tiny_encoder):
+    """Whole assets, and what they answer."""
     assets = write_complete_assets(
         tmp_path_factory.mktemp("damage") / "whole", tiny_kb.path, tiny_encoder
     )
-    use(assets.path)  # what is imported at the first use is imported once
-    return assets
-
-
-def use(path: Path) -> None:
-    """Ask all that can be asked."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        nlp = open_pipeline(str(path))
-        doc = nlp(TEXT)
-        linker = linker_of(nlp)
-        assert all(span._.candidates is not None for span in doc.ents)
-        links = linker.link_texts(["heart attacks", "hyper tension", "x", ""])
-        linker.link_texts(["heart attack"], allow=[links[0].id], languages=["en"])
-        str(linker.explain("heart attack"))
-        linker.kb.search("heart")
-        linker.kb.resolve("HP:0005965")
-        assert len(list(linker.kb)) >= 0
+        return assets, use(assets.path)  # what is imported at the first use is imported once
 
 
-def outcome(path: Path) -> str:
-    """Use assets in a child process, which may not come back."""
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if not pid:
-        try:
-            os._exit(_report(path, writing))
-        finally:
-            os._exit(2)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as file:
-        said = file.read().decode()  # to its end at the latest: it has an alarm
-    status = status_of(pid)
-    return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else said
+@pytest.fixture(scope="module")
+def whole(used):
+    return used[0]
 
 
-def _report(path: Path, writing: int) -> int:
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    end_after(4 * SECONDS)
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, 2)
+def use(path: Path) -> str:
+    """Ask all that can be asked. RETURNS: what it answers."""
+    nlp = open_pipeline(str(path))
+    doc = nlp(TEXT)
+    linker = linker_of(nlp)
+    asked = linker.link_texts(["heart attacks", "hyper tension", "x", "", "fever " * 99])
+    said = [
+        [(ent.text, ent.kb_id_, [one["id"] for one in ent._.candidates]) for ent in doc.ents],
+        [(link.id, [one.id for one in link.candidates]) for link in asked],
+        linker.link_texts(["heart attack"], allow=[asked[0].id], languages=["en"])[0].id,
+        [name for _, name in linker.kb.search("heart")], linker.kb.resolve("HP:0005965"),
+        [concept.id for concept in linker.kb],
+    ]  # fmt: skip
+    str(linker.explain("heart attack"))
+    return repr(said)
+
+
+def outcome(path: Path, whole: str) -> str:
+    """Use assets in a child process. RETURNS: "same", "other" than the whole ones, or a code."""
+    return in_child(lambda: "same" if use(path) == whole else _other(path))
+
+
+def _other(path: Path) -> str:
+    """Who verifies is never given another answer, unless the manifest itself was edited."""
     try:
-        use(path)
-        said = "answer"
-    except MedlinkError as error:
-        said = error.code
-    except BaseException as error:
-        said = f"uncoded {type(error).__name__}: {error}"[:300]
-    os.write(writing, said.encode())
-    return 0
+        Assets(path, verify=True)
+    except MedlinkError:
+        return "other"
+    return "unseen"
 
 
 def copied(source: Path, target: Path) -> None:
@@ -96,19 +79,16 @@ def copied(source: Path, target: Path) -> None:
     shutil.copytree(source, target, copy_function=os.link)
 
 
-def judged(whole: Assets, work: Path, cases: Cases) -> Counter[str]:
-    """Count the outcomes of cases; those that must not be are raised, all together."""
-    counts: Counter[str] = Counter()
-    bad = []
+def judged(used: tuple[Assets, str], work: Path, cases: Cases) -> dict[str, list[str]]:
+    """Group cases by outcome; those that must not be are raised, all together."""
+    (whole, answer), found = used, defaultdict(list)
     for name, change in cases:
         copied(whole.path, work)
         change(work)
-        found = outcome(work)
-        counts[found.split(" ")[0]] += 1
-        if found.startswith(("uncoded", "signal")):
-            bad.append(f"{name}: {found}")
-    assert not bad, "\n".join(bad)
-    return counts
+        found[outcome(work, answer)].append(name)
+    bad = [kind for kind in found if kind.startswith(("uncoded", "signal"))]
+    assert not bad, {kind: found[kind] for kind in bad}
+    return found
 
 
 def write(path: Path, content: bytes) -> None:
@@ -124,90 +104,24 @@ def accept(path: Path) -> None:
     write(path / MANIFEST, json.dumps(manifest).encode())
 
 
-# Files, whatever is in them
-
-BYTES: dict[str, Bytes] = {
-    "half": lambda data, _: bytes(data[: len(data) // 2]),
-    "empty": lambda data, _: b"",
-    "zeros": lambda data, _: bytes(len(data)),
-    "ones": lambda data, _: b"\xff" * len(data),
-    "noise": lambda data, luck: luck.randbytes(len(data)),
-    "longer": lambda data, luck: bytes(data) + luck.randbytes(999),
-    "flipped anywhere": lambda data, luck: flipped(data, luck, 20, len(data)),
-    "flipped in front": lambda data, luck: flipped(data, luck, 3, 160),
-}
-
-
-def flipped(data: bytearray, luck: random.Random, bits: int, end: int) -> bytes:
-    for _ in range(bits if data else 0):
-        data[luck.randrange(min(end, len(data)))] ^= 1 << luck.randrange(8)
-    return bytes(data)
-
-
-def of_bytes(name: str, make: Bytes, luck: random.Random) -> Change:
+def of_file(name: str, how: How, luck: random.Random | None = None) -> Change:
     def change(path: Path) -> None:
-        write(path / name, make(bytearray((path / name).read_bytes()), luck))
+        damage(path / name, how, luck)
         accept(path)
 
     return change
 
 
-# Arrays of other types, shapes and values
-
-
-def _extreme(array, largest):
-    if array.dtype.kind == "f":
-        return np.full_like(array, np.inf if largest else -np.inf)
-    info = np.iinfo(array.dtype)
-    return np.full_like(array, info.max if largest else info.min)
-
-
-def _one_too_large(array):
-    array = array.copy()
-    array[len(array) // 2] = np.nan if array.dtype.kind == "f" else np.iinfo(array.dtype).max
-    return array
-
-
-ARRAYS = {
-    "largest": lambda array: _extreme(array, True),
-    "smallest": lambda array: _extreme(array, False),
-    "nan": lambda array: np.full(array.shape, np.nan, np.float32),
-    "reversed": lambda array: array[::-1],
-    "shuffled": lambda array: np.random.default_rng(1).permutation(array),
-    "double": lambda array: array.astype(np.float64),
-    "two dimensions": lambda array: array.reshape(1, -1),
-    "scalar": lambda array: np.asarray(array[0]),
-    "short": lambda array: array[: len(array) // 3],
-    "long": lambda array: np.concatenate([array] * 3),
-    "one too large": _one_too_large,
-    "strings": lambda array: array.astype("U20"),
-    "bool": lambda array: array.astype(bool),
-    "big-endian": lambda array: array.astype(array.dtype.newbyteorder(">")),
-    "objects": lambda array: np.array([os.system, 1], dtype=object),
-}
-
-
-def of_array(name, make) -> Change:
-    def change(path: Path) -> None:
-        array = make(np.load(path / name))
-        (path / name).unlink()
-        np.save(path / name, array, allow_pickle=True)
-        accept(path)
-
-    return change
-
-
-def huge_shape(name: str) -> Change:
-    header = b"{'descr': '<i8', 'fortran_order': False, 'shape': (9223372036854775807,), }"
-    head = header.ljust(117) + b"\n"
-    content = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + bytes(200)
-
-    def change(path: Path) -> None:
-        write(path / name, content)
-        accept(path)
-
-    return change
-
+BYTES = (
+    "half", "empty", "zeros", "ones", "noise", "longer", "flipped anywhere", "flipped in front",
+)  # fmt: skip
+OF_ARRAYS = (
+    "largest", "smallest", "nan", "reversed", "shuffled", "double", "two dimensions", "scalar",
+    "short", "long", "one too large", "strings", "bool", "big-endian", "objects",
+)  # fmt: skip
+_HEADER = b"{'descr': '<i8', 'fortran_order': False, 'shape': (9223372036854775807,), }"
+_HEADER = _HEADER.ljust(117) + b"\n"
+HUGE_SHAPE = b"\x93NUMPY\x01\x00" + len(_HEADER).to_bytes(2, "little") + _HEADER + bytes(200)
 
 # The manifest
 
@@ -332,23 +246,13 @@ STATEMENTS = {
 }
 
 
-def of_database(statements) -> Change:
+def of_database(statements: list[str]) -> Change:
     def change(path: Path) -> None:
-        content = (path / "kb.sqlite").read_bytes()
-        write(path / "kb.sqlite", content)
-        database = sqlite3.connect(path / "kb.sqlite")
-        for statement in statements:
-            database.execute(statement)
-        database.commit()
-        database.close()
+        damage(path / "kb.sqlite", (path / "kb.sqlite").read_bytes())  # a copy, no link
+        alter(path / "kb.sqlite", *statements)
         accept(path)
 
     return change
-
-
-def page_of_noise(data: bytearray, luck: random.Random) -> bytes:
-    start = 4096 * luck.randrange(1, len(data) // 4096)
-    return bytes(data[:start]) + luck.randbytes(4096) + bytes(data[start + 4096 :])
 
 
 # The index and the encoders, which native code reads
@@ -401,16 +305,14 @@ def encoders() -> Cases:
 
 
 def files(whole: Assets, luck: random.Random) -> Cases:
-    for name in whole.files[1:]:
-        for label, make in BYTES.items():
-            yield f"{name}: {label}", of_bytes(name, make, luck)
+    for name, how in product(whole.files[1:], BYTES):
+        yield f"{name}: {how}", of_file(name, how, luck)
 
 
 def arrays(whole: Assets, luck: random.Random) -> Cases:
-    for name in (one for one in whole.files if one.endswith(".npy")):
-        for label, make in ARRAYS.items():
-            yield f"{name}: {label}", of_array(name, make)
-        yield f"{name}: huge shape", huge_shape(name)
+    names = [one for one in whole.files if one.endswith(".npy")]
+    for name, how in product(names, (*OF_ARRAYS, HUGE_SHAPE)):
+        yield f"{name}: {how!r:.20}", of_file(name, how)
 
 
 def manifests(whole: Assets, luck: random.Random) -> Cases:
@@ -429,7 +331,7 @@ def databases(whole: Assets, luck: random.Random) -> Cases:
     for label, statements in STATEMENTS.items():
         yield f"kb: {label}", of_database(statements)
     for number in range(20):
-        yield f"kb: page {number}", of_bytes("kb.sqlite", page_of_noise, luck)
+        yield f"kb: page {number}", of_file("kb.sqlite", "a page of noise", luck)
 
 
 def native(whole: Assets, luck: random.Random) -> Cases:
@@ -447,17 +349,17 @@ KINDS = [
 
 def some_cases(whole: Assets, luck: random.Random) -> Cases:
     """Yield a few of each kind, those among them that once ended the process."""
-    yield "index: noise", of_bytes("dense.faiss", BYTES["noise"], luck)
-    yield "n-grams: places", of_array("ngram/word_names_items.npy", ARRAYS["largest"])
-    yield "n-grams: offsets", of_array("ngram/word_names_offsets.npy", ARRAYS["reversed"])
-    yield "rows", of_array("name_concept.npy", ARRAYS["one too large"])
-    yield "exact", of_array("exact/row.npy", ARRAYS["one too large"])
-    yield "objects", of_array("exact/hash.npy", ARRAYS["objects"])
-    yield "huge shape", huge_shape("facets/type.npy")
-    yield "memory", of_bytes("memory/memory.jsonl", BYTES["noise"], luck)
-    yield "tokenizer", of_bytes("encoder/tokenizer.json", BYTES["half"], luck)
-    yield "weights", of_bytes("encoder/model.safetensors", BYTES["zeros"], luck)
-    yield "kb", of_bytes("kb.sqlite", page_of_noise, luck)
+    yield "index: noise", of_file("dense.faiss", "noise", luck)
+    yield "n-grams: places", of_file("ngram/word_names_items.npy", "largest")
+    yield "n-grams: offsets", of_file("ngram/word_names_offsets.npy", "reversed")
+    yield "rows", of_file("name_concept.npy", "one too large")
+    yield "exact", of_file("exact/row.npy", "one too large")
+    yield "objects", of_file("exact/hash.npy", "objects")
+    yield "huge shape", of_file("facets/type.npy", HUGE_SHAPE)
+    yield "memory", of_file("memory/memory.jsonl", "noise", luck)
+    yield "tokenizer", of_file("encoder/tokenizer.json", "half", luck)
+    yield "weights", of_file("encoder/model.safetensors", "zeros", luck)
+    yield "kb", of_file("kb.sqlite", "a page of noise", luck)
     yield "manifest: deep", of_manifest(WHOLE["deep"])
     yield "manifest: weights", of_leaf(("fusion", "weights", "exact"), "x")
     for label in ("an endless view", "names that are blobs", "codes in a list", "no labels"):
@@ -476,19 +378,20 @@ def test_a_database_with_more_than_our_tables_is_refused(whole, tmp_path, kind):
         KnowledgeBase(tmp_path / "a" / "kb.sqlite")
 
 
-def test_damage_of_every_kind_gets_a_code(whole, tmp_path):
-    assert outcome(whole.path) == "answer"
-    counts = judged(whole, tmp_path / "a", some_cases(whole, random.Random(1)))
-    assert sum(count for code, count in counts.items() if code.startswith("E")) >= 15, counts
+def test_damage_of_every_kind_gets_a_code(used, tmp_path):
+    assert outcome(used[0].path, used[1]) == "same"
+    found = judged(used, tmp_path / "a", some_cases(used[0], random.Random(1)))
+    assert sum(len(names) for code, names in found.items() if code[0] == "E") >= 15, found
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("cases", "least", "answered"), KINDS)
-def test_any_damage_gets_an_answer_or_a_code(whole, tmp_path, cases, least, answered):
-    counts = judged(whole, tmp_path / "a", cases(whole, random.Random(1)))
-    print(cases.__name__, dict(counts))
-    assert sum(counts.values()) >= least
-    assert counts["answer"] >= answered, counts
+def test_any_damage_gets_an_answer_or_a_code(used, tmp_path, cases, least, answered):
+    found = judged(used, tmp_path / "a", cases(used[0], random.Random(1)))
+    print(cases.__name__, {kind: len(names) for kind, names in found.items()})
+    print(found.get("unseen"))
+    assert sum(map(len, found.values())) >= least
+    assert len(found["same"]) + len(found["other"]) >= answered, found
 
 
 @pytest.mark.parametrize("label", PLACES)
@@ -530,7 +433,7 @@ def test_assets_of_an_installed_package_are_verified(whole, tmp_path):
     place = tmp_path / "site-packages" / "xx_pipeline" / "medical_linker" / "assets"
     place.parent.mkdir(parents=True)
     copied(whole.path, place)
-    of_bytes("ranker.json", BYTES["flipped anywhere"], random.Random(1))(place)
+    of_file("ranker.json", "flipped anywhere", random.Random(1))(place)
     for source in (place, place.parent.parent):
         with pytest.raises(MedlinkError, match=r"E202.*ranker\.json has a wrong checksum"):
             open_assets(source)

@@ -23,6 +23,7 @@ from spacy_medlink.util.held import Held
 from tests.children import in_fork, in_threads
 from tests.components.test_matrix import METHODS, run_once
 from tests.lines import write_lines
+from tests.mutants import refused
 
 TEXTS = ["fever", "heart attack", "Diabète", "[MASK] fever [SEP]", "血圧 😀", "x" * 300, "", "PE"]
 ROOT = Path(__file__).parents[2]
@@ -171,16 +172,8 @@ def test_a_model_that_cannot_be_exported(onnx, monkeypatch):
 def test_damage_is_met_before_it_links(exported, tmp_path, part):
     exported.copy_to(tmp_path / "assets")
     name = next(file for file in exported.files if file.startswith(part))
-    (tmp_path / "assets" / name).write_bytes(_damaged(tmp_path / "assets" / name))
-    with pytest.raises(MedlinkError, match=r"E202.*not the one of the build"):
-        _ = Assets(tmp_path / "assets").encoder
-
-
-def _damaged(path: Path) -> bytes:
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 0xFF
-    path.unlink()  # the files are hard links
-    return bytes(content)
+    path, other = tmp_path / "assets", r"E202.*not the one of the build"
+    refused(path / name, "a byte of its middle", lambda: Assets(path).encoder, match=other)
 
 
 def test_what_is_no_network(tmp_path, tiny_encoder):

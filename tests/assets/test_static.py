@@ -13,9 +13,9 @@ from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.runtime import RuntimeEncoder
 from spacy_medlink.encoders.static import StaticNetwork
-from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Mention
 from spacy_medlink.util.held import Held
+from tests.mutants import damages, refused
 
 TEXTS = ["fever", "heart attack", "Diabète", "[MASK] fever [SEP]", "血圧 😀", "x" * 300, "", "PE"]
 
@@ -80,23 +80,16 @@ print(decision.ranking[0].scores["dense"])
     assert -1 <= float(done.stdout) <= 1
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json"])
-def test_damage_is_met_before_it_links(tmp_path, tiny_kb, static, name):
-    assets = build_assets(tmp_path / "assets", tiny_kb.path, static)
-    path = assets.path / "encoder" / name
-    content = bytearray(path.read_bytes())
-    content[-9] ^= 0xFF
-    path.unlink()  # it may be a hard link
-    path.write_bytes(content)
-    with pytest.raises(MedlinkError, match=r"E202.*not the one of the build"):
-        _ = Assets(assets.path).encoder
+@damages(("model.safetensors tokenizer.json", ("a byte of its end",)))
+def test_damage_is_met_before_it_links(tmp_path, tiny_kb, static, file, how):
+    path = build_assets(tmp_path / "assets", tiny_kb.path, static).path
+    other = r"E202.*not the one of the build"
+    refused(path / "encoder" / file, how, lambda: Assets(path).encoder, match=other)
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff" * 8, (2).to_bytes(8, "little") + b"{}"])
-def test_what_is_no_weights(static, content):
-    (static / "model.safetensors").write_bytes(content)
-    with pytest.raises(MedlinkError, match="E206"):
-        RuntimeEncoder(None, Held(static))
+@damages(("model.safetensors", (b"", b"\xff" * 8, (2).to_bytes(8, "little") + b"{}")))
+def test_what_is_no_weights(static, file, how):
+    refused(static / file, how, RuntimeEncoder, None, Held(static), match="E206")
 
 
 def test_weights_of_another_type(static):

@@ -2,8 +2,6 @@
 
 import json
 import re
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ import pytest
 
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Relation, Retired
+from tests.mutants import alter
 from tests.tables import table
 
 OBO = """format-version: 1.2
@@ -256,17 +255,13 @@ def test_damage_is_found(fail, tmp_path, tiny_kb):
     fail("E102", "kb", "info", bad)
     bad.write_bytes(whole[: len(whole) // 2])
     fail("E102", "kb", "info", bad, "--verify")
-    with closing(sqlite3.connect(tmp_path / "other.kb")) as db, db:
-        db.execute("CREATE TABLE something (else_ TEXT)")
-    fail("E102", "kb", "info", tmp_path / "other.kb")
+    other = alter(tmp_path / "other.kb", "CREATE TABLE something (else_ TEXT)")
+    fail("E102", "kb", "info", other)
 
 
 @table(__file__, "verify_finds_what_does_not_fit")
 def test_verify_finds_what_does_not_fit(fail, tmp_path, tiny_kb, change, said):
-    bad = tmp_path / "bad.kb"
-    bad.write_bytes(tiny_kb.path.read_bytes())
-    with closing(sqlite3.connect(bad)) as db, db:
-        db.execute(change)
+    bad = alter(tmp_path / "bad.kb", change, source=tiny_kb.path)
     assert said in fail("E102", "kb", "info", bad, "--verify")
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.gold import GoldDocument, GoldMention, read_gold
 from spacy_medlink.types import BadLine
+from tests.mutants import told
 from tests.tables import table
 from tests.training.corpora.workbook import write_workbook
 
@@ -212,10 +213,7 @@ def test_mutations_are_read_or_refused_with_a_code(tmp_path: Path, data: st.Data
         raw[place : place + data.draw(st.integers(0, 4))] = change
     path = tmp_path / "gold.jsonl"
     path.write_bytes(bytes(raw))
-    try:
-        list(read_gold(path))
-    except MedlinkError as error:
-        assert error.code in {"E401", "E404"}
+    told(lambda: list(read_gold(path)), {"E401", "E404"})
 
 
 @pytest.mark.parametrize("name", ["gold.csv", "gold.xlsx"])

@@ -3,9 +3,7 @@
 import copy
 import multiprocessing
 import pickle
-import sqlite3
 import stat
-from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +15,7 @@ from spacy_medlink.kb.browse import near_names, search_concepts
 from spacy_medlink.text.normalisation import hash_key, key
 from spacy_medlink.types import Concept, Name, Retired
 from tests.children import in_threads
+from tests.mutants import alter
 
 
 def build(path, *records):
@@ -226,10 +225,8 @@ def test_a_file_of_something_else(tmp_path, content):
 
 
 def test_a_database_of_something_else(tmp_path):
-    with closing(sqlite3.connect(tmp_path / "kb")) as db, db:
-        db.execute("CREATE TABLE concept (id TEXT)")
     with pytest.raises(MedlinkError, match=r"E102.*another kind"):
-        KnowledgeBase(tmp_path / "kb")
+        KnowledgeBase(alter(tmp_path / "kb", "CREATE TABLE concept (id TEXT)"))
 
 
 @pytest.mark.parametrize("part", [0.02, 0.3, 0.6, 0.9, 0.99])
@@ -243,10 +240,9 @@ def test_a_file_that_was_cut_off(tmp_path, tiny_kb, part):
 @pytest.mark.parametrize("version", [0, schema.VERSION - 1, schema.VERSION + 1])
 def test_a_file_of_another_schema(tmp_path, version):
     build(tmp_path / "kb", concept("a"))
-    with closing(sqlite3.connect(tmp_path / "kb")) as db, db:
-        db.execute(f"PRAGMA user_version = {version}")
+    path = alter(tmp_path / "kb", f"PRAGMA user_version = {version}")
     with pytest.raises(MedlinkError, match=rf"E103.*schema {version}.*schema {schema.VERSION}"):
-        KnowledgeBase(tmp_path / "kb")
+        KnowledgeBase(path)
 
 
 def test_an_entity_has_scispacys_fields(tiny_kb: KnowledgeBase) -> None:

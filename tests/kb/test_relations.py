@@ -1,7 +1,6 @@
 """Relations: what each reader makes of a source, and what the knowledge base says of them."""
 
-import sqlite3
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +26,7 @@ from tests.kb.umls_release import (
     relation,
     write_release,
 )
+from tests.mutants import alter
 
 RELATIONSHIPS = "Terminology/sct2_Relationship_Snapshot_INT_20240101.txt"
 DESCRIPTIONS = "Terminology/sct2_Description_Snapshot-en_INT_20240101.txt"
@@ -76,10 +76,7 @@ def test_relations_of_a_concept(kb: KnowledgeBase) -> None:
 
 
 def damaged(kb: KnowledgeBase, path: Path, statement: str) -> KnowledgeBase:
-    path.write_bytes(kb.path.read_bytes())
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute(statement)
-    return KnowledgeBase(path)
+    return KnowledgeBase(alter(path, statement, source=kb.path))
 
 
 @pytest.mark.parametrize(

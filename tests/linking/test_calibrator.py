@@ -19,6 +19,7 @@ from spacy_medlink.linking.calibrator import (
 )
 from spacy_medlink.linking.linear import LinearModel
 from tests.fitting.samples import FACTS, ranking
+from tests.mutants import refused
 
 N = len(CALIBRATOR_FEATURES)
 WEIGHTS = np.array([-1.0 if name in AGAINST else 1.0 for name in CALIBRATOR_FEATURES])
@@ -151,6 +152,12 @@ def test_saving_and_loading(tmp_path):
     assert (tmp_path / "c.json").read_bytes() == before
 
 
+@pytest.fixture
+def saved(tmp_path):
+    calibrator().save(tmp_path / "c.json")
+    return tmp_path / "c.json"
+
+
 @pytest.mark.parametrize(
     ("change", "code"),
     [
@@ -163,12 +170,9 @@ def test_saving_and_loading(tmp_path):
         *(({name: value}, "E202") for name in MODELS for value in (None, {}, 3)),
     ],
 )
-def test_damaged_files_are_refused(tmp_path, change, code):
-    path = tmp_path / "c.json"
-    calibrator().save(path)
-    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
-    with pytest.raises(MedlinkError, match=code):
-        RankingCalibrator.load(path, FACTS)
+def test_damaged_files_are_refused(saved, change, code):
+    content = json.dumps({**json.loads(saved.read_text()), **change}).encode()
+    refused(saved, content, RankingCalibrator.load, saved, FACTS, match=code)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -179,26 +183,18 @@ def test_damaged_files_are_refused(tmp_path, change, code):
         {"scale": [0.0] * N}, {"bias": float("inf")}, {"bias": "high"},
     ],
 )  # fmt: skip
-def test_damaged_models_are_refused(tmp_path, model, change):
-    path = tmp_path / "c.json"
-    calibrator().save(path)
-    facts = json.loads(path.read_text())
+def test_damaged_models_are_refused(saved, model, change):
+    facts = json.loads(saved.read_text())
     facts[model] |= change
-    path.write_text(json.dumps(facts))
-    with pytest.raises(MedlinkError, match="E202"):
-        RankingCalibrator.load(path, FACTS)
+    refused(saved, json.dumps(facts).encode(), RankingCalibrator.load, saved, FACTS)
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"\xff", b"3"])
-def test_what_is_no_calibrator_is_refused(tmp_path, content):
-    path = tmp_path / "c.json"
-    path.write_bytes(content)
-    with pytest.raises(MedlinkError, match="E202"):
-        RankingCalibrator.load(path, FACTS)
+def test_what_is_no_calibrator_is_refused(saved, content):
+    refused(saved, content, RankingCalibrator.load, saved, FACTS)
 
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan")])
-def test_a_threshold_outside_0_and_1_is_refused(tmp_path, threshold):
-    calibrator().save(tmp_path / "c.json")
+def test_a_threshold_outside_0_and_1_is_refused(saved, threshold):
     with pytest.raises(MedlinkError, match="E302"):
-        RankingCalibrator.load(tmp_path / "c.json", FACTS, threshold)
+        RankingCalibrator.load(saved, FACTS, threshold)

@@ -14,6 +14,7 @@ from spacy_medlink.retrieval.dense import DenseIndex
 from spacy_medlink.retrieval.index_size import default_size, default_spec
 from spacy_medlink.retrieval.mask import Mask
 from spacy_medlink.retrieval.tuning import SearchSettings, tune
+from tests.mutants import damages, refused
 from tests.retrieval.vectors import DIM, blocks, unit
 
 TOLERANCE = 1e-6  # float32 products of 16 numbers
@@ -205,17 +206,10 @@ def test_an_error_of_the_encoder_is_not_blamed_on_the_string():
             DenseIndex.build(broken(), 800, DIM, spec)
 
 
-@pytest.mark.parametrize("damage", ["missing", "empty", "cut", "text"])
-def test_damaged_files(tmp_path, flat, damage):
-    path = tmp_path / "dense.faiss"
-    flat.save(path)
-    if damage == "missing":
-        path.unlink()
-    else:
-        content = {"empty": b"", "cut": path.read_bytes()[:1000], "text": b"x" * 5000}[damage]
-        path.write_bytes(content)
-    with pytest.raises(MedlinkError, match="E202"):
-        DenseIndex.load(path)
+@damages(("dense.faiss", ("gone", "empty", "half", "cut", "long garbage")))
+def test_damaged_files(tmp_path, flat, file, how):
+    flat.save(tmp_path / file)
+    refused(tmp_path / file, how, DenseIndex.load, tmp_path / file)
 
 
 def test_a_place_that_cannot_be_written(tmp_path, flat):

@@ -10,6 +10,7 @@ from spacy_medlink.retrieval.exact import ExactIndex
 from spacy_medlink.text.normalisation import hash_key, is_short_form, key
 from spacy_medlink.util.hashes import positions
 from tests.mapped import is_mapped
+from tests.mutants import damages, refused
 
 WORDS = st.sampled_from(
     ["fever", "Fever", "fevers", "FÉVER", "PE", "pe", "ALL", "all", "MI", "血圧", "type-2",
@@ -109,21 +110,11 @@ def test_a_mention_of_ten_thousand_characters():
     assert as_lists(index.search(["x" * 10_000, "fever " * 2000])) == [[(1, 1.0)], []]
 
 
-@pytest.mark.parametrize("damage", ["missing", "cut", "text", "pickle"])
-@pytest.mark.parametrize("name", ["hash", "start", "row", "check"])
-def test_damaged_arrays(tmp_path, name, damage):
+@damages(("hash start row check", ("gone", "cut", "garbage", "objects")))
+def test_damaged_arrays(tmp_path, file, how):
     build(["fever", "cough"] * 100).save(tmp_path)
-    file = tmp_path / f"{name}.npy"
-    if damage == "missing":
-        file.unlink()
-    elif damage == "cut":
-        file.write_bytes(file.read_bytes()[:100])
-    elif damage == "text":
-        file.write_text("no array")
-    else:
-        np.save(file, np.array([{"an": "object"}]), allow_pickle=True)
-    with pytest.raises(MedlinkError, match=rf"E202.*{name}\.npy"):
-        ExactIndex.load(tmp_path)
+    path = tmp_path / f"{file}.npy"
+    refused(path, how, ExactIndex.load, tmp_path, match=rf"E202.*{path.name}")
 
 
 def test_a_dictionary_without_names_is_damaged(tmp_path):

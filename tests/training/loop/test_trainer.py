@@ -16,6 +16,7 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.objectives.protocol import Stateless, Weights
 from spacy_medlink.errors import MedlinkError
 from tests.children import in_thread
+from tests.mutants import refused
 from training.choosing.yardstick import Yardstick
 from training.kinds.pretraining import Pretraining
 from training.loop import checkpoint
@@ -235,22 +236,13 @@ def test_the_learning_rate_may_change_when_training_goes_on(make, tmp_path):
 
 
 FILES = ["state.json", "model.safetensors", "optimizer.safetensors", "best.safetensors"]
-DAMAGES: dict[str, Callable[[bytes], bytes]] = {
-    "cut": lambda data: data[:20], "garbage": lambda data: bytes(range(255, -1, -1)),
-}  # fmt: skip
 
 
 def test_a_damaged_checkpoint_is_an_error(make, tmp_path):
     make(training__epochs=1.0).train()
-    for file, damage in product(FILES, ["gone", *DAMAGES]):
-        path = tmp_path / CHECKPOINT / file
-        whole = path.read_bytes()
-        path.unlink()
-        if damage in DAMAGES:
-            path.write_bytes(DAMAGES[damage](whole))
-        with pytest.raises(MedlinkError, match="E505"):
-            make(training__epochs=1.0).train(resume=True)
-        path.write_bytes(whole)
+    for file, how in product(FILES, ["gone", "half", bytes(range(255, -1, -1))]):
+        trainer = make(training__epochs=1.0)
+        refused(tmp_path / CHECKPOINT / file, how, trainer.train, resume=True, match="E505")
 
 
 def test_an_optimizer_of_other_tensors_is_an_error(make, tmp_path):
