@@ -1,4 +1,8 @@
-"""Damaged and hostile assets: an answer or a coded error, never a traceback, a crash or a hang."""
+"""Damaged and hostile assets: the same answer or a coded error; no crash, no hang.
+
+Another answer is given only by files that a verification refuses: what is read at every opening is
+sizes and what does not fit together, not checksums.
+"""
 
 import json
 import os
@@ -66,7 +70,7 @@ def outcome(path: Path, whole: str) -> str:
 
 
 def _other(path: Path) -> str:
-    """Who verifies is never given another answer, unless the manifest itself was edited."""
+    """Tell whether who verifies is given another answer, too."""
     try:
         Assets(path, verify=True)
     except MedlinkError:
@@ -86,8 +90,9 @@ def judged(used: tuple[Assets, str], work: Path, cases: Cases) -> dict[str, list
         copied(whole.path, work)
         change(work)
         found[outcome(work, answer)].append(name)
-    bad = [kind for kind in found if kind.startswith(("uncoded", "signal"))]
-    assert not bad, {kind: found[kind] for kind in bad}
+    bad = {kind: own for kind, own in found.items() if kind.startswith(("uncoded", "signal"))}
+    assert not bad, bad
+    assert {*found["unseen"]} <= {"manifest ('memory',): null"}, "it says that there is none"
     return found
 
 
@@ -340,10 +345,11 @@ def native(whole: Assets, luck: random.Random) -> Cases:
 
 
 # Kinds of damage, each with the number of cases at least, and of those that are answered: a
-# guard against cases that are never made. A test for each, so that none takes minutes.
+# guard against cases that are never made. A test for each, so that none takes minutes. Of what
+# native code reads only a length is harmless that is cut to what the network can hold.
 KINDS = [
     (files, 300, 20), (arrays, 250, 15), (manifests, 350, 50), (databases, 45, 5),
-    (native, 50, 5),
+    (native, 50, 1),
 ]  # fmt: skip
 
 
@@ -389,9 +395,10 @@ def test_damage_of_every_kind_gets_a_code(used, tmp_path):
 def test_any_damage_gets_an_answer_or_a_code(used, tmp_path, cases, least, answered):
     found = judged(used, tmp_path / "a", cases(used[0], random.Random(1)))
     print(cases.__name__, {kind: len(names) for kind, names in found.items()})
-    print(found.get("unseen"))
     assert sum(map(len, found.values())) >= least
     assert len(found["same"]) + len(found["other"]) >= answered, found
+    if cases is native:
+        assert (found["same"], found["other"]) == (["length 1000000000"], [])
 
 
 @pytest.mark.parametrize("label", PLACES)
