@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections import deque
@@ -16,8 +17,10 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any, TypeVar
 
+ROOT = Path(__file__).parents[1]
 SECONDS = 240  # less than pytest-timeout has; for work that takes a moment on a quiet machine
 
 _In = TypeVar("_In")
@@ -98,6 +101,32 @@ def kill_at_work(work: Callable[..., None], *arguments: Any, after: float) -> No
         assert ours.poll(SECONDS) and ours.recv() == 0
         time.sleep(after)
     assert process.exitcode == -signal.SIGKILL
+
+
+def python(*arguments: Any, code: int | None = 0, **settings: Any) -> Any:
+    """Run Python in a process of its own, in the checkout, to its end with an exit code.
+
+    RETURNS (CompletedProcess[str]): with what it wrote.
+    """
+    own = {"cwd": ROOT, "capture_output": True, "text": True, "timeout": SECONDS, **settings}
+    done = subprocess.run([sys.executable, *map(str, arguments)], check=False, **own)
+    assert code is None or done.returncode == code, done.stdout[-4000:] + done.stderr[-4000:]
+    return done
+
+
+_FORK = """
+child = os.fork()
+if child == 0:
+    signal.alarm(60)  # a hanging child must not outlive the test
+    os._exit(0 if ask() else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+
+
+def python_forks(code: str, *arguments: Any) -> None:
+    """Run code that defines `ask`, which must be true in a forked child after its parent's."""
+    own = f"import os, signal, sys\n{code}\nassert ask()\n{_FORK}"
+    python("-c", own, *arguments, env={**os.environ, "OMP_NUM_THREADS": "2"})
 
 
 def in_child(work: Callable[[], bool]) -> bool:

@@ -1,6 +1,5 @@
 """Small assets that have every part there can be."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from spacy_medlink.linking.calibrator import CALIBRATOR_FEATURES, RankingCalibra
 from spacy_medlink.linking.facts import name_facts
 from spacy_medlink.linking.linear import LinearModel
 from spacy_medlink.linking.ranker import RANKER_FEATURES, CandidateRanker
+from tests.lines import note, said, write_lines
 
 GOLD = {"heart attack": "HP:0001658", "sugar": "HP:0000819", "diabetes": "HP:0000819"}
 
@@ -25,18 +25,14 @@ def write_complete_assets(out: Path, kb: Path, encoder: Path) -> Assets:
     """Write assets with tiers, memory, ranker, reranker and calibrator."""
     work = out.with_name(out.name + "-work")
     work.mkdir()
-    gold = work / "gold.jsonl"
-    gold.write_text("".join(_line(text, id) for text, id in GOLD.items()), encoding="utf-8")
+    lines = (
+        note(text, said(text, text, id, type="Disease"), doc_id=text) for text, id in GOLD.items()
+    )
+    gold = write_lines(work / "gold.jsonl", *lines)
     assets = build_assets(work / "built", kb, encoder, memory=[gold])
     assets = _with_ranker(assets, work / "ranked")
     assets = store_reranker(assets, work / "reranked", _reranker(assets, encoder), {})
     return _with_calibrator(assets, out)
-
-
-def _line(text: str, id: str) -> str:
-    mention = {"start": 0, "end": len(text), "mention": text, "ids": [id], "type": "Disease"}
-    document = {"doc_id": text, "lang": "en", "text": text, "mentions": [mention]}
-    return json.dumps(document) + "\n"
 
 
 def _with_ranker(assets: Assets, out: Path) -> Assets:

@@ -25,7 +25,7 @@ from hypothesis import settings
 from spacy_medlink.assets import Assets
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from tests import network
-from tests.tiny import TINY_RECORDS, write_tiny_encoder
+from tests.tiny import TINY_RECORDS, assets_of, concepts_of, write_tiny_encoder
 
 ROOT = Path(__file__).parents[1]
 
@@ -122,6 +122,19 @@ def tiny_kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
     path = tmp_path_factory.mktemp("tiny_kb") / "tiny.kb"
     build_kb(path, TINY_RECORDS, {"source": "tests", "version": "1"})
     return KnowledgeBase(path)
+
+
+@pytest.fixture(scope="module")
+def assets(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Assets:
+    """Assets of RECORDS of the module, or of its NAMES; do not write into them.
+
+    They have vectors if the module says that they are ENCODED, or has WEIGHTS.
+    """
+    own = vars(request.module)
+    records = own["RECORDS"] if "RECORDS" in own else concepts_of(own["NAMES"])
+    is_encoded = {"ENCODED", "WEIGHTS"} & own.keys()
+    encoder = request.getfixturevalue("tiny_encoder") if is_encoded else None
+    return assets_of(tmp_path_factory.mktemp("assets"), records, encoder, own.get("WEIGHTS"))
 
 
 @pytest.fixture(scope="session")

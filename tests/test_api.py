@@ -2,11 +2,10 @@
 
 import ast
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import spacy_medlink
+from tests.children import python
 
 ROOT = Path(__file__).parents[1]
 
@@ -39,7 +38,7 @@ def test_it_is_imported_when_asked_for() -> None:
         "assert not own, own; assert 'spacy' not in sys.modules;"
         "from spacy_medlink import KnowledgeBase; assert 'spacy_medlink.kb' in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    python("-c", code)
 
 
 def test_other_names_are_refused() -> None:

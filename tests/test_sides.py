@@ -4,12 +4,13 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import spacy_medlink
+from tests.children import python
+from tests.lines import note, write_lines
 from tests.test_layers import SIDES
 
 ASTHMA, GOUT = "Known asthma.", "He has gout."
@@ -33,13 +34,7 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_core_does_its_work_without_the_sides(core: Path, tmp_path: Path) -> None:
     def run(*words: str) -> str:
-        environment = os.environ | {"PYTHONPATH": str(core)}
-        command = [sys.executable, *words]
-        done = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        return python(*words, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(core)}).stdout
 
     def medlink(*words: str) -> str:
         return run("-m", "spacy_medlink.cli", *words)
@@ -49,11 +44,8 @@ def test_the_core_does_its_work_without_the_sides(core: Path, tmp_path: Path) ->
     (tmp_path / "names.csv").write_text(
         "\n".join(["id,name", *(",".join(row) for row in concepts)]), encoding="utf-8"
     )
-    gold = [
-        {"text": text, "mentions": [{"start": start, "end": end, "ids": [id]}]}
-        for text, start, end, id in ((ASTHMA, 6, 12, "D1"), (GOUT, 7, 11, "D2"))
-    ]
-    (tmp_path / "gold.jsonl").write_text("\n".join(map(json.dumps, gold)), encoding="utf-8")
+    gold = note(ASTHMA, (ASTHMA[6:12], "D1")), note(GOUT, (GOUT[7:11], "D2"))
+    write_lines(tmp_path / "gold.jsonl", *gold)
     medlink("kb", "build", "names.csv", "--from", "csv", "--output", "my.kb")
     medlink("build", "my.kb", "--output", "assets")
     assert "D1" in medlink("link", "assets", ASTHMA)
@@ -70,11 +62,8 @@ def test_the_core_does_its_work_without_the_sides(core: Path, tmp_path: Path) ->
 
 def test_what_lies_in_a_side_is_not_offered_without_it(core: Path, tmp_path: Path) -> None:
     def medlink(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "spacy_medlink.cli", *words]
-        environment = os.environ | {"PYTHONPATH": str(core)}
-        return subprocess.run(
-            command, env=environment, capture_output=True, text=True, cwd=tmp_path
-        )
+        own = os.environ | {"PYTHONPATH": str(core)}
+        return python("-m", "spacy_medlink.cli", *words, cwd=tmp_path, env=own, code=None)
 
     shown = medlink("--help").stdout
     assert " annotate " in shown

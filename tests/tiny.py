@@ -8,7 +8,7 @@ import string
 import unicodedata
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from spacy_medlink.types import Concept, Name, Record
 from tests.golden import records_of
@@ -64,11 +64,19 @@ def assets_of(
     return build_assets(path / "assets", path / "kb", encoder, weights=weights)
 
 
+def concept(
+    id: str, *names: str | Name, lang: str = "en", source: str = "", **facts: Any
+) -> Concept:
+    """Make a concept of names, the first of which is the preferred one."""
+    made = tuple(Name(name, lang, source) if isinstance(name, str) else name for name in names)
+    return Concept(id, made[0].text if made else "", made, **facts)
+
+
 def concepts_of(names: Iterable[str] | Mapping[str, str | list[str]]) -> list[Concept]:
     """Make concepts of names by their ids, or of single names, which are their ids too."""
     by_id = names if isinstance(names, Mapping) else {name: name for name in names}
     own = {id: [text] if isinstance(text, str) else text for id, text in by_id.items()}
-    return [Concept(id, texts[0], tuple(map(Name, texts))) for id, texts in own.items()]
+    return [concept(id, *texts) for id, texts in own.items()]
 
 
 def _vocabulary() -> list[str]:

@@ -1,7 +1,5 @@
 """The engine over Ray writes what the local one writes."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +8,7 @@ from spacy_medlink.annotate.ray_engine import for_actors
 from spacy_medlink.annotate.run import annotate_file
 from spacy_medlink.annotate.worker import Job
 from spacy_medlink.errors import MedlinkError
+from tests.children import python
 
 _MEDLINK = "import spacy_medlink.cli as cli; cli.main()"
 
@@ -49,10 +48,6 @@ def test_ray_is_silent_in_a_good_run(tiny_assets, notes, tmp_path):
     """Neither its loggers nor its core, which writes by itself, show anything."""
     pytest.importorskip("ray")
     order = ["annotate", str(tiny_assets.path), str(notes(8, [])), "--output", "out.jsonl"]
-    done = subprocess.run(
-        [sys.executable, "-c", _MEDLINK, *order, "--engine", "ray"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=280, check=False,
-    )  # fmt: skip
-    told = [line for line in done.stderr.splitlines() if not line.startswith("annotating: ")]
-    assert (done.returncode, told) == (0, [])
+    done = python("-c", _MEDLINK, *order, "--engine", "ray", cwd=tmp_path, timeout=280)
+    assert all(line.startswith("annotating: ") for line in done.stderr.splitlines())
     assert done.stdout.count("\n") == 1

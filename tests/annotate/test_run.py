@@ -28,6 +28,7 @@ from spacy_medlink.kb.gold import read_gold
 from tests.annotate.conftest import Notes, records
 from tests.children import killed
 from tests.limits import files_limited_to
+from tests.lines import write_lines
 from tests.pipelines import pipeline
 
 SECRET = "Zebrafish"
@@ -116,10 +117,7 @@ CRAFTED = "ibruojyd<κu'3Ur"  # has the hash of "diabetes"
 def test_a_crafted_document_does_not_change_the_next(annotate, tmp_path, output):
     path = tmp_path / "crafted.jsonl"
     texts = (f"history of {CRAFTED}", "type 2 diabetes", "fever")
-    path.write_text(
-        "".join(json.dumps({"doc_id": text, "text": text}) + "\n" for text in texts), "utf-8"
-    )
-    annotate(path)
+    annotate(write_lines(path, *({"doc_id": text, "text": text} for text in texts)))
     found = records(output)
     assert [record["doc_id"] for record in found] == [*texts]
     assert [one["mention"] for one in found[1]["mentions"]] == ["type 2 diabetes"]

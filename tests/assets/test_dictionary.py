@@ -18,15 +18,9 @@ from spacy_medlink.text.any_order import any_order_key
 from spacy_medlink.types import Concept, Name, Retired
 from tests.mapped import is_mapped
 from tests.tables import table
-from tests.tiny import assets_of
+from tests.tiny import concept
 
 TEXT = "Severe asthma, fiebre, type 2 diabetes, DM and a headache."
-
-
-def concept(
-    id: str, *names: str, types: tuple[str, ...] = (), parents: tuple[str, ...] = ()
-) -> Any:
-    return Concept(id, names[0], tuple(map(Name, names)), types, parents=parents)
 
 
 RECORDS = [
@@ -40,12 +34,6 @@ RECORDS = [
     Concept("FEV", "Fever", (Name("fiebre", "es"),), ("T184",), parents=("ABN",)),
     Retired("OLD", "ABN", "merged"),
 ]
-
-
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory: pytest.TempPathFactory) -> Assets:
-    directory = tmp_path_factory.mktemp("dictionary")
-    return assets_of(directory, RECORDS)
 
 
 def pipeline(assets: Assets, **config: Any) -> Language:

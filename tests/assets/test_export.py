@@ -1,7 +1,6 @@
 """An encoder that a build exports links as torch does, and is refused where it would not."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from shutil import copy
@@ -20,7 +19,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Mention
 from spacy_medlink.util import extras
 from spacy_medlink.util.held import Held
-from tests.children import in_fork, in_threads
+from tests.children import in_fork, in_threads, python
 from tests.components.test_matrix import METHODS, run_once
 from tests.lines import write_lines
 from tests.mutants import refused
@@ -232,10 +231,9 @@ for order in json.loads(sys.argv[1]):
 
 
 def bare(code, *arguments, orders):
-    command = [sys.executable, "-W", "ignore", "-c", BARE + code + COMMANDS, *map(str, arguments)]
-    command.append(json.dumps([[*map(str, order)] for order in orders]))
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, cwd=ROOT)
-    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    own = json.dumps([[*map(str, order)] for order in orders])
+    done = python("-W", "ignore", "-c", BARE + code + COMMANDS, *arguments, own)
+    assert "Traceback" not in done.stderr, done.stderr
     return done
 
 

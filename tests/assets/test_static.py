@@ -1,8 +1,6 @@
 """An encoder without layers links without torch, from the weights as they were saved."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +13,7 @@ from spacy_medlink.encoders.runtime import RuntimeEncoder
 from spacy_medlink.encoders.static import StaticNetwork
 from spacy_medlink.types import Mention
 from spacy_medlink.util.held import Held
+from tests.children import python
 from tests.mutants import damages, refused
 
 TEXTS = ["fever", "heart attack", "Diabète", "[MASK] fever [SEP]", "血圧 😀", "x" * 300, "", "PE"]
@@ -73,11 +72,7 @@ from spacy_medlink.types import Mention
 (decision,) = Assets(sys.argv[1]).engine().decide([Mention("hart atack")])
 print(decision.ranking[0].scores["dense"])
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code, assets.path], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert -1 <= float(done.stdout) <= 1
+    assert -1 <= float(python("-c", code, assets.path).stdout) <= 1
 
 
 @damages(("model.safetensors tokenizer.json", ("a byte of its end",)))

@@ -9,17 +9,13 @@ from spacy_medlink.cli.app import app
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.types import Concept, Mention, Name
+from spacy_medlink.types import Mention
 from tests.assets.conftest import all_vectors
 from tests.mutants import refused
-from tests.tiny import TINY_RECORDS, write_tiny_encoder
+from tests.tiny import TINY_RECORDS, concept, write_tiny_encoder
 
 OTHER = "another encoder made them, or one with other settings"
 NEW = ["Cardiac tamponade", "tamponade", "low back pain"]
-
-
-def _concept(id: str, *names: str) -> Concept:
-    return Concept(id, names[0], tuple(Name(name) for name in names))
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +24,7 @@ def next_kb(tmp_path_factory):
     path = tmp_path_factory.mktemp("next") / "next.kb"
     kept = [record for record in TINY_RECORDS if record.id != "HP:0002099"]
     # "Fever" is now a name of the new concept too.
-    new = [_concept("X:1", NEW[0], NEW[1]), _concept("X:2", NEW[2], "Fever", NEW[2].upper())]
+    new = [concept("X:1", NEW[0], NEW[1]), concept("X:2", NEW[2], "Fever", NEW[2].upper())]
     build_kb(path, [*new, *reversed(kept)], {"version": "2"})
     return KnowledgeBase(path)
 
@@ -82,7 +78,7 @@ def test_encoder_and_index_of_the_old_are_the_default(tiny_kb, next_kb, tiny_enc
 def test_fusion_weights_stay_while_the_names_do(old, next_kb, tmp_path):
     assets = build_assets(tmp_path / "new", next_kb.path, update=old.path)
     assert assets.manifest["fusion"] == old.manifest["fusion"]
-    build_kb(tmp_path / "other.kb", [_concept("X:9", *(f"name {n}" for n in range(60)))])
+    build_kb(tmp_path / "other.kb", [concept("X:9", *(f"name {n}" for n in range(60)))])
     other = build_assets(tmp_path / "other", tmp_path / "other.kb", update=old.path)
     assert other.manifest["update"]["reused"] == 0
     assert other.manifest["update"]["encoded"] == 60

@@ -7,7 +7,7 @@ from benchmarks import pipeline
 from benchmarks.measured import as_table
 from spacy_medlink.assets import Assets
 from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.types import Concept, Name
+from tests.tiny import concept
 
 NAMES = ["Heart attack", "Fever", "Type 2 diabetes", "PE"]
 
@@ -34,9 +34,6 @@ def test_distinct_mentions_occur_once(tmp_path: Path) -> None:
 
 
 def test_gold_ids_of_another_terminology_mean_what_shares_a_name(tmp_path: Path) -> None:
-    def concept(id: str, *names: str) -> Concept:
-        return Concept(id, names[0], tuple(map(Name, names)))
-
     build_kb(tmp_path / "ours", [
         concept("C1", "Heart attack"), concept("C2", "MI"), concept("C3", "Fever"),
     ])  # fmt: skip

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from spacy_medlink.assets import Assets
+from tests.lines import write_lines
 
 
 def test_build_with_an_encoder(run, tmp_path, tiny_kb, tiny_encoder):
@@ -53,7 +54,7 @@ def test_build_with_gold_mentions(run, fail, tmp_path, tiny_kb):
     gold = tmp_path / "gold.jsonl"
     names = [(name.text, concept.id) for concept in tiny_kb for name in concept.names]
     lines = [{"mention": f"bad {text}", "ids": [id]} for text, id in names]
-    gold.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_lines(gold, *lines)
     out = tmp_path / "assets"
     result = run("build", tiny_kb.path, "--output", out, "--memory", gold, "--dev", gold)
     assert "memory: 49 mentions, 1 of them disputed; 0 have no concept here" in result.stdout

@@ -1,6 +1,5 @@
 """`--device`: every verb that runs a network has it, and it is looked for before the work."""
 
-import json
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ from typer.main import get_command
 import spacy_medlink.util.devices as devices
 from spacy_medlink.assets import Assets
 from spacy_medlink.cli.app import app
+from tests.lines import note, write_lines
 
 VERBS = ["build", "learn", "link", "evaluate", "annotate", "map", "serve", "mcp"]
 
@@ -62,9 +62,8 @@ def test_every_verb_looks_for_the_device_that_it_is_given(
         return find("cpu" if name == "mps" else name)
 
     monkeypatch.setattr(devices, "find_device", found)
-    gold = tmp_path / "gold.jsonl"
-    mention = {"start": 0, "end": 5, "mention": "fever", "ids": ["HP:0001945"], "type": "D"}
-    gold.write_text("".join(_line(number, mention) for number in range(60)), encoding="utf-8")
+    lines = (note("fever", ("fever", "HP:0001945"), doc_id=str(n), lang="en") for n in range(60))
+    gold = write_lines(tmp_path / "gold.jsonl", *lines)
     source, out = str(tiny_assets.path), tmp_path / "out"
     given: dict[str, list[Any]] = {
         "link": [source, "a high fewer"],
@@ -80,8 +79,3 @@ def test_every_verb_looks_for_the_device_that_it_is_given(
 
 def _command(verb: str) -> Any:
     return get_command(app).commands[verb]
-
-
-def _line(number: int, mention: dict[str, Any]) -> str:
-    document = {"doc_id": str(number), "lang": "en", "text": "fever", "mentions": [mention]}
-    return json.dumps(document) + "\n"

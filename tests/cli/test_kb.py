@@ -9,6 +9,7 @@ import pytest
 
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Relation, Retired
+from tests.lines import write_lines
 from tests.mutants import alter
 from tests.tables import table
 
@@ -43,9 +44,7 @@ def obo(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def jsonl(tmp_path: Path) -> Path:
-    path = tmp_path / "j.jsonl"
-    path.write_text("\n".join(map(json.dumps, LINES)), encoding="utf-8")
-    return path
+    return write_lines(tmp_path / "j.jsonl", *LINES)
 
 
 def _ids(path: Path) -> list[str]:

@@ -9,21 +9,11 @@ from typer.testing import CliRunner
 
 from spacy_medlink.cli.app import app
 from spacy_medlink.kb import build_kb
+from tests.lines import note, write_lines
 from tests.tiny import TINY_RECORDS
 
-GOLD = "".join(
-    json.dumps(
-        {
-            "doc_id": str(number),
-            "text": f"{name} again",
-            "mentions": [{"start": 0, "end": len(name), "mention": name, "ids": [id]}],
-        }
-    )
-    + "\n"
-    for number, (name, id) in enumerate(
-        [("Asthma", "HP:0002099"), ("Fever", "HP:0001945"), ("Headache", "HP:0002315")]
-    )
-)
+NAMED = [("Asthma", "HP:0002099"), ("Fever", "HP:0001945"), ("Headache", "HP:0002315")]
+GOLD = [note(f"{one[0]} again", one, doc_id=str(n)) for n, one in enumerate(NAMED)]
 SCISPACY = {"concept_id": "C1", "canonical_name": "Asthma", "aliases": ["asthma"], "types": []}
 
 # Verb: what is written (relative to the place), and the arguments; "{}" is the place.
@@ -48,7 +38,7 @@ Run = Callable[..., str]
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("made")
     (place / "t.csv").write_text("id,name\nD1,Asthma\n")
-    (place / "gold.jsonl").write_text(GOLD)
+    write_lines(place / "gold.jsonl", *GOLD)
     (place / "scispacy.jsonl").write_text(json.dumps(SCISPACY) + "\n")
     build_kb(place / "own.kb", TINY_RECORDS)
     for arguments in (

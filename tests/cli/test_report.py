@@ -6,6 +6,7 @@ from pathlib import Path
 
 from spacy_medlink.assets import Assets
 from tests.cli.conftest import Fail, Run
+from tests.lines import write_lines
 
 LINES = [
     {"mention": "Fever", "ids": ["HP:0001945"], "lang": "en"},
@@ -15,8 +16,7 @@ LINES = [
 
 
 def _evaluate(run: Run, assets: Assets, path: Path, *options: object) -> Path:
-    gold = path.with_suffix(".jsonl")
-    gold.write_text("\n".join(map(json.dumps, LINES)), encoding="utf-8")
+    gold = write_lines(path.with_suffix(".jsonl"), *LINES)
     run("evaluate", assets.path, gold, "--tiers", "exact,ngram", "--output", path, *options)
     return path
 

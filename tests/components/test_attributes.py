@@ -1,8 +1,6 @@
 """Attributes of spans: names that are taken, one place with several labels, what is stored."""
 
 import json
-import subprocess
-import sys
 from contextlib import nullcontext
 
 import pytest
@@ -17,6 +15,7 @@ from spacy_medlink.components.extensions import PLAIN_ATTRIBUTES, SPAN_ATTRIBUTE
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.text.context import SECTION
 from spacy_medlink.types import Concept, Name
+from tests.children import python
 from tests.pipelines import pipeline
 from tests.tables import table
 from tests.tiny import assets_of
@@ -78,9 +77,7 @@ def test_importing_the_package_is_enough_to_read_docs(tiny_assets, tmp_path, ord
     DocBin(docs=[nlp("No fever.")], store_user_data=True).to_disk(tmp_path / "docs")
     first, second = ["import spacy", "import spacy_medlink"][::order]
     code = READ.format(first=first, second=second)
-    done = subprocess.run(
-        [sys.executable, "-c", code, tmp_path / "docs"], capture_output=True, text=True, check=True
-    )
+    done = python("-c", code, tmp_path / "docs")
     assert json.loads(done.stdout) == [["HP:0001945", "Fever", True, "", ""]]
 
 

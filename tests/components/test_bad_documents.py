@@ -4,7 +4,6 @@ import ctypes
 import logging
 import shutil
 import stat
-import subprocess
 import sys
 import tempfile
 import warnings
@@ -16,6 +15,7 @@ from spacy.tokens import Doc, Span
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
+from tests.children import python
 from tests.pipelines import doc_with, pipeline
 from tests.timing import cpu_seconds
 
@@ -145,10 +145,8 @@ def test_read_only_places_and_no_home(tiny_assets, tmp_path):
     environment = {
         "HOME": str(home), "PYTHONPATH": str(ROOT), "PATH": "", "OMP_WAIT_POLICY": "PASSIVE",
     }  # fmt: skip
-    ended = subprocess.run(
-        [sys.executable, "-c", LINK, str(tmp_path / "saved")],
-        cwd="/", env=environment, capture_output=True, text=True, preexec_fn=obey_permissions,
-    )  # fmt: skip
+    given = {"cwd": "/", "env": environment, "preexec_fn": obey_permissions, "code": None}
+    ended = python("-c", LINK, tmp_path / "saved", **given)
     for path in shut:
         path.chmod(stat.S_IRWXU)
     assert ended.returncode == 0, ended.stderr[-2000:]

@@ -8,10 +8,7 @@ import os
 import pickle
 import random
 import shutil
-import subprocess
-import sys
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,6 +22,7 @@ from spacy_medlink import use_tokenizer
 from spacy_medlink.assets import Assets
 from spacy_medlink.components.context import register_attributes
 from spacy_medlink.components.extensions import register_extensions, register_reading
+from tests.children import ROOT, python
 from tests.pipelines import TEXTS as NOTES
 from tests.pipelines import values
 from tests.tiny import TINY_RECORDS, assets_of
@@ -33,7 +31,6 @@ for prefix in ("", "b_"):
     register_extensions(prefix)
 register_reading()
 register_attributes()
-ROOT = Path(__file__).parents[2]
 TEXTS = [
     *NOTES, "Known asthma;fever, HTN&asthma.", "Seen: no fever. Mother with asthma. HTN+fever",
     "Type 1 and type 2 diabetes, attack of the heart.", "Attic:\nST was high, nix asthma",
@@ -311,10 +308,8 @@ METHODS = multiprocessing.get_all_start_methods()[:2]
 def run_once(path, script, method, **variables):
     """Link in a process of its own: a child that hangs must not take the tests with it."""
     script.write_text(RUN, encoding="utf8")
-    command = [sys.executable, str(script), str(path), method]
     own = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "2", "PATH": "", **variables}
-    ended = subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True, timeout=450)
-    assert ended.returncode == 0, ended.stderr[-4000:]
+    python(script, path, method, env=own, timeout=450)
 
 
 @pytest.mark.timeout(600)

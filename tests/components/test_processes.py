@@ -1,18 +1,13 @@
 """Processes and threads: children of a parent that has linked, threads on one pipeline, caps."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from spacy_medlink.components.linker import opened
-from tests.children import in_threads
+from tests.children import ROOT, in_threads, python
 from tests.components.test_matrix import METHODS, run_once
 from tests.pipelines import TEXTS, pipeline, values
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
@@ -77,18 +72,9 @@ print(json.dumps(found))
 
 
 def test_caps_hold_in_every_thread(tiny_assets):
-    command = [sys.executable, "-c", CAPPED, str(tiny_assets.path)]
-    environment = {
-        "PYTHONPATH": str(ROOT),
-        "PATH": "",
-        "OMP_NUM_THREADS": "3",
-        "OPENBLAS_NUM_THREADS": "3",
-    }
-    ended = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=250
-    )
-    assert ended.returncode == 0, ended.stderr
-    found = json.loads(ended.stdout)
+    threads = {"OMP_NUM_THREADS": "3", "OPENBLAS_NUM_THREADS": "3"}
+    own = {"PYTHONPATH": str(ROOT), "PATH": "", **threads}
+    found = json.loads(python("-c", CAPPED, tiny_assets.path, env=own).stdout)
     assert all(len(counts) > 3 for counts in found)
     # Lowered to the cap, never raised to it: in the thread that made the pipeline, then in another.
     assert [max(counts) for counts in found] == [3, 3, 2, 2, 1, 1]

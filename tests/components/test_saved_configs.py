@@ -2,8 +2,6 @@
 
 import pickle
 import shutil
-import subprocess
-import sys
 
 import pytest
 import spacy
@@ -13,6 +11,7 @@ from spacy.cli.package import package
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
+from tests.children import python
 from tests.pipelines import doc_with, pipeline
 
 FEVER = [("fever", "HP:0001945")]
@@ -155,9 +154,7 @@ def test_spacy_package(tmp_path, source):
     requirements = srsly.read_json(root / "meta.json")["requirements"]
     assert [one for one in requirements if one.startswith("spacy-medlink")]
     # What installing does first: it puts meta.json where the package looks for it.
-    subprocess.run([sys.executable, "setup.py", "--name"], cwd=root, capture_output=True)
+    python("setup.py", "--name", cwd=root, code=None)
     code = "import en_tiny; print(en_tiny.load()('a fever').ents[0].kb_id_)"
-    ended = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], cwd=root, capture_output=True, text=True
-    )
-    assert ended.stdout.strip() == "HP:0001945", ended.stderr
+    ended = python("-W", "ignore", "-c", code, cwd=root)
+    assert ended.stdout.strip() == "HP:0001945"

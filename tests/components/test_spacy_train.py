@@ -25,6 +25,7 @@ from spacy_medlink.encoders.architectures import transformer_bi_encoder
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.errors import MedlinkError
+from tests.lines import note, said, write_lines
 from tests.tiny import write_tiny_encoder
 from training.package import main as make_pipeline
 from training.recipe.settings import ObjectiveSettings
@@ -90,16 +91,15 @@ MENTIONS = [
 ]  # fmt: skip
 
 
+def notes_of(mentions, **facts):
+    for number, (mention, id) in enumerate(mentions):
+        text = f"We saw {mention} there."
+        yield note(text, said(text, mention, id, **facts), doc_id=str(number))
+
+
 @pytest.fixture
 def gold(tmp_path):
-    path = tmp_path / "gold.jsonl"
-    lines = []
-    for number, (mention, id) in enumerate(MENTIONS):
-        text = f"We saw {mention} there."
-        own = {"start": 7, "end": 7 + len(mention), "mention": mention, "ids": [id]}
-        lines.append(json.dumps({"doc_id": str(number), "text": text, "mentions": [own]}))
-    path.write_text("\n".join(lines), encoding="utf8")
-    return path
+    return write_lines(tmp_path / "gold.jsonl", *notes_of(MENTIONS))
 
 
 def config_of(tmp_path: Path, assets: object, encoder: object, gold: Path) -> Path:
@@ -431,16 +431,10 @@ def test_concepts_that_a_mention_may_both_mean_are_not_told_apart(tiny_kb):
 
 def test_gold_reader(tmp_path):
     nlp = spacy.blank("en")
-    lines = [
-        {"text": "Old heart attack.", "mentions": [
-            {"start": 4, "end": 16, "mention": "heart attack", "ids": ["A", "B"], "type": "DIS"},
-            {"start": 10, "end": 16, "mention": "attack", "ids": ["C"]},
-            {"start": 0, "end": 2, "mention": "Ol", "ids": []},
-        ]},
-        {"mention": "a bare one", "ids": []},
-    ]  # fmt: skip
-    path = tmp_path / "gold.jsonl"
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf8")
+    text = "Old heart attack."
+    first = said(text, "heart attack", "A", "B", type="DIS")
+    lines = note(text, first, ("attack", "C"), ("Ol",)), {"mention": "a bare one", "ids": []}
+    path = write_lines(tmp_path / "gold.jsonl", *lines)
     with pytest.warns(UserWarning, match=r"W105.* 2 of the 4 mentions"):
         first, second = registry.readers.get("spacy-medlink.GoldReader.v1")(str(path))(nlp)
     assert [(ent.text, ent.label_, ent.kb_id_) for ent in first.reference.ents] == [
@@ -454,19 +448,16 @@ def test_gold_reader(tmp_path):
 @pytest.mark.parametrize(("tokenizer", "recall"), [(True, 1.0), (False, 0.5)])
 def test_gold_mentions_within_a_token_count(tiny_assets, tmp_path, tokenizer, recall):
     """The tagger's tokens must stay: "asthma;fever" can be one mention alone."""
-    text, mentions = "He has asthma;fever and HTN;DM.", []
-    for name in ("asthma", "fever", "HTN", "DM"):
-        start = text.index(name)
-        mentions.append({"start": start, "end": start + len(name), "mention": name, "ids": ["A"]})
-    path = tmp_path / "gold.jsonl"
-    path.write_text(json.dumps({"text": text, "mentions": mentions}), encoding="utf8")
+    names = ("asthma", "fever", "HTN", "DM")
+    made = note("He has asthma;fever and HTN;DM.", *((name, "A") for name in names))
+    path = write_lines(tmp_path / "gold.jsonl", made)
     nlp = spacy.blank("en")
     if tokenizer:
         use_tokenizer(nlp)
     nlp.add_pipe("sentencizer")
     nlp.add_pipe("medical_mentions", config={"assets": str(tiny_assets.path)})
     examples = list(gold_reader(str(path))(nlp))
-    assert [ent.text for ent in examples[0].reference.ents] == ["asthma", "fever", "HTN", "DM"]
+    assert [ent.text for ent in examples[0].reference.ents] == [*names]
     scores = nlp.evaluate(examples)
     assert (scores["mentions_p"], scores["mentions_r"]) == (1.0, recall)
 

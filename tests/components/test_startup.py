@@ -1,13 +1,12 @@
 """Our entry points cost every user of spaCy next to nothing."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterable
 from typing import Any, cast
 
 import pytest
 
+from tests.children import python
 from tests.tiny import TINY_RECORDS, assets_of
 
 # spaCy imports every factory that an installed package declares. What other plug-ins cost is
@@ -39,10 +38,7 @@ LIMIT = 0.1  # seconds of the processor, since others may be using the machine
 
 
 def _run(code: str, *arguments: str) -> Any:
-    command = [sys.executable, "-c", code, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(python("-c", code, *arguments).stdout)
 
 
 def _blank(*plug_ins: str) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Streams of documents: batches, contexts, generators, failures, and memory that stays flat."""
 
 import gc
-import subprocess
 import sys
 import tracemalloc
 import weakref
@@ -19,6 +18,7 @@ from spacy_medlink.components import pipe
 from spacy_medlink.components.linker import opened
 from spacy_medlink.components.linker.writing import SpanWriter
 from spacy_medlink.components.mentions import MedicalMentions
+from tests.children import python
 from tests.pipelines import TEXTS, doc_with, pipeline
 
 ROOT = Path(__file__).parents[2]
@@ -300,8 +300,7 @@ print(linked, memory() - begin)
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory_stays_flat_over_100_000_documents(tiny_assets):
-    command = [sys.executable, "-c", STREAM, str(tiny_assets.path), "100000"]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    ended = python("-c", STREAM, tiny_assets.path, 100_000, timeout=None)
     linked, grown = ended.stdout.split()
     assert int(linked) == 200_000
     assert float(grown) < 25, f"{grown} MB more at the end than after a quarter"

@@ -1,10 +1,7 @@
 """The encoder: the same string gives the same vector, whoever asks, with whom, and after saving."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -16,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Encoder
-from tests.children import in_threads
+from tests.children import in_threads, python_forks
 from tests.limits import files_limited_to
 from tests.tiny import write_tiny_encoder
 
@@ -265,26 +262,18 @@ def test_weights_that_are_not_finite(tmp_path, tiny_encoder, value):
         BiEncoder.load(directory).encode(["fever", "a - b", "heart attack", "-"])
 
 
-FORK = """
-import os, signal, sys
+ASK = """
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 encoder = BiEncoder.load(sys.argv[1])
 texts = [f"heart attack number {number} in the long run" for number in range(1000)]
 want = encoder.encode(texts, 20_000)
-child = os.fork()
-if child == 0:
-    signal.alarm(60)  # a hanging child must not outlive the test
-    os._exit(int(abs(encoder.encode(texts, 20_000) - want).max() > 0.02))
-print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+def ask():
+    return abs(encoder.encode(texts, 20_000) - want).max() <= 0.02
 """
 
 
 def test_a_forked_child_can_encode_after_its_parent_has(tiny_encoder):
-    done = subprocess.run(
-        [sys.executable, "-c", FORK, tiny_encoder],
-        capture_output=True, text=True, timeout=200, env={**os.environ, "OMP_NUM_THREADS": "2"},
-    )  # fmt: skip
-    assert done.stdout == "0\n", done
+    python_forks(ASK, tiny_encoder)
 
 
 def test_a_full_disk_is_an_error_of_the_system(tmp_path, encoder):

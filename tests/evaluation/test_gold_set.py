@@ -81,6 +81,5 @@ def test_cases(tmp_path, tiny_kb):
 
 
 def test_a_file_of_nils_has_nothing_to_link(tmp_path, tiny_kb):
-    with pytest.raises(MedlinkError) as caught:
+    with pytest.raises(MedlinkError, match="E407"):
         _load(tmp_path, tiny_kb, {"mention": "x", "ids": []})
-    assert caught.value.code == "E407"

@@ -1,29 +1,14 @@
-import pytest
-
 from spacy_medlink.assets import Assets
 from spacy_medlink.evaluation.measurement import alone, default_linker
 from spacy_medlink.retrieval.filters import Filter
-from spacy_medlink.types import Concept, Mention, Name
-from tests.tiny import assets_of
+from spacy_medlink.types import Mention
+from tests.tiny import concept
 
 # One concept with far more names than a tier proposes, and a few beside it.
-CONCEPTS = [
-    Concept(
-        "C1",
-        "acute fever of kind 0",
-        tuple(Name(f"acute fever of kind {number}") for number in range(90)),
-    ),
-    *(
-        Concept(f"D{number}", f"fever number {number}", (Name(f"fever number {number}"),))
-        for number in range(9)
-    ),
+RECORDS = [
+    concept("C1", *(f"acute fever of kind {number}" for number in range(90))),
+    *(concept(f"D{number}", f"fever number {number}") for number in range(9)),
 ]
-
-
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory: pytest.TempPathFactory) -> Assets:
-    place = tmp_path_factory.mktemp("engines")
-    return assets_of(place, CONCEPTS)
 
 
 def test_more_names_are_asked_for_only_where_the_depth_needs_them(assets: Assets) -> None:

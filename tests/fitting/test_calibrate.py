@@ -19,18 +19,16 @@ from spacy_medlink.linking.decision import BELOW_THRESHOLD
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.retrieval.fusion import WeightedFusion
 from spacy_medlink.retrieval.slips import without_slips
-from spacy_medlink.types import Concept, Mention, Name
+from spacy_medlink.types import Mention
 from tests.fits import calibrated_on, calibrated_on_names
 from tests.fitting.samples import PAIRS, SITES, document
 from tests.lines import write_lines
+from tests.tiny import concept
 
 CONCEPTS = [
-    Concept(
-        f"X:{number}", f"{kind} of {site}",
-        (Name(f"{kind} of {site}"), Name(f"{site} {kind}"), Name(f"{site} {kind}, unspecified")),
-        ("T047",),
-    )
-    for number, (site, kind) in enumerate(PAIRS)
+    concept(f"X:{n}", f"{kind} of {site}", f"{site} {kind}", f"{site} {kind}, unspecified",
+            types=("T047",))
+    for n, (site, kind) in enumerate(PAIRS)
 ]  # fmt: skip
 
 
@@ -40,10 +38,10 @@ def place(tmp_path_factory):
     build_kb(path / "kb", CONCEPTS)
     build_assets(path / "assets", path / "kb")
     lines = []
-    for concept in CONCEPTS:
-        site, kind = concept.names[1].text.split()
+    for own in CONCEPTS:
+        site, kind = own.names[1].text.split()
         for text in (f"{site} {kind}", f"the {kind} of her {site}", f"{site[:-1]} {kind}s"):
-            lines.append({"mention": text, "ids": [concept.id]})
+            lines.append({"mention": text, "ids": [own.id]})
     lines += [{"mention": f"{site} thing number {n}", "ids": []} for n, site in enumerate(SITES)]
     write_lines(path / "gold.jsonl", *lines)
     return path

@@ -30,14 +30,6 @@ def test_the_calibrator_holds_on_other_trials(fitted):
     assert calibration_error(probs, other.right, other.weights) < 0.06
 
 
-def test_fitting_twice_gives_the_same(fitted):
-    own, _, found = fitted
-    again = fit(own)
-    assert again.probs.tolist() == found.probs.tolist()
-    models = [one.calibrator.resembling.weights.tolist() for one in (again, found)]
-    assert models[0] == models[1]
-
-
 @pytest.mark.parametrize("right", [True, False])
 def test_examples_that_all_go_one_way(right):
     own, _ = ranked_examples(100)

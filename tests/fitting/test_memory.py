@@ -7,7 +7,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb
 from spacy_medlink.retrieval.memory import Remembered, memory_key, read_memory
 from spacy_medlink.types import Mention
-from tests.lines import write_lines
+from tests.lines import note, write_lines
 from tests.mutants import refused
 from tests.tiny import TINY_RECORDS
 
@@ -26,11 +26,7 @@ MENTIONS = [
 def gold(tmp_path_factory):
     lines = [{"mention": text, "ids": ids, "type": label} for text, ids, label in MENTIONS]
     defined = "The dropsy sickness (DSS) came back; DSS was treated."
-    document = {
-        "doc_id": "1", "text": defined,
-        "mentions": [{"start": 21, "end": 24, "mention": "DSS", "ids": ["HP:0001698"]}],
-    }  # fmt: skip
-    assert defined[21:24] == "DSS"
+    document = note(defined, ("DSS", "HP:0001698"), doc_id="1")
     return write_lines(tmp_path_factory.mktemp("gold") / "gold.jsonl", *lines, document)
 
 
@@ -96,11 +92,6 @@ def test_updates_carry_it_over(assets, tmp_path, tiny_encoder):
     assert best(new, "fever")[0] == "HP:0001945", "what it was is gone"
     assert new.manifest["memory"]["sources"] == assets.manifest["memory"]["sources"]
     assert new.manifest["memory"]["entries"] == assets.manifest["memory"]["entries"] - 2
-
-
-def test_builds_without_one_have_none(tiny_assets):
-    assert tiny_assets.manifest["memory"] is None
-    assert tiny_assets.memory is None
 
 
 def test_a_bad_file_is_said_before_anything_is_built(tmp_path, tiny_kb):

@@ -16,30 +16,24 @@ from spacy_medlink.fitting.retrieved import RetrievedExamples
 from spacy_medlink.kb import build_kb
 from spacy_medlink.linking.calibrator import MODELS
 from spacy_medlink.linking.decision import BELOW_THRESHOLD
-from spacy_medlink.types import Concept, Name
+from spacy_medlink.types import Concept
 from tests.fits import calibrated_on_names, ranked_on
 from tests.fitting.samples import PAIRS
 from tests.lines import write_lines
+from tests.tiny import concept
 
 CONCEPTS = [
-    Concept(
-        f"X:{number}", f"{kind} of {site}",
-        (Name(f"{kind} of {site}"), Name(f"{site} {kind} disease"), Name(f"{kind} in {site}")),
-    )
-    for number, (site, kind) in enumerate(PAIRS)
-]  # fmt: skip
+    concept(f"X:{n}", f"{kind} of {site}", f"{site} {kind} disease", f"{kind} in {site}")
+    for n, (site, kind) in enumerate(PAIRS)
+]
 TWO_MEANINGS = [
-    Concept("Y:1", "cold of the nose", (Name("cold of the nose"), Name("grievous cold"))),
-    Concept("Y:2", "low temperature", (Name("low temperature"), Name("grievous cold"))),
+    concept("Y:1", "cold of the nose", "grievous cold"),
+    concept("Y:2", "low temperature", "grievous cold"),
 ]
 NOTHING = ("xyzzy plugh", "HTN", "CABG", "water pill", "lead free", "the patient was seen", "new")
 
 
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory):
-    path = tmp_path_factory.mktemp("names")
-    build_kb(path / "kb", [*CONCEPTS, *TWO_MEANINGS])
-    return build_assets(path / "assets", path / "kb")
+RECORDS = [*CONCEPTS, *TWO_MEANINGS]
 
 
 def linker(assets, **settings):

@@ -16,6 +16,7 @@ from spacy_medlink.components.pipelines import linker_of, open_pipeline
 from spacy_medlink.types import Mention
 from tests.complete_assets import write_complete_assets
 from tests.devices import DEVICES
+from tests.lines import note, write_lines
 from tests.pipelines import TEXTS
 
 MENTIONS = [Mention(text) for text in ("heart attack", "fever", "HTN", "Type 2 diabetes", "asma")]
@@ -81,10 +82,8 @@ def test_a_build_gives_the_same_links(
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_what_is_learned_stays_on_the_device(tmp_path, tiny_assets, device):
-    gold = tmp_path / "gold.jsonl"
-    mention = {"start": 0, "end": 7, "mention": "bad flu", "ids": ["HP:0001945"], "type": "D"}
-    line = {"doc_id": "1", "lang": "en", "text": "bad flu", "mentions": [mention]}
-    gold.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    line = note("bad flu", ("bad flu", "HP:0001945"), doc_id="1", lang="en")
+    gold = write_lines(tmp_path / "gold.jsonl", line)
     done = learn(Assets(tiny_assets.path, device=device), tmp_path / "out", gold).assets
     assert done.device == device
     (ranking,) = done.engine().rank([Mention("bad flu")], 1)

@@ -12,12 +12,7 @@ from spacy_medlink.kb import KnowledgeBase, KnowledgeBaseBuilder, build_kb, writ
 from spacy_medlink.kb.scratch import scratch
 from spacy_medlink.types import Concept, Name, Retired
 from tests.limits import files_limited_to
-from tests.tiny import TINY_RECORDS
-
-
-def concept(id, *names, **rest):
-    made = tuple(Name(name) if isinstance(name, str) else name for name in names)
-    return Concept(id, made[0].text if made else "", made, **rest)
+from tests.tiny import TINY_RECORDS, concept
 
 
 def many(count):

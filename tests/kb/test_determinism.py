@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +9,7 @@ import pytest
 from benchmarks.umls import generate
 from spacy_medlink.assets import Assets
 from spacy_medlink.kb import KnowledgeBase
+from tests.children import python
 from tests.kb import samples
 
 ROOT = Path(__file__).parents[2]
@@ -80,10 +79,8 @@ def test_same_bytes_whatever_the_hash_seed(
     for seed in ("1", "2"):
         out = tmp_path / seed / "out"
         out.mkdir(parents=True)
-        command = [sys.executable, "-c", SCRIPT, str(sources), str(out), str(tiny_encoder)]
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=280)
-        assert run.returncode == 0, run.stderr.decode()
+        own = {**os.environ, "PYTHONHASHSEED": seed}
+        run = python("-c", SCRIPT, sources, out, tiny_encoder, env=own, timeout=280)
         found.append(json.loads(run.stdout))
     assert found[0] == found[1]
     for name in ("umls.kb", "united.kb", "assets/manifest.json", "updated/dense.faiss"):

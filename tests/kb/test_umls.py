@@ -60,16 +60,7 @@ class TestPreferredName:
     def test_rank_decides_among_english_names_in_use(self, tmp_path):
         assert concepts_of(write_release(tmp_path))[BLOOD_PRESSURE].name == "Blood pressure"
 
-    @pytest.mark.parametrize(
-        ("first", "second", "preferred"),
-        [
-            ({"TS": "S"}, {}, "second"), ({"STT": "VO"}, {}, "second"),
-            ({"ISPREF": "N"}, {}, "second"), ({}, {}, "first"),
-            ({"LAT": "SPA"}, {"TS": "S"}, "second"), ({"SUPPRESS": "O"}, {"TS": "S"}, "second"),
-            ({"SUPPRESS": "E"}, {"LAT": "SPA"}, "second"),
-            ({"LAT": "SPA", "SUPPRESS": "Y"}, {"SUPPRESS": "Y"}, "second"),
-        ],
-    )  # fmt: skip
+    @table(__file__, "without_ranks_the_marks_in_the_row_decide")
     def test_without_ranks_the_marks_in_the_row_decide(self, tmp_path, first, second, preferred):
         rows = [atom("C0000001", "first", **first), atom("C0000001", "second", **second)]
         assert concepts_of(write_release(tmp_path, {"MRCONSO": rows}))["C0000001"].name == preferred

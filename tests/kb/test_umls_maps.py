@@ -11,6 +11,7 @@ from spacy_medlink.kb.readers.umls import files_of
 from spacy_medlink.kb.second_process import read_apart
 from spacy_medlink.types import BadLine, CodeMap, Concept
 from tests.kb.umls_release import BLOOD_PRESSURE, HYPERTENSION, TABLES, atom, mapping, write_release
+from tests.tables import table
 
 pytestmark = pytest.mark.filterwarnings("ignore:.W110")  # most have no types
 
@@ -86,14 +87,7 @@ def test_rows_that_map_nothing(tmp_path: Path, row: str) -> None:
     assert targets(path) == ()
 
 
-@pytest.mark.parametrize(
-    ("name", "vocabulary"),
-    [
-        ("SNOMEDCT_US_2026 to MSH_2026 Mappings", "MESH"),  # as MRSAB has it
-        ("SNOMEDCT_US_2019_03_01 to MSHSPA2020 Mappings", "MESH"),  # another version
-        ("SNOMEDCT_US_2019_03_01 to ICD10_1998 Mappings", "ICD10"),  # not in MRSAB
-    ],
-)
+@table(__file__, "vocabularies_are_those_of_the_set")
 def test_vocabularies_are_those_of_the_set(tmp_path: Path, name: str, vocabulary: str) -> None:
     path = release(tmp_path, [mapping(SET, "38341003", "Q1")], name)
     assert "Q1" in targets(path, vocabulary)

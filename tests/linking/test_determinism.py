@@ -16,11 +16,13 @@ from spacy_medlink.kb import build_kb
 from spacy_medlink.kb.readers import obo
 from spacy_medlink.linking.reranking import Reranker
 from spacy_medlink.types import Concept, Mention
+from tests.complete_assets import write_complete_assets
+from tests.rankings import assert_same
 from training.embedded import MODEL_PACKAGE, ONTOLOGY_PACKAGE, place_model, place_ontology
 
 TEXTS = [
     "heart attack", "HEART ATTACKS", "PE", "type 2 diabetes", "sugar", "hart atack", "fiebre",
-    "high blood pressure and fever", "x" * 300, "Kopfschmerz", "pain", "lung",
+    "high blood pressure and fever", "x" * 300, "Kopfschmerz", "pain", "lung", "",
 ]  # fmt: skip
 LABELS = {"SYMPTOM": ["T184", "T033"]}
 EACH, N_MENTIONS = 20, 210  # every twentieth concept of HPO is in the knowledge base
@@ -47,16 +49,27 @@ def hpo(tmp_path_factory):
         yield build_assets(path / "assets", path / "kb", path / "model"), texts
 
 
-WORLDS = ["tiny", pytest.param("hpo", marks=[pytest.mark.slow, pytest.mark.timeout(1200)])]
+@pytest.fixture(scope="module")
+def complete(tmp_path_factory, tiny_kb, tiny_encoder):
+    """Assets with memory, ranker, reranker and calibrator."""
+    place = tmp_path_factory.mktemp("complete") / "assets"
+    return write_complete_assets(place, tiny_kb.path, tiny_encoder), TEXTS
+
+
+WORLDS = [
+    "tiny",
+    "complete",
+    pytest.param("hpo", marks=[pytest.mark.slow, pytest.mark.timeout(1200)]),
+]
 
 
 @pytest.fixture(scope="module", params=WORLDS)
 def world(request, tiny_assets):
     """Assets, the path of their encoder, and mentions."""
     assets, texts = (
-        (tiny_assets, TEXTS) if request.param == "tiny" else request.getfixturevalue("hpo")
+        (tiny_assets, TEXTS) if request.param == "tiny" else request.getfixturevalue(request.param)
     )
-    labels = ("", "DISEASE", "SYMPTOM") if request.param == "tiny" else ("",)
+    labels = ("",) if request.param == "hpo" else ("", "DISEASE", "SYMPTOM")
     mentions = [
         Mention(text, label=label, left=f"a {label} of", right="was seen")
         for text in texts for label in labels
@@ -66,7 +79,7 @@ def world(request, tiny_assets):
 
 @pytest.fixture(scope="module", params=[False, True])
 def encoder(request, world):
-    """A cross-encoder, or none."""
+    """A cross-encoder, or that of the assets, if they have one."""
     if not request.param:
         return None
     made = CrossEncoder.of(BiEncoder.load(world[0].path / "encoder"), CrossSettings(top=4))
@@ -80,14 +93,17 @@ def encoder(request, world):
 def ranked(world, encoder):
     assets, _ = world
 
-    def rank(mentions, size=1000, threads=1):
+    def rank(mentions, size=1000, threads=1, cached=False):
         before = torch.get_num_threads(), faiss.omp_get_max_threads()
         torch.set_num_threads(threads)
         faiss.omp_set_num_threads(threads)
         try:
-            rescorer = encoder and Reranker(encoder, assets.kb, cache_size=0)
+            own = {"rescorer": Reranker(encoder, assets.kb, cache_size=0)} if encoder else {}
             labels = LABELS if len(assets.kb) < 100 else {}
-            engine = assets.engine(labels=labels, cache_size=0, rescorer=rescorer)
+            kept = {} if cached else {"cache_size": 0}
+            engine = assets.engine(labels=labels, **kept, **own)
+            if cached:
+                engine.rank(mentions, 6)
             batches = [mentions[start : start + size] for start in range(0, len(mentions), size)]
             return [ranking for batch in batches for ranking in engine.rank(batch, 6)]
         finally:
@@ -103,15 +119,10 @@ def expected(ranked, world):
 
 
 @settings(max_examples=6)
-@given(st.randoms(use_true_random=False), st.integers(1, 40), st.sampled_from([1, 2]))
-def test_order_batches_and_threads(ranked, expected, world, chance, size, threads):
+@given(
+    st.randoms(use_true_random=False), st.integers(1, 40), st.sampled_from([1, 2]), st.booleans()
+)
+def test_order_batches_threads_and_cache(ranked, expected, world, chance, size, threads, cached):
     mentions = [*world[1]]
     chance.shuffle(mentions)
-    for mention, ranking in zip(mentions, ranked(mentions, size, threads), strict=True):
-        want = expected[mention]
-        assert [(one.row, one.name_row) for one in ranking] == [
-            (one.row, one.name_row) for one in want
-        ]
-        for one, other in zip(ranking, want, strict=True):
-            assert one.score == pytest.approx(other.score, abs=1e-4)
-            assert (one.ranks, one.decided, one.tied) == (other.ranks, other.decided, other.tied)
+    assert_same(ranked(mentions, size, threads, cached), [expected[one] for one in mentions])

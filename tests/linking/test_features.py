@@ -127,25 +127,7 @@ def test_a_name_in_capitals_is_no_short_form(text, exact, short):
     assert described(own)["short form"] == short
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "slip"),
-    [
-        ("hypothyroidsm", "Hypothyroidism", 2 / 3),
-        ("arthitis, rheumatoid", "Rheumatoid arthritis", 2 / 3),
-        ("rhuematoid arthitis", "Rheumatoid Arthritis", 1 / 3),
-        ("heartfailure", "heart failure", 2 / 3),
-        ("astma", "asthma", 2 / 3),
-        ("epilespy type 2", "Epilepsy, type 2", 2 / 3),
-        ("epilepsy", "Epilepsy", 0.0),  # no slip at all
-        ("epilepsy type 1", "epilepsy type 2", 0.0),
-        ("vitamin K deficiency", "vitamin D deficiency", 0.0),
-        ("gait", "gout", 0.0),  # another letter makes another word
-        ("hyperkalemia", "hypokalaemia", 0.0),
-        ("macrocephaly", "microcephaly", 0.0),
-        ("severe asthma", "asthma", 0.0),
-        ("", "asthma", 0.0),
-    ],
-)
+@table(__file__, "slips_of_the_pen")
 def test_slips_of_the_pen(text, name, slip):
     own = NameFacts(np.zeros(1, np.int32), lambda row: Name(name), Prior([], lambda row: ""))
     exact = {"exact": 1.0} if text == "epilepsy" else {}

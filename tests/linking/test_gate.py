@@ -12,9 +12,9 @@ from spacy_medlink.kb.rules import Rule, Rules
 from spacy_medlink.linking import Linker
 from spacy_medlink.linking.gate import RerankGate, ahead, is_settled
 from spacy_medlink.retrieval.filters import Filter
-from spacy_medlink.types import Candidate, Concept, Mention, Name
+from spacy_medlink.types import Candidate, Mention
 from tests.lines import write_lines
-from tests.tiny import assets_of
+from tests.tiny import concept
 
 CONDITIONS = {"tiers": ["dense", "exact"], "reranker": ""}
 SYLLABLES = "ba da fo gi ka le mu no pa ri so tu va we".split()
@@ -23,12 +23,8 @@ TWINS = "Twin disease"
 WEIGHTS = {"exact": 0.2, "ngram": 0.3, "dense": 0.5}
 
 
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory, tiny_encoder):
-    """Assets of 196 names, each of one concept, and one that two have."""
-    texts = [*KNOWN, TWINS, TWINS]
-    records = [Concept(f"C{n:04}", text, (Name(text),)) for n, text in enumerate(texts)]
-    return assets_of(tmp_path_factory.mktemp("gate"), records, tiny_encoder, weights=WEIGHTS)
+# 196 names, each of one concept, and one that two have.
+RECORDS = [concept(f"C{n:04}", text) for n, text in enumerate([*KNOWN, TWINS, TWINS])]
 
 
 @pytest.fixture(scope="module")

@@ -4,15 +4,14 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
 
-from spacy_medlink.assets import build_assets
-from spacy_medlink.kb import build_kb
 from spacy_medlink.linking import Linker, LinkSettings, open_linker
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.text.qualifiers import heads
-from spacy_medlink.types import Concept, Mention, Name
+from spacy_medlink.types import Mention
 from spacy_medlink.workbench.mapping.mapper import Mapper
 from spacy_medlink.workbench.mapping.terms import Term
 from tests.tables import table
+from tests.tiny import concept
 
 NAMES = {
     "COPD": ("Chronic obstructive pulmonary disease", "COPD"),
@@ -24,15 +23,7 @@ NAMES = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory):
-    place = tmp_path_factory.mktemp("narrower")
-    concepts = [
-        Concept(id, names[0], tuple(map(Name, names)), types=("T047",))
-        for id, names in NAMES.items()
-    ]
-    build_kb(place / "kb", concepts, {"source": "tests", "version": "1"})
-    return build_assets(place / "assets", place / "kb")
+RECORDS = [concept(id, *names, types=("T047",)) for id, names in NAMES.items()]
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,6 @@ from spacy_medlink.linking.ranker import (
 from spacy_medlink.linking.reranking import RERANK, Reranker
 from spacy_medlink.retrieval.memory import MentionMemory, Remembered
 from spacy_medlink.types import Mention
-from tests.rankings import assert_same
 
 MENTIONS = [Mention(text) for text in ("sugar", "hart attak", "", "PE", "fever and chills")]
 
@@ -60,16 +59,6 @@ def test_what_the_model_likes_comes_first(ranker, tiny_assets):
     assert by_word[0].scores[RANKER] == max(one.scores[RANKER] for one in after[:4])
     assert sum(one.scores[RANKER] for one in after[:4]) == pytest.approx(1)
     assert all(RANKER not in one.scores for one in before), "what is shared was changed"
-
-
-def test_the_same_in_any_order_batch_and_from_the_cache(ranker, tiny_assets):
-    engine = tiny_assets.engine(rescorer=ranker)
-    together = engine.rank(MENTIONS, 6)
-    fresh = ranker.knowing(ranker.facts)
-    alone = [tiny_assets.engine(rescorer=fresh).rank([one], 6)[0] for one in reversed(MENTIONS)]
-    assert together == engine.rank(MENTIONS, 6)
-    assert_same(alone[::-1], together)
-    assert together[2] == []
 
 
 def test_corrections_stay_first(ranker, tiny_assets):

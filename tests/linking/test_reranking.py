@@ -93,21 +93,6 @@ def test_alone_a_cross_encoder_orders_however_near_its_scores_are(cross, tiny_as
     assert {one.score for one in after} == {one.scores["rerank"] for one in after}
 
 
-@pytest.mark.parametrize("order", [1, -1])
-def test_the_same_in_any_order_batch_and_from_the_cache(cross, tiny_assets, order):
-    mentions = [PE, OTHER, Mention("sugar"), Mention("hart attak"), Mention("")]
-    engine = tiny_assets.engine(rescorer=Reranker(cross, tiny_assets.kb))
-    together = engine.rank(mentions[::order], 6)[::order]
-    again = engine.rank(mentions, 6)
-    alone = [
-        tiny_assets.engine(rescorer=Reranker(cross, tiny_assets.kb)).rank([one], 6)[0]
-        for one in mentions
-    ]
-    assert [ids(own) for own in together] == [ids(own) for own in alone]
-    assert [ids(own) for own in together] == [ids(own) for own in again]
-    assert together[-1] == []
-
-
 def test_ties_are_told_apart_by_context_or_stay(cross, tiny_assets, plain):
     (tied,) = plain.rank([PE], 8)
     assert len(tied[0].tied) == 2

@@ -7,26 +7,17 @@ import pytest
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.retrieval.fusion import DEFAULT_WEIGHTS
-from spacy_medlink.types import FROM_MENTIONS, Concept, Mention, Name
-from tests.tiny import assets_of
+from spacy_medlink.types import FROM_MENTIONS, Mention, Name
+from tests.tiny import assets_of, concept
 
-
-def concept(id, *names, types=("T047",), source="A"):
-    return Concept(id, names[0], tuple(Name(name, "en", source) for name in names), types)
-
-
-CONCEPTS = [
-    concept("Z:1", "cold"), concept("M:1", "low temperature", "cold", types=("T070",), source="B"),
+RECORDS = [
+    concept("Z:1", "cold", types=("T047",), source="A"),
+    concept("M:1", "low temperature", "cold", types=("T070",), source="B"),
     concept("A:1", "chilliness", "cold", types=("T184",), source="C"),
     concept("B:1", "chronic lung disease", "cold", types=("T047",), source="B"),
-    *(concept(f"F:{n}", f"filler {n} disease", types=("T046",)) for n in range(90)),
-]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory, tiny_encoder):
-    path = tmp_path_factory.mktemp("scopes")
-    return assets_of(path, CONCEPTS, tiny_encoder, weights=DEFAULT_WEIGHTS)
+    *(concept(f"F:{n}", f"filler {n} disease", types=("T046",), source="A") for n in range(90)),
+]
+WEIGHTS = DEFAULT_WEIGHTS
 
 
 def ranked(assets, text="cold", label="", k=5, within=None, **settings):

@@ -10,19 +10,13 @@ from spacy_medlink.components.mentions import MedicalMentions
 from spacy_medlink.retrieval.exact import ExactIndex
 from spacy_medlink.text.any_order import any_order_key, name_has_key
 from spacy_medlink.text.normalisation import hash_key, key
-from spacy_medlink.types import Concept, Mention, Name
-from tests.tiny import assets_of
+from spacy_medlink.types import Mention
+from tests.tiny import concept
 
 # The hash of eight bytes can be computed backwards: the second has the hash of the first.
 NAME, EVIL = "syndrome type 19856462", "voakhfuc"
 OTHERS = ("fever", "heart attack")
-
-
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory):
-    path = tmp_path_factory.mktemp("collisions")
-    concepts = [Concept(id=f"C:{name}", name=name, names=(Name(name),)) for name in (NAME, *OTHERS)]
-    return assets_of(path, concepts)
+RECORDS = [concept(f"C:{name}", name) for name in (NAME, *OTHERS)]
 
 
 def test_these_two_do_collide():

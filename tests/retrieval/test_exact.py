@@ -99,12 +99,6 @@ def test_arrays_are_mapped_not_read(tmp_path):
     assert is_mapped(loaded._row)
 
 
-def test_all_names_of_the_tiny_kb_find_themselves(tiny_kb, tiny_assets):
-    names = list(tiny_kb.iter_texts())
-    rows = [set(own) for own in tiny_assets.exact.search(names).rows.tolist()]
-    assert all(row in own for row, own in enumerate(rows))
-
-
 def test_a_mention_of_ten_thousand_characters():
     index = build(["fever", "x" * 10_000])
     assert as_lists(index.search(["x" * 10_000, "fever " * 2000])) == [[(1, 1.0)], []]

@@ -10,22 +10,18 @@ from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.terminologies.diff import Change, changes, diff, gold_changes
 from spacy_medlink.types import Concept, Name, Record, Retired
 from tests.mutants import alter, refused
-
-
-def _concept(id: str, *names: str) -> Concept:
-    return Concept(id, names[0], tuple(Name(name) for name in names))
-
+from tests.tiny import concept
 
 OLD: list[Record] = [
-    _concept("A", "alpha", "first", "shared"), _concept("B", "beta", "second"),
-    _concept("C", "gamma"), _concept("D", "delta"), _concept("E", "epsilon", "fifth"),
-    _concept("F", "phi"),
+    concept("A", "alpha", "first", "shared"), concept("B", "beta", "second"),
+    concept("C", "gamma"), concept("D", "delta"), concept("E", "epsilon", "fifth"),
+    concept("F", "phi"),
 ]  # fmt: skip
 NEW: list[Record] = [
-    _concept("N", "nu", "shared"),
-    _concept("E", "epsilon", "5th"),
-    _concept("A", "Alpha", "first", "beta", "second"),
-    _concept("F", "phi"),
+    concept("N", "nu", "shared"),
+    concept("E", "epsilon", "5th"),
+    concept("A", "Alpha", "first", "beta", "second"),
+    concept("F", "phi"),
     Retired("B", "X", "merged"), Retired("X", "A", "merged"), Retired("C", "", "obsolete"),
 ]  # fmt: skip
 
@@ -118,8 +114,8 @@ BASE = st.dictionaries(st.sampled_from("ABCDE"), NAMES, min_size=1)
 @settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(before=BASE, after=BASE)
 def test_against_sets(tmp_path, before, after):
-    old = _kb(tmp_path / "old.kb", *(_concept(id, *sorted(names)) for id, names in before.items()))
-    new = _kb(tmp_path / "new.kb", *(_concept(id, *sorted(names)) for id, names in after.items()))
+    old = _kb(tmp_path / "old.kb", *(concept(id, *sorted(names)) for id, names in before.items()))
+    new = _kb(tmp_path / "new.kb", *(concept(id, *sorted(names)) for id, names in after.items()))
     had = {(id, name) for id, names in before.items() for name in names}
     has = {(id, name) for id, names in after.items() for name in names}
     gone, come = had - has, has - had

@@ -11,6 +11,7 @@ from spacy_medlink.kb.readers import get_reader, read
 from spacy_medlink.terminologies.mesh import release_of
 from spacy_medlink.types import BadLine, Record
 from tests.kb.mesh_release import DESCRIPTORS, SUPPLEMENTS, descriptor, document
+from tests.tables import table
 
 
 def records_of(path: Path, bad_lines: list[BadLine] | None = None) -> list[Record]:
@@ -74,15 +75,7 @@ class TestBadDocuments:
         with pytest.raises(MedlinkError, match=r"E105.*damaged gzip"):
             records_of(path, [])
 
-    @pytest.mark.parametrize(
-        ("subset", "use"),
-        [
-            ('[<!ENTITY lol "lol"><!ENTITY lol2 "&lol;&lol;&lol;">]', "&lol2;"),
-            ('[<!ENTITY lol SYSTEM "file:///etc/passwd">]', "&lol;"),
-            ('[<!ENTITY % lol SYSTEM "file:///etc/passwd"> %lol;]', ""),
-            ('SYSTEM "desc.dtd"', "&lol;"),
-        ],
-    )
+    @table(__file__, "entities_are_refused")
     def test_entities_are_refused(self, tmp_path, subset, use):
         path = tmp_path / "desc2026.xml"
         good = document(descriptor("D000001", f"Name {use}"))

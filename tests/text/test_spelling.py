@@ -11,7 +11,6 @@ from spacy_medlink.text.pieces import Pieces, key_of
 from spacy_medlink.text.spelling import IN_FULL, respelled
 from spacy_medlink.types import Concept, Mention, Name
 from tests.tables import table
-from tests.tiny import assets_of
 
 # Pairs of words that mean different things must not become one.
 APART = (
@@ -49,16 +48,11 @@ def test_other_languages_and_nothing_pass(text):
     assert respelled(text) == text
 
 
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory):
-    path = tmp_path_factory.mktemp("spelling")
-    concepts = [
-        Concept("A", "Edema", (Name("Edema of the esophagus"),)),
-        Concept("B", "Tumour", (Name("Haemangioma"),)),
-        Concept("C", "Fever", (Name("Pyrexia"),)),
-        Concept("D", "Pyrexia disease"),
-    ]
-    return assets_of(path, concepts)
+RECORDS = [
+    Concept("A", "Edema", (Name("Edema of the esophagus"),)),
+    Concept("B", "Tumour", (Name("Haemangioma"),)), Concept("C", "Fever", (Name("Pyrexia"),)),
+    Concept("D", "Pyrexia disease"),
+]  # fmt: skip
 
 
 @table(__file__, "names_are_found_in_either_spelling")

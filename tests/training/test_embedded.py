@@ -1,12 +1,11 @@
 """The parts of the embedded default are placed together or alone."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.children import python
 from training.embedded import MODEL_PACKAGE, ONTOLOGY_PACKAGE, main
 
 ROOT = Path(__file__).parents[2]
@@ -40,10 +39,7 @@ def test_training_without_torch(words, code):
         "import runpy, sys; sys.modules['torch'] = None; sys.argv = ['train', *sys.argv[1:]];"
         "runpy.run_module('training.train', run_name='__main__')"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", start, *given], cwd=ROOT, capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == code
+    done = python("-c", start, *given, code=code)
     assert ("--resume" in done.stdout) if words else ("E614" in done.stderr)
     assert "Traceback" not in done.stderr
 

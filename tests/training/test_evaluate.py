@@ -5,6 +5,7 @@ import json
 import pytest
 import spacy
 
+from tests.lines import note, write_lines
 from training import package
 from training.evaluate import evaluate, main, table
 
@@ -51,9 +52,7 @@ def test_a_pipeline_from_raw_text(tiny_assets, gold, tmp_path, call):
     made = call(package.main, tiny_assets.path, pipeline, "--ner", tmp_path / "ner")
     assert made[0] == 0
     assert spacy.load(pipeline).pipe_names == ["entity_ruler", "medical_linker"]
-    mention = {"start": 3, "end": 9, "mention": "asthma", "ids": ["HP:0002099"]}
-    line = json.dumps({"text": "No asthma.", "mentions": [mention]})
-    (gold / "one.test.jsonl").write_text(line + "\n", encoding="utf8")
+    write_lines(gold / "one.test.jsonl", note("No asthma.", ("asthma", "HP:0002099")))
     code, out, _ = call(main, pipeline, gold, "--output", output)
     assert code == 0 and "| one | strict | 100.0 | 100.0 | 100.0 |" in out
     assert json.loads(output.read_text("utf8"))["end_to_end"]["one"]["strict"]["f1"] == 1.0

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.errors import MedlinkError
+from tests.lines import note, write_lines
 from training.choosing import yardstick
 from training.data.candidates import Candidates
 from training.data.mention_sampler import NearNames, by_frequency, mention_pairs
@@ -49,12 +50,9 @@ DEV = [("infarct of the heart", "HP:0001658"), ("raised blood pressure", "HP:000
 
 
 def write(path: Path, mentions: list[tuple[str, str | None]]) -> Path:
-    with path.open("w", encoding="utf8") as file:
-        for number, (text, id) in enumerate(mentions):
-            own = {"start": 0, "end": len(text), "text": text, "ids": [id] if id else []}
-            line = {"doc_id": str(number), "text": text, "mentions": [own]}
-            file.write(json.dumps(line) + "\n")
-    return path
+    lines = (note(text, (text, *([id] if id else [])), doc_id=str(number))
+             for number, (text, id) in enumerate(mentions))  # fmt: skip
+    return write_lines(path, *lines)
 
 
 @pytest.fixture

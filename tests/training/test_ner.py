@@ -6,6 +6,7 @@ import pytest
 import spacy
 from spacy.tokens import DocBin
 
+from tests.lines import note, write_lines
 from training import ner
 from training.ner import CONFIGS, PIPELINE, gold_docs, main, names_in
 
@@ -14,11 +15,8 @@ FEW = {"training.max_steps": 4, "training.eval_frequency": 2}
 
 @pytest.fixture
 def gold(tmp_path):
-    mention = {"start": 0, "end": 6, "mention": "Asthma", "ids": ["HP:0002099"]}
-    line = {"text": "Asthma was known.", "mentions": [mention]}
-    path = tmp_path / "gold.jsonl"
-    path.write_text((json.dumps(line) + "\n") * 12, "utf-8")
-    return path
+    line = note("Asthma was known.", ("Asthma", "HP:0002099"))
+    return write_lines(tmp_path / "gold.jsonl", *[line] * 12)
 
 
 def test_from_the_command_line_to_a_pipeline(gold, tmp_path, tiny_assets, call):

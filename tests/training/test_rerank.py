@@ -2,6 +2,7 @@
 
 import json
 import signal
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Candidate, Mention
+from tests.lines import note, write_lines
 from training.kinds.encoder_training import Inputs
 from training.loop.interruption import StoppedError
 from training.loop.learner import Learner
@@ -48,15 +50,10 @@ CONTEXTS = [("lung ", LUNG), ("heart ", HEART)]
 def write_gold(path: Path, count: int, contexts=CONTEXTS, mention="PE") -> Path:
     """Mentions in contexts, `count` of each."""
     lines = []
-    for number in range(count):
-        for left, id in contexts:
-            text = f"{'a ' * (number % 3)}{left}{mention}{' a' * (number % 2)}"
-            start = text.index(mention)
-            lines.append({"doc_id": f"{number} {left}", "lang": "en", "text": text, "mentions": [
-                {"start": start, "end": start + len(mention), "mention": mention, "ids": [id]}
-            ]})  # fmt: skip
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return path
+    for number, (left, id) in product(range(count), contexts):
+        text = f"{'a ' * (number % 3)}{left}{mention}{' a' * (number % 2)}"
+        lines.append(note(text, (mention, id), doc_id=f"{number} {left}", lang="en"))
+    return write_lines(path, *lines)
 
 
 @pytest.fixture
@@ -112,7 +109,7 @@ def test_every_recipe_learns_which_pair_is_right(config, tiny_assets, tmp_path, 
     train, dev = (tmp_path / f"{part}.jsonl" for part in ("train", "dev"))
     for path, counts in ((train, range(12)), (dev, range(12, 18))):
         texts = [(f"{word}trouble{' a' * count}", id) for count in counts for word, id in CONTEXTS]
-        path.write_text("".join(f"{json.dumps({'mention': m, 'ids': [i]})}\n" for m, i in texts))
+        write_lines(path, *({"mention": text, "ids": [id]} for text, id in texts))
     in_pairs = read_recipe(config).reranking.pairs
     recipe, said = recipe_of(
         config, reranking__layers=None, reranking__top=12, training__epochs=90 if in_pairs else 30,
@@ -231,12 +228,9 @@ def test_a_fifth_of_the_training_documents_chooses(tmp_path, reranked):
 
 def test_mentions_of_no_concept_teach_a_class_of_none(tiny_assets, tmp_path):
     gold = write_gold(tmp_path / "g.jsonl", 15)
-    lines = gold.read_text("utf-8").splitlines()
-    nil = [json.loads(line) | {"doc_id": f"nil {place}"} for place, line in enumerate(lines)]
-    for document in nil:
-        document["mentions"][0]["ids"] = []
-    text = "".join(json.dumps(document) + "\n" for document in nil)
-    gold.write_text("\n".join(lines) + "\n" + text, encoding="utf-8")
+    lines = [*map(json.loads, gold.read_text("utf-8").splitlines())]
+    nil = [note(line["text"], ("PE",), doc_id=f"nil {n}") for n, line in enumerate(lines)]
+    write_lines(gold, *lines, *nil)
     rest, held = lists_of(tiny_assets, recipe_of(objective__loss="listwise_nil"), gold, None)
     assert len(rest) + len(held) == 60
     assert sum(not one.right.any() for one in [*rest, *held]) == 30

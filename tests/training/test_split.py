@@ -10,17 +10,9 @@ from training.split import split_gold
 
 
 def _write(path: Path, count: int) -> Path:
-    lines = [
-        json.dumps(
-            {
-                "doc_id": f"d{n}",
-                "text": f"a\u2028b {n}",
-                "mentions": [{"mention": "a", "ids": ["X"]}],
-            },
-            ensure_ascii=False,
-        )
-        for n in range(count)
-    ]
+    bare = {"mentions": [{"mention": "a", "ids": ["X"]}]}
+    documents = ({"doc_id": f"d{n}", "text": f"a\u2028b {n}", **bare} for n in range(count))
+    lines = [json.dumps(one, ensure_ascii=False) for one in documents]
     text = "\ufeff" + "\r\n".join(lines) + "\r\n\r\n"
     path.write_bytes(gzip.compress(text.encode("utf-8")))
     return path

@@ -1,6 +1,5 @@
 """An optional package that cannot be imported is named, and so is what it lacks itself."""
 
-import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -9,6 +8,7 @@ import pytest
 
 from spacy_medlink.util.extras import lacking, missing
 from tests import declared
+from tests.children import python
 
 _LACKS = {
     "not there": ("", "the package {0}, which is not installed"),
@@ -79,11 +79,8 @@ def test_commands_say_it(broken: Path, order: str, package: str, extra: str) -> 
     (broken / "notes.jsonl").write_text('{"doc_id": "1", "text": "No asthma."}\n')
     (broken / package).mkdir()
     (broken / package / "__init__.py").write_text("import no_such_thing\n")
-    done = subprocess.run(
-        [sys.executable, "-c", "import spacy_medlink.cli as cli; cli.main()", *order.split()],
-        cwd=broken, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 1
+    cli = "import spacy_medlink.cli as cli; cli.main()"
+    done = python("-c", cli, *order.split(), cwd=broken, code=1)
     assert "needs the package no_such_thing, which is not installed" in done.stderr
     assert f"pip install -c constraints.txt '.[{extra}]'" in done.stderr
     assert "Traceback" not in done.stderr

@@ -7,7 +7,6 @@ import hashlib
 import multiprocessing
 import os
 import random
-import subprocess
 import sys
 import tempfile
 import threading
@@ -26,7 +25,7 @@ from spacy_medlink.util import beside, files
 from spacy_medlink.util.files import OwnedDirectory, recover, sha256_of
 from spacy_medlink.util.held import Held
 from spacy_medlink.util.outputs import FILES, PRIVATE, DirectoryKind, files_in
-from tests.children import SECONDS, in_child, kill_at_work, killed, started
+from tests.children import SECONDS, in_child, kill_at_work, killed, python, started
 from tests.limits import files_limited_to
 from tests.tiny import TINY_RECORDS
 
@@ -455,10 +454,8 @@ def test_a_directory_goes_at_the_end_of_the_process_but_not_of_a_child(tmp_path,
         "    os.wait()\n"
         f"    print({place}.exists())\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code, str(tmp_path / "target")],
-        capture_output=True, text=True, timeout=60, env={**os.environ, "TMPDIR": str(tmp_path)},
-    )  # fmt: skip
+    own = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = python("-W", "error", "-c", code, tmp_path / "target", env=own)
     assert (done.stdout, done.stderr) == ("True\n", "")
     assert list(tmp_path.iterdir()) == []
 

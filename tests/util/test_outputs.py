@@ -30,6 +30,7 @@ from spacy_medlink.util.outputs import (
     marked,
 )
 from tests.fits import mention_names
+from tests.tables import table
 from tests.tiny import TINY_RECORDS
 
 TEST = DirectoryKind("a test")
@@ -121,15 +122,7 @@ class TestInputs:
             build_knowledge_base(out=out, sources=[("csv", table)], overwrite=True)
         assert table.read_text() == out.read_text() == SOURCE
 
-    @pytest.mark.parametrize(
-        "arguments",
-        [
-            "kb build LOOP --from obo --output OUT", "kb build LOOP --from umls --output OUT",
-            "build LOOP --output OUT", "annotate LOOP LOOP --output OUT", "kb info LOOP",
-            "map LOOP --to starter --output OUT.csv", "link LOOP fever", "mcp LOOP",
-            "serve starter --corrections LOOP", "serve starter --review LOOP",
-        ],
-    )  # fmt: skip
+    @table(__file__, "a_link_to_itself_as_source")
     def test_a_link_to_itself_as_source(self, tmp_path, arguments):
         (tmp_path / "loop").symlink_to(tmp_path / "loop")
         words = arguments.replace("LOOP", f"{tmp_path}/loop").replace("OUT", f"{tmp_path}/o")

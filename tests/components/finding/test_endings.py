@@ -27,13 +27,7 @@ def test_other_words_stand_for_none(found, text):
 
 
 @pytest.mark.filterwarnings("ignore:.*W101")
-@pytest.mark.parametrize(
-    ("text", "whole", "head"),
-    [
-        ("Septic arthritis", "Septic arthritis", "arthritis"),
-        ("Exercise induced asthma", "Exercise induced asthma", "asthma"),
-    ],
-)
+@table(__file__, "a_word_form_before_a_problem_is_a_part_of_it")
 def test_a_word_form_before_a_problem_is_a_part_of_it(found, text, whole, head):
     assert [(ent.text, ent._.reading) for ent in found(text).ents] == [(whole, head)]
 

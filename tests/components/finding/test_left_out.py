@@ -12,14 +12,9 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.retrieval.exact import ExactIndex
 from spacy_medlink.text.normalisation import key
 from spacy_medlink.text.pieces import Border, Pieces
-from spacy_medlink.types import Concept, Name
 from tests.pipelines import finder
 from tests.tables import table
-
-
-def concept(id, *names, types=(), lang="en"):
-    return Concept(id, names[0], tuple(Name(name, lang) for name in names), types)
-
+from tests.tiny import concept
 
 RECORDS = [
     concept("NEW", "New"), concept("LEFT", "Left", "LEFT side"), concept("SHOW", "Shows"),
@@ -102,12 +97,7 @@ def test_headings_take_nothing_else_away(words):
         assert pieces.starts[match.start] < pieces.starts[before] + end
 
 
-@pytest.mark.parametrize(
-    ("lang", "ents"),
-    [("en", ["anonyma", "multica"]), ("es", ["LMP", "anonyma", "multica"]),
-     ("de", ["Fieber", "anonyma", "multica"]), ("xx", ["LMP", "Fieber", "anonyma", "multica"]),
-     ("it", ["LMP", "Fieber", "anonyma", "multica"])],
-)  # fmt: skip
+@table(__file__, "languages_follow_the_finder")
 def test_languages_follow_the_finder(assets, lang, ents):
     """Where no name is in the pipeline's language (it), all are found: somebody wants them."""
     text = "LMP, Fieber, anonyma, multica"

@@ -6,10 +6,9 @@ import pytest
 import spacy
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.types import Concept, Name
 from tests.pipelines import finder
 from tests.tables import table
-from tests.tiny import assets_of
+from tests.tiny import concept
 
 CONCEPTS = {
     "MET": ("Metformin", "T121"), "HEAR": ("Hearing loss", "T047"), "ASP": ("Aspirin", "T121"),
@@ -22,14 +21,9 @@ CHEMICALS, DISEASES = ["Metformin", "aspirin", "heparin"], ["type 2 diabetes", "
 EVERYTHING = ["Metformin", "aspirin", "type 2 diabetes", "heparin", "cold"]
 
 
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory, tiny_encoder):
-    directory = tmp_path_factory.mktemp("linker_filters")
-    records = (
-        Concept(id, name, (Name(name, source=f"S{len(id)}"),), (type,))
-        for id, (name, type) in CONCEPTS.items()
-    )
-    return assets_of(directory, records, tiny_encoder)
+RECORDS = [concept(id, name, source=f"S{len(id)}", types=(type,))
+           for id, (name, type) in CONCEPTS.items()]  # fmt: skip
+ENCODED = True
 
 
 def pipeline(assets, mentions=None, **config):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from spacy_medlink.components.finding.short_forms import _occurrences
 from spacy_medlink.types import Concept, Name
 from tests.pipelines import finder
+from tests.tables import table
 from tests.tiny import assets_of
 
 NAMES = {
@@ -32,14 +33,7 @@ def test_it_is_linked_as_its_long_form(assets):
     assert {ent.kb_id_ for ent in nlp(TEXT).ents} == {"FAP"}
 
 
-@pytest.mark.parametrize(
-    ("text", "mention", "reading"),
-    [
-        ("Skin lesions on the trunk.", "Skin lesions", "localized skin lesion"),
-        ("A pigmented lesion of the skin.", "lesion", ""),
-        ("Localized skin lesions of the arm.", "Localized skin lesions", ""),
-    ],
-)
+@table(__file__, "what_the_text_spells_out_of_a_meaning_is_in_the_mention")
 def test_what_the_text_spells_out_of_a_meaning_is_in_the_mention(tmp_path, text, mention, reading):
     concepts = [Concept("SKIN", "Localized skin lesion", (Name("Localized skin lesion"),))]
     assets = assets_of(tmp_path, concepts)

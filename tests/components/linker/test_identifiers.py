@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 from spacy.language import Language
 
 from spacy_medlink.assets import Assets, build_assets
@@ -12,6 +11,7 @@ from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Candidate, Concept
 from tests import pipelines
 from tests.pipelines import doc_with
+from tests.tables import table
 from tests.tiny import TINY_RECORDS
 
 EFFUSION, EMBOLISM = "HP:0001698", "HP:0002204"  # both may be called PE
@@ -22,19 +22,7 @@ def pipeline(assets: Assets, mentions: bool = True, **config: Any) -> Language:
     return pipelines.pipeline(assets, mentions, **{"lexicon": None, **config})
 
 
-@pytest.mark.parametrize(
-    ("text", "id"),
-    [
-        ("The PE was small.", EFFUSION),
-        ("The PE (HP:0002204) was small.", EMBOLISM),
-        ("The PE, C0034065, was small.", EMBOLISM),
-        ("UMLS C0034065 - PE", EMBOLISM),
-        ("The PE (HP:0001698) was small.", EFFUSION),
-        # Nobody would call it that, or nobody knows it.
-        ("The PE (HP:9999999) was small.", EFFUSION),
-        ("The PE was small. Another was HP:0002204.", EFFUSION),
-    ],
-)
+@table(__file__, "what_a_document_identifies_is_linked")
 def test_what_a_document_identifies_is_linked(tiny_assets: Assets, text: str, id: str) -> None:
     nlp = pipeline(tiny_assets, mentions=False)
     (ent,) = nlp(doc_with(nlp, text, "PE")).ents

@@ -6,14 +6,9 @@ import spacy
 from spacy_medlink.assets import build_assets
 from spacy_medlink.components.linker.settings import DEFAULT_CONFIG
 from spacy_medlink.kb import build_kb
-from spacy_medlink.types import Concept, Name
 from tests.pipelines import doc_with, pipeline
 from tests.tables import table
-
-
-def concept(id, *names):
-    return Concept(id=id, name=names[0], names=tuple(Name(name, "en", "T") for name in names))
-
+from tests.tiny import concept
 
 RECORDS = [
     concept("T:1", "Hypertension", "High blood pressure"),

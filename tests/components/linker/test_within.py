@@ -3,9 +3,8 @@
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.types import Concept, Name
 from tests.pipelines import finder
-from tests.tiny import assets_of
+from tests.tiny import concept
 
 CONCEPTS = {
     "1": ("Clinical finding", ()), "2": ("Disease", ("1",)), "3": ("Lung disease", ("2",)),
@@ -15,13 +14,8 @@ CONCEPTS = {
 DISEASES = "<< 2 |Disease (disorder)|"
 
 
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory, tiny_encoder):
-    records = (
-        Concept(id, name, (Name(name),), parents=parents)
-        for id, (name, parents) in CONCEPTS.items()
-    )
-    return assets_of(tmp_path_factory.mktemp("within"), records, tiny_encoder)
+RECORDS = [concept(id, name, parents=parents) for id, (name, parents) in CONCEPTS.items()]
+ENCODED = True
 
 
 def pipeline(assets, **config):

@@ -1,11 +1,10 @@
 """A knowledge base without vectors, gold mentions, and pipelines over them."""
 
-import json
-
 import pytest
 from thinc.api import Adam
 
-from tests.components.test_spacy_train import MENTIONS
+from tests.components.test_spacy_train import MENTIONS, notes_of
+from tests.lines import write_lines
 from tests.tiny import TINY_RECORDS, assets_of
 
 
@@ -18,13 +17,7 @@ def names(tmp_path_factory):
 @pytest.fixture(scope="session")
 def gold(tmp_path_factory):
     path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
-    lines = []
-    for number, (mention, id) in enumerate(MENTIONS):
-        text = f"We saw {mention} there."
-        own = {"start": 7, "end": 7 + len(mention), "mention": mention, "ids": [id], "type": "DIS"}
-        lines.append(json.dumps({"doc_id": str(number), "text": text, "mentions": [own]}))
-    path.write_text("\n".join(lines), encoding="utf8")
-    return path
+    return write_lines(path, *notes_of(MENTIONS, type="DIS"))
 
 
 @pytest.fixture

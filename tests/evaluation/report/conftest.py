@@ -6,25 +6,20 @@ import pytest
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.evaluation import Settings, load_gold, measure
-from tests.lines import write_lines
+from tests.lines import note, said, write_lines
 
 # Texts that would break out of HTML, Markdown, JSON or a spreadsheet if they were not escaped.
 HOSTILE = "</script><img src=x onerror=alert(1)> & \"'`|*<!--\u2028"
 TEXT = f"Type 2 diabetes (TD) and fevers; {HOSTILE}. =1+1. No zebra."
 LINES: list[dict[str, Any]] = [
-    {
-        "doc_id": "<b>note</b>",
-        "text": TEXT,
-        "mentions": [
-            {"start": 0, "end": 15, "mention": "Type 2 diabetes", "ids": ["HP:0005978"]},
-            {"start": 25, "end": 31, "mention": "fevers", "ids": ["C0015967"], "type": "S"},
-            {"start": 33, "end": 33 + len(HOSTILE), "mention": HOSTILE, "ids": ["<i>"]},
-        ],
-    },
+    note(
+        TEXT, ("Type 2 diabetes", "HP:0005978"), said(TEXT, "fevers", "C0015967", type="S"),
+        (HOSTILE, "<i>"), doc_id="<b>note</b>",
+    ),
     {"mention": "=1+1", "ids": []},
     {"mention": "DM", "ids": ["HP:0005978"], "lang": "es", "type": "S"},
     {"mention": "PE", "ids": ["HP:0001698"]},
-]
+]  # fmt: skip
 
 Make = Callable[..., dict[str, Any]]
 

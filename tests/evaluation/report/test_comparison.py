@@ -41,9 +41,8 @@ def test_only_depths_that_both_have(metrics, make_metrics):
      ({"only_known": True}, "5 mentions, not 6")],
 )  # fmt: skip
 def test_what_cannot_be_compared(metrics, make_metrics, settings, said):
-    with pytest.raises(MedlinkError, match=said) as caught:
+    with pytest.raises(MedlinkError, match=f"E411.*{said}"):
         compare_metrics(metrics, make_metrics(**settings), OTHER)
-    assert caught.value.code == "E411"
 
 
 def test_other_mentions(metrics):

@@ -42,9 +42,8 @@ def test_other_files_are_refused(metrics_file: Path, change: Any, said: str) -> 
     metrics = json.loads(metrics_file.read_text(encoding="utf-8"))
     change(metrics)
     metrics_file.write_text(json.dumps(metrics), encoding="utf-8")
-    with pytest.raises(MedlinkError, match=said) as caught:
+    with pytest.raises(MedlinkError, match=f"E160.*{said}"):
         read_metrics(metrics_file)
-    assert caught.value.code == "E160"
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b"[" * 100_000])
@@ -52,8 +51,7 @@ def test_no_json(tmp_path: Path, content: bytes) -> None:
     for name in ("metrics.json", "metrics.json.gz"):
         path = tmp_path / name
         path.write_bytes(content)
-        with pytest.raises(MedlinkError) as caught:
+        with pytest.raises(MedlinkError, match="E160"):
             read_metrics(path)
-        assert caught.value.code == "E160"
     with pytest.raises(MedlinkError, match="E107"):
         read_metrics(tmp_path / "none.json")

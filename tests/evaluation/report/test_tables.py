@@ -1,12 +1,11 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from spacy_medlink.evaluation.report import Run, compare_metrics
 from spacy_medlink.evaluation.report.page import shown
 from spacy_medlink.evaluation.report.tables import Table, make_tables, split_title
 from tests.evaluation.report.conftest import Make
+from tests.tables import table
 
 
 def _tables(*runs: Run) -> dict[str, Table]:
@@ -15,8 +14,8 @@ def _tables(*runs: Run) -> dict[str, Table]:
 
 def test_figures_are_those_of_the_metrics(metrics: dict[str, Any]) -> None:
     tables = _tables(Run("one", metrics))
-    for table in tables.values():
-        assert all(len(row) == len(table.header) for row in table.rows), table.name
+    for one in tables.values():
+        assert all(len(row) == len(one.header) for row in one.rows), one.name
     systems = {row[0]: row for row in tables["systems"].rows}
     assert list(systems) == ["exact look-up", "n-grams", "exact + ngram (the linker)"]
     linker = systems["exact + ngram (the linker)"]
@@ -44,14 +43,7 @@ def test_several_runs_are_named(metrics: dict[str, Any], make_metrics: Make) -> 
     assert tables["by_lang"].rows[0][1] == "one"
 
 
-@pytest.mark.parametrize(
-    ("name", "title"),
-    [
-        ("full", "all mentions"),
-        ("filtered_0.2_train", "... nor nearer than 0.2 to the training data"),
-        ("filtered_0.35_dictionary", "... nor nearer than 0.35 to the knowledge base's names"),
-    ],
-)
+@table(__file__, "split_title")
 def test_split_title(name: str, title: str) -> None:
     assert split_title(name) == title
 

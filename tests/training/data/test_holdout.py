@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Name
+from tests.tables import table
 from training.data.holdout import Holdout, kb_identity, make_holdout
 from training.data.names import read_names, string_hash
 
@@ -94,14 +95,7 @@ def test_a_damaged_hold_out_is_an_error(tmp_path, tiny_kb, text):
         Holdout.load(tmp_path, tiny_kb)
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        [["a"], ["b"], ["c"]],
-        [["a", "A"], ["b"]],  # one string, whatever its case
-        [["a", "shared"], ["b", "shared"], ["c", "only one"]],
-    ],
-)
+@table(__file__, "a_kb_without_two_names_a_concept_is_an_error")
 def test_a_kb_without_two_names_a_concept_is_an_error(tmp_path, names):
     with pytest.raises(MedlinkError, match="E530"):
         make_holdout(_kb(tmp_path / "kb", names), 0.5, 100, seed=0)

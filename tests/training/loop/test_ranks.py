@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file
 
 from spacy_medlink.util.devices import rank_device
-from tests.children import killed
+from tests.children import killed, python
 from tests.network import held_port
 from training.loop.ranks import ALONE, Ranks
 from training.loop.trainer import CHECKPOINT
@@ -91,14 +91,9 @@ def test_torchrun_trains_writes_once_and_resumes(tiny_kb, tiny_encoder, tmp_path
     alone = [*arguments, f"--output={tmp_path / 'alone'}"]
     both = [*arguments, f"--output={tmp_path / 'both'}"]
     torchrun = ["-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={RANKS}"]
-    once = subprocess.run([sys.executable, *alone], env=_environment(), cwd=ROOT, check=True)
-    assert once.returncode == 0
+    python(*alone, env=_environment())
     for more in ([], ["--resume", "--set=training.epochs=3"]):
-        done = subprocess.run(
-            [sys.executable, *torchrun, *both, *more],
-            env=_environment(), cwd=ROOT, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
+        done = python(*torchrun, *both, *more, env=_environment())
         assert done.stdout.count("held out") == 1
         if not more:
             _assert_near(tmp_path / "alone_run" / CHECKPOINT, tmp_path / "both_run" / CHECKPOINT)

@@ -1,6 +1,5 @@
 """From an encoder and a gold file to the rows of a table."""
 
-import json
 from pathlib import Path
 from shutil import copytree, ignore_patterns
 from typing import Literal
@@ -13,6 +12,7 @@ from spacy_medlink.encoders.bi_encoder import SETTINGS_FILE, BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.linking.reranking import Reranker
+from tests.lines import write_lines
 from training.papers import measuring
 from training.papers.measuring import Material, measure_links
 from training.papers.plan import System, read_layout
@@ -31,13 +31,9 @@ MENTIONS = [
 
 @pytest.fixture
 def gold(tmp_path):
-    file = tmp_path / "gold.jsonl"
-    lines = (
-        {"mention": text, "ids": [id], "lang": lang, "type": type}
-        for text, id, lang, type in MENTIONS
-    )
-    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return file
+    lines = ({"mention": text, "ids": [id], "lang": lang, "type": type}
+             for text, id, lang, type in MENTIONS)  # fmt: skip
+    return write_lines(tmp_path / "gold.jsonl", *lines)
 
 
 def _measure(

@@ -2,8 +2,6 @@
 
 import os
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ import pytest
 from weasel.util import load_project_config
 
 from spacy_medlink.errors import MedlinkError
+from tests.children import python
 from training.corpora.translations import convert_bitext
 from training.papers.plan import _VARIABLE, Plan, read_layout, read_plan, variables
 from training.papers.published import LAYOUTS, papers, read_published
@@ -123,9 +122,6 @@ def test_modules_of_the_checkout_run_from_the_papers_directory(tmp_path):
     """`training` is not installed; `python -m training.show` would not find it there."""
     page = tmp_path / "table.md"
     page.write_text("a table", encoding="utf-8")
-    command = [sys.executable, "run.py", "training.show", str(page)]
     paths = {**os.environ, "PYTHONPATH": ""}
-    done = subprocess.run(
-        command, cwd=PROJECT, env=paths, capture_output=True, text=True, timeout=100
-    )
-    assert (done.returncode, done.stdout.strip()) == (0, "a table"), done.stderr
+    done = python("run.py", "training.show", page, cwd=PROJECT, env=paths)
+    assert done.stdout.strip() == "a table"

@@ -7,8 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from spacy_medlink.types import Concept, Name
-from tests.tiny import assets_of
+from spacy_medlink.types import Name
+from tests.tiny import concept
 
 pytest.importorskip("fastapi")
 from spacy_medlink.workbench.serve import CorrectionFile, Desk  # imports fastapi
@@ -27,13 +27,10 @@ FORM = """address => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def assets(tmp_path_factory):
-    records = [
-        Concept(ASTHMA, "asthma", (Name("asthma"), Name("אסתמה", "he")), types=("T047",)),
-        Concept(FEVER, "fever", (Name("fever"), Name("חום", "he")), parents=(ASTHMA,)),
-    ]
-    return assets_of(tmp_path_factory.mktemp("odd") / "assets", records)
+RECORDS = [
+    concept(ASTHMA, "asthma", Name("אסתמה", "he"), types=("T047",)),
+    concept(FEVER, "fever", Name("חום", "he"), parents=(ASTHMA,)),
+]
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """`medlink serve --review`: the texts of a gold file in the page, what would teach most first."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ pytest.importorskip("fastapi")
 from fastapi.testclient import TestClient  # there only with the extra `serve`
 
 from spacy_medlink.workbench.serve import CorrectionFile, Desk  # imports fastapi
+from tests.lines import note, write_lines
 from tests.tables import table
 from tests.workbench.serve.browser import opened_page
 
@@ -25,12 +25,8 @@ Review = Callable[..., TestClient]
 
 @pytest.fixture
 def gold(tmp_path):
-    path = tmp_path / "gold.jsonl"
-    lines = [
-        {"doc_id": str(place), "text": text, "mentions": []} for place, text in enumerate(TEXTS)
-    ]
-    path.write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
-    return path
+    lines = (note(text, doc_id=str(place)) for place, text in enumerate(TEXTS))
+    return write_lines(tmp_path / "gold.jsonl", *lines)
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from concurrent.futures import Future
 from typing import Any
@@ -21,6 +19,7 @@ from spacy_medlink.workbench.serve import Desk, Limits, make_app  # imports fast
 from spacy_medlink.workbench.serve.desk import _pieces
 from spacy_medlink.workbench.serve.process import LinkProcess
 from spacy_medlink.workbench.serve.terminology import Opening, Terminology
+from tests.children import python
 
 WORD, CRAFTED = "diabetes", "utnssibo25kuTl99"
 SLOW = "$" * 1_000_000  # half a minute of tokenising, cut as it is
@@ -171,5 +170,4 @@ def _n_mentions(linked: list[bytes]) -> int:
 @pytest.mark.slow
 def test_a_program_ends_although_it_closes_no_desk(tiny_assets):
     code = "from spacy_medlink.workbench.serve.desk import Desk; Desk('tiny', {!r}, device='cpu')"
-    run = [sys.executable, "-c", f"if __name__ == '__main__': {code.format(str(tiny_assets.path))}"]
-    assert subprocess.run(run, timeout=60, check=False).returncode == 0
+    python("-c", f"if __name__ == '__main__': {code.format(str(tiny_assets.path))}", timeout=60)
