@@ -185,7 +185,7 @@ def test_bad_line_stops_the_build_and_spares_what_was_there(run, fail, tmp_path,
     run("kb", "build", "--output", out, "--from", "jsonl", jsonl)
     before = out.read_bytes()
     with jsonl.open("a", encoding="utf-8") as file:
-        file.write("\n{broken")
+        file.write("{broken")
     message = fail("E105", "kb", "build", "--output", out, "--from", "jsonl", jsonl)
     assert f"{jsonl}, line 3:" in message
     assert "--skip-bad-lines" in message
@@ -195,7 +195,7 @@ def test_bad_line_stops_the_build_and_spares_what_was_there(run, fail, tmp_path,
 
 def test_bad_lines_are_counted_and_reported(run, tmp_path, jsonl):
     with jsonl.open("a", encoding="utf-8") as file:
-        file.write("\n{broken" * 12)
+        file.write("{broken\n" * 12)
     out = tmp_path / "x.kb"
     result = run("kb", "build", "--output", out, "--from", "jsonl", jsonl, "--skip-bad-lines")
     assert "skipped lines   12" in result.stdout

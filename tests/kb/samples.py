@@ -27,6 +27,7 @@ def _texts(directory: str, line_end: str = "\n") -> dict[str, str]:
 OBO, JSONL, SCISPACY = _text("hp.obo"), _text("kb.jsonl"), _text("scispacy.json")
 # OWL says what OBO says; the line of an axiom with what is said of a synonym is far away.
 OWL, SKOS, N_TRIPLES = _text("hp.owl"), _text("sweet.ttl"), _text("fever.nt")
+SSSOM, ICD11, UNII = map(_text, ("sweet.sssom.tsv", "icd11_es.po", "unii_names.txt"))
 TSV, CSV, FAULTY_CSV = _text("names.tsv"), _text("names.csv"), _text("faulty.csv")
 BIOSYN, GAZETTEER = _text("dictionary.txt"), _text("gazetteer.tsv")
 ICD_ORDER, ICD_CODES = _text("icd10cm_order_2024.txt"), _text("icd10cm_codes_2024.txt")

@@ -21,29 +21,6 @@ RECORDS: list[Record] = [COLD, COPD, LOW, Retired("C0", "C1")]
 BUILT = {one.id: {name.text for name in one.names} for one in (COLD, COPD, LOW)}
 
 UNKNOWN, NO_NAME, HAS_NAME = "unknown id", "no such name", "the concept has the name already"
-# A file of rules; by concept what it loses (-) and gets (+), and why lines change nothing.
-CASES: list[tuple[str, dict[str, str], dict[int, str]]] = [
-    ("deny\tcold", {"C1": "-cold", "C2": "-Cold", "C3": "-cold"}, {}),
-    ("deny\tcold\tC2", {"C2": "-Cold"}, {}),
-    ("deny\tERKALTUNG\t\tde", {"C1": "-Erkältung"}, {}),
-    ("deny\tERKALTUNG\t\ten\ndeny\tcough", {}, {1: NO_NAME, 2: NO_NAME}),
-    ("deny\tcold\tC2\tde", {}, {1: NO_NAME}),
-    ("deny\tcold\tC9\ndeny\tcold\tC0", {}, {1: UNKNOWN, 2: UNKNOWN}),  # C0 is retired
-    ("deny\tcommon cold", {"C1": "-Common cold"}, {}),  # the preferred name, too
-    ("force\tcold\tC1", {"C2": "-Cold", "C3": "-cold"}, {}),
-    ("force\tCOLD\tC1", {"C1": "+COLD", "C2": "-COLD"}, {}),
-    ("force\tcommon cold\tC1", {}, {1: HAS_NAME}),
-    ("force\tCOLD\tC9", {"C2": "-COLD"}, {1: UNKNOWN}),  # though another has lost it
-    ("add\tSchnupfen\tC1\tde\nadd\tflu\tC3", {"C1": "+Schnupfen", "C3": "+flu"}, {}),
-    ("add\tCOMMON-COLD\tC1", {}, {1: HAS_NAME}),
-    ("add\tcommon cold\tC2", {"C2": "+common cold"}, {}),
-    ("add\tx\tC9\nadd\tx\tC9", {}, {1: UNKNOWN, 2: "repeats an earlier line"}),
-    ("add\tyaws\tC1\nadd\tYaws\tC1", {"C1": "+yaws"}, {2: "repeats an earlier line"}),
-    ("deny\tcold\nadd\tcold\tC1", {"C2": "-Cold", "C3": "-cold"}, {}),  # denials come first
-    ("retire\t\tC1\nadd\tflu\tC1", {"C1": ""}, {2: UNKNOWN}),
-    ("retire\t\tC0", {}, {1: UNKNOWN}),
-    ("deny\tLow-temperature\ndeny\tcold\tC3", {"C3": ""}, {}),  # it loses all its names
-]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +47,9 @@ def names_over(kb: OverlaidKb) -> dict[str, list[Name]]:
     return {id: sorted(kb[id].names) for id in BUILT if id in kb and kb[id].names}
 
 
-@pytest.mark.parametrize(("text", "changes", "no_effect"), CASES, ids=[one[0] for one in CASES])
+@table(__file__, "a_table")
 def test_a_table(kb, tmp_path, text, changes, no_effect):
+    """A file of rules; by concept what it loses (-) and gets (+), and why lines change nothing."""
     rules = read_rules(written(tmp_path / "rules", text))
     expected = {id: set(names) for id, names in BUILT.items()}
     for id, change in changes.items():
@@ -87,7 +65,7 @@ def test_a_table(kb, tmp_path, text, changes, no_effect):
     ):  # fmt: skip
         assert {id: {name.text for name in names[id]} for id in names} == expected
         whys = {rule.line: rule.no_effect for rule in applied.rules if rule.no_effect}
-        assert whys == no_effect
+        assert whys == {int(line): why for line, why in no_effect.items()}
     added = {name for names in names_in(records).values() for name in names} - {
         name for one in (COLD, COPD, LOW) for name in one.names
     }

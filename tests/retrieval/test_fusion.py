@@ -71,39 +71,6 @@ def test_ranking_agrees_with_a_plain_one(table, k, both):
             assert one.prob is None
 
 
-@given(TABLE, st.permutations(range(8)))
-def test_the_order_of_columns_does_not_matter(table, order):
-    rows, scores = as_arrays(table)
-    order = [column for column in order if column < rows.shape[1]]
-    weights = {"exact": 0.3, "dense": 0.7}
-
-    def concepts(rows, scores):
-        rankings = rank_concepts(rows, fuse(scores, weights), scores, NAME_CONCEPT, 5)
-        return [[(one.row, one.name_row) for one in ranking] for ranking in rankings]
-
-    moved = {tier: values[:, order] for tier, values in scores.items()}
-    assert concepts(rows[:, order], moved) == concepts(rows, scores)
-
-
-def test_ties_go_to_the_exact_then_the_preferred_then_the_lower_row():
-    def first(*cells):
-        rows, scores = as_arrays([list(cells)])
-        fused = np.ones_like(scores["exact"])
-        return rank_concepts(rows, fused, scores, NAME_CONCEPT, 1)[0][0].name_row
-
-    assert first((6, 0.95, 0), (5, 1.0, 0)) == 5
-    assert first((5, 1.0, 0), (6, 1.0, 0)) == 6
-    assert first((7, 1.0, 0), (5, 1.0, 0)) == 5
-    assert first((10, 0.0, 0), (0, 0.0, 0)) == 0
-
-
-def test_scores_within_a_step_are_equal():
-    rows = np.array([[10, 3, 0]])
-    fused = np.array([[0.50001, 0.50003, 0.5]], dtype=np.float32)
-    ranking = rank_concepts(rows, fused, {"dense": fused}, NAME_CONCEPT, 3)[0]
-    assert [one.name_row for one in ranking] == [0, 3, 10]
-
-
 def test_fuse_adds_the_tiers_that_have_a_weight():
     scores = {"exact": np.ones((2, 3), np.float32), "dense": np.full((2, 3), 0.5, np.float32)}
     fused = fuse(scores, {"dense": 2.0, "ngram": 7.0})
@@ -118,14 +85,6 @@ def test_nothing_in_nothing_out():
     rows, fused = np.empty((2, 0), np.int64), np.empty((2, 0), np.float32)
     assert rank_concepts(rows, fused, {"dense": fused}, NAME_CONCEPT, 3) == [[], []]
     assert merge_forms([], 3) == merge_forms([[], []], 3) == []
-
-
-def test_more_concepts_wanted_than_there_are():
-    rows = np.arange(11)[None]
-    fused = np.linspace(0, 1, 11, dtype=np.float32)[None]
-    (ranking,) = rank_concepts(rows, fused, {"dense": fused}, NAME_CONCEPT, 1000)
-    assert [one.row for one in ranking] == [4, 3, 2, 1, 0]
-    assert [one.name_row for one in ranking] == [10, 9, 5, 3, 2]
 
 
 CANDIDATES = st.lists(

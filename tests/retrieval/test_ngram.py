@@ -5,7 +5,6 @@ import zlib
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -94,27 +93,6 @@ def test_score_agrees_with_tfidf_by_hand(names, texts, data):
     for own, found, text in zip(rows, scores, texts, strict=True):
         want = np.where(own >= 0, cosines(names, text)[own], 0)
         np.testing.assert_allclose(found, want, atol=TOLERANCE)
-
-
-def test_score_and_search_agree_on_the_tiny_kb(tiny_kb, tiny_assets):
-    names = [*tiny_kb.iter_texts(), "diabetis", "hart atack", "血", "", "x" * 10_000]
-    hits = tiny_assets.ngram.search(names, 20)
-    scores = tiny_assets.ngram.score(names, hits.rows)
-    np.testing.assert_allclose(
-        scores, np.where(np.isfinite(hits.scores), hits.scores, 0), atol=TOLERANCE
-    )
-    assert hits.scores.max() <= 1 + TOLERANCE
-    own = list(range(tiny_kb.n_names))
-    np.testing.assert_allclose(
-        tiny_assets.ngram.score(names[: len(own)], np.array(own)[:, None]), 1, atol=TOLERANCE
-    )
-
-
-def test_words_in_another_order_are_the_same():
-    index = ngram_index(["acute renal failure", "chronic pain"])
-    hits = index.search(["failure, renal, ACUTE"], 1)
-    assert hits.rows.tolist() == [[0]]
-    assert hits.scores[0, 0] == pytest.approx(1)
 
 
 def test_ties_at_the_end_are_the_same_each_time():

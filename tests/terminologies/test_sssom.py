@@ -13,27 +13,10 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_knowledge_base
 from spacy_medlink.terminologies.sssom import MappingSets
 from spacy_medlink.types import BadLine, CodeMap, Concept, Name, Record, Retired
+from tests.kb.samples import SSSOM
 from tests.mutants import mutate, told
 from tests.tables import table
 
-SSSOM = """\
-#curie_map:
-#  hpo: http://purl.obolibrary.org/obo/HP_
-#  SCTID: http://snomed.info/id/
-#mapping_set_id: https://example.org/sets/sweet.sssom.tsv
-#license: https://creativecommons.org/publicdomain/zero/1.0/
-subject_id	subject_label	predicate_id	predicate_modifier	object_id	confidence
-hpo:1	sweet	skos:broadMatch		SCTID:100001	0.8
-HP:1	sweet	skos:exactMatch		MESH:D1\t
-OMIM:7	other	skos:narrowMatch		HP:1\t
-http://purl.obolibrary.org/obo/HP_2		http://x.org/skos/core#closeMatch		UMLS:C0000001\t
-HP:1		skos:exactMatch	Not	MESH:D9\t
-HP:1		skos:exactMatch		sssom:NoTermFound\t
-HP:1		RO:0002200		MESH:D8\t
-HP:1		oboInOwl:hasDbXref		NCIT:C1\t
-HP:1		skos:exactMatch		HP:1\t
-X:1		skos:exactMatch		Y:1\t
-"""
 OBO = "http://purl.obolibrary.org/obo/"
 CONCEPTS: list[Record] = [
     Concept("HP:1", "sweet disease", codes={"MESH": ("D0",)}),

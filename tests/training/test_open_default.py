@@ -13,6 +13,7 @@ from spacy_medlink.kb.writer import unite as one_of
 from spacy_medlink.text.normalisation import key
 from spacy_medlink.types import Concept, Name, Retired
 from tests import declared
+from tests.kb.samples import ICD11, UNII
 from tests.tables import table
 from tests.training.language_notes import link, notes
 from training import open_default
@@ -37,16 +38,6 @@ _TERMS = {
     "A:6": {"label": "", "deprecated": True, "replaced_by": "A:3", "ancestors": {}},
     "A:7": {"label": "old mange", "deprecated": True, "replaced_by": "A:4", "ancestors": {}},
 }
-_UNII = [
-    ("Name", "TYPE", "UNII", "Display Name"),
-    ("METFORMIN HYDROCHLORIDE", "of", "U1", "METFORMIN HYDROCHLORIDE"),
-    ("METFORMIN HYDROCHLORIDE [USP-RS]", "cn", "U1", "METFORMIN HYDROCHLORIDE"),
-    ("GLUCOPHAGE", "bn", "U1", "METFORMIN HYDROCHLORIDE"),
-    ("TODAY", "bn", "U1", "METFORMIN HYDROCHLORIDE"),
-    ("EX404", "cd", "U1", "METFORMIN HYDROCHLORIDE"),
-    ("JANUMET COMPONENT METFORMIN", "cn", "U1", "METFORMIN HYDROCHLORIDE"),
-    ("BUTANE, 2-BROMO-", "sys", "U2", "2-BROMOBUTANE"),
-]
 
 
 def _source(name: str = "A", **fields: str) -> Source:
@@ -115,7 +106,7 @@ def test_what_is_not_packed(tmp_path):
 
 def test_names_of_substances(tmp_path):
     path = tmp_path / "names.txt"
-    path.write_text("".join("\t".join(row) + "\n" for row in _UNII))
+    path.write_text(UNII)
     (concept,) = read_source(_source("UNII", types="T121"), path)
     assert concept.id == "UNII:U1"
     assert [name.text for name in concept.names] == ["metformin hydrochloride", "Glucophage"]
@@ -125,42 +116,9 @@ def test_names_of_substances(tmp_path):
             list(read_source(_source("UNII"), path))
 
 
-_ICD11 = """\
-#
-msgid ""
-msgstr "Content-Type: text/plain; charset=utf-8\\n"
-
-msgctxt "model:gnuhealth.pathology,name:8A40"
-msgid "Multiple sclerosis"
-msgstr ""
-"Esclerosis "
-"múltiple \\"EM\\""
-
-msgctxt "model:gnuhealth.pathology,name:8A40-0"
-msgid "Relapsing"
-msgstr ""
-
-msgctxt "model:gnuhealth.pathology,name:8A40-00"
-msgid "Later"
-msgstr "Later"
-
-msgctxt "model:gnuhealth.pathology,name:8A4Y"
-msgid "Other"
-msgstr "Otra"
-
-msgctxt "model:gnuhealth.pathology,name:XM4214"
-msgid "Venom"
-msgstr "Veneno"
-
-msgctxt "model:gnuhealth.pathology.category,name:icd11cat1"
-msgid "Chapter"
-msgstr "Capítulo"
-"""
-
-
 def test_icd_11_has_names_in_two_languages(tmp_path):
     path = tmp_path / "es.po"
-    path.write_text(_ICD11, encoding="utf-8")
+    path.write_text(ICD11, encoding="utf-8")
     source = _source("ICD11", types="T047 ICD11:8=T191", branches="-ICD11:X")
     first, second, third = read_source(source, path)
     names = [(name.text, name.lang) for name in first.names]
@@ -169,8 +127,8 @@ def test_icd_11_has_names_in_two_languages(tmp_path):
     assert [name.text for name in second.names] == ["Relapsing"]
     assert (second.parents, third.parents) == (("ICD11:8A40",), ("ICD11:8A40.0",))
     for bad in ("msgid Cholera", 'msgid "Cholera', "\\", 'msgid "a" "b"'):
-        path.write_text(f"{_ICD11}\n{bad}\n", encoding="utf-8")
-        with pytest.raises(MedlinkError, match=rf"E105.*line {_ICD11.count(chr(10)) + 2}"):
+        path.write_text(f"{ICD11}\n{bad}\n", encoding="utf-8")
+        with pytest.raises(MedlinkError, match=rf"E105.*line {ICD11.count(chr(10)) + 2}"):
             list(read_source(source, path))
 
 
