@@ -1,6 +1,7 @@
 """Small assets that have every part there can be."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -49,9 +50,14 @@ def _with_ranker(assets: Assets, out: Path) -> Assets:
 
 def _reranker(assets: Assets, encoder: Path) -> CrossEncoder:
     kb = kb_fingerprint(assets.manifest["kb"])
-    made = CrossEncoder.of(BiEncoder.load(encoder), CrossSettings(kb=kb, top=3, weight=0.5))
+    return random_cross_encoder(encoder, 1, kb=kb, top=3, weight=0.5)
+
+
+def random_cross_encoder(encoder: Path, seed: int = 0, **settings: Any) -> CrossEncoder:
+    """Make a cross-encoder whose head is random, so that it says something of pairs."""
+    made = CrossEncoder.of(BiEncoder.load(encoder), CrossSettings(**settings))
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(1)
+        torch.manual_seed(seed)
         torch.nn.init.normal_(made.module.head.weight)
     return made
 

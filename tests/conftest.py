@@ -23,9 +23,9 @@ from _pytest.faulthandler import fault_handler_stderr_fd_key  # of the version t
 from hypothesis import settings
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb import KnowledgeBase
 from tests import network
-from tests.tiny import TINY_RECORDS, assets_of, concepts_of, write_tiny_encoder
+from tests.tiny import TINY_RECORDS, assets_of, concepts_of, kb_of, write_tiny_encoder
 
 ROOT = Path(__file__).parents[1]
 
@@ -120,8 +120,7 @@ def data_dir() -> Path:
 def tiny_kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
     """The concepts of `tests.tiny`; the file `tiny_kb.path` is there for the whole session."""
     path = tmp_path_factory.mktemp("tiny_kb") / "tiny.kb"
-    build_kb(path, TINY_RECORDS, {"source": "tests", "version": "1"})
-    return KnowledgeBase(path)
+    return kb_of(path, TINY_RECORDS, {"source": "tests", "version": "1"})
 
 
 @pytest.fixture(scope="module")

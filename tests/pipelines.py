@@ -1,6 +1,7 @@
 """Pipelines over the tiny assets, and what a Doc says once it is linked."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import spacy
@@ -29,6 +30,12 @@ def pipeline(assets: Assets, mentions: bool = True, **config: Any) -> Language:
         nlp.add_pipe("medical_mentions", config={"assets": path, "languages": []})
     nlp.add_pipe("medical_linker", config={"assets": path, **config})
     return nlp
+
+
+def architecture(path: Path | None) -> dict[str, str | None]:
+    """Name an encoder in a config; None for that of the assets."""
+    name = None if path is None else str(path)
+    return {"@architectures": "spacy-medlink.TransformerBiEncoder.v1", "name": name}
 
 
 def finder(

@@ -15,6 +15,7 @@ from tests.golden import records_of
 
 if TYPE_CHECKING:
     from spacy_medlink.assets import Assets
+    from spacy_medlink.kb import KnowledgeBase
 
 DISEASE, FINDING, SYMPTOM = "T047", "T033", "T184"
 TINY_RECORDS: list[Record] = records_of(Path(__file__).with_suffix(".jsonl"))
@@ -62,6 +63,14 @@ def assets_of(
 
     build_kb(path / "kb", iter(records))
     return build_assets(path / "assets", path / "kb", encoder, weights=weights)
+
+
+def kb_of(path: Path, records: Iterable[Record], *facts: dict[str, Any]) -> "KnowledgeBase":
+    """Build a knowledge base of some records, and open it."""
+    from spacy_medlink.kb import KnowledgeBase, build_kb
+
+    build_kb(path, iter(records), *facts)
+    return KnowledgeBase(path)
 
 
 def concept(

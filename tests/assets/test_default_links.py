@@ -3,10 +3,9 @@
 import pytest
 from spacy.vocab import Vocab
 
-from spacy_medlink.assets import build_assets
 from spacy_medlink.components.linker import MedicalLinker
-from spacy_medlink.kb import build_kb
 from spacy_medlink.kb.readers import read
+from tests.tiny import assets_of
 
 NOTHING = ["xyzzy plugh", "CABG", "water pill", "lead free", "hot flashes", "the patient was seen"]
 LETTER = [
@@ -23,9 +22,8 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def linker(data_dir, tmp_path_factory):
     place = tmp_path_factory.mktemp("open_umls")
-    build_kb(place / "kb", read("jsonl", data_dir / "open_umls.kb.jsonl.gz"))
-    build_assets(place / "assets", place / "kb")
-    return MedicalLinker(Vocab(), assets=place / "assets")
+    assets = assets_of(place, read("jsonl", data_dir / "open_umls.kb.jsonl.gz"))
+    return MedicalLinker(Vocab(), assets=assets.path)
 
 
 def test_what_is_nothing_is_not_linked(linker):

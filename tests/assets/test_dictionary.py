@@ -12,13 +12,12 @@ from spacy.language import Language
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.retrieval.exact import ExactIndex
 from spacy_medlink.text.any_order import any_order_key
 from spacy_medlink.types import Concept, Name, Retired
 from tests.mapped import is_mapped
 from tests.tables import table
-from tests.tiny import concept
+from tests.tiny import concept, kb_of
 
 TEXT = "Severe asthma, fiebre, type 2 diabetes, DM and a headache."
 
@@ -107,8 +106,7 @@ def test_a_choice_is_a_mask_over_the_mapped_tier(assets, config, monkeypatch):
 def test_an_index_of_many_names_is_made_in_arrays(tmp_path):
     count = 20_000
     names = (f"a{one // 150} b{one % 150}" for one in range(count))  # of few words
-    build_kb(tmp_path / "kb", (concept(name, name) for name in names))
-    kb = KnowledgeBase(tmp_path / "kb")
+    kb = kb_of(tmp_path / "kb", (concept(name, name) for name in names))
     tracemalloc.start()
     try:
         made = ExactIndex.build(kb.lookup_table(), kb.iter_texts(), kb.texts_at)

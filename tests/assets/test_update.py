@@ -8,11 +8,11 @@ from spacy_medlink.assets import Assets, build_assets, vectors
 from spacy_medlink.cli.app import app
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Mention
 from tests.assets.conftest import all_vectors
 from tests.mutants import refused
-from tests.tiny import TINY_RECORDS, concept, write_tiny_encoder
+from tests.tiny import TINY_RECORDS, concept, kb_of, write_tiny_encoder
 
 OTHER = "another encoder made them, or one with other settings"
 NEW = ["Cardiac tamponade", "tamponade", "low back pain"]
@@ -25,8 +25,7 @@ def next_kb(tmp_path_factory):
     kept = [record for record in TINY_RECORDS if record.id != "HP:0002099"]
     # "Fever" is now a name of the new concept too.
     new = [concept("X:1", NEW[0], NEW[1]), concept("X:2", NEW[2], "Fever", NEW[2].upper())]
-    build_kb(path, [*new, *reversed(kept)], {"version": "2"})
-    return KnowledgeBase(path)
+    return kb_of(path, [*new, *reversed(kept)], {"version": "2"})
 
 
 @pytest.fixture(scope="module")

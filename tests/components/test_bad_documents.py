@@ -18,6 +18,7 @@ from spacy_medlink.errors import MedlinkError
 from tests.children import python
 from tests.pipelines import doc_with, pipeline
 from tests.timing import cpu_seconds
+from tests.tiny import assets_of, concept
 
 ROOT = Path(__file__).parents[2]
 
@@ -84,13 +85,8 @@ def test_entities_without_letters_are_not_guessed(tiny_assets, text):
 
 
 def test_numbers_that_are_names_are_found(tmp_path):
-    from spacy_medlink.assets import build_assets
-    from spacy_medlink.kb import build_kb
-    from spacy_medlink.types import Concept, Name
-
-    records = [Concept(id="X:1", name="606", names=(Name("606", "en"), Name("arsphenamine", "en")))]
-    build_kb(tmp_path / "kb", records, {"source": "tests", "version": "1"})
-    nlp = pipeline(build_assets(tmp_path / "assets", tmp_path / "kb"), mentions=False)
+    assets = assets_of(tmp_path, [concept("X:1", "606", "arsphenamine")])
+    nlp = pipeline(assets, mentions=False)
     doc = nlp(doc_with(nlp, "given 606 and 607", "606", "607"))
     assert [ent.kb_id_ for ent in doc.ents] == ["X:1", "NIL"]
 

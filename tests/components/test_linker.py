@@ -6,7 +6,7 @@ import pytest
 import spacy
 
 from spacy_medlink.errors import MedlinkError
-from tests.pipelines import doc_with, pipeline, values
+from tests.pipelines import architecture, doc_with, pipeline, values
 from tests.tables import table
 from tests.tiny import write_tiny_encoder
 
@@ -204,13 +204,9 @@ def test_the_dense_tier_where_there_is_none(recwarn):
 
 
 def test_an_encoder_of_the_config_must_be_the_one_of_the_index(tiny_assets, tmp_path):
-    def config(path):
-        architecture = "spacy-medlink.TransformerBiEncoder.v1"
-        return {"@architectures": architecture, "name": str(path)}
-
-    same = pipeline(tiny_assets, model=config(tiny_assets.path / "encoder"))
+    same = pipeline(tiny_assets, model=architecture(tiny_assets.path / "encoder"))
     assert [ent.kb_id_ for ent in same("a heart attack").ents] == ["HP:0001658"]
-    other = pipeline(tiny_assets, model=config(write_tiny_encoder(tmp_path, seed=1)))
+    other = pipeline(tiny_assets, model=architecture(write_tiny_encoder(tmp_path, seed=1)))
     with pytest.raises(MedlinkError, match=r"E204.*encoder of the config"):
         other("a heart attack")
 

@@ -6,12 +6,10 @@ from spacy.tokens import Span
 from spacy.training import Example
 
 from spacy_medlink.annotate.records import record_of_link
-from spacy_medlink.assets import build_assets
 from spacy_medlink.components.pipelines import linker_of
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import build_kb
-from spacy_medlink.types import Concept, Name
 from tests.pipelines import doc_with, pipeline
+from tests.tiny import assets_of, concepts_of
 
 ATTACK, FEVER = "HP:0001658", "HP:0001945"
 
@@ -19,17 +17,11 @@ ATTACK, FEVER = "HP:0001658", "HP:0001945"
 @pytest.fixture(scope="module")
 def icd(tmp_path_factory):
     """Assets over another terminology: it knows the heart attack better, and no fever."""
-    path = tmp_path_factory.mktemp("icd")
-    records = [
-        Concept(id=id, name=names[0], names=tuple(Name(text, "en", "ICD") for text in names))
-        for id, *names in (
-            ("I21", "Acute myocardial infarction", "acute heart attack"),
-            ("J45", "Asthma"),
-            ("I10", "Essential hypertension"),
-        )
-    ]
-    build_kb(path / "icd.kb", records, {"source": "tests", "version": "1"})
-    return build_assets(path / "assets", path / "icd.kb")
+    named = {
+        "I21": ["Acute myocardial infarction", "acute heart attack"], "J45": "Asthma",
+        "I10": "Essential hypertension",
+    }  # fmt: skip
+    return assets_of(tmp_path_factory.mktemp("icd"), concepts_of(named))
 
 
 def two_linkers(tiny_assets, icd, **second):

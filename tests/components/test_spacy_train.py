@@ -26,6 +26,7 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.errors import MedlinkError
 from tests.lines import note, said, write_lines
+from tests.pipelines import architecture, pipeline
 from tests.tiny import write_tiny_encoder
 from training.package import main as make_pipeline
 from training.recipe.settings import ObjectiveSettings
@@ -117,13 +118,8 @@ def trainable(tiny_assets):
 
 
 def trainable_with(tiny_assets, **settings):
-    nlp = spacy.blank("en")
-    encoder = {
-        "@architectures": "spacy-medlink.TransformerBiEncoder.v1",
-        "name": str(tiny_assets.path / "encoder"),
-    }
-    config = {"assets": str(tiny_assets.path), "tiers": ["dense"], "model": encoder}
-    nlp.add_pipe("medical_linker", config={**config, "calibrator": False, **settings})
+    own = {"tiers": ["dense"], "model": architecture(tiny_assets.path / "encoder")}
+    nlp = pipeline(tiny_assets, mentions=False, calibrator=False, **own, **settings)
     nlp.initialize()
     return nlp
 
@@ -147,10 +143,7 @@ def test_spacy_train(tmp_path, tiny_assets, gold):
     train(config, tmp_path / "out", overrides={})
     nlp = spacy.load(tmp_path / "out" / "model-last")
     scores = nlp.evaluate(examples_of(nlp, gold))
-    untrained = spacy.blank("en")
-    untrained.add_pipe(
-        "medical_linker", config={"assets": str(tiny_assets.path), "tiers": ["dense"]}
-    )
+    untrained = pipeline(tiny_assets, mentions=False, tiers=["dense"])
     before = untrained.evaluate(examples_of(untrained, gold))
     assert scores["acc@1"] > before["acc@1"] + 0.3
     assert scores["nel_micro_f"] == pytest.approx(scores["acc@1"])
@@ -240,10 +233,8 @@ def test_spacy_train_goes_on_from_a_packaged_pipeline(tmp_path, packaged, gold):
 
 def test_other_assets_bring_their_own_encoder(tmp_path, tiny_assets, tiny_kb, gold):
     """What was learned over the last ones is not theirs."""
-    model = {"@architectures": "spacy-medlink.TransformerBiEncoder.v1", "name": None}
-    nlp = spacy.blank("en")
-    config = {"assets": str(tiny_assets.path), "model": model}
-    linker = nlp.add_pipe("medical_linker", config=config)
+    nlp = pipeline(tiny_assets, mentions=False, model=architecture(None))
+    linker = nlp.get_pipe("medical_linker")
     nlp.initialize()
     nlp.update(examples_of(nlp, gold), sgd=nlp.create_optimizer())
     linker.initialize(lambda: [], assets=str(tiny_assets.path))
@@ -309,12 +300,8 @@ def test_stale_linkers_pickle_and_copy(trainable, gold):
 def test_another_encoder_makes_the_index_anew(tmp_path, tiny_assets, tiny_kb):
     (tmp_path / "other").mkdir()
     write_tiny_encoder(tmp_path / "other", seed=7)
-    nlp = spacy.blank("en")
-    encoder = {
-        "@architectures": "spacy-medlink.TransformerBiEncoder.v1", "name": str(tmp_path / "other"),
-    }  # fmt: skip
-    config = {"assets": str(tiny_assets.path), "model": encoder}
-    linker = nlp.add_pipe("medical_linker", config=config)
+    nlp = pipeline(tiny_assets, mentions=False, model=architecture(tmp_path / "other"))
+    linker = nlp.get_pipe("medical_linker")
     with pytest.raises(MedlinkError, match="E204"):
         _ = linker.engine
     nlp.initialize()
@@ -322,8 +309,8 @@ def test_another_encoder_makes_the_index_anew(tmp_path, tiny_assets, tiny_kb):
 
 
 def test_without_an_encoder_nothing_is_trained(tiny_assets, gold):
-    nlp = spacy.blank("en")
-    linker = nlp.add_pipe("medical_linker", config={"assets": str(tiny_assets.path)})
+    nlp = pipeline(tiny_assets, mentions=False)
+    linker = nlp.get_pipe("medical_linker")
     nlp.initialize()
     assert not linker.is_trainable
     assert nlp.update(examples_of(nlp, gold), sgd=nlp.create_optimizer()) == {}
@@ -331,10 +318,7 @@ def test_without_an_encoder_nothing_is_trained(tiny_assets, gold):
 
 def test_starter_assets_have_nothing_to_train(tmp_path, tiny_encoder, gold):
     nlp = spacy.blank("en")
-    encoder = {
-        "@architectures": "spacy-medlink.TransformerBiEncoder.v1", "name": str(tiny_encoder),
-    }  # fmt: skip
-    linker = nlp.add_pipe("medical_linker", config={"model": encoder})
+    linker = nlp.add_pipe("medical_linker", config={"model": architecture(tiny_encoder)})
     with pytest.warns(UserWarning, match="W101"), pytest.raises(MedlinkError, match="E405"):
         linker.update(examples_of(nlp, gold))
 

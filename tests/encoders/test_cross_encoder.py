@@ -11,6 +11,7 @@ from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings, ba
 from spacy_medlink.encoders.pairs import Pair
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Mention
+from tests.complete_assets import random_cross_encoder
 
 MENTION = Mention("PE", "", "", "clot in the lung,", "was seen")
 PAIRS = [
@@ -24,11 +25,7 @@ PAIRS = [
 
 @pytest.fixture
 def encoder(tiny_encoder):
-    made = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings(kb="a kb"))
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        torch.nn.init.normal_(made.module.head.weight)
-    return made
+    return random_cross_encoder(tiny_encoder, kb="a kb")
 
 
 def test_an_untrained_one_prefers_nothing(tiny_encoder):

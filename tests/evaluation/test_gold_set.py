@@ -5,13 +5,14 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation import load_gold
-from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.resolve import Found, find_ids
 from spacy_medlink.linking.prepare import Document, prepare
 from spacy_medlink.text.lexicon import Lexicon
 from spacy_medlink.types import Concept, Mention, Name
 from tests.lines import write_lines
 from tests.tables import table
+from tests.tiny import kb_of
 
 CONCEPTS = [
     Concept("D003924", "Diabetes", (Name("Diabetes"),), codes={"MESH": ("D003924", "D003920")}),
@@ -24,8 +25,7 @@ CONCEPTS = [
 @pytest.fixture(scope="module")
 def coded_kb(tmp_path_factory):
     path = tmp_path_factory.mktemp("coded") / "coded.kb"
-    build_kb(path, CONCEPTS)
-    return KnowledgeBase(path)
+    return kb_of(path, CONCEPTS)
 
 
 @table(__file__, "ids_are_found_however_they_are_written")

@@ -13,13 +13,14 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_medlink.annotate.evaluate import evaluate
-from spacy_medlink.assets import Assets, build_assets
+from spacy_medlink.assets import Assets
 from spacy_medlink.evaluation import Settings
 from spacy_medlink.evaluation.outcome import Outcome, unpack
-from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.gold import GoldDocument, read_gold
 from spacy_medlink.kb.readers import read
 from tests.lines import write_lines
+from tests.tiny import assets_of
 
 NIL = "NIL"
 RARER_FUSION = {"@misc": "spacy-medlink.ReciprocalRankFusion.v1", "k": 10}
@@ -132,8 +133,7 @@ def test_evaluation_of_a_pipeline_measures_what_pipe_links(
 def test_evaluation_measures_what_pipe_links_on_a_real_corpus(
     data_dir: Path, tmp_path: Path
 ) -> None:
-    build_kb(tmp_path / "kb", read("jsonl", data_dir / "medic_2012.kb.jsonl.gz"))
-    assets = build_assets(tmp_path / "assets", tmp_path / "kb")
+    assets = assets_of(tmp_path, read("jsonl", data_dir / "medic_2012.kb.jsonl.gz"))
     gold = tmp_path / "gold.jsonl"
     _write_whole(data_dir / "ncbi_disease.train.jsonl.gz", gold, 150)
     config = {

@@ -26,9 +26,9 @@ from spacy_medlink.fitting.name_examples import (
     phrases_of_nothing,
     short_form,
 )
-from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.text.normalisation import is_short_form, key
 from spacy_medlink.types import Concept, Name
+from tests.tiny import concept, kb_of
 
 SITES = "heart lung liver kidney spleen stomach bladder thyroid pancreas prostate".split()
 
@@ -37,19 +37,13 @@ SITES = "heart lung liver kidney spleen stomach bladder thyroid pancreas prostat
 def kb(tmp_path_factory):
     """Cancers of organs below a cancer, with names in another order and in German."""
     concepts = [
-        Concept(
-            f"X:{site}", f"chronic cancer of {site}",
-            (
-                Name(f"chronic cancer of {site}"), Name(f"{site} cancer, chronic of"),
-                Name(f"neoplasm in the {site}"), Name(f"{site.title()}krebs", "de"),
-            ),
-            parents=("X:cancer",),
-        )
+        concept(f"X:{site}", f"chronic cancer of {site}", f"{site} cancer, chronic of",
+                f"neoplasm in the {site}", Name(f"{site.title()}krebs", "de"),
+                parents=("X:cancer",))
         for site in SITES
     ]  # fmt: skip
     path = tmp_path_factory.mktemp("examples") / "kb"
-    build_kb(path, [Concept("X:cancer", "cancer", (Name("cancer"),)), *concepts])
-    return KnowledgeBase(path)
+    return kb_of(path, [concept("X:cancer", "cancer"), *concepts])
 
 
 def test_each_kind_hides_what_it_should_not_find(kb):

@@ -15,6 +15,7 @@ from spacy_medlink.retrieval.dense import DenseIndex
 from spacy_medlink.retrieval.fusion import WeightedFusion, usual_weights
 from spacy_medlink.retrieval.tier import tier_of_names
 from spacy_medlink.types import Concept, Name
+from tests.tiny import assets_of, concept
 
 SYLLABLES = "ba co di fu ge ha ki lo mu ne pa ri so tu ve".split()
 
@@ -80,9 +81,7 @@ def test_a_tier_counts_as_much_as_it_finds(tmp_path, knows, spelt_alike):
 
 
 def test_few_names_fit_nothing(tmp_path):
-    kb = tmp_path / "kb"
-    build_kb(kb, [Concept("1", "fever", (Name("fever"), Name("pyrexia")))])
-    assert build_assets(tmp_path / "assets", kb).ranker is None
+    assert assets_of(tmp_path, [concept("1", "fever", "pyrexia")]).ranker is None
 
 
 def test_an_update_fits_the_same_and_stated_weights_none(tmp_path, tiny_encoder, monkeypatch):

@@ -17,7 +17,7 @@ from spacy_medlink.types import Mention
 from tests.complete_assets import write_complete_assets
 from tests.devices import DEVICES
 from tests.lines import note, write_lines
-from tests.pipelines import TEXTS
+from tests.pipelines import TEXTS, architecture, pipeline
 
 MENTIONS = [Mention(text) for text in ("heart attack", "fever", "HTN", "Type 2 diabetes", "asma")]
 TEXT = "He had a heart attack and fever."
@@ -115,13 +115,9 @@ def test_a_component_follows_spacy(tiny_assets, device):
 @pytest.mark.parametrize("device", DEVICES)
 def test_the_spacy_loop_trains_on_the_device(tiny_assets, tiny_encoder, device):
     as_spacy_on(device)
-    nlp = spacy.blank("en")
-    encoder = {
-        "@architectures": "spacy-medlink.TransformerBiEncoder.v1", "name": str(tiny_encoder),
-    }  # fmt: skip
-    config = {"assets": str(tiny_assets.path), "model": encoder, "tiers": ["dense"],
-              "calibrator": False}  # fmt: skip
-    linker = nlp.add_pipe("medical_linker", config=config)
+    own = {"model": architecture(tiny_encoder), "tiers": ["dense"], "calibrator": False}
+    nlp = pipeline(tiny_assets, mentions=False, **own)
+    linker = nlp.get_pipe("medical_linker")
     optimizer = nlp.initialize()
     doc = nlp.make_doc(TEXT)
     gold = nlp.make_doc(TEXT)

@@ -15,6 +15,7 @@ from spacy_medlink.encoders.pairs import Pair
 from spacy_medlink.types import Mention
 from spacy_medlink.util import devices
 from spacy_medlink.util.devices import has_native_bf16
+from tests.complete_assets import random_cross_encoder
 from tests.devices import CUDA, DEVICES
 
 TEXTS = ["high fever", "fever", "infarction of the heart muscle", "", "diabetes mellitus type 2"]
@@ -76,10 +77,7 @@ def test_a_gpu_with_bf16_encodes_in_it(tiny_encoder, device):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_the_same_scores_of_pairs(tiny_encoder, tmp_path, device, fp32):
-    made = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings())
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        torch.nn.init.normal_(made.module.head.weight)
+    made = random_cross_encoder(tiny_encoder)
     expected = made.score(PAIRS)
     made.save(tmp_path)
     for other in (CrossEncoder.load(tmp_path, torch.device(device)), made):

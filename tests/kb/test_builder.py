@@ -12,7 +12,7 @@ from spacy_medlink.kb import KnowledgeBase, KnowledgeBaseBuilder, build_kb, writ
 from spacy_medlink.kb.scratch import scratch
 from spacy_medlink.types import Concept, Name, Retired
 from tests.limits import files_limited_to
-from tests.tiny import TINY_RECORDS, concept
+from tests.tiny import TINY_RECORDS, concept, kb_of
 
 
 def many(count):
@@ -171,8 +171,7 @@ def test_odd_characters_come_back(tmp_path):
         concept(f"ID {text}", text, definition=text, types=(text,), codes={text: (text,)})
         for text in texts
     ]
-    build_kb(tmp_path / "kb", records, {text: text for text in texts})
-    kb = KnowledgeBase(tmp_path / "kb")
+    kb = kb_of(tmp_path / "kb", records, {text: text for text in texts})
     for text in texts:
         found = kb[f"ID {text}"]
         tidy = " ".join(text.split())

@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.hierarchy import Hierarchy, concepts_of
 from spacy_medlink.types import Concept, Retired
 from tests.tables import table
+from tests.tiny import kb_of
 
 IDS = ("HP:0000118", "404684003", "C0012634", "D-1.2_x", "e/f#g", "Ä")
 SIGNS = ("", "<", "<<", ">", ">>")
@@ -25,8 +26,7 @@ PARENTS = {
 
 def built(path: Path, parents: dict[str, tuple[str, ...]]) -> KnowledgeBase:
     records = [Concept(id, f"name of {id}", parents=above) for id, above in parents.items()]
-    build_kb(path, [*records, Retired("old", "left"), Retired("lost")])
-    return KnowledgeBase(path)
+    return kb_of(path, [*records, Retired("old", "left"), Retired("lost")])
 
 
 def ids_of(kb: KnowledgeBase, expression: str) -> set[str]:

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase, build_kb, schema
+from spacy_medlink.kb import KnowledgeBase, schema
 from spacy_medlink.kb.browse import near_names, search_concepts
 from spacy_medlink.text.normalisation import hash_key, key
 from spacy_medlink.types import Concept, Name, Retired
 from tests.children import in_threads
 from tests.mutants import alter
+from tests.tiny import kb_of
 
 
 def build(path, *records):
-    build_kb(path, records)
-    return KnowledgeBase(path)
+    return kb_of(path, records)
 
 
 def concept(id, *parents, names=()):
@@ -278,8 +278,7 @@ NAMES = {
 def kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
     path = tmp_path_factory.mktemp("near") / "near.kb"
     concepts = (Concept(id, own[0], tuple(map(Name, own))) for id, own in NAMES.items())
-    build_kb(path, concepts, {})
-    return KnowledgeBase(path)
+    return kb_of(path, concepts, {})
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.browse import verify
 from spacy_medlink.kb.readers import obo, read
 from spacy_medlink.kb.rekey import rekey
@@ -15,6 +15,7 @@ from spacy_medlink.kb.second_process import read_apart
 from spacy_medlink.types import CodeMap, Concept
 from tests.kb import samples
 from tests.kb.samples import DIABETES, write_rf2
+from tests.tiny import kb_of
 
 MAPS = "Refset/Map/der2_iisssccRefset_ExtendedMapSnapshot_INT_20240101.txt"
 OBO = """ontology: mondo
@@ -48,8 +49,7 @@ def test_obo(tmp_path: Path) -> None:
         "SNOMEDCT_US": ["1"],
     }  # fmt: skip
     assert list(read_apart("spacy_medlink.kb.readers.obo:read", path, None)) == [concept]
-    build_kb(tmp_path / "kb", [concept])
-    kb = KnowledgeBase(tmp_path / "kb")
+    kb = kb_of(tmp_path / "kb", [concept])
     assert set(kb.maps("MONDO:1")) == {*EXPECTED, CodeMap("OMIM", "1")}
     assert kb["MONDO:1"].codes.get("MESH", ()) == ("D1",)
     (coded,) = rekey([concept], "MESH")
@@ -63,8 +63,7 @@ def test_rf2(tmp_path: Path) -> None:
     """Of a "narrow to broad" map the concept is the narrow one."""
     text = samples.RF2[MAPS].replace("IF ...\tE10.9\t1", "IF TYPE 1\tE10.9\t447558009")
     records = read("snomed", write_rf2(tmp_path / "rf2", {MAPS: text}))
-    build_kb(tmp_path / "kb", records)
-    kb = KnowledgeBase(tmp_path / "kb")
+    kb = kb_of(tmp_path / "kb", records)
     assert [code_map for code_map in kb.maps(DIABETES) if code_map.vocabulary == "ICD10"] == [
         CodeMap("ICD10", "E10.9", "broader", "SNOMEDCT", "IF TYPE 1"),
         CodeMap("ICD10", "E14.9", "", "SNOMEDCT", "ALWAYS E14.9"),
@@ -79,8 +78,7 @@ def test_pieces_of_a_concept(tmp_path: Path) -> None:
         Concept("a", "a", codes={"X": ("1",)}, maps=said[:1]),
         Concept("a", "a", codes={"X": ("2", "3")}, maps=said[1:]),
     ]
-    build_kb(tmp_path / "kb", pieces)
-    kb = KnowledgeBase(tmp_path / "kb")
+    kb = kb_of(tmp_path / "kb", pieces)
     assert kb.maps("a") == [*said, CodeMap("X", "3")]
     with closing(sqlite3.connect(kb.path)) as db, db:
         db.execute("INSERT INTO map VALUES (7, 0, '1', 0, 0, '')")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase, build_kb, schema
+from spacy_medlink.kb import KnowledgeBase, schema
 from spacy_medlink.kb.browse import verify
 from spacy_medlink.kb.hierarchy import Hierarchy
 from spacy_medlink.kb.readers import read
@@ -27,6 +27,7 @@ from tests.kb.umls_release import (
     write_release,
 )
 from tests.mutants import alter
+from tests.tiny import kb_of
 
 RELATIONSHIPS = "Terminology/sct2_Relationship_Snapshot_INT_20240101.txt"
 DESCRIPTIONS = "Terminology/sct2_Description_Snapshot-en_INT_20240101.txt"
@@ -37,8 +38,7 @@ def concept(id: str, *relations: Relation, parents: tuple[str, ...] = ()) -> Con
 
 
 def build(path: Path, *records: Record) -> KnowledgeBase:
-    build_kb(path, records)
-    return KnowledgeBase(path)
+    return kb_of(path, records)
 
 
 @pytest.fixture

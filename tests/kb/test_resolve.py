@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.readers.xrefs import code_of
 from spacy_medlink.kb.resolve import IdResolver, _spelled, _spellings, find_ids
 from spacy_medlink.types import Concept, Name, Retired
+from tests.tiny import kb_of
 
 _PARTS = st.sampled_from(["A", "B", "A:1", "1", "2", "MSH:1", "MESH:2", "MIM:1", "OMIM:2", "A:B:1"])
 _VOCABULARIES = st.sampled_from(["A", "MSH", "OMIM", "MIM"])
@@ -19,8 +20,7 @@ _CODES = st.dictionaries(_VOCABULARIES, st.lists(_PARTS, max_size=2).map(tuple),
 def test_the_index_finds_what_reading_all_would_find(tmp_path_factory, concepts, scheme):
     path = tmp_path_factory.mktemp("resolve") / "a.kb"
     records = [Concept(id, id, (Name(id),), codes=codes) for id, codes in concepts.items()]
-    build_kb(path, [*records, Retired("OLD:1", records[0].id, "merged")])
-    kb = KnowledgeBase(path)
+    kb = kb_of(path, [*records, Retired("OLD:1", records[0].id, "merged")])
     resolver = IdResolver(kb, scheme)
     for id in ["A", "B", "1", "2", "A:1", "MSH:1", "MESH:1", "OMIM:1", "A:B:1", "OLD:1", "none"]:
         assert resolver.rows(id) == _by_reading_all(kb, id, scheme), id

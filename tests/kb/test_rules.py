@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.overlay import OverlaidKb
 from spacy_medlink.kb.rules import Rule, Rules, read_rules
 from spacy_medlink.types import BadLine, Concept, Name, Record, Retired
 from tests.tables import table
+from tests.tiny import kb_of
 
 COLD = Concept("C1", "Common cold", (Name("Common cold"), Name("cold"), Name("Erkältung", "de")))
 COPD = Concept("C2", "COPD", (Name("COPD"), Name("COLD"), Name("Cold")))
@@ -26,8 +27,7 @@ UNKNOWN, NO_NAME, HAS_NAME = "unknown id", "no such name", "the concept has the 
 @pytest.fixture(scope="module")
 def kb(tmp_path_factory):
     path = tmp_path_factory.mktemp("rules") / "kb"
-    build_kb(path, RECORDS, {"source": "tests"})
-    return KnowledgeBase(path)
+    return kb_of(path, RECORDS, {"source": "tests"})
 
 
 def written(path: Path, text: str) -> Path:
@@ -120,8 +120,7 @@ def test_what_a_manifest_and_metrics_say(kb):
 def test_a_build(tmp_path):
     rules = Rules([Rule(1, "add", "x", "C1"), Rule(2, "retire", "", "C2")])
     pieces = [COLD, COPD, Concept("C1", "y", (Name("y"),))]  # the first piece gets the name
-    build_kb(tmp_path / "kb", rules.apply(pieces))
-    kb = KnowledgeBase(tmp_path / "kb")
+    kb = kb_of(tmp_path / "kb", rules.apply(pieces))
     assert [name.text for name in kb["C1"].names] == ["Common cold", "cold", "Erkältung", "x", "y"]
     assert "C2" not in kb and kb.history("C2") == [Retired("C2", "", "curation")]
     assert [rule.applied for rule in rules.rules] == [1, 1]

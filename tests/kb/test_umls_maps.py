@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.readers import read
 from spacy_medlink.kb.readers.umls import files_of
 from spacy_medlink.kb.second_process import read_apart
 from spacy_medlink.types import BadLine, CodeMap, Concept
 from tests.kb.umls_release import BLOOD_PRESSURE, HYPERTENSION, TABLES, atom, mapping, write_release
 from tests.tables import table
+from tests.tiny import kb_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:.W110")  # most have no types
 
@@ -60,8 +60,7 @@ def test_codes_with_relation_source_and_note(tmp_path: Path) -> None:
     apart = read_apart("spacy_medlink.kb.readers.umls:read_here", path, None)
     assert {one.id: one for one in apart if isinstance(one, Concept)} == found
     assert "MRMAP.RRF" in {file.name for file in files_of(path)}
-    build_kb(tmp_path / "kb", read("umls", path))
-    kb = KnowledgeBase(tmp_path / "kb")
+    kb = kb_of(tmp_path / "kb", read("umls", path))
     assert {code_map for code_map in kb.maps(HYPERTENSION) if code_map.relation} == {
         *found[HYPERTENSION].maps
     }

@@ -10,13 +10,11 @@ from hypothesis import strategies as st
 
 from spacy_medlink.assets import build_assets
 from spacy_medlink.encoders import bi_encoder
-from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.kb import build_kb
 from spacy_medlink.kb.readers import obo
 from spacy_medlink.linking.reranking import Reranker
 from spacy_medlink.types import Concept, Mention
-from tests.complete_assets import write_complete_assets
+from tests.complete_assets import random_cross_encoder, write_complete_assets
 from tests.rankings import assert_same
 from training.embedded import MODEL_PACKAGE, ONTOLOGY_PACKAGE, place_model, place_ontology
 
@@ -82,11 +80,7 @@ def encoder(request, world):
     """A cross-encoder, or that of the assets, if they have one."""
     if not request.param:
         return None
-    made = CrossEncoder.of(BiEncoder.load(world[0].path / "encoder"), CrossSettings(top=4))
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(2)
-        torch.nn.init.normal_(made.module.head.weight)
-    return made
+    return random_cross_encoder(world[0].path / "encoder", 2, top=4)
 
 
 @pytest.fixture(scope="module")

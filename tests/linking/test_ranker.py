@@ -4,10 +4,7 @@ import json
 
 import numpy as np
 import pytest
-import torch
 
-from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.kb.schema import kb_fingerprint
 from spacy_medlink.linking.facts import name_facts
 from spacy_medlink.linking.linear import LinearModel
@@ -21,6 +18,7 @@ from spacy_medlink.linking.ranker import (
 from spacy_medlink.linking.reranking import RERANK, Reranker
 from spacy_medlink.retrieval.memory import MentionMemory, Remembered
 from spacy_medlink.types import Mention
+from tests.complete_assets import random_cross_encoder
 
 MENTIONS = [Mention(text) for text in ("sugar", "hart attak", "", "PE", "fever and chills")]
 
@@ -39,10 +37,7 @@ def ranker(tiny_assets):
 @pytest.fixture(scope="module")
 def reranker(tiny_assets, tiny_encoder):
     kb = kb_fingerprint(tiny_assets.manifest["kb"])
-    made = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings(kb=kb, top=3, weight=0.5))
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(1)
-        torch.nn.init.normal_(made.module.head.weight)
+    made = random_cross_encoder(tiny_encoder, 1, kb=kb, top=3, weight=0.5)
     return Reranker(made, tiny_assets.kb)
 
 

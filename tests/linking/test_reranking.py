@@ -5,18 +5,17 @@ import shutil
 import numpy as np
 import pytest
 import spacy
-import torch
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.assets.reranker import leave_out_reranker, store_reranker
-from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
+from spacy_medlink.encoders.cross_encoder import CrossEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.schema import kb_fingerprint
 from spacy_medlink.linking.gate import ahead
 from spacy_medlink.linking.reranking import CandidateTexts, Reranker, activated
 from spacy_medlink.types import Candidate, Concept, Mention, Name
+from tests.complete_assets import random_cross_encoder
 
 PE = Mention("PE", left="clot in the lung,")
 OTHER = Mention("PE", left="water around the heart,")
@@ -25,12 +24,7 @@ OTHER = Mention("PE", left="water around the heart,")
 @pytest.fixture
 def cross(tiny_assets, tiny_encoder):
     kb = kb_fingerprint(tiny_assets.manifest["kb"])
-    settings = CrossSettings(kb=kb, top=4, weight=0.5)
-    made = CrossEncoder.of(BiEncoder.load(tiny_encoder), settings)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(1)
-        torch.nn.init.normal_(made.module.head.weight)
-    return made
+    return random_cross_encoder(tiny_encoder, 1, kb=kb, top=4, weight=0.5)
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.terminologies.diff import Change, changes, diff, gold_changes
 from spacy_medlink.types import Concept, Name, Record, Retired
 from tests.mutants import alter, refused
-from tests.tiny import concept
+from tests.tiny import concept, kb_of
 
 OLD: list[Record] = [
     concept("A", "alpha", "first", "shared"), concept("B", "beta", "second"),
@@ -136,8 +136,7 @@ def test_against_sets(tmp_path, before, after):
 
 
 def _kb(path: Path, *records: Record) -> KnowledgeBase:
-    build_kb(path, records)
-    return KnowledgeBase(path)
+    return kb_of(path, records)
 
 
 def _headache(**facts: object) -> Concept:

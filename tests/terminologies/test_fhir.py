@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.terminologies import json_stream
 from spacy_medlink.terminologies.fhir import release_of
 from spacy_medlink.types import Record
 from tests.kb.reading import FormatFile
 from tests.kb.samples import FHIR, FHIR_TEXT, FHIR_VALUE_SET
+from tests.tiny import kb_of
 
 
 @pytest.fixture
@@ -41,8 +41,7 @@ def test_keys_in_any_order(file):
 def test_several_systems_stand_before_their_codes(file, tmp_path):
     alone = _read(file, FHIR_VALUE_SET)
     assert list(alone) == ["SWEET:D1", "SNOMEDCT_US:S1", "SNOMEDCT_US:S2"]
-    build_kb(tmp_path / "x.kb", file.records(json.dumps(_bundle(FHIR, FHIR_VALUE_SET))))
-    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb = kb_of(tmp_path / "x.kb", file.records(json.dumps(_bundle(FHIR, FHIR_VALUE_SET))))
     assert [name.text for name in kb["SWEET:D1"].names][::4] == ["Sweet disease", "Sugary disease"]
     assert kb.ancestors("SWEET:D2") == {"SWEET:D1": 1, "SWEET:D": 2}
     assert kb["SNOMEDCT_US:S1"].codes == {"SNOMEDCT_US": ("S1",)}
@@ -63,8 +62,7 @@ def test_circles(file, tmp_path):
         for one, up in ("ab", "ba", "cc")
     ]
     records = _read(file, _system(*concepts))
-    build_kb(tmp_path / "x.kb", records.values())
-    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb = kb_of(tmp_path / "x.kb", records.values())
     assert kb["a"].parents == ("b",) and kb["c"].parents == ()
     assert set(kb.ancestors("a")) <= {"a", "b"}
 

@@ -5,7 +5,7 @@ from shutil import make_archive
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
+from spacy_medlink.kb import build_kb, build_knowledge_base
 from spacy_medlink.kb.code_systems import concept_url
 from spacy_medlink.kb.filters import Filters
 from spacy_medlink.kb.readers import read
@@ -14,6 +14,7 @@ from spacy_medlink.terminologies import omop
 from spacy_medlink.types import BadLine, Concept, Name, Record, Relation, Retired
 from tests.kb import samples
 from tests.kb.samples import write_omop
+from tests.tiny import kb_of
 
 SYNONYMS, RELATIONSHIPS = "CONCEPT_SYNONYM.csv", "CONCEPT_RELATIONSHIP.csv"
 
@@ -132,8 +133,7 @@ def test_circles(tmp_path: Path) -> None:
     text = samples.OMOP[RELATIONSHIPS].replace("300\t100\tConcept", "300\t301\tConcept")
     text += "301\t300\tConcept replaced by\t1\t2\t\n100\t101\tIs a\t1\t2\t\n"
     records = list(read("omop", write_omop(tmp_path / "omop", {RELATIONSHIPS: text})))
-    build_kb(tmp_path / "kb", records)
-    kb = KnowledgeBase(tmp_path / "kb")
+    kb = kb_of(tmp_path / "kb", records)
     assert kb.resolve("300") is None
     assert kb.resolve("200") == "100"
     assert set(kb.ancestors("100")) <= {"100", "101"}

@@ -14,7 +14,7 @@ from spacy_medlink.encoders.objectives.batch import LOSSES, MINERS
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Name
-from tests.tiny import TINY_RECORDS
+from tests.tiny import TINY_RECORDS, kb_of
 from training.kinds.pretraining import Pretraining
 from training.loop.checkpoint import copy_weights
 
@@ -93,8 +93,7 @@ def flat_kb(tmp_path):
         for record in TINY_RECORDS
         if isinstance(record, Concept)
     ]
-    build_kb(tmp_path / "flat.kb", concepts)
-    return KnowledgeBase(tmp_path / "flat.kb")
+    return kb_of(tmp_path / "flat.kb", concepts)
 
 
 @pytest.mark.parametrize(("part", "code"), [("relations", "E407"), ("types", "E407")])

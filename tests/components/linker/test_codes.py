@@ -10,20 +10,16 @@ from spacy_medlink.annotate.documents import Document
 from spacy_medlink.annotate.records import Where, record_of
 from spacy_medlink.assets.starter import keys_of_code
 from spacy_medlink.cli.app import app
-from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.readers import read
 from spacy_medlink.kb.resolve import CodeChooser
-from spacy_medlink.types import Concept, Name
+from tests import tiny
 from tests.pipelines import doc_with, pipeline
+from tests.tiny import kb_of
 
 
 def concept(id, *names, **codes):
-    return Concept(
-        id=id,
-        name=names[0],
-        names=tuple(Name(name, "en", "TEST") for name in names),
-        codes={vocabulary: tuple(own.split()) for vocabulary, own in codes.items()},
-    )
+    found = {vocabulary: tuple(own.split()) for vocabulary, own in codes.items()}
+    return tiny.concept(id, *names, source="TEST", codes=found)
 
 
 RECORDS = [
@@ -63,8 +59,7 @@ def test_the_code_that_is_meant(assets, text, cui, among):
 
 
 def test_a_name_of_a_concept_that_is_the_code(tmp_path):
-    build_kb(tmp_path / "kb", iter(RECORDS))
-    kb = KnowledgeBase(tmp_path / "kb")
+    kb = kb_of(tmp_path / "kb", iter(RECORDS))
     chooser, row = CodeChooser(kb), kb.row_of("T:5")
     codes = kb.codes_at(row)
     assert chooser.choose(row, codes, "UMLS", "humerus breaks") == ("C9000007", ())
@@ -99,8 +94,7 @@ def test_every_verb_makes_the_same_choice(assets):
 
 
 def test_codes_are_counted_once(tmp_path, monkeypatch):
-    build_kb(tmp_path / "kb", iter(RECORDS))
-    kb = KnowledgeBase(tmp_path / "kb")
+    kb = kb_of(tmp_path / "kb", iter(RECORDS))
     asked = []
     kb._db.set_trace_callback(asked.append)
     chooser = CodeChooser(kb)

@@ -12,6 +12,7 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.components.pipelines import linker_of, open_pipeline
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.util import devices
+from tests.pipelines import architecture
 
 # Stands for a GPU: what is left on the processor cannot compute with what is there.
 META = torch.device("meta")
@@ -24,12 +25,7 @@ def on_meta(monkeypatch):
 
 
 def config(assets: Assets, encoder: Path) -> dict[str, object]:
-    return {
-        "assets": str(assets.path),
-        "model": {
-            "@architectures": "spacy-medlink.TransformerBiEncoder.v1", "name": str(encoder),
-        },
-    }  # fmt: skip
+    return {"assets": str(assets.path), "model": architecture(encoder)}
 
 
 def test_without_more_it_is_the_processor(tiny_assets):

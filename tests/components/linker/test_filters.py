@@ -5,12 +5,11 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from spacy_medlink.annotate.worker import linked_docs
-from spacy_medlink.assets import build_assets
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept
 from tests.pipelines import doc_with, pipeline, values
 from tests.tables import table
+from tests.tiny import assets_of
 
 
 def link(assets, text, *ents, label="DISEASE", **config):
@@ -57,8 +56,7 @@ def test_filters_of_a_call_and_changed_later(tiny_assets):
 
 
 def test_a_filter_by_types_where_there_are_none(tmp_path):
-    build_kb(tmp_path / "x.kb", [Concept("C1", "fever"), Concept("C2", "cough")])
-    assets = build_assets(tmp_path / "assets", tmp_path / "x.kb")
+    assets = assets_of(tmp_path, [Concept("C1", "fever"), Concept("C2", "cough")])
     with pytest.warns(UserWarning, match=r"W104.*has no types at all"):
         (found,) = link(assets, "fever", "fever", types=["T047"])
     assert found["kb_id"] == "NIL"

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.readers import read
 from spacy_medlink.types import BadLine, Concept, Name, Record
 from tests.kb import samples
+from tests.tiny import kb_of
 
 
 def _read(path: Path, *lines: Any) -> list[Record]:
@@ -53,8 +53,7 @@ CONCEPT = st.fixed_dictionaries(
 def test_what_is_written_is_read_and_built(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
     records = _read(tmp_path / "x.jsonl", *lines)
     assert [record.id for record in records] == [line["concept_id"] for line in lines]
-    build_kb(tmp_path / "x.kb", records)
-    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb = kb_of(tmp_path / "x.kb", records)
     for line in lines:
         concept = kb[line["concept_id"]]
         assert concept.name == " ".join(line["canonical_name"].split())

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.types import Concept, Name
+from spacy_medlink.kb import KnowledgeBase
 from tests.tables import table
+from tests.tiny import concept, kb_of
 from training.data.holdout import Holdout, kb_identity, make_holdout
 from training.data.names import read_names, string_hash
 
@@ -19,12 +19,7 @@ NAMES = st.lists(st.lists(WORDS, min_size=1, max_size=5, unique=True), min_size=
 
 
 def _kb(path: Path, names: list[list[str]]) -> KnowledgeBase:
-    concepts = [
-        Concept(f"C{number}", texts[0], tuple(Name(text) for text in texts))
-        for number, texts in enumerate(names)
-    ]
-    build_kb(path, concepts)
-    return KnowledgeBase(path)
+    return kb_of(path, [concept(f"C{number}", *texts) for number, texts in enumerate(names)])
 
 
 @given(NAMES, st.integers(0, 9))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Name
+from tests.tiny import kb_of
 from training.data.names import read_names
 from training.data.pairs import make_pairs, pair_up, preferred_pairs
 from training.recipe.settings import DataSettings
@@ -94,8 +94,7 @@ def test_preferred_pairs_have_the_fully_specified_name_of_the_concept_else_the_f
 @pytest.mark.parametrize(("tty", "anchor"), [("FSN", "b"), ("FN", "b"), ("SY", "a")])
 def test_term_types_tell_which_name_is_fully_specified(tmp_path, tty, anchor):
     names = (Name("a", tty="PT"), Name("b", tty=tty), Name("c", tty="SY"))
-    build_kb(tmp_path / "x.kb", [Concept("C1", "a", names)])
-    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb = kb_of(tmp_path / "x.kb", [Concept("C1", "a", names)])
     read = read_names(kb)
     pairs = pair_up(kb, read, DataSettings(pairs="preferred"), 0)
     assert read.texts_at(pairs[:, 0]) == [anchor] * 2

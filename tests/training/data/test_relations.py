@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Relation
-from tests.tiny import TINY_RECORDS
+from tests.tiny import TINY_RECORDS, kb_of
 from training.data.names import read_names
 from training.data.relations import RelationSampler
 
@@ -17,8 +17,7 @@ def _kb(place: Path) -> KnowledgeBase:
     records[0] = replace(
         records[0], relations=(Relation("may_cause", "HP:0000822", "TEST", False),)
     )
-    build_kb(place, records)
-    return KnowledgeBase(place)
+    return kb_of(place, records)
 
 
 def test_concepts_come_through_relations_of_all_kinds(tmp_path, tiny_encoder):

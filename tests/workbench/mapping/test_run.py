@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from spacy_medlink.assets import build_assets
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import build_kb, build_knowledge_base
+from spacy_medlink.kb import build_knowledge_base
 from spacy_medlink.terminologies.sssom import MappingSets
-from spacy_medlink.types import Concept, Name, Retired
+from spacy_medlink.types import Retired
 from spacy_medlink.workbench.mapping.run import map_terms
 from spacy_medlink.workbench.mapping.terms import Columns
+from tests.tiny import assets_of, concept
 from tests.workbench.mapping.conftest import rows_of
 
 # Most tables here have a column of a ward, which only some tests read.
@@ -95,9 +96,7 @@ def test_decisions_survive_a_spreadsheet_that_takes_away_leading_zeros(mapped, t
 
 
 def test_ids_survive_a_spreadsheet_that_takes_away_leading_zeros(tmp_path):
-    record = Concept(id="000123", name="fever", names=(Name("fever", "en"),))
-    build_kb(tmp_path / "a.kb", [record], {"source": "tests", "version": "1"})
-    linker = build_assets(tmp_path / "assets", tmp_path / "a.kb").engine()
+    linker = assets_of(tmp_path, [concept("000123", "fever")]).engine()
     (tmp_path / "t.csv").write_text("code,name\n7,fever\n", encoding="utf-8")
     out = tmp_path / "out.csv"
     for _ in range(2):
@@ -109,10 +108,9 @@ def test_ids_survive_a_spreadsheet_that_takes_away_leading_zeros(tmp_path):
 
 
 def test_concepts_that_were_replaced(tmp_path):
-    record = Concept(id="N:1", name="fever", names=(Name("fever", "en"),))
     old = [Retired("O:1", "O:2"), Retired("O:2", "N:1"), Retired("O:3")]
-    build_kb(tmp_path / "a.kb", [record, *old], {"source": "tests", "version": "1"})
-    linker, out = build_assets(tmp_path / "assets", tmp_path / "a.kb").engine(), tmp_path / "o.csv"
+    linker = assets_of(tmp_path, [concept("N:1", "fever"), *old]).engine()
+    out = tmp_path / "o.csv"
     (tmp_path / "t.csv").write_text("code,name\n1,a\n2,b\n3,c\n", encoding="utf-8")
     map_terms(tmp_path / "t.csv", linker, out)
     _edit(out, **{row: {"concept_id": f"O:{row}", "status": "APPROVED"} for row in "123"})
