@@ -1,6 +1,5 @@
 """Encoder and reranker: what they compute on the processor they compute on a GPU."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,6 @@ from tests.devices import CUDA, DEVICES
 
 TEXTS = ["high fever", "fever", "infarction of the heart muscle", "", "diabetes mellitus type 2"]
 PAIRS = [Pair(Mention(text, left="he had"), other) for text in TEXTS for other in TEXTS]
-OpenEncoder = Callable[[Path, Path, torch.device], BiEncoder]
 
 
 @pytest.fixture

@@ -30,7 +30,6 @@ def progress_of(directory: Path) -> dict[str, Any]:
 
 
 MakeRecipe = Callable[..., Recipe]
-MakeExperiment = Callable[..., Pretraining]
 Call = Callable[..., tuple[int, str, str]]
 
 

@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from html import unescape
 from typing import Any
 
@@ -19,8 +18,6 @@ from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.linking.decision import NOT_A_CONCEPT
 from tests.evaluation.report.conftest import HOSTILE
 from tests.evaluation.report.test_page import Page
-
-Export = Callable[[str], list[str]]
 
 # Runs before the page's own script, and keeps what is saved; the clicks come after it.
 _CATCH = """<script>

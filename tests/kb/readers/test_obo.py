@@ -24,7 +24,6 @@ def test_names_come_from_the_ontology_not_from_the_file(obo, header):
     assert {name.source for concept in concepts for name in concept.names} == {"HP"}
 
 
-MESH_1 = ("MESH", "D000001")
 SKOS = "http://www.w3.org/2004/02/skos/core#"
 
 

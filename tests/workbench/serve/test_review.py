@@ -1,6 +1,5 @@
 """`medlink serve --review`: the texts of a gold file in the page, what would teach most first."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from tests.workbench.serve.browser import opened_page
 
 ASTHMA, FEVER = "HP:0002099", "HP:0001945"
 TEXTS = ["No fever.", "Known asthma, and asthma of old.", "x" * 100_001 + " fever"]
-Review = Callable[..., TestClient]
 
 
 @pytest.fixture
