@@ -51,6 +51,13 @@ def mutate(data: bytes, rng: random.Random, shards: Sequence[bytes] = ()) -> byt
     return data
 
 
+def rounds(few: int, many: int) -> pytest.MarkDecorator:
+    """Run a test with so many mutants, and a slow one with many, or `MEDLINK_FUZZ` of them."""
+    many = int(os.environ.get("MEDLINK_FUZZ", many))
+    slow = pytest.param(many, marks=[pytest.mark.slow, pytest.mark.timeout(7200)])
+    return pytest.mark.parametrize("rounds", [few, slow])
+
+
 def _cut(rng: random.Random, data: bytes) -> bytes:
     return data[: rng.randrange(len(data) + 1)]
 

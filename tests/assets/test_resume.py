@@ -23,6 +23,7 @@ from spacy_medlink.types import Concept, Floats2d, Name
 from spacy_medlink.util.files import sha256_of
 from tests.assets.conftest import CHUNK, all_vectors
 from tests.children import SECONDS, killed
+from tests.mutants import damage
 from tests.tiny import write_tiny_encoder
 
 NAMES = 60
@@ -172,19 +173,16 @@ def test_an_update_goes_on_too(tmp_path, kb, tiny_encoder, encoding, recwarn):
     assert np.array_equal(all_vectors(assets), all_vectors(fresh))
 
 
-@pytest.mark.parametrize("damage", [b"", b"nothing like it", 100, 0.5, None])
-def test_what_is_damaged_is_encoded_again(tmp_path, kb, tiny_encoder, whole, encoding, damage):
+@pytest.mark.parametrize("how", [b"", b"nothing like it", "cut", "half", None])
+def test_what_is_damaged_is_encoded_again(tmp_path, kb, tiny_encoder, whole, encoding, how):
     with pytest.warns(UserWarning, match="W120"):
         encoding.interrupt(tmp_path / "out", kb, tiny_encoder)
     shard = sorted((tmp_path / ".out.vectors").iterdir())[0]
-    if damage is None:
+    if how is None:
         nothing = np.full((CHUNK, 32), np.nan, dtype=np.float32)
         save_file({**load_file(shard), "vectors": nothing}, shard)
-    elif isinstance(damage, bytes):
-        shard.write_bytes(damage)
-    else:  # cut off in the header, or among the vectors
-        content = shard.read_bytes()
-        shard.write_bytes(content[: damage if damage > 1 else len(content) // 2])
+    else:  # also cut off in the header, or among the vectors
+        damage(shard, how)
     with pytest.warns(UserWarning, match="W120"):
         assets = build_assets(tmp_path / "out", kb, tiny_encoder)
     assert len(encoding.texts) == NAMES - 3 * CHUNK

@@ -7,6 +7,7 @@ import spacy
 
 from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.errors import MedlinkError
+from tests.mutants import refused
 from tests.pipelines import pipeline, texts_and_ids
 
 FEVER = [("fever", "HP:0001945")]
@@ -59,16 +60,13 @@ def test_other_assets_in_the_same_place_are_refused(saved, source, tiny_kb):
 
 
 def test_damaged_assets_are_refused(saved, source):
-    (source.path / "kb.sqlite").write_bytes(b"")
-    with pytest.raises(MedlinkError, match=r"E309.*E202"):
-        spacy.load(saved)
+    refused(source.path / "kb.sqlite", b"", spacy.load, saved, match=r"E309.*E202")
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"path": 1', '{"path": "a", "other": "b"}'])
 def test_a_damaged_reference_is_refused(saved, text):
-    (saved / "medical_linker" / "reference.json").write_text(text, encoding="utf8")
-    with pytest.raises(MedlinkError, match=r"E202.*reference\.json"):
-        spacy.load(saved)
+    path = saved / "medical_linker" / "reference.json"
+    refused(path, text.encode(), spacy.load, saved, match=r"E202.*reference\.json")
 
 
 def test_bytes_that_refer(source):

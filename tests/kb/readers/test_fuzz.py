@@ -6,7 +6,6 @@ hand. `MEDLINK_FUZZ` sets how many inputs each sample of the slow test gives.
 
 import codecs
 import gzip
-import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -23,15 +22,12 @@ from spacy_medlink.kb.readers.umls import rrf
 from spacy_medlink.types import BadLine, Concept, Record, Retired
 from tests.kb import samples
 from tests.kb.readers.test_releases import RELEASES
-from tests.mutants import mutate, told
+from tests.mutants import mutate, rounds, told
 
 # A damaged header has columns that are not known, a damaged cross-reference no vocabulary.
 pytestmark = pytest.mark.filterwarnings("ignore:.W11[023]")
 BUILT = 0.005  # share of mutants that also goes into a knowledge base, which takes time
-SLOW = int(os.environ.get("MEDLINK_FUZZ", "10000"))  # mutants of each sample, 160,000 in all
-ROUNDS = pytest.mark.parametrize(
-    "rounds", [150, pytest.param(SLOW, marks=[pytest.mark.slow, pytest.mark.timeout(7200)])]
-)
+ROUNDS = rounds(150, 10_000)  # mutants of each sample, 160,000 in all
 
 
 class Case(NamedTuple):

@@ -1,14 +1,10 @@
-"""Fuzzing of all converters: what a damaged file gives is exact, or a coded error, or counted.
+"""Fuzzing of all converters: what a damaged file gives is exact, or a coded error, or counted."""
 
-`MEDLINK_FUZZ` sets how many mutants of each sample the slow test tries.
-"""
-
-import os
 import random
 
 import pytest
 
-from tests.mutants import mutate, told
+from tests.mutants import mutate, rounds, told
 from tests.training.corpora.samples import SOUND, write_files
 from tests.training.corpora.test_samples import check
 from training.corpora.convert import without_repeats
@@ -20,8 +16,6 @@ SHARDS = (
     b"\t\t\t", b"|t|", b"|a|", b"<", b">", b"</", b"&", b"&amp;", b"&x;", b";;", b"::", b"T1\t",
     b"-", b"#1\tAnnotatorNotes T1\t", b"9", b"9" * 30, "é".encode(), "９".encode(),
 )  # fmt: skip
-NORMAL = 30  # mutants of each sample in the normal test
-SLOW = int(os.environ.get("MEDLINK_FUZZ", "3000"))
 # No source, no corpus, damaged, entities.
 EXPECTED = {"E107", "E160", "E165", "E105"}
 EACH = pytest.mark.parametrize(
@@ -48,20 +42,12 @@ def fuzz(files, run, folder, chance):
     return bool(found[1].faults)
 
 
+@rounds(30, 3_000)
 @EACH
-def test_mutants(files, run, tmp_path):
-    folder, chance = write_files(tmp_path, files), random.Random(run.said)
-    told = sum(fuzz(files, run, folder, chance) for _ in range(NORMAL))
-    assert told, "no damage was noticed at all"
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(3600)
-@EACH
-def test_many_mutants(files, run, tmp_path):
-    folder, chance = write_files(tmp_path, files), random.Random(f"slow {run.said}")
-    for _ in range(SLOW):
-        fuzz(files, run, folder, chance)
+def test_mutants(files, run, rounds, tmp_path):
+    folder, chance = write_files(tmp_path, files), random.Random(f"{run.said} {rounds}")
+    noticed = sum(fuzz(files, run, folder, chance) for _ in range(rounds))
+    assert noticed, "no damage was noticed at all"
 
 
 @EACH
