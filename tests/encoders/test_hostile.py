@@ -2,12 +2,11 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.children import python
 from tests.encoders.hostile import write_hostile, write_kernels
 
 ROOT = Path(__file__).parents[2]
@@ -38,23 +37,10 @@ def test_hostile_directories(tmp_path, tiny_encoder):
     write_kernels(stubs)
     names = {name: str(path) for name, path in directories.items()}
     (tmp_path / "directories.json").write_text(json.dumps(names))
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.encoders.hostile", tiny_encoder, hostile, tmp_path],
-        cwd=ROOT,
-        input="y\n" * 10_000,
-        env={
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join([str(ROOT), str(stubs)]),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "HF_HOME": str(home),
-            "HF_HUB_OFFLINE": "0",
-        },
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
+    own = {"HF_HOME": str(home), "HF_HUB_OFFLINE": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    own["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(stubs)])
+    script = ("-m", "tests.encoders.hostile", tiny_encoder, hostile, tmp_path)
+    python(*script, input="y\n" * 10_000, env=os.environ | own, timeout=280)
     told = json.loads((tmp_path / "told.json").read_text())
     assert len(told) == 4 * len(directories)
     coded = ("E2", "loaded")

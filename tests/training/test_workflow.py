@@ -7,7 +7,6 @@ import json
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from itertools import islice
@@ -19,6 +18,7 @@ import typer
 from weasel.util import load_project_config
 
 from spacy_medlink.kb.gold import read_gold
+from tests.children import python
 from training import compare, evaluate, ner, train
 from training.papers import reproduce
 
@@ -99,16 +99,12 @@ def checkout(tmp_path_factory):
 
 
 def _run(checkout: Path, subcommand: str, *changes: str) -> str:
-    command = [sys.executable, "-m", "spacy", "project", "run", subcommand, ".", *changes]
+    command = ["-m", "spacy", "project", "run", subcommand, ".", *changes]
     paths = {
         "PYTHONPATH": str(ROOT),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }
-    done = subprocess.run(
-        command, cwd=checkout, env={**os.environ, **paths}, capture_output=True, text=True,
-        timeout=1500,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    done = python(*command, cwd=checkout, env={**os.environ, **paths}, timeout=1500)
     return done.stdout + done.stderr
 
 
