@@ -136,6 +136,8 @@ DAMAGES: dict[str, Callable[[bytes, random.Random], bytes | None]] = {
     "half": lambda data, _: data[: len(data) // 2],
     "cut": lambda data, _: data[:100],
     "cut at its end": lambda data, _: data[:-8],
+    "a byte less": lambda data, _: data[:-1],
+    "a byte more": lambda data, _: data + b"x",
     "zeros": lambda data, _: bytes(len(data)),
     "ones": lambda data, _: b"\xff" * len(data),
     "noise": lambda data, luck: luck.randbytes(len(data)),

@@ -18,6 +18,7 @@ from spacy_medlink.types import Concept, Mention, Name
 from spacy_medlink.util.files import sha256_of
 from tests.children import in_threads, kill_at_work
 from tests.limits import files_limited_to
+from tests.mutants import refused
 from tests.tiny import TINY_RECORDS, write_tiny_encoder
 
 
@@ -94,18 +95,9 @@ def test_every_file_is_missed_and_a_cut_one_too(own):
     names = Assets(own).files
     assert len(names) > 15
     for name in names:
-        content = (own / name).read_bytes()
-        (own / name).unlink()
-        with pytest.raises(MedlinkError, match=rf"E202.*{name}"):
-            Assets(own)
-        (own / name).write_bytes(content[:-1])
-        if name != MANIFEST:
-            with pytest.raises(MedlinkError, match=rf"E202.*{name}.*bytes"):
-                Assets(own)
-            (own / name).write_bytes(content + b"x")
-            with pytest.raises(MedlinkError, match=rf"E202.*{name}.*bytes"):
-                Assets(own)
-        (own / name).write_bytes(content)
+        refused(own / name, "gone", Assets, own, match=rf"E202.*{name}")
+        for how in ("a byte less", "a byte more") if name != MANIFEST else ():
+            refused(own / name, how, Assets, own, match=rf"E202.*{name}.*bytes")
     Assets(own, verify=True)
 
 
@@ -124,9 +116,8 @@ def test_verify_sees_every_flipped_bit(own):
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "7", "\xff", '{"schema": 1}'])
 def test_a_manifest_that_is_none(own, text):
-    (own / MANIFEST).write_bytes(text.encode("latin-1"))
-    with pytest.raises(MedlinkError, match=r"E202.*manifest\.json"):
-        Assets(own)
+    content = text.encode("latin-1")
+    refused(own / MANIFEST, content, Assets, own, match=r"E202.*manifest\.json")
 
 
 @pytest.mark.parametrize("schema", [None, 0, SCHEMA + 1, "1"])
