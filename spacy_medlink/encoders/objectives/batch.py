@@ -9,10 +9,9 @@ import torch
 from pytorch_metric_learning import distances, losses, miners
 from pytorch_metric_learning.utils import loss_and_miner_utils as tuples
 
-from .mining import HardPairMiner, Indices, RandomTripletMiner, without_twins
+from .mining import HardPairMiner, Indices, Miner, random_triplets, without_twins
 from .protocol import Batch, Choice, Stateless
 
-Miner = Callable[[torch.Tensor, torch.Tensor], Indices]
 Loss = Callable[[torch.Tensor, torch.Tensor, Indices], torch.Tensor]
 
 
@@ -29,7 +28,7 @@ MINERS: dict[str, Choice] = {
     # CODER, section 3.2: relative to the hardest opposite pair.
     "multi_similarity": Choice(miners.MultiSimilarityMiner, {"epsilon": 0.1}),
     # ClinLinker, section 3.2: five random negatives for each positive.
-    "random": Choice(RandomTripletMiner, {"negatives": 5}),
+    "random": Choice(random_triplets, {"negatives": 5}),
 }
 
 LOSSES: dict[str, Choice] = {
@@ -65,9 +64,4 @@ class BatchObjective(Stateless):
         )
         mined = without_twins(mined, batch.strings)
         loss = self._loss(vectors, batch.labels, mined)
-        return loss, count_mined(mined)
-
-
-def count_mined(mined: Indices) -> int:
-    """Count the pairs or triplets."""
-    return len(mined[0]) + (len(mined[2]) if len(mined) == 4 else 0)
+        return loss, len(mined[0]) + (len(mined[2]) if len(mined) == 4 else 0)

@@ -1,10 +1,14 @@
 """Miners: choose the pairs or triplets of a batch that a loss uses."""
 
+from collections.abc import Callable
+
 import torch
 from pytorch_metric_learning.utils.loss_and_miner_utils import get_random_triplet_indices
 
 Indices = tuple[torch.Tensor, ...]
 """Pairs (anchor, positive, anchor, negative) or triplets (anchor, positive, negative)."""
+Miner = Callable[[torch.Tensor, torch.Tensor], Indices]
+"""From vectors, (n, dim), and labels, (n,), to pairs or triplets."""
 
 
 class HardPairMiner:
@@ -32,16 +36,9 @@ class HardPairMiner:
         return (*torch.where(keep_positive), *torch.where(keep_negative))
 
 
-class RandomTripletMiner:
-    """A fixed number of triplets for each anchor, with a random positive and a random negative."""
-
-    def __init__(self, negatives: float) -> None:
-        self._negatives = int(negatives)
-
-    def __call__(self, vectors: torch.Tensor, labels: torch.Tensor) -> Indices:
-        """Mine; as HardPairMiner is called. RETURNS (Indices): triplets (a, p, n)."""
-        mined: Indices = get_random_triplet_indices(labels, t_per_anchor=self._negatives)
-        return mined
+def random_triplets(negatives: float) -> Miner:
+    """Make a miner of so many triplets for each anchor, with a random positive and negative."""
+    return lambda vectors, labels: get_random_triplet_indices(labels, t_per_anchor=int(negatives))
 
 
 def without_twins(mined: Indices, strings: torch.Tensor) -> Indices:

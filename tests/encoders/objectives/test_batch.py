@@ -9,7 +9,7 @@ from pytorch_metric_learning.miners import TripletMarginMiner
 from spacy_medlink.encoders.objectives.batch import LOSSES, MINERS, BatchObjective
 from spacy_medlink.encoders.objectives.mining import (
     HardPairMiner,
-    RandomTripletMiner,
+    random_triplets,
     without_twins,
 )
 from spacy_medlink.encoders.objectives.protocol import Batch
@@ -49,11 +49,11 @@ def test_hard_pairs_are_those_of_all_hard_triplets(labels, seed, margin):
 
 def test_random_triplets_are_so_many_for_each_anchor_that_has_a_synonym():
     labels = torch.tensor([0, 0, 1, 2, 3])
-    anchors, positives, negatives = RandomTripletMiner(5)(_unit(5, seed=1), labels)
+    anchors, positives, negatives = random_triplets(5)(_unit(5, seed=1), labels)
     assert anchors.bincount(minlength=5).tolist() == [5, 5, 0, 0, 0]
     assert (labels[anchors] == labels[positives]).all() and (anchors != positives).all()
     assert (labels[anchors] != labels[negatives]).all()
-    assert len(RandomTripletMiner(5)(_unit(2, seed=1), torch.tensor([0, 1]))[0]) == 0
+    assert len(random_triplets(5)(_unit(2, seed=1), torch.tensor([0, 1]))[0]) == 0
 
 
 @pytest.mark.parametrize("miner", MINERS)
