@@ -23,7 +23,7 @@ from spacy_medlink.util.progress import show_progress
 
 from .data.holdout import Holdout
 from .run import FIGURES
-from .verbs import Device, Outputs, Overwrite, as_table, run_verb
+from .verbs import Device, Outputs, Overwrite, as_table, per_cent, run_verb
 
 RANKS = (1, 5, 20)
 _TIERS = {"exact": "exact", "ngram": "n-gram", "dense": "base encoder"}
@@ -78,10 +78,9 @@ def _without(kb: KnowledgeBase, rows: set[int]) -> Iterator[Concept]:
         yield replace(concept, names=tuple(name for row, name in numbered if row not in rows))
 
 
-def _measured(assets: Assets, gold: Path, tiers: tuple[str, ...]) -> dict[str, float]:
+def _measured(assets: Assets, gold: Path, tiers: tuple[str, ...]) -> dict[str, float | None]:
     settings = Settings(ks=RANKS, tiers=tiers, lexicon=None, baselines=False)
-    metrics = measure(assets, load_gold(gold, assets.kb), settings)
-    return {f"acc@{k}": 100 * metrics[f"acc@{k}"] for k in RANKS}
+    return per_cent(measure(assets, load_gold(gold, assets.kb), settings), RANKS)
 
 
 def table(results: Comparison) -> str:

@@ -26,7 +26,7 @@ from spacy_medlink.util.devices import AUTO, find_device
 from spacy_medlink.util.progress import show_progress
 
 from .data.mentions import why_nothing
-from .verbs import Device, Outputs, Overwrite, as_table, run_verb
+from .verbs import Device, Outputs, Overwrite, as_table, per_cent, run_verb
 
 KS = (1, 5)
 _ENDING = ".test.jsonl"
@@ -73,10 +73,7 @@ def _measured(assets: Assets, gold: Path, base: Path | None) -> dict[str, Any]:
     return {
         "mentions": metrics["n"],
         "gold": metrics["gold"],
-        "systems": {
-            name: {f"acc@{k}": 100 * figures[f"acc@{k}"] for k in KS}
-            for name, figures in systems.items()
-        },
+        "systems": {name: per_cent(figures, KS) for name, figures in systems.items()},
     }
 
 

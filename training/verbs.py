@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -83,6 +83,12 @@ def as_table(rows: Sequence[Mapping[str, object]]) -> str:
         [f"{cell:.1f}" if isinstance(cell, float) else str(cell) for cell in row] for row in cells
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def per_cent(metrics: Mapping[str, Any], ks: Sequence[int]) -> dict[str, float | None]:
+    """Take the accuracies at these depths out of metrics, None where there is none."""
+    values = {f"acc@{k}": metrics[f"acc@{k}"] for k in ks}
+    return {name: None if value is None else 100 * value for name, value in values.items()}
 
 
 class Outputs:

@@ -120,23 +120,37 @@ def _bert(table: Floats2d, pad_id: int) -> Any:
     makes the divisor the same for all.
     """
     import torch
-    from transformers import BertConfig, BertModel
 
     count, dim = table.shape
     width = dim + 8 - dim % 8
+    words = torch.zeros(count, width)
+    words[:, :dim] = torch.from_numpy(table)
+    words[:, dim:] = -words[:, :dim].sum(dim=1, keepdim=True) / (width - dim)
     epsilon = _LINEAR * max(float(table.var(axis=1).max()), 1e-6)
+    module = bert_without_layers(words.numpy(), LONGEST, epsilon, pad_id)
+    scale = module.embeddings.LayerNorm.weight.data
+    scale[:dim], scale[dim:] = epsilon**0.5, 0
+    return module
+
+
+def bert_without_layers(table: Floats2d, length: int, epsilon: float, pad_id: int) -> Any:
+    """Make a BERT without layers, which normalises the rows of a table, in evaluation mode.
+
+    table (Floats2d): (n_pieces, width). length (int): word pieces of a text, at most. epsilon
+        (float): what its layer norm adds to the variance of a row.
+    """
+    import torch
+    from transformers import BertConfig, BertModel
+
     module = BertModel(
         BertConfig(
-            vocab_size=count, hidden_size=width, num_hidden_layers=0, num_attention_heads=1,
-            intermediate_size=1, type_vocab_size=1, max_position_embeddings=LONGEST,
-            layer_norm_eps=epsilon, pad_token_id=pad_id,
+            vocab_size=len(table), hidden_size=table.shape[1], num_hidden_layers=0,
+            num_attention_heads=1, intermediate_size=1, type_vocab_size=1,
+            max_position_embeddings=length, layer_norm_eps=epsilon, pad_token_id=pad_id,
         )
     )  # fmt: skip
     for parameter in module.parameters():
         torch.nn.init.zeros_(parameter)
-    embeddings = module.embeddings
-    words = embeddings.word_embeddings.weight.data
-    words[:, :dim] = torch.from_numpy(table)
-    words[:, dim:] = -words[:, :dim].sum(dim=1, keepdim=True) / (width - dim)
-    embeddings.LayerNorm.weight.data[:dim] = epsilon**0.5
+    torch.nn.init.ones_(module.embeddings.LayerNorm.weight)
+    module.embeddings.word_embeddings.weight.data.copy_(torch.from_numpy(table))
     return module.eval()

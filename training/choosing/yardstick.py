@@ -48,7 +48,9 @@ class Yardstick:
         self._names, self._queries, self._precision = names, queries, precision
         golds = np.concatenate([own.golds for own in queries.values()])
         self._all: Ints1d = among_which(names.concepts, golds.tolist(), among)
-        self.vectors: Floats2d = self._encode(base, "Encoding names with the base", known)
+        self._texts = names.texts_at(self._all)
+        what = "Encoding names with the base"
+        self.vectors: Floats2d = encode_names(base, self._texts, precision, what, known)
         self._made = [(base.fingerprint(), self.vectors)]
         self.base = self._measure(base, queries, self.vectors, self._all)
         vectors, dev = queries["dev"].encode(base, precision), queries["dev"]
@@ -127,7 +129,7 @@ class Yardstick:
 
     def whole(self, encoder: BiEncoder) -> Halves:
         """Measure on all queries among all names."""
-        vectors = self._encode(encoder, "Encoding names")
+        vectors = encode_names(encoder, self._texts, self._precision, "Encoding names")
         if len(vectors) <= _STORED:
             self._made[1:] = [(encoder.fingerprint(), vectors)]
         return self._measure(encoder, self._queries, vectors, self._all)
@@ -139,21 +141,13 @@ class Yardstick:
         """
         if len(self._all) > _STORED:
             return
-        texts = self._names.texts_at(self._all)
         for fingerprint, vectors in self._made:
             store = VectorStore(directory / DIRECTORY, fingerprint, vectors.shape[1])
-            store.add(texts, vectors)
+            store.add(self._texts, vectors)
 
     def facts(self) -> dict[str, int]:
         """Count the queries and the names."""
         return {**self._facts, "names": len(self._all), "shortlist": len(self._shortlist)}
-
-    def _encode(
-        self, encoder: BiEncoder, what: str, known: Sequence[KnownVectors] = ()
-    ) -> Floats2d:
-        """Encode the names whose vectors are not known."""
-        texts = self._names.texts_at(self._all)
-        return encode_names(encoder, texts, self._precision, what, known)
 
     def _measure(
         self, encoder: BiEncoder, halves: Iterable[str], vectors: Floats2d, wanted: Ints1d

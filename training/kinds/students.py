@@ -5,17 +5,16 @@ from collections.abc import Sequence
 from itertools import chain
 
 import numpy as np
-import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import keep_layers
-from spacy_medlink.util.devices import CPU, batch_pieces, sent
+from spacy_medlink.encoders.tables import bert_without_layers
+from spacy_medlink.util.devices import batch_pieces
 
 STATIC = "static"
 _SIF = 1e-3  # Arora et al. 2017, "A simple but tough-to-beat baseline for sentence embeddings"
 # A layer norm that adds 1 to a variance of at most 1 / dim is nearly linear: lengths matter.
 _EPSILON = 1.0
-_UNUSED = ("embeddings.position_embeddings", "embeddings.token_type_embeddings", "pooler.dense")
 
 
 def make_student(teacher: BiEncoder, student: str, texts: Sequence[str]) -> BiEncoder:
@@ -41,8 +40,6 @@ def static_of(teacher: BiEncoder, texts: Sequence[str]) -> BiEncoder:
 
     texts (Sequence[str]): say how frequent pieces are.
     """
-    from transformers import BertConfig, BertModel
-
     tokenizer = teacher.tokenizer
     count = max(tokenizer.get_vocab().values()) + 1
     *before, last = teacher.tokenize([""])[0]
@@ -53,17 +50,6 @@ def static_of(teacher: BiEncoder, texts: Sequence[str]) -> BiEncoder:
     seen = np.bincount(used, minlength=count)[:count]
     weights = _SIF / (_SIF + seen / max(1, seen.sum()))
     table = (vectors - vectors.mean(axis=0)) * weights[:, None]
-    config = BertConfig(
-        vocab_size=count, hidden_size=vectors.shape[1], num_hidden_layers=0,
-        num_attention_heads=1, intermediate_size=1, type_vocab_size=1,
-        max_position_embeddings=teacher.max_length, layer_norm_eps=_EPSILON,
-        pad_token_id=tokenizer.pad_token_id or 0,
-    )  # fmt: skip
-    module = BertModel(config)
-    words, *others = (
-        module.get_parameter(f"{name}.weight") for name in ("embeddings.word_embeddings", *_UNUSED)
-    )
-    words.data.copy_(sent(table, CPU))
-    for weight in others:
-        torch.nn.init.zeros_(weight)
+    pad_id = tokenizer.pad_token_id or 0
+    module = bert_without_layers(table, teacher.max_length, _EPSILON, pad_id)
     return BiEncoder(tokenizer, module, "mean", teacher.max_length, teacher.preparation)

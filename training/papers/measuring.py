@@ -21,6 +21,7 @@ from spacy_medlink.util.files import sha256_of
 from spacy_medlink.util.progress import show_progress
 
 from ..data.tfidf import TfidfIndex
+from ..verbs import per_cent
 from .plan import Layout, System
 from .table import Mention, Row
 
@@ -142,15 +143,7 @@ def rows_of(system: str, metrics: dict[str, Any], layout: Layout) -> list[Row]:
     """Take the figures of a layout's parts out of metrics."""
     groups = metrics.get(f"by_{layout.by}") if layout.by else None
     parts = groups or {"full": metrics, **metrics.get("splits", {})}
-    return [
-        Row(system, part, figures["n"], _figures(figures, layout))
-        for part, figures in parts.items()
-    ]
-
-
-def _figures(metrics: dict[str, Any], layout: Layout) -> dict[str, float | None]:
-    values = {f"acc@{k}": metrics[f"acc@{k}"] for k in layout.ks}
-    return {name: None if value is None else 100 * value for name, value in values.items()}
+    return [Row(system, part, own["n"], per_cent(own, layout.ks)) for part, own in parts.items()]
 
 
 def _in_language(gold: GoldSet, lang: str) -> GoldSet:
