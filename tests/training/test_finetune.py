@@ -178,6 +178,13 @@ def candidates_of(joined, k=5, ratio=0.5):
     return Candidates(replace(both, texts=texts), encode, k, ratio), encode
 
 
+def memory_of(joined):
+    _, _, both, _ = joined
+    _, encode = candidates_of(joined)
+    vectors, settings = encode(np.flatnonzero(~both.is_mention)), {"temperature": 0.1, "renewal": 0}
+    return MentionMemoryObjective(both, vectors, torch.device("cpu"), encode, **settings), encode
+
+
 def test_dense_candidates_are_the_nearest_names(joined):
     _, _, both, _ = joined
     candidates, encode = candidates_of(joined, ratio=1.0)
@@ -286,22 +293,16 @@ def test_the_command(train, dev, tiny_kb, tiny_encoder, tmp_path):
         "--set", "training.epochs=2", "--set", "optimizer.learning_rate=0.002",
     ]  # fmt: skip
     result = CliRunner().invoke(APP, arguments)
-    assert result.exit_code == 0, result.output
-    assert "12 mentions" in result.output
-    found = {path.name for path in (tmp_path / "out").iterdir()}
-    assert "metrics.json" in found
+    assert result.exit_code == 0 and "12 mentions" in result.output, result.output
+    assert (tmp_path / "out" / "metrics.json").is_file()
     assert BiEncoder.load(tmp_path / "out").encode(["fever"]).shape == (1, 32)
 
 
 def test_names_of_the_batch_learn_too(joined):
     """The gradient is that of a softmax in which the names of the batch are not constants."""
     _, _, both, _ = joined
-    _, encode = candidates_of(joined)
+    objective, encode = memory_of(joined)
     everything = np.arange(len(both))
-    objective = MentionMemoryObjective(
-        both, encode(np.flatnonzero(~both.is_mention)), torch.device("cpu"), encode,
-        temperature=0.1, renewal=0.0,
-    )  # fmt: skip
     mentions = np.flatnonzero(both.is_mention)[:4]
     batch = np.union1d(mentions, np.flatnonzero(~both.is_mention)[::3])
     vectors = torch.from_numpy(encode(batch) + 0.05).requires_grad_()
@@ -326,16 +327,8 @@ def test_names_of_the_batch_learn_too(joined):
 
 
 def test_near_names_are_wrong_and_near(joined):
-    _, mentions, both, encoder = joined
-
-    def encode(wanted):
-        with torch.inference_mode():
-            return encoder.forward(encoder.tokenize(both.texts_at(wanted))).float().numpy()
-
-    objective = MentionMemoryObjective(
-        both, encode(np.flatnonzero(~both.is_mention)), torch.device("cpu"), encode,
-        temperature=0.1, renewal=0.0,
-    )  # fmt: skip
+    _, mentions, both, _ = joined
+    objective, encode = memory_of(joined)
     drawn = ShuffledSampler(by_frequency(both, mentions.counts), 3, 0)
     sampler = AddingSampler(drawn, NearNames(both, objective.nearest_wrong, 1, 0))
     for step in range(sampler.steps_per_epoch):

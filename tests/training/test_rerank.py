@@ -236,12 +236,6 @@ def test_mentions_of_no_concept_teach_a_class_of_none(tiny_assets, tmp_path):
     assert sum(not one.right.any() for one in [*rest, *held]) == 30
 
 
-def test_dev_needs_train(call, tiny_assets, tmp_path):
-    options = ["--base", tiny_assets.path, "--dev", CONFIG, "--output", tmp_path / "new"]
-    code, _, problem = call(main, CONFIG, *options)
-    assert code == 2 and "--dev needs --train" in problem
-
-
 def test_a_reranker_trains_in_one_process(tiny_assets, tmp_path, monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(typer.BadParameter, match="one process"):
@@ -250,9 +244,9 @@ def test_a_reranker_trains_in_one_process(tiny_assets, tmp_path, monkeypatch):
 
 def test_options_are_those_of_the_kind(tiny_assets, tmp_path):
     for more, said in (
-        ({"kb": tmp_path / "kb"}, "does not use --kb"),
+        ({"kb": tmp_path / "kb"}, "does not use --kb"), ({"dev": CONFIG}, "--dev needs --train"),
         ({"text": tmp_path / "text"}, "does not use --text"),
-    ):
+    ):  # fmt: skip
         with pytest.raises(typer.BadParameter, match=said):
             main(CONFIG, str(tiny_assets.path), tmp_path / "new", **more)
     with pytest.raises(typer.BadParameter, match="needs --train"):
