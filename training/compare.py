@@ -59,7 +59,7 @@ def compare(
         )  # fmt: skip
         gold = holdout / "test.jsonl"
         made = build(work / "base", encoder=base)
-        systems = [
+        systems: list[dict[str, object]] = [
             {"system": shown, **_measured(made, gold, (tier,))} for tier, shown in _TIERS.items()
         ]
         before = BiEncoder.load(base).fingerprint()
