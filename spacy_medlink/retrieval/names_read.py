@@ -3,6 +3,7 @@
 Names are made of few tokens, which stand between blanks: each distinct one is read once.
 """
 
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
@@ -15,13 +16,17 @@ from ..text.word_forms import NO_FORMS, Forms
 from ..types import Hashes1d
 from .ragged import sums
 
-_CHUNK = 1 << 16
+_CHUNK = 4096
 
 
 class Numbers(dict[str, int]):
-    """Numbers texts in the order in which they come."""
+    """Numbers texts in the order in which they come, and lists them."""
+
+    def __init__(self) -> None:
+        self.texts = list[str]()
 
     def __missing__(self, text: str) -> int:
+        self.texts.append(text)
         number = self[text] = len(self)
         return number
 
@@ -36,11 +41,10 @@ class NamesRead:
         self._forms = forms
         self._numbers, self._keys = Numbers(), list[str]()  # of tokens
         # Of each token: the sum of the hashes of its words, the words, and those that do not link.
-        self._hash: Hashes1d = np.zeros(0, dtype=np.uint64)
-        self._words = self._meant = np.zeros(0, dtype=np.int64)
+        self._hash, self._words, self._meant = array("Q"), array("q"), array("q")
         # The names in which another token follows it, and those in which none does.
-        self._inside = self._last = self._words
-        self._sums: list[Hashes1d] = [self._hash]
+        self._inside, self._last = array("q"), array("q")
+        self._sums: list[Hashes1d] = [np.zeros(0, dtype=np.uint64)]
         self._rows: list[NDArray[np.uint32]] = [np.zeros(0, dtype=np.uint32)]
 
     def passing(self, names: Iterable[str]) -> Iterator[str]:
@@ -59,7 +63,7 @@ class NamesRead:
     @property
     def spellings(self) -> Iterator[str]:
         """The words as names spell them, where their keys differ: "stenosis" has "stenose"."""
-        for token, its_key in zip(self._numbers, self._keys, strict=True):
+        for token, its_key in zip(self._numbers.texts, self._keys, strict=True):
             word = token.strip(",;:()")
             if word.isalpha() and its_key != word:
                 yield word
@@ -71,12 +75,11 @@ class NamesRead:
         With the number of names in which another word follows, and of those in which none does.
         """
         uses: dict[str, tuple[int, int]] = {}
-        counts = zip(self._inside.tolist(), self._last.tolist(), strict=True)
-        for its_key, (more_inside, more_last) in zip(self._keys, counts, strict=True):
+        for its_key, *more in zip(self._keys, self._inside, self._last, strict=True):
             for word in its_key.split(" "):
                 if len(word) > 1 and word.isalpha():
                     inside, last = uses.get(word, (0, 0))
-                    uses[word] = inside + more_inside, last + more_last
+                    uses[word] = inside + more[0], last + more[1]
         return uses
 
     def _read(self, names: Sequence[str], first: int) -> None:
@@ -89,24 +92,26 @@ class NamesRead:
         ends = np.cumsum(lengths)
         is_last = np.zeros(len(numbers), dtype=np.bool_)
         is_last[np.where(is_turned, ends - lengths, ends - 1)[lengths > 0]] = True
-        self._inside += np.bincount(numbers[~is_last], minlength=len(self._numbers))
-        self._last += np.bincount(numbers[is_last], minlength=len(self._numbers))
-        words, meant = (sums(of[numbers], lengths, int) for of in (self._words, self._meant))
+        np.add.at(np.frombuffer(self._inside, np.int64), numbers[~is_last], 1)
+        np.add.at(np.frombuffer(self._last, np.int64), numbers[is_last], 1)
+        words, meant, hashes = (
+            sums(np.frombuffer(of, dtype)[numbers], lengths, dtype)
+            for of, dtype in ((self._words, int), (self._meant, int), (self._hash, np.uint64))
+        )
         rows = np.flatnonzero((words > 1) & (meant > 0))
-        self._sums.append(sums(self._hash[numbers], lengths, np.uint64)[rows])
+        self._sums.append(hashes[rows])
         self._rows.append((rows + first).astype(np.uint32))
 
     def _read_tokens(self) -> None:
         """Read the tokens that have come since the last time."""
-        new = list(map(key, islice(self._numbers, len(self._keys), None)))
+        new = list(map(key, self._numbers.texts[len(self._keys) :]))
         self._keys += new
         words = [its_key.split() for its_key in new]
         meant = [[self._forms.get(it, it) for it in of if it not in LINK_KEYS] for of in words]
         counts = [np.fromiter(map(len, lists), np.int64, len(words)) for lists in (words, meant)]
         hashes = hash_keys(chain.from_iterable(meant))
-        self._hash = np.concatenate([self._hash, sums(hashes, counts[1], np.uint64)])
-        self._words = np.concatenate([self._words, counts[0]])
-        self._meant = np.concatenate([self._meant, counts[1]])
-        self._inside, self._last = (
-            np.pad(of, (0, len(words))) for of in (self._inside, self._last)
-        )
+        self._hash.frombytes(sums(hashes, counts[1], np.uint64).tobytes())
+        for of, more in ((self._words, counts[0]), (self._meant, counts[1])):
+            of.frombytes(more.tobytes())
+        for none in (self._inside, self._last):
+            none.frombytes(bytes(8 * len(new)))

@@ -22,6 +22,7 @@ from spacy_medlink.assets.manifest import MANIFEST
 from spacy_medlink.components.pipelines import linker_of, open_pipeline
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.kb.browse import search_concepts
 from tests.complete_assets import write_complete_assets
 from tests.mutants import How, alter, damage, in_child
 
@@ -57,7 +58,7 @@ def use(path: Path) -> str:
         [(ent.text, ent.kb_id_, [one["id"] for one in ent._.candidates]) for ent in doc.ents],
         [(link.id, [one.id for one in link.candidates]) for link in asked],
         linker.link_texts(["heart attack"], allow=[asked[0].id], languages=["en"])[0].id,
-        [name for _, name in linker.kb.search("heart")], linker.kb.resolve("HP:0005965"),
+        [hit.matched for hit in search_concepts(linker.kb, "heart")], linker.kb.resolve("HP:0005965"),
         [concept.id for concept in linker.kb],
     ]  # fmt: skip
     str(linker.explain("heart attack"))
