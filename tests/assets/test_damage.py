@@ -58,7 +58,8 @@ def use(path: Path) -> str:
         [(ent.text, ent.kb_id_, [one["id"] for one in ent._.candidates]) for ent in doc.ents],
         [(link.id, [one.id for one in link.candidates]) for link in asked],
         linker.link_texts(["heart attack"], allow=[asked[0].id], languages=["en"])[0].id,
-        [hit.matched for hit in search_concepts(linker.kb, "heart")], linker.kb.resolve("HP:0005965"),
+        [hit.matched for hit in search_concepts(linker.kb, "heart")],
+        linker.kb.resolve("HP:0005965"),
         [concept.id for concept in linker.kb],
     ]  # fmt: skip
     str(linker.explain("heart attack"))
