@@ -18,8 +18,8 @@ from spacy_medlink.types import Data
 from spacy_medlink.util.files import replacing_directory, working_directory
 from spacy_medlink.util.outputs import DirectoryKind
 
-from .corpora.convert import belongs, convert
-from .corpora.layout import PARTS, gold_files
+from .corpora.convert import convert
+from .corpora.layout import PARTS, gold_files, part_of
 from .corpora.registry import CORPORA
 from .corpora.tally import Tally
 from .data.mentions import known_types
@@ -55,13 +55,9 @@ def read_parts(name: str, corpora: Path) -> Parts:
         split = str(record.get("split", ""))
         fold = _FOLDS.match(split)
         if not fold or fold[1] == "0":
-            parts.setdefault(_part_of(split[fold.end() :] if fold else split), []).append(record)
+            part = part_of(split)
+            parts.setdefault(part if part in PARTS else "train", []).append(record)
     return parts
-
-
-def _part_of(split: str) -> str:
-    parts = (part for part in ("dev", "test") if belongs(split, part))
-    return "dev" if split == "validation" else next(parts, "train")
 
 
 def _read(path: Path) -> list[Data]:

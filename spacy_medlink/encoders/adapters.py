@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 from ..errors import Errors
 from .directory import config_of
@@ -128,11 +128,6 @@ def divided(state: Tensors) -> tuple[Tensors, Tensors]:
     """Divide weights into those of the base and those of the adapters."""
     base = {name: tensor for name, tensor in state.items() if _KEY not in name}
     return base, {name: tensor for name, tensor in state.items() if _KEY in name}
-
-
-def save_adapters(adapters: Tensors, path: Path) -> None:
-    """Write the weights of adapters, as `divided` gives them."""
-    save_file({name: tensor.contiguous() for name, tensor in adapters.items()}, path)
 
 
 def load_adapters(module: torch.nn.Module, path: Path, reduction: int) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 import xxhash
+from safetensors.torch import save_file
 
 from ..errors import Errors
 from ..types import Data, Floats2d
@@ -21,7 +22,7 @@ from ..util.devices import has_native_bf16
 from ..util.locks import ForkSafeLock
 from ..util.setting_types import is_weight
 from ..util.threads import side_by_side, threads
-from .adapters import adapter_reduction, divided, load_adapters, save_adapters
+from .adapters import adapter_reduction, divided, load_adapters
 from .directory import config_of, positions, read_json, refused
 from .loading import load_transformer, running
 from .place import directory_of
@@ -162,7 +163,8 @@ class BiEncoder:
         try:
             self.module.save_pretrained(path, state_dict=base, safe_serialization=True)  # type: ignore[operator]  # transformers has it
             if adapters:
-                save_adapters(adapters, path / ADAPTERS_FILE)
+                adapters = {name: tensor.contiguous() for name, tensor in adapters.items()}
+                save_file(adapters, path / ADAPTERS_FILE)
         except Exception as error:  # safetensors says "disk full" with a class of its own
             raise OSError(str(error)) from error
         tokenizer: Any = self.tokenizer  # that `transformers` has loaded

@@ -49,6 +49,11 @@ def split_of(path: Path, root: Path) -> str:
     return ""
 
 
+def part_of(split: str) -> str:
+    """Read "fold-0.validation" and "dev2" as "dev"."""
+    return split.rpartition(".")[2].rstrip("0123456789").replace("validation", "dev")
+
+
 def files_of(source: Path, pattern: str, corpus: str, expected: str) -> Iterator[Path]:
     """Stream the files of a corpus: the source itself, or all files below it with a matching name.
 

@@ -24,7 +24,7 @@ from spacy_medlink.types import Concept
 
 from ..fetching.sources import find_source
 from .convert import without_repeats
-from .layout import PARTS, walk
+from .layout import PARTS, part_of, walk
 from .registry import CORPORA
 from .tally import Tally
 from .translations import translations_in
@@ -88,7 +88,7 @@ def _of_documents(name: str, every: Iterable[Document], names: Sequence[str]) ->
     """Count documents and mentions of each part, and what a test shares with training."""
     given = list(every)
     folds = {document.split.rpartition(".")[0] for document in given}
-    documents = [document._replace(split=_split(document.split)) for document in given]
+    documents = [document._replace(split=part_of(document.split)) for document in given]
     training = [mention.said for mention in _chosen("train", documents)]
     for part in _parts(name, documents, bool(names)):
         reference = names if part.endswith("_dictionary") else training
@@ -104,11 +104,6 @@ def _of_documents(name: str, every: Iterable[Document], names: Sequence[str]) ->
             yield part, "mentions seen", sum(m.said.lower() in known for m in mentions)
             yield part, "distinct seen", len(_words(mentions) & known)
             yield part, "concepts seen", len(_ids(mentions) & learned)
-
-
-def _split(name: str) -> str:
-    """Read "fold-0.validation" and "dev2" as "dev"."""
-    return name.rpartition(".")[2].rstrip("0123456789").replace("validation", "dev")
 
 
 def _parts(name: str, documents: list[Document], with_dictionary: bool) -> list[str]:

@@ -3,21 +3,24 @@
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
+from torch.optim import Optimizer
 
-from spacy_medlink.encoders.objectives.protocol import Objective, Stateless, Weights
+from spacy_medlink.encoders.objectives.protocol import Weights
 from spacy_medlink.errors import Errors, MedlinkError
 from spacy_medlink.util.files import recover, replacing_directory
-from spacy_medlink.util.outputs import DirectoryKind, check_output
+from spacy_medlink.util.outputs import DirectoryKind
+
+from .task import Task
 
 _STATE, _MODEL = "state.json", "model.safetensors"
 _BEST, _OPTIMIZER = "best.safetensors", "optimizer.safetensors"
 _OBJECTIVE = "objective.safetensors"
-_CHECKPOINT = DirectoryKind("a checkpoint")
+KIND = DirectoryKind("a checkpoint")
 
 
 @dataclass
@@ -42,45 +45,29 @@ class Progress:
     losses: list[dict[str, float]] = field(default_factory=list)
 
 
-class Parts(NamedTuple):
-    """The parts of a training with a state."""
-
-    module: torch.nn.Module
-    optimizer: torch.optim.Optimizer
-    objective: Objective | Stateless
-
-
-def check_place(directory: Path) -> None:
-    """Check before the training that a checkpoint may be written.
-
-    RAISES (MedlinkError): E120, E121, E123 where something else is.
-    """
-    check_output(directory, _CHECKPOINT)
-
-
 def save_checkpoint(
-    directory: Path, parts: Parts, best: Weights, progress: Progress, made_with: str
+    directory: Path, task: Task, optimizer: Optimizer, best: Weights, progress: Progress
 ) -> None:
     """Write a checkpoint in place of the one before.
 
-    made_with (str): identifies recipe, names and base; a checkpoint fits no others.
+    task (Task): its `made_with` identifies recipe, names and base; a checkpoint fits no others.
     RAISES (MedlinkError): E109 when it cannot be written; the previous one stays complete.
     """
-    state = parts.optimizer.state_dict()
+    state = optimizer.state_dict()
     content = {
-        "made_with": made_with,
+        "made_with": task.made_with,
         "progress": vars(progress),
         "groups": [{**group, "params": len(group["params"])} for group in state["param_groups"]],
     }
-    with replacing_directory(directory, _CHECKPOINT) as path:
-        save_file(copy_weights(parts.module), path / _MODEL)
+    with replacing_directory(directory, KIND) as path:
+        save_file(copy_weights(task.module), path / _MODEL)
         save_file(best, path / _BEST)
         save_file(_flat_state(state["state"]) | _random_state(), path / _OPTIMIZER)
-        save_file(_contiguous(parts.objective.state()), path / _OBJECTIVE)
+        save_file(_contiguous(task.objective.state()), path / _OBJECTIVE)
         (path / _STATE).write_text(json.dumps(content), "utf-8")
 
 
-def load_checkpoint(directory: Path, parts: Parts, made_with: str) -> tuple[Weights, Progress]:
+def load_checkpoint(directory: Path, task: Task, optimizer: Optimizer) -> tuple[Weights, Progress]:
     """Restore the state of a checkpoint.
 
     RETURNS (Tuple[Weights, Progress]): the best weights so far, and how far training had come.
@@ -92,14 +79,14 @@ def load_checkpoint(directory: Path, parts: Parts, made_with: str) -> tuple[Weig
         raise Errors.bad_checkpoint(path=directory, problem="there is none")
     try:
         content = json.loads((directory / _STATE).read_text("utf-8"))
-        if content["made_with"] != made_with:
+        if content["made_with"] != task.made_with:
             raise Errors.bad_checkpoint(
                 path=directory, problem="it was made with another recipe, KB or base model"
             )
-        parts.module.load_state_dict(load_file(directory / _MODEL))
+        task.module.load_state_dict(load_file(directory / _MODEL))
         tensors = load_file(directory / _OPTIMIZER)
-        parts.optimizer.load_state_dict(_optimizer_state(tensors, content["groups"]))
-        parts.objective.load_state(load_file(directory / _OBJECTIVE))
+        optimizer.load_state_dict(_optimizer_state(tensors, content["groups"]))
+        task.objective.load_state(load_file(directory / _OBJECTIVE))
         _set_random_state(tensors)
         return load_file(directory / _BEST), Progress(**content["progress"])
     except MedlinkError:  # which is a ValueError, too

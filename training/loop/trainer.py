@@ -8,16 +8,10 @@ import torch
 
 from spacy_medlink.encoders.objectives.protocol import Weights
 from spacy_medlink.errors import Errors, MedlinkError
+from spacy_medlink.util.outputs import check_output
 
 from ..recipe.settings import Recipe
-from .checkpoint import (
-    Parts,
-    Progress,
-    check_place,
-    copy_weights,
-    load_checkpoint,
-    save_checkpoint,
-)
+from .checkpoint import KIND, Progress, copy_weights, load_checkpoint, save_checkpoint
 from .interruption import StoppedError, interruption
 from .learner import Learner, NotFiniteError
 from .precision import Precision
@@ -68,7 +62,7 @@ class Trainer:
         if resume:
             self._load()
         else:
-            check_place(self._checkpoint)
+            check_output(self._checkpoint, KIND)
             torch.manual_seed(self._recipe.training.seed)
         self._module.train(self._recipe.encoder.dropout > 0)
         try:
@@ -166,18 +160,13 @@ class Trainer:
 
     def _save(self) -> None:
         if self._ranks.is_first:
-            save_checkpoint(
-                self._checkpoint, self._parts(), self.best, self.progress, self._task.made_with
-            )
+            optimizer, best = self._learner.optimizer, self.best
+            save_checkpoint(self._checkpoint, self._task, optimizer, best, self.progress)
         self._ranks.wait()  # or the end of another rank would stop the first one while it writes
 
-    def _parts(self) -> Parts:
-        return Parts(self._module, self._learner.optimizer, self._task.objective)
-
     def _load(self) -> None:
-        self.best, self.progress = load_checkpoint(
-            self._checkpoint, self._parts(), self._task.made_with
-        )  # fmt: skip
+        optimizer = self._learner.optimizer
+        self.best, self.progress = load_checkpoint(self._checkpoint, self._task, optimizer)
 
 
 def _rate_factor(progress: float, warmup: float, decay: str) -> float:
