@@ -21,7 +21,7 @@ from spacy_medlink.util.outputs import marked
 
 from ..recipe.reading import parse_overrides
 from ..verbs import Device, Outputs, Overwrite, Set, run_verb, stoppable
-from .figures import Panel, curves, draw
+from .figures import curves, draw
 from .making import Maker, stamps
 from .measuring import Material, is_linker, measure_links
 from .plan import Corpus, Layout, Plan, System, read_layout, read_plan
@@ -77,15 +77,16 @@ class Reproduction:
                 LAYOUTS / f"{corpus.layout or self._plan.layout}.cfg", self._plan.note
             )
             for dictionary in corpus.measured or (corpus.dictionary,):
-                panels: list[Panel] = []
-                lines: list[str] = []
-                rows = averaged(self._rows(key, corpus, dictionary, layout, panels, lines))
+                measured = list(self._measurements(key, corpus, dictionary, layout))
+                rows = averaged(row for one in measured for row in one.rows)
                 if not rows:
                     continue
                 title = published = corpus.published or key
                 theirs = read_published(layout.paper, published)
                 if dictionary != (corpus.measured or (dictionary,))[0]:
                     title, theirs = f"{published}, names of {dictionary}", []
+                lines = [line for one in measured for line in one.lines]
+                panels = [panel for one in measured for panel in one.panels]
                 table = make_table(layout, title, rows, theirs, self._bases(), lines)
                 yield table, draw(panels or curves(table["rows"], table["parts"]))
 
@@ -98,20 +99,16 @@ class Reproduction:
                 bases.setdefault(system.name, base)
         return bases
 
-    def _rows(
-        self, key: str, corpus: Corpus, dictionary: str, layout: Layout, panels: list[Panel],
-        lines: list[str],
-    ) -> Iterator[Row]:  # fmt: skip
+    def _measurements(
+        self, key: str, corpus: Corpus, dictionary: str, layout: Layout
+    ) -> Iterator[Measured]:
         """Measure on a corpus, seed by seed; panels and lines are those of the first seed."""
         with self._without_missing(key):
             self._find(key, corpus, dictionary)
             for seed in self._seeds:
                 if corpus.task != "linking":
                     for measured in self._represented(key, corpus, dictionary, layout, seed):
-                        yield from measured.rows
-                        if seed == 0:
-                            panels += measured.panels
-                            lines += measured.lines
+                        yield measured if seed == 0 else Measured(measured.rows)
                     continue
                 rows = [
                     row
@@ -119,7 +116,7 @@ class Reproduction:
                     for row in self._linked(key, corpus, dictionary, layout, seed, fold)
                 ]
                 rows = averaged(rows, pooled=True) if corpus.folds else rows
-                yield from with_averages(rows, layout.averages)
+                yield Measured(list(with_averages(rows, layout.averages)))
 
     def _find(self, key: str, corpus: Corpus, dictionary: str) -> None:
         """Make what all systems are measured with. RAISES (MedlinkError): where it is missing."""
