@@ -129,11 +129,11 @@ def find_said(text: str, mention_text: str, after: int = 0) -> tuple[Span, ...]:
     return ()
 
 
-def texts_of(folder: Path, suffix: str = ".txt") -> dict[str, list[Path]]:
+def texts_of(folder: Path) -> dict[str, list[Path]]:
     """List the text files below a directory by their names without suffix."""
     by_name: dict[str, list[Path]] = {}
     for path in walk(folder):
-        if path.suffix == suffix:
+        if path.suffix == ".txt":
             by_name.setdefault(path.stem, []).append(path)
     return by_name
 

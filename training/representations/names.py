@@ -13,14 +13,14 @@ from .mcsm import encode_terms
 _CONCEPTS, _NAMES = 20, 5  # of a picture; names that its concepts should have
 
 
-def draw_names(kb: KnowledgeBase, seed: int = 0) -> list[tuple[str, str]]:
+def draw_names(kb: KnowledgeBase) -> list[tuple[str, str]]:
     """Draw concepts at random, those of five names or more first, and take all their names.
 
     RETURNS (List[Tuple[str, str]]): each name, and the preferred name of its concept.
     RAISES (MedlinkError): E407 when no concept has two names.
     """
     counts = np.bincount(kb.name_concepts())
-    several = np.random.default_rng(seed).permutation(np.flatnonzero(counts > 1))
+    several = np.random.default_rng(0).permutation(np.flatnonzero(counts > 1))
     if not len(several):
         raise _lacking(kb, "concept with two names")
     first = np.argsort(-counts[several].clip(max=_NAMES), kind="stable")[:_CONCEPTS]
