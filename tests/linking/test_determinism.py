@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_medlink.assets import build_assets
+from spacy_medlink.assets import Assets, build_assets
 from spacy_medlink.encoders import bi_encoder
 from spacy_medlink.kb import build_kb
 from spacy_medlink.kb.readers import obo
@@ -85,16 +85,15 @@ def encoder(request, world):
 
 @pytest.fixture(scope="module")
 def ranked(world, encoder):
-    assets, _ = world
-
     def rank(mentions, size=1000, threads=1, cached=False):
+        assets = Assets(world[0].path)  # with caches of its own
         before = torch.get_num_threads(), faiss.omp_get_max_threads()
         torch.set_num_threads(threads)
         faiss.omp_set_num_threads(threads)
         try:
-            own = {"rescorer": Reranker(encoder, assets.kb, cache_size=0)} if encoder else {}
-            labels = LABELS if len(assets.kb) < 100 else {}
             kept = {} if cached else {"cache_size": 0}
+            own = {"rescorer": Reranker(encoder, assets.kb, **kept)} if encoder else {}
+            labels = LABELS if len(assets.kb) < 100 else {}
             engine = assets.engine(labels=labels, **kept, **own)
             if cached:
                 engine.rank(mentions, 6)
