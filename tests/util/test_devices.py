@@ -10,11 +10,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.encoders.bi_encoder import BiEncoder, pad
+from spacy_medlink.encoders.bi_encoder import BiEncoder, fitting, pad
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.encoders.opening import open_to_encode
 from spacy_medlink.encoders.pairs import Pair
-from spacy_medlink.encoders.tokens import by_length
+from spacy_medlink.encoders.tokens import batches_of
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Mention
 from spacy_medlink.util import devices
@@ -115,9 +115,14 @@ def test_encoding_waits_for_nothing(tiny_encoder, attention, monkeypatch):
     monkeypatch.setattr(devices, "attention_for", lambda device: attention)
     encoder = BiEncoder.load(tiny_encoder, device=META)
     assert encoder.module.config._attn_implementation == attention
+
+    def run(rows):
+        return encoder.projected(encoder.pooled(encoder.module, [pieces[row] for row in rows]))
+
     with torch.inference_mode():
         pieces = encoder.tokenize(TEXTS * 9)
-        parts = list(encoder._runs(encoder.module, pieces, by_length(pieces), 32))
+        lengths = list(map(len, pieces))
+        parts = list(fitting(run, batches_of(pieces, 32), lengths))
     assert sum(len(rows) for rows, _ in parts) == 45
     assert all(vectors.device == META for _, vectors in parts)
 
