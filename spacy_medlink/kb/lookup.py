@@ -5,12 +5,10 @@ It gets the names through a pipe and writes buckets: files that each hold one ra
 Sorting them one by one takes little memory, whatever the number of names.
 """
 
-import os
 import shutil
 import struct
 import subprocess
 import sys
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..text.normalisation import hash_keys, key
+from .second_process import last_words, start
 
 Entries = NDArray[np.void]
 """Records of ENTRY: (n,)."""
@@ -27,8 +26,6 @@ ENTRY = np.dtype([("hash", "<i8"), ("name", "<u4")])
 _BITS = 6
 _HEADER = struct.Struct("<QQ")
 _MANY = 100_000
-# The second process gets the list of paths, so that it finds the same package.
-_CODE = "import sys; sys.path[:] = {paths!r}; from {module} import serve; serve({directory!r})"
 
 
 class LookupSorter:
@@ -53,7 +50,7 @@ class LookupSorter:
             self._buckets = Buckets(self._directory)
         if self._buckets is not None and first + len(texts) > _MANY:
             # A second process continues with the buckets, if one can be started.
-            self._process = _start(self._directory)
+            self._process = start(__name__, "serve", str(self._directory), stdin=subprocess.PIPE)
             if self._process is not None:
                 self._close_buckets()
         if self._buckets is not None:
@@ -105,9 +102,7 @@ class LookupSorter:
             return
         _, problem = self._process.communicate()
         if self._process.returncode != 0:
-            lines = filter(str.strip, problem.decode(errors="replace").splitlines())
-            reason = deque(lines, 1) or ["it was killed"]
-            raise OSError(f"the second process of the build failed: {reason[-1].strip()}")
+            raise OSError(f"the second process of the build failed: {last_words(problem)}")
         self._process = None
 
 
@@ -139,19 +134,6 @@ def hashed(first: int, texts: Sequence[str]) -> Entries:
     entries["hash"] = hash_keys(keys).view(np.int64)
     entries["name"] = np.arange(first, first + len(keys))
     return entries[np.fromiter(map(bool, keys), dtype=np.bool_, count=len(keys))]
-
-
-def _start(directory: Path) -> "subprocess.Popen[bytes] | None":
-    """Call `serve` in a new Python process; None where there is none, or only one core.
-
-    multiprocessing is not used, because its fork is unsafe beside threads, and its spawn runs the
-    user's script again.
-    """
-    if not sys.executable or getattr(sys, "frozen", False) or (os.cpu_count() or 1) < 2:
-        return None
-    code = _CODE.format(paths=sys.path, module=__name__, directory=str(directory))
-    command = [sys.executable, "-c", code]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def serve(directory: str) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import build_kb, lookup
+from spacy_medlink.kb import build_kb, lookup, second_process
 from spacy_medlink.kb.lookup import LookupSorter
 from spacy_medlink.text.normalisation import hash_key, key
 from spacy_medlink.types import Concept, Name
@@ -64,7 +64,7 @@ def _concepts():
 
 def test_a_second_process_that_dies_is_an_error_with_a_code(tmp_path, monkeypatch):
     monkeypatch.setattr(lookup, "_MANY", 0)
-    monkeypatch.setattr(lookup, "_CODE", "import sys; sys.exit('no space left')")
+    monkeypatch.setattr(second_process, "_CODE", "import sys; sys.exit('no space left')")
     with pytest.raises(MedlinkError, match=r"E109.*no space left"):
         build_kb(tmp_path / "some.kb", _concepts())
     assert list(tmp_path.iterdir()) == []
