@@ -95,8 +95,8 @@ class NamesRead:
         np.add.at(np.frombuffer(self._inside, np.int64), numbers[~is_last], 1)
         np.add.at(np.frombuffer(self._last, np.int64), numbers[is_last], 1)
         words, meant, hashes = (
-            sums(np.frombuffer(of, dtype)[numbers], lengths, dtype)
-            for of, dtype in ((self._words, int), (self._meant, int), (self._hash, np.uint64))
+            sums(np.frombuffer(of, of.typecode)[numbers], lengths, of.typecode)
+            for of in (self._words, self._meant, self._hash)
         )
         rows = np.flatnonzero((words > 1) & (meant > 0))
         self._sums.append(hashes[rows])
