@@ -18,6 +18,7 @@ _LIKE = 80.0  # the least similarity, of 100 (insertions and deletions by length
 _LONGEST = 200  # characters of a text that may be a misspelled name
 _CODE = re.compile(r"(?=.*\d)\S{2,64}")  # may be an id or a code
 _BEGUN = 256  # names with the beginnings of words, of which the best are shown
+_LONGEST, _MOST_WORDS = 5000, 32  # characters and words of a text with which all names are compared
 
 Beginning = Callable[[str, int], Sequence[tuple[int, int]]]
 """Gives (name row, concept row) of at most so many names whose words begin as those of a text."""
@@ -111,7 +112,8 @@ def _begun(
 def _names_with(kb: KnowledgeBase, text: str, most: int) -> list[tuple[int, int]]:
     """Find names that have all words of a text by reading all: (name row, concept row)."""
     wanted = text.strip().casefold()
-    if not (words := wanted.split()):
+    words = dict.fromkeys(wanted.split())
+    if not words or len(text) > _LONGEST or len(words) > _MOST_WORDS:
         return []
     best = heapq.nsmallest(
         most,

@@ -4,6 +4,7 @@ import copy
 import multiprocessing
 import pickle
 import stat
+import string
 from dataclasses import replace
 
 import numpy as np
@@ -47,6 +48,8 @@ def test_search(tiny_kb):
     assert [hit.id for hit in search_concepts(tiny_kb, "2 diabetes")] == ["HP:0005978"], "any order"
     for nothing in ("", " ", "%", "_", "\\", "x" * 100_000, "'; DROP TABLE name; --"):
         assert search_concepts(tiny_kb, nothing) == []
+    for endless in ("e " * 3000, " ".join(string.ascii_letters)):  # not compared with all names
+        assert search_concepts(tiny_kb, endless) == []
 
 
 def test_names_and_rows(tiny_kb):
